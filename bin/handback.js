@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node can read: it must be able to say that this Node is too old.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 19)) {
+  process.stderr.write(
+    `handback: needs Node 22.19 or newer, this is ${process.version}; inside the checkout, npm start and npx handback bring their own\n`,
+  );
+  process.exit(1);
+}
+const { run } = await import('../src/cli.ts');
+await run(process.argv);

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { TIMELINE_TYPES } from './lifecycle.ts';
+
+export const BASE_PATH = '/api/v1/external/v1';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+/** Ids are lower-case UUIDv7 strings; anything else cannot name a record. */
+export const isId = (value: string): boolean => UUID.test(value);
+export const Id = z.string().meta({
+  format: 'uuid',
+  description: 'UUIDv7.',
+  examples: ['019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44'],
+});
+
+const RMA_DIGITS = 6;
+export const rmaNumber = (number: number): string => `#RMA-${String(number).padStart(RMA_DIGITS, '0')}`;
+
+const Instant = z.string().meta({
+  format: 'date-time',
+  description: 'ISO 8601 UTC with milliseconds.',
+  examples: ['2026-11-15T09:30:00.000Z'],
+});
+export const instant = (ms: number): string => new Date(ms).toISOString();
+
+/** The fields both kinds of RMA end with. */
+export const stamps = { createdAt: Instant, updatedAt: Instant };
+
+// --- lists ---
+
+const PAGE_SIZE = { default: 20, most: 100 } as const;
+/** The last page whose offset every engine can still count. */
+const LAST_PAGE = 1_000_000_000;
+
+/** Query values arrive as text, so a whole number is read from its digits. */
+const wholeNumber = (least: number, most: number, fallback: number, description: string) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, { error: `must be a whole number from ${least} to ${most}` })
+    .transform(Number)
+    .pipe(z.number().min(least).max(most))
+    .default(fallback)
+    .meta({ override: { type: 'integer', minimum: least, maximum: most, default: fallback }, description });
+
+export const pageQuery = {
+  page: wholeNumber(1, LAST_PAGE, 1, 'Page to read, from 1. A page past the end has no items.'),
+  limit: wholeNumber(1, PAGE_SIZE.most, PAGE_SIZE.default, 'Items on a page.'),
+};
+
+export const updatedSince = z.iso
+  .datetime({ offset: true })
+  .transform((value) => Date.parse(value))
+  .optional()
+  .meta({
+    override: { type: 'string', format: 'date-time' },
+    description:
+      'Only what changed at or after this ISO 8601 time: the way to catch up after webhooks that never reached you.',
+    examples: ['2026-11-15T09:30:00.000Z'],
+  });
+
+export const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    items: z.array(item),
+    total: z.int().min(0),
+    page: z.int().min(1),
+    limit: z.int().min(1),
+    totalPages: z.int().min(0),
+  });
+
+export interface Page {
+  page: number;
+  limit: number;
+}
+export const listEnvelope = <Item>(items: Item[], total: number, { page, limit }: Page) => ({
+  items,
+  total,
+  page,
+  limit,
+  totalPages: Math.ceil(total / limit),
+});
+
+// --- timeline ---
+
+const ACTOR_TYPES = ['API_CLIENT', 'USER', 'SYSTEM'] as const;
+const Actor = z.object({ type: z.enum(ACTOR_TYPES), id: Id.nullable(), name: z.string() });
+export type Actor = z.infer<typeof Actor>;
+
+export const TimelineEntry = z
+  .object({
+    id: Id,
+    type: z.enum(TIMELINE_TYPES),
+    at: Instant,
+    actor: Actor,
+    fromStatus: z.string().nullable(),
+    toStatus: z.string().nullable(),
+    note: z.string().nullable(),
+    data: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'What else this entry recorded; keys depend on `type`.' }),
+  })
+  .meta({ id: 'TimelineEntry' });
+export type TimelineEntry = z.infer<typeof TimelineEntry>;
+
+export const Timeline = z
+  .object({ items: z.array(TimelineEntry) })
+  .meta({ id: 'Timeline', description: 'Oldest first.' });
+
+// --- errors ---
+
+export const FieldFault = z
+  .object({
+    field: z.string().meta({ description: 'Path of the field, `faultyItem.sku` for example.' }),
+    rule: z
+      .string()
+      .meta({ description: 'Which rule was broken: `required`, `type`, `unknown`, `maxLength` …' }),
+    message: z.string(),
+  })
+  .meta({ id: 'FieldFault' });
+export type FieldFault = z.infer<typeof FieldFault>;
+
+export const ErrorBody = z
+  .object({
+    statusCode: z.int(),
+    error: z.string().meta({ description: 'The status phrase.' }),
+    message: z.union([z.string(), z.array(z.string())]).meta({
+      description:
+        'A sentence; for a validation failure an array of sentences, each beginning with the path of its field.',
+    }),
+    code: z
+      .string()
+      .optional()
+      .meta({ description: 'A stable word for programs, where the status alone says too little.' }),
+    errors: z
+      .array(FieldFault)
+      .optional()
+      .meta({ description: 'Validation failures only: the same faults, in parts.' }),
+    requestId: z
+      .string()
+      .meta({ description: 'The same as in `X-Request-Id`; quote it when you ask for help.' }),
+  })
+  .meta({ id: 'Error' });
+export type ErrorBody = z.infer<typeof ErrorBody>;
+
+/** A key a caller makes up so that a creation can be sent twice and happen once. */
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable ASCII characters' })
+  .optional()
+  .meta({
+    override: { type: 'string', minLength: 1, maxLength: 255 },
+    description:
+      'Makes a retry safe: within 24 hours the same key with the same body answers with the first result and creates nothing.',
+    examples: ['till-4-receipt-88213'],
+  });

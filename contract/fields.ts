@@ -1,0 +1,89 @@
+import { z } from 'zod';
+
+// The building blocks of every request body. What may be in a field is decided here and nowhere else.
+
+/** Characters (Unicode code points) a text may have: contract §3. */
+export const LENGTH = { reference: 128, name: 255, freeText: 5000 } as const;
+
+/** Numbers up to here keep four decimals exactly in a double, so what is read back is what was sent. */
+const LARGEST_NUMBER = 100_000_000_000;
+const DECIMALS = 4;
+
+const codePoints = (value: string): number => (value.length === 0 ? 0 : [...value].length);
+
+const faultsOfText = (value: string, max: number): { rule: string; message: string }[] => [
+  ...(value.includes('\0') ? [{ rule: 'nul', message: 'must not contain NUL characters' }] : []),
+  ...(value.isWellFormed() ? [] : [{ rule: 'unicode', message: 'must be valid Unicode' }]),
+  ...(value.length > max && codePoints(value) > max
+    ? [{ rule: 'maxLength', message: `must be at most ${max} characters long` }]
+    : []),
+];
+
+const trimmed = (max: number) =>
+  z
+    .string()
+    .trim()
+    .check((ctx) => {
+      for (const { rule, message } of faultsOfText(ctx.value, max))
+        ctx.issues.push({ code: 'custom', input: ctx.value, message, params: { rule } });
+    });
+
+/** A text that must be there and not be empty once trimmed. */
+export const text = (max: number, about: { description?: string; examples?: string[] } = {}) =>
+  trimmed(max)
+    .min(1)
+    .meta({ maxLength: max, ...about });
+
+/** A text that may be left out; `null`, `""` and absence all mean the same. */
+export const optionalText = (max: number, about: { description?: string; examples?: string[] } = {}) =>
+  trimmed(max)
+    .meta({ maxLength: max, ...about })
+    .transform((value) => (value === '' ? null : value))
+    .nullable()
+    .default(null);
+
+/**
+ * Looser than most: an address a customer really has must not be refused at a counter. Any script, no spaces or
+ * quoting, and a dot in the domain, since "ada@gmail" is a slip of the finger.
+ */
+const EMAIL = /^[^\s@"(),:;<>[\\\]]{1,64}@(?:[^\s@"(),:;<>[\\\].]+\.)+[^\s@"(),:;<>[\\\].]{2,}$/;
+
+export const email = (about: { description?: string; examples?: string[] } = {}) =>
+  trimmed(LENGTH.name)
+    .check(z.email({ pattern: EMAIL }))
+    .meta({ maxLength: LENGTH.name, ...about });
+
+/** Sums a till worked out in binary (0.1 + 0.2) are meant as decimals: noise far below the last kept digit is no fault. */
+const inLastDecimal = (value: number): number => Number(value.toFixed(DECIMALS));
+const isDecimalNoise = (value: number): boolean =>
+  Math.abs(value - inLastDecimal(value)) <= Math.max(1, Math.abs(value)) * 1e-12;
+
+const decimal = (bounded: z.ZodNumber) =>
+  bounded
+    .max(LARGEST_NUMBER)
+    .check((ctx) => {
+      if (Number.isFinite(ctx.value) && !isDecimalNoise(ctx.value))
+        ctx.issues.push({
+          code: 'custom',
+          input: ctx.value,
+          message: `must have at most ${DECIMALS} decimals`,
+          params: { rule: 'decimals' },
+        });
+    })
+    .overwrite(inLastDecimal);
+
+export const quantity = () =>
+  decimal(z.number().gt(0)).meta({
+    description: `More than 0, at most ${DECIMALS} decimals.`,
+    examples: [1],
+  });
+export const price = () =>
+  decimal(z.number().min(0)).meta({
+    description: `Per piece, in the shop's own currency; at most ${DECIMALS} decimals, kept exactly.`,
+    examples: [149.95],
+  });
+export const optionalWeight = () =>
+  decimal(z.number().min(0))
+    .nullable()
+    .default(null)
+    .meta({ description: `In the shop's own unit; at most ${DECIMALS} decimals.`, examples: [1.25] });

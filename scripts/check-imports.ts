@@ -1,0 +1,28 @@
+import { readdirSync } from 'node:fs';
+import { cruise } from 'dependency-cruiser';
+import rules from '../.dependency-cruiser.mjs';
+
+// Holds the rules of .dependency-cruiser.mjs. A parser that reads nothing reports success, so what was read is counted.
+
+const FOLDERS = ['contract', 'src', 'bin'];
+
+const sources = FOLDERS.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|js)$/.test(file)),
+);
+const { output } = await cruise(FOLDERS, {
+  ...rules.options,
+  ruleSet: { forbidden: rules.forbidden },
+  validate: true,
+});
+if (typeof output === 'string') throw new Error('expected a result, not a report');
+
+const own = output.modules.filter(({ source }) => FOLDERS.some((folder) => source.startsWith(`${folder}/`)));
+const imports = own.flatMap(({ dependencies }) => dependencies);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+for (const { rule, from, to } of output.summary.violations) say(`${rule.name}: ${from} → ${to}`);
+say(
+  `${own.length} of ${sources.length} files and ${imports.length} imports read, ${output.summary.violations.length} violations`,
+);
+if (own.length !== sources.length || imports.length < own.length || output.summary.violations.length > 0)
+  process.exitCode = 1;

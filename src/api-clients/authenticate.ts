@@ -1,0 +1,35 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { hashOfKey, isApiKey } from './api-key.ts';
+import { findByKeyHash, touchClient } from './store.ts';
+
+/** `lastUsedAt` is for people who look for unused keys: to the minute is exact enough, and spares a write per request. */
+const LAST_USED_STEP_MS = 60_000;
+
+const BEARER = /^Bearer +(\S+)$/i;
+
+/** The key a request carries, or null where there is none or two headers disagree. */
+const keyIn = (headers: IncomingHttpHeaders): string | null => {
+  const direct = [headers['x-api-key']].flat()[0] || null;
+  const bearer = BEARER.exec(headers.authorization ?? '')?.[1] ?? null;
+  if (direct && bearer && direct !== bearer) return null;
+  return direct ?? bearer;
+};
+
+export const authenticate = async (ctx: Context, headers: IncomingHttpHeaders): Promise<Caller> => {
+  const key = keyIn(headers);
+  const found = key && isApiKey(key) ? await findByKeyHash(ctx.db, hashOfKey(key)) : null;
+  if (!found) throw new ServiceError('UNAUTHORIZED', { headers: { 'www-authenticate': 'Bearer' } });
+  const { client, shop } = found;
+
+  const now = ctx.clock.now();
+  if (client.lastUsedAt === null || client.lastUsedAt < now - LAST_USED_STEP_MS) {
+    // A reader must not be turned away because this note could not be written.
+    await touchClient(ctx.db, client.id, now, now - LAST_USED_STEP_MS).catch(() =>
+      ctx.log.warn({ clientId: client.id }, 'could not note the last use of a client'),
+    );
+  }
+  return { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
+};

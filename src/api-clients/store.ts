@@ -1,0 +1,106 @@
+import type { Updateable } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { ApiClientTable, Row } from '../db/tables.ts';
+import { type Shop, shopFrom } from '../shops/plans.ts';
+
+/** A client as the shop may see it: no hash, no secret. */
+export interface ApiClient {
+  id: string;
+  shopId: string;
+  name: string;
+  webhookUrl: string | null;
+  lastUsedAt: number | null;
+  revokedAt: number | null;
+  createdAt: number;
+}
+
+const clientFrom = (row: Omit<Row<'api_clients'>, 'key_hash' | 'webhook_secret'>): ApiClient => ({
+  id: row.id,
+  shopId: row.shop_id,
+  name: row.name,
+  webhookUrl: row.webhook_url,
+  lastUsedAt: row.last_used_at,
+  revokedAt: row.revoked_at,
+  createdAt: row.created_at,
+});
+
+const VISIBLE = ['id', 'shop_id', 'name', 'webhook_url', 'last_used_at', 'revoked_at', 'created_at'] as const;
+
+export const insertClient = async (
+  db: Db,
+  client: Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at'>,
+): Promise<ApiClient> =>
+  clientFrom(await db.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow());
+
+export const updateClient = async (
+  db: Db,
+  id: string,
+  change: Updateable<ApiClientTable>,
+): Promise<ApiClient | null> => {
+  const row = await db
+    .updateTable('api_clients')
+    .set(change)
+    .where('id', '=', id)
+    .returning(VISIBLE)
+    .executeTakeFirst();
+  return row ? clientFrom(row) : null;
+};
+
+export const findClient = async (db: Db, id: string): Promise<ApiClient | null> => {
+  const row = await db.selectFrom('api_clients').select(VISIBLE).where('id', '=', id).executeTakeFirst();
+  return row ? clientFrom(row) : null;
+};
+
+export const listClients = async (db: Db, shopId: string): Promise<ApiClient[]> => {
+  const rows = await db
+    .selectFrom('api_clients')
+    .select(VISIBLE)
+    .where('shop_id', '=', shopId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(clientFrom);
+};
+
+/** The active client behind a key, and its shop, in one query: asked anew for every request, so a revoked key is dead at once. */
+export const findByKeyHash = async (
+  db: Db,
+  keyHash: string,
+): Promise<{ client: ApiClient; shop: Shop } | null> => {
+  const row = await db
+    .selectFrom('api_clients as client')
+    .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    .selectAll('shop')
+    .select([
+      'client.id as client_id',
+      'client.name as client_name',
+      'client.webhook_url',
+      'client.last_used_at',
+      'client.created_at as client_created_at',
+    ])
+    .where('client.key_hash', '=', keyHash)
+    .where('client.revoked_at', 'is', null)
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    shop: shopFrom(row),
+    client: {
+      id: row.client_id,
+      shopId: row.id,
+      name: row.client_name,
+      webhookUrl: row.webhook_url,
+      lastUsedAt: row.last_used_at,
+      revokedAt: null,
+      createdAt: row.client_created_at,
+    },
+  };
+};
+
+export const touchClient = async (db: Db, id: string, nowMs: number, olderThanMs: number): Promise<void> => {
+  await db
+    .updateTable('api_clients')
+    .set({ last_used_at: nowMs })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', olderThanMs)]))
+    .execute();
+};

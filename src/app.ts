@@ -1,0 +1,80 @@
+import helmet from '@fastify/helmet';
+import { type FastifyInstance, fastify, LogController } from 'fastify';
+import type { Logger } from 'pino';
+import { BASE_PATH } from '../contract/common.ts';
+import type { Config } from './config.ts';
+import type { Context } from './context.ts';
+import { ServiceError } from './errors.ts';
+import { serveDocs } from './http/docs.ts';
+import { answerError, answerParserError } from './http/errors.ts';
+import { raiseGates } from './http/gates.ts';
+import { BODY_LIMIT_BYTES, takeJsonBodies } from './http/json-body.ts';
+import { refusingOtherMethods } from './http/method-not-allowed.ts';
+import { observeRequests } from './http/observe.ts';
+import { describeApi, type ExternalApp } from './http/openapi.ts';
+import { operationRoutes } from './http/operations.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts';
+import { offlineRepairRoutes } from './offline-repairs/routes.ts';
+
+/** Longer than any id, so that an over-long one reaches the handler and gets the same 404 as every other unknown id. */
+const MAX_PARAM_LENGTH = 16 * 1024;
+
+/** A number trusts that many hops, counted from us; Fastify takes only addresses or a function. */
+const trustedProxies = (setting: Config['trustProxy']) =>
+  typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;
+
+/** Where every route is registered, and under which base path. A worker answers the operator only. */
+export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
+  const app = fastify({
+    loggerInstance: ctx.log as Logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies(ctx.config.trustProxy),
+    bodyLimit: BODY_LIMIT_BYTES,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    genReqId: (request) => requestIdOf(request, ctx.clock.now()),
+    frameworkErrors: (error, request, reply) => {
+      reply.header(REQUEST_ID_HEADER, request.id);
+      answerError(error, request, reply);
+    },
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, ctx.log),
+    forceCloseConnections: 'idle',
+  }) as unknown as FastifyInstance;
+
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler(() => {
+    throw new ServiceError('NO_ROUTE');
+  });
+  // Our own gate checks requests, with all faults at once; answers are shaped by views and checked by the tests.
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => JSON.stringify);
+  takeJsonBodies(app);
+  observeRequests(app, ctx);
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+    strictTransportSecurity: ctx.config.publicUrl.startsWith('https:'),
+  });
+  operationRoutes(app, ctx);
+  if (ctx.config.role === 'worker') return app;
+
+  await describeApi(app, ctx.config.publicUrl);
+  await app.register(serveDocs);
+  await app.register(
+    async (external) => {
+      external.setNotFoundHandler(() => {
+        throw new ServiceError('NO_ROUTE');
+      });
+      raiseGates(external, ctx);
+      refusingOtherMethods(external, () => {
+        offlineRepairRoutes(external as ExternalApp, ctx);
+        external.get('/openapi.json', { config: { keyless: true }, schema: { hide: true } }, () =>
+          app.swagger(),
+        );
+      });
+    },
+    { prefix: BASE_PATH },
+  );
+  return app;
+};

@@ -1,0 +1,8 @@
+import type { Actor } from '../contract/common.ts';
+import type { Shop } from './shops/plans.ts';
+
+/** On whose behalf something is done: every action and every read is for one shop, by one actor. */
+export interface Caller {
+  shop: Shop;
+  actor: Actor;
+}

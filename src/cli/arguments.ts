@@ -1,0 +1,60 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
+import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
+import { PASSWORD_LENGTH } from '../staff/passwords.ts';
+import { CliFailure } from './output.ts';
+
+/** Takes a value by the same schema as the API does. */
+const by =
+  <Schema extends z.ZodType>(schema: Schema, otherwise: string) =>
+  (value: string): z.infer<Schema> => {
+    const result = schema.safeParse(value);
+    if (!result.success) throw new InvalidArgumentError(otherwise);
+    return result.data;
+  };
+
+export const name = by(text(LENGTH.name), `It must be 1 to ${LENGTH.name} characters long.`);
+export const email = by(emailField(), 'It must be an e-mail address.');
+export const skuPattern = by(text(LENGTH.reference), `It must be 1 to ${LENGTH.reference} characters long.`);
+
+/** A repeatable option. */
+export const collect =
+  <Value>(take: (value: string) => Value) =>
+  (value: string, before: Value[] = []): Value[] => [...before, take(value)];
+
+export const wholeNumber = (value: string): number => {
+  if (!/^\d{1,12}$/.test(value)) throw new InvalidArgumentError('It must be a whole number, 0 or more.');
+  return Number(value);
+};
+export const wholeNumberOrNone = (value: string): number | null =>
+  value === 'none' ? null : wholeNumber(value);
+export const textOrNone = (value: string): string | null => (value === 'none' ? null : value);
+
+const readLine = async (): Promise<string> => {
+  const lines = createInterface({ input: process.stdin });
+  for await (const line of lines) return line;
+  return '';
+};
+
+const askUnseen = async (question: string): Promise<string> => {
+  process.stderr.write(question);
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: unseen, terminal: true });
+  try {
+    return await terminal.question('');
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
+};
+
+/** As given, else asked for unseen at a terminal, else the first line of standard input. */
+export const passwordFrom = async (given: string | undefined): Promise<string> => {
+  const password = given ?? (process.stdin.isTTY ? await askUnseen('Password: ') : await readLine());
+  const { least, most } = PASSWORD_LENGTH;
+  if (password.length < least || password.length > most)
+    throw new CliFailure(`the password must be ${least} to ${most} characters long`);
+  return password;
+};

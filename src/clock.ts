@@ -1,0 +1,5 @@
+/** Where time comes from, so that a test can move it. */
+export interface Clock {
+  now(): number;
+}
+export const systemClock: Clock = { now: () => Date.now() };

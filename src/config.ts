@@ -1,0 +1,120 @@
+import { resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
+
+// Environment → one frozen Config. Nothing else reads process.env.
+
+const ROLES = ['all', 'api', 'worker'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly databaseUrl: string | null;
+  readonly dataDir: string;
+  readonly secretKey: string | null;
+  /** How many proxies stand before us, or which addresses they have. */
+  readonly trustProxy: false | number | string[];
+  readonly allowPrivateWebhooks: boolean;
+  readonly role: (typeof ROLES)[number];
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly publicUrl: string;
+  readonly metricsToken: string | null;
+}
+
+/** A setting the service cannot start with; the message is the one line the operator sees. */
+export class ConfigError extends Error {}
+
+const oneOf =
+  <Value extends string>(values: readonly Value[]) =>
+  (name: string, value: string): Value => {
+    const found = values.find((each) => each === value);
+    if (!found) throw new ConfigError(`${name} must be one of ${values.join(', ')}`);
+    return found;
+  };
+
+const port = (name: string, value: string): number => {
+  const number = Number(value);
+  if (!/^\d{1,5}$/.test(value) || number > 65_535)
+    throw new ConfigError(`${name} must be a whole number from 0 to 65535`);
+  return number;
+};
+
+const flag = (name: string, value: string): boolean => oneOf(['true', 'false'])(name, value) === 'true';
+
+const webUrl = (name: string, value: string): string => {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw new ConfigError(
+      `${name} must be an http or https address, https://returns.example.com for example`,
+    );
+  return value.replace(/\/+$/, '');
+};
+
+const postgresUrl = (name: string, value: string): string => {
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value))
+    throw new ConfigError(
+      `${name} must be a PostgreSQL address, postgres://user:password@host:5432/database for example`,
+    );
+  return value;
+};
+
+const SECRET_KEY_LENGTH = 32;
+const secretKey = (name: string, value: string): string => {
+  if (value.length < SECRET_KEY_LENGTH)
+    throw new ConfigError(
+      `${name} must be at least ${SECRET_KEY_LENGTH} characters long (openssl rand -hex 32 makes one)`,
+    );
+  return value;
+};
+
+const proxies = (name: string, value: string): Config['trustProxy'] => {
+  if (['off', 'false', '0'].includes(value)) return false;
+  if (/^\d{1,2}$/.test(value)) return Number(value);
+  const addresses = value.split(',').map((each) => each.trim());
+  if (!addresses.every((each) => ipaddr.isValid(each) || ipaddr.isValidCIDR(each)))
+    throw new ConfigError(
+      `${name} must be off, the number of proxies, or their addresses separated by commas`,
+    );
+  return addresses;
+};
+
+const text = (_name: string, value: string): string => value;
+
+export const readConfig = (env: NodeJS.ProcessEnv): Config => {
+  const setting = <Value, Fallback>(
+    name: string,
+    read: (name: string, value: string) => Value,
+    fallback: Fallback,
+  ): Value | Fallback => {
+    const value = env[name]?.trim();
+    return value ? read(name, value) : fallback;
+  };
+
+  const host = setting('HOST', text, '127.0.0.1');
+  const listenPort = setting('PORT', port, 3000);
+  const databaseUrl = setting('DATABASE_URL', postgresUrl, null);
+  const config: Config = {
+    host,
+    port: listenPort,
+    databaseUrl,
+    dataDir: resolve(setting('DATA_DIR', text, './data')),
+    secretKey: setting('SECRET_KEY', secretKey, null),
+    trustProxy: setting('TRUST_PROXY', proxies, false),
+    allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
+    role: setting('ROLE', oneOf(ROLES), 'all'),
+    logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
+    publicUrl: setting(
+      'PUBLIC_URL',
+      webUrl,
+      `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`,
+    ),
+    metricsToken: setting('METRICS_TOKEN', text, null),
+  };
+  if (databaseUrl && !config.secretKey)
+    throw new ConfigError(
+      'SECRET_KEY is required with DATABASE_URL, the same in every process (openssl rand -hex 32 makes one)',
+    );
+  if (!databaseUrl && config.role !== 'all')
+    throw new ConfigError(`ROLE must be all without DATABASE_URL: SQLite is for one process`);
+  return Object.freeze(config);
+};

@@ -1,0 +1,74 @@
+/** What can be said of a database error without its message or detail, which may quote a customer's data. */
+export interface DatabaseFault {
+  code: string;
+  table?: string;
+  constraint?: string;
+}
+
+interface DriverError extends Error {
+  code?: string;
+  table?: string;
+  constraint?: string;
+  severity?: string;
+}
+
+// Connection lost or refused, server starting or stopping, too many connections, a lock or a deadlock in the way.
+const POSTGRES_AWAY = /^(08|53|57P|58|40|25006|55P03)/;
+const SOCKET_AWAY = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
+const SQLITE_AWAY = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN)/;
+const CLIENT_AWAY =
+  /^(Query read timeout|timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/;
+
+const isDriverError = (error: unknown): error is DriverError => error instanceof Error;
+
+/** Whether the database could not be reached or could not write: worth trying again later. */
+export const isUnavailable = (error: unknown): boolean => {
+  if (error instanceof AggregateError) return error.errors.some(isUnavailable);
+  if (!isDriverError(error)) return false;
+  const code = error.code ?? '';
+  return (
+    POSTGRES_AWAY.test(code) ||
+    SOCKET_AWAY.test(code) ||
+    SQLITE_AWAY.test(code) ||
+    CLIENT_AWAY.test(error.message)
+  );
+};
+
+export const isDuplicate = (error: unknown): boolean =>
+  isDriverError(error) &&
+  (error.code === '23505' || /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(error.code ?? ''));
+
+/** The error as a database fault, or null where it is something else. */
+export const databaseFault = (error: unknown): DatabaseFault | null => {
+  if (!isDriverError(error) || typeof error.code !== 'string') return null;
+  if (!error.severity && !error.code.startsWith('SQLITE_')) return null;
+  return {
+    code: error.code,
+    ...(error.table ? { table: error.table } : {}),
+    ...(error.constraint ? { constraint: error.constraint } : {}),
+  };
+};
+
+const START_WORDS: [RegExp, string][] = [
+  [/^SQLITE_FULL/, 'the disk is full (DATA_DIR)'],
+  [/^SQLITE_READONLY/, 'its folder or file is read-only (DATA_DIR)'],
+  [/^SQLITE_CANTOPEN/, 'its file cannot be opened (DATA_DIR)'],
+  [/^SQLITE_IOERR/, 'reading or writing its file failed; is the disk full or broken? (DATA_DIR)'],
+  [/^SQLITE_(NOTADB|CORRUPT)/, 'handback.sqlite is not a sound SQLite file (DATA_DIR)'],
+  [/^SQLITE_BUSY/, 'another process holds it for too long'],
+  [/^28/, 'the server refused the user name or password (DATABASE_URL)'],
+  [/^3D000/, 'there is no such database on the server (DATABASE_URL)'],
+  [/^42501/, 'the user may not create tables there (DATABASE_URL)'],
+  [/^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET)/, 'the server cannot be reached (DATABASE_URL)'],
+  [/^(53|57P|08)/, 'the server takes no connections right now (DATABASE_URL)'],
+];
+
+/** Why the database could not be opened, for the operator who starts the service; null where it is not the database. */
+export const explainDatabaseError = (error: unknown): string | null => {
+  const inner = error instanceof AggregateError ? error.errors[0] : error;
+  if (!isDriverError(inner)) return null;
+  if (CLIENT_AWAY.test(inner.message))
+    return 'cannot open the database: the server does not answer (DATABASE_URL)';
+  const words = START_WORDS.find(([code]) => code.test(inner.code ?? ''))?.[1];
+  return words ? `cannot open the database: ${words}` : null;
+};

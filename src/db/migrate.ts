@@ -1,0 +1,21 @@
+import type { Kysely } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { initial } from './migrations/0001-initial.ts';
+import type { SchemaChange, SchemaWords } from './schema-change.ts';
+import type { Tables } from './tables.ts';
+
+/** Forward only, in this order, never edited once released. */
+const CHANGES: Record<string, SchemaChange> = {
+  '0001-initial': initial,
+};
+
+export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {
+  const migrations: Record<string, Migration> = Object.fromEntries(
+    Object.entries(CHANGES).map(([name, change]) => [name, { up: (at) => change(at, words) }]),
+  );
+  const { error } = await new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations },
+  }).migrateToLatest();
+  if (error) throw error;
+};

@@ -1,0 +1,97 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
+import type { Database, OnQuery } from './database.ts';
+import { logQuery } from './log-query.ts';
+import { migrateToLatest } from './migrate.ts';
+import type { Tables } from './tables.ts';
+
+/** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
+const CONNECT_TIMEOUT_MS = 2000;
+const QUERY_TIMEOUT_MS = 2500;
+/** More connections than this only queue inside PostgreSQL (measured: 64 halve the throughput). */
+const POOL_SIZE = 10;
+const NAMED_STATEMENTS = 500;
+
+export const openPostgres = (connectionString: string, onQuery: OnQuery): Database => {
+  const connect = (options: pg.PoolConfig) => {
+    const pool = new pg.Pool({
+      connectionString,
+      types: { getTypeParser },
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      application_name: 'handback',
+      ...options,
+    });
+    // An idle connection that breaks is replaced at the next query; unheard, the event would end the process.
+    pool.on('error', () => {});
+    return pool;
+  };
+  const pool = connect({ max: POOL_SIZE, query_timeout: QUERY_TIMEOUT_MS, Client: PreparingClient });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: logQuery(onQuery) });
+
+  return {
+    db,
+    async migrate() {
+      // On a connection of its own without a time limit: waiting for another process's migration is fine.
+      const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connect({ max: 1 }) }) });
+      try {
+        await migrateToLatest(alone, { id: 'uuid', unlogged: true });
+      } finally {
+        await alone.destroy();
+      }
+    },
+    rateLimiter: ({ name, points, seconds }) =>
+      new RateLimiterPostgres({
+        storeClient: pool,
+        storeType: 'pool',
+        tableName: 'rate_limits',
+        tableCreated: true,
+        keyPrefix: name,
+        points,
+        duration: seconds,
+        // Whoever is over the limit is turned away from memory, so a flood costs no round trips.
+        inMemoryBlockOnConsumed: points + 1,
+      }),
+    async tryLock(trx, name) {
+      const { rows } = await sql<{
+        taken: boolean;
+      }>`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as taken`.execute(trx);
+      return rows[0]?.taken === true;
+    },
+    close: () => db.destroy(),
+  };
+};
+
+const INT8 = 20;
+/** Our 64-bit numbers are counts and milliseconds, all far below 2^53. */
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text');
+
+const names = new Map<string, string>();
+const nameOf = (text: string): string | undefined => {
+  const known = names.get(text);
+  if (known) return known;
+  if (names.size >= NAMED_STATEMENTS) return undefined;
+  const name = `handback_${names.size}`;
+  names.set(text, name);
+  return name;
+};
+
+/** Names what has parameters, so that each connection parses and plans a statement once. */
+class PreparingClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: pg's overloads of query cannot be restated; what goes through is unchanged
+  override query(...args: any[]): any {
+    const [text, values, ...rest] = args;
+    const named =
+      typeof text === 'string' && Array.isArray(values) && values.length > 0
+        ? [{ text, values, name: nameOf(text) }, ...rest]
+        : args;
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    const result = (super.query as any)(...named);
+    result?.catch?.((error: Error) => {
+      // The connection still waits for that answer: end it, so that neither a rollback nor the pool waits too.
+      if (error.message === 'Query read timeout') this.end();
+    });
+    return result;
+  }
+}

@@ -1,0 +1,11 @@
+import type { Kysely } from 'kysely';
+
+/** Where the engines' schemas differ. */
+export interface SchemaWords {
+  id: 'uuid' | 'text';
+  /** Whether tables whose loss in a crash is harmless may skip the log. */
+  unlogged: boolean;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a migration sees the schema of its own day, not today's
+export type SchemaChange = (db: Kysely<any>, words: SchemaWords) => Promise<void>;

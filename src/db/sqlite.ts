@@ -1,0 +1,100 @@
+import Sqlite from 'better-sqlite3';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type SelectModifierNode,
+  SqliteAdapter,
+  SqliteDialect,
+  SqliteDriver,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { Database, OnQuery } from './database.ts';
+import { logQuery } from './log-query.ts';
+import { migrateToLatest } from './migrate.ts';
+import type { Tables } from './tables.ts';
+
+/** How long a writer waits for another process (the command line beside the server) before it gives up. */
+const BUSY_TIMEOUT_MS = 4000;
+const CACHED_STATEMENTS = 500;
+
+export const openSqlite = (file: string, onQuery: OnQuery): Database => {
+  const connection = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
+  connection.pragma('journal_mode = WAL');
+  // FULL, not NORMAL: a commit is on disk before it is acknowledged.
+  connection.pragma('synchronous = FULL');
+  connection.pragma('foreign_keys = ON');
+  connection.pragma('cache_size = -65536');
+
+  const db = new Kysely<Tables>({
+    dialect: new Dialect({ database: cachingStatements(connection) }),
+    log: logQuery(onQuery),
+  });
+  return {
+    db,
+    migrate: () => migrateToLatest(db, { id: 'text', unlogged: false }),
+    // One process, so counters need not outlive it nor be shared.
+    rateLimiter: ({ name, points, seconds }) =>
+      new RateLimiterMemory({ keyPrefix: name, points, duration: seconds }),
+    // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.
+    tryLock: async () => true,
+    close: () => db.destroy(),
+  };
+};
+
+/** Kysely prepares anew for every query; preparing costs more than most of our queries take to run. */
+const cachingStatements = (connection: Sqlite.Database) => {
+  const statements = new Map<string, Sqlite.Statement>();
+  return {
+    prepare(sql: string) {
+      let statement = statements.get(sql);
+      if (!statement) {
+        if (statements.size >= CACHED_STATEMENTS) statements.clear();
+        statement = connection.prepare(sql);
+        statements.set(sql, statement);
+      }
+      return statement as Sqlite.Statement<unknown[]> & { readonly reader: boolean };
+    },
+    close: () => connection.close(),
+  };
+};
+
+class Dialect extends SqliteDialect {
+  readonly #config: ConstructorParameters<typeof SqliteDialect>[0];
+  constructor(config: ConstructorParameters<typeof SqliteDialect>[0]) {
+    super(config);
+    this.#config = config;
+  }
+  override createDriver(): Driver {
+    return new ImmediateDriver(this.#config);
+  }
+  override createQueryCompiler() {
+    return new Compiler();
+  }
+  override createAdapter() {
+    return new Adapter();
+  }
+}
+
+/** A transaction takes the write lock at its start, so it never fails half-way because somebody else wrote first. */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+}
+
+/** `for update` has no word here and needs none: the transaction holds the whole file. */
+class Compiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier !== 'ForUpdate') super.visitSelectModifier(node);
+  }
+}
+
+/** SQLite's schema changes are transactional, and the immediate transaction around them is the migrations' lock. */
+class Adapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}

@@ -1,0 +1,130 @@
+import type { ColumnType, Selectable } from 'kysely';
+import type { Actor } from '../../contract/common.ts';
+import type { DISPOSITIONS, OfflineRepairStatus, TimelineType } from '../../contract/lifecycle.ts';
+
+// One row type a table, the same on both engines: ids and texts are strings, times are milliseconds since 1970,
+// flags are 0 or 1, and what has a shape of its own is JSON text.
+
+type Fixed<Value> = ColumnType<Value, Value, never>;
+
+export interface ShopTable {
+  id: Fixed<string>;
+  name: string;
+  plan: string;
+  subscription: string;
+  /** null: as the plan says. */
+  billing: string | null;
+  allowance: number | null;
+  usage_cap: number | null;
+  created_at: Fixed<number>;
+  updated_at: number;
+}
+
+/** The shop's hot row: one update takes a number and a place in the month's allowance. */
+interface ShopCounterTable {
+  shop_id: Fixed<string>;
+  last_number: number;
+  /** `2026-11`, UTC. */
+  month: string;
+  month_used: number;
+}
+
+interface DangerousGoodsTable {
+  shop_id: Fixed<string>;
+  pattern: Fixed<string>;
+}
+
+export interface ApiClientTable {
+  id: Fixed<string>;
+  shop_id: Fixed<string>;
+  name: string;
+  key_hash: Fixed<string>;
+  webhook_url: string | null;
+  webhook_secret: Fixed<string>;
+  last_used_at: number | null;
+  revoked_at: number | null;
+  created_at: Fixed<number>;
+}
+
+interface UserTable {
+  id: Fixed<string>;
+  shop_id: Fixed<string>;
+  email: string;
+  role: string;
+  password_hash: string;
+  created_at: Fixed<number>;
+}
+
+/** What both kinds of RMA keep. `client_id` is null where the shop's staff made it. */
+interface RmaColumns<Status extends string> {
+  id: Fixed<string>;
+  shop_id: Fixed<string>;
+  client_id: Fixed<string | null>;
+  number: Fixed<number>;
+  status: Status;
+  external_ref: Fixed<string | null>;
+  external_source: Fixed<string | null>;
+  created_at: Fixed<number>;
+  /** Rises by a millisecond at least with every change: it is also the time of the change's event. */
+  updated_at: number;
+}
+
+export interface OfflineRepairTable extends RmaColumns<OfflineRepairStatus> {
+  order_number: Fixed<string>;
+  customer_email: Fixed<string>;
+  customer_name: Fixed<string>;
+  customer_phone: Fixed<string | null>;
+  faulty_item: Fixed<string>;
+  fault_description: Fixed<string>;
+  store_id: Fixed<string>;
+  replacement_sku: Fixed<string | null>;
+  notes: Fixed<string | null>;
+  is_dangerous: Fixed<number>;
+  tracking_number: string | null;
+  carrier_name: string | null;
+  offline_disposition: (typeof DISPOSITIONS)[number] | null;
+  assigned_to_id: string | null;
+  repair_notes: string | null;
+}
+
+interface TimelineTable {
+  rma_id: Fixed<string>;
+  at: Fixed<number>;
+  id: Fixed<string>;
+  type: Fixed<TimelineType>;
+  actor_type: Fixed<Actor['type']>;
+  actor_id: Fixed<string | null>;
+  actor_name: Fixed<string>;
+  from_status: Fixed<string | null>;
+  to_status: Fixed<string | null>;
+  note: Fixed<string | null>;
+  data: Fixed<string>;
+}
+
+interface IdempotencyTable {
+  client_id: Fixed<string>;
+  key: Fixed<string>;
+  body_hash: Fixed<string>;
+  answer: Fixed<string>;
+  created_at: Fixed<number>;
+}
+
+/** One row per thing the installation as a whole remembers. */
+interface InstallationTable {
+  name: Fixed<string>;
+  value: string;
+}
+
+export interface Tables {
+  shops: ShopTable;
+  shop_counters: ShopCounterTable;
+  dangerous_goods: DangerousGoodsTable;
+  api_clients: ApiClientTable;
+  users: UserTable;
+  offline_repairs: OfflineRepairTable;
+  timeline: TimelineTable;
+  idempotency_keys: IdempotencyTable;
+  installation: InstallationTable;
+}
+
+export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;

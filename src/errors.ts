@@ -1,0 +1,59 @@
+import type { FieldFault } from '../contract/common.ts';
+
+/** Every refusal the service can answer with: its status and its sentence, once. */
+export const REFUSALS = {
+  VALIDATION: { status: 400, message: 'The request is not valid.' },
+  BAD_JSON: { status: 400, message: 'The body is not valid JSON.' },
+  BAD_REQUEST: { status: 400, message: 'The request could not be read.' },
+  UNAUTHORIZED: {
+    status: 401,
+    message: 'A valid API key is needed: send it as X-Api-Key, or as a Bearer token in Authorization.',
+  },
+  PLAN_REQUIRED: { status: 403, message: 'The External API needs the Scale or the Enterprise plan.' },
+  READ_ONLY: {
+    status: 403,
+    message: "The shop's subscription is inactive: returns can be read, but not changed.",
+  },
+  LIMIT_EXCEEDED: { status: 403, message: "The shop's monthly allowance of RMAs is used up." },
+  USAGE_CAP_EXCEEDED: { status: 403, message: "The shop's monthly usage cap is reached." },
+  NOT_FOUND: { status: 404, message: 'There is no such RMA.' },
+  NO_ROUTE: { status: 404, message: 'There is nothing at this address.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    message: 'The first request with this Idempotency-Key is still running.',
+  },
+  BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 256 KiB.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    message: 'Send the body as JSON, with Content-Type: application/json.',
+  },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'This Idempotency-Key was used before with another body.' },
+  RATE_LIMITED: { status: 429, message: 'Too many requests: wait as long as Retry-After says.' },
+  HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are too large.' },
+  INTERNAL: { status: 500, message: 'Something went wrong on our side.' },
+  UNAVAILABLE: { status: 503, message: 'The service cannot do this right now: try again in a moment.' },
+} as const;
+export type RefusalCode = keyof typeof REFUSALS;
+
+interface Details {
+  cause?: unknown;
+  /** Instead of the table's sentence, where the case can be told more exactly. */
+  message?: string;
+  faults?: FieldFault[];
+  headers?: Record<string, string>;
+}
+
+/** The one way to refuse: an error is a code; `http/` turns it into an answer. */
+export class ServiceError extends Error {
+  readonly code: RefusalCode;
+  readonly faults: FieldFault[] | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: RefusalCode, details: Details = {}) {
+    super(details.message ?? REFUSALS[code].message, { cause: details.cause });
+    this.code = code;
+    this.faults = details.faults;
+    this.headers = details.headers ?? {};
+  }
+}

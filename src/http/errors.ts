@@ -1,0 +1,84 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { ErrorBody } from '../../contract/common.ts';
+import { databaseFault, isUnavailable } from '../db/errors.ts';
+import { REFUSALS, type RefusalCode, ServiceError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { REQUEST_ID_HEADER } from './request-id.ts';
+
+/** Codes that say more than the status does; the others stay out of the body. */
+const TOLD: ReadonlySet<RefusalCode> = new Set([
+  'PLAN_REQUIRED',
+  'READ_ONLY',
+  'LIMIT_EXCEEDED',
+  'USAGE_CAP_EXCEEDED',
+  'IDEMPOTENCY_KEY_IN_USE',
+  'IDEMPOTENCY_KEY_REUSED',
+]);
+
+/** What Fastify itself refuses, in our words. */
+const FASTIFY_REFUSALS: Record<string, RefusalCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'BAD_REQUEST',
+  FST_ERR_BAD_URL: 'BAD_REQUEST',
+  FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
+};
+
+const RETRY_AFTER_UNAVAILABLE_S = '2';
+
+const serviceErrorFrom = (error: unknown): ServiceError => {
+  if (error instanceof ServiceError) return error;
+  if (isUnavailable(error))
+    return new ServiceError('UNAVAILABLE', { headers: { 'retry-after': RETRY_AFTER_UNAVAILABLE_S } });
+  const { code, statusCode } = error as FastifyError;
+  const refusal =
+    FASTIFY_REFUSALS[code] ?? (statusCode !== undefined && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL');
+  return new ServiceError(refusal);
+};
+
+const bodyOf = (error: ServiceError, requestId: string): ErrorBody => {
+  const { status } = REFUSALS[error.code];
+  return {
+    statusCode: status,
+    error: STATUS_CODES[status] ?? 'Error',
+    message: error.faults ? error.faults.map((fault) => fault.message) : error.message,
+    ...(TOLD.has(error.code) ? { code: error.code } : {}),
+    ...(error.faults ? { errors: error.faults } : {}),
+    requestId,
+  };
+};
+
+/** The one place where an error becomes an answer. */
+export const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+  const refusal = serviceErrorFrom(error);
+  const { status } = REFUSALS[refusal.code];
+  if (status >= 500) request.log.error({ requestId: request.id, fault: safely(error) }, 'request failed');
+  reply.code(status).headers(refusal.headers).type('application/json').send(bodyOf(refusal, request.id));
+};
+
+/** An error as it may be logged: a driver's message can quote a row, so of those only code and place are kept. */
+export const safely = (error: unknown): object => {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const fault = databaseFault(error);
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
+  return { type: error.name, ...(fault ?? { message: error.message }), stack: frames.join('\n') };
+};
+
+const PARSER_REFUSALS: Record<string, RefusalCode> = { HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE' };
+
+/** For bytes that are not HTTP: there is no request yet, only a socket to answer on. */
+export const answerParserError = (error: Error & { code?: string }, socket: Socket, log: Logger): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const requestId = newId(Date.now());
+  const refusal = new ServiceError(PARSER_REFUSALS[error.code ?? ''] ?? 'BAD_REQUEST');
+  const body = JSON.stringify(bodyOf(refusal, requestId));
+  const { status } = REFUSALS[refusal.code];
+  log.debug({ requestId, code: error.code }, 'not HTTP');
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `${REQUEST_ID_HEADER}: ${requestId}\r\nconnection: close\r\n\r\n${body}`,
+  );
+};

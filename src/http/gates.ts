@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { authenticate } from '../api-clients/authenticate.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { hasApi } from '../shops/plans.ts';
+import { type RateLimitName, rateLimitGate } from './rate-limit.ts';
+import { validate } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller;
+  }
+  interface FastifyContextConfig {
+    /** Which rate limit counts the route; `other` when absent. */
+    limit?: RateLimitName;
+    /** Open to all: rate-limited, but without a key. */
+    keyless?: boolean;
+  }
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+const planGate = ({ caller }: FastifyRequest): void => {
+  if (!hasApi(caller.shop)) throw new ServiceError('PLAN_REQUIRED');
+};
+
+const readOnlyGate = ({ caller, method }: FastifyRequest): void => {
+  if (!caller.shop.active && !READS.has(method)) throw new ServiceError('READ_ONLY');
+};
+
+/**
+ * What every request to the external API passes, in the contract's order: rate limit, key, plan, read-only, then body and
+ * query. What comes after (the id, the allowance) is the action's to decide.
+ */
+export const raiseGates = (app: FastifyInstance, ctx: Context): void => {
+  const rateLimit = rateLimitGate(ctx);
+  app.decorateRequest('caller', null as unknown as Caller);
+
+  app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    await rateLimit(request, reply);
+    if (request.is404 || request.routeOptions.config.keyless) return;
+    request.caller = await authenticate(ctx, request.headers);
+    planGate(request);
+    readOnlyGate(request);
+  });
+  app.addHook('preValidation', async (request) => {
+    if (!request.is404) validate(request);
+  });
+};

@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify';
+import { ServiceError } from '../errors.ts';
+
+export const BODY_LIMIT_BYTES = 256 * 1024;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Strings, and the brackets and colons outside of them: all it takes to find the keys of a text that is known to be JSON. */
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
+
+/** The first key that an object holds twice. Parsers disagree on which of the two counts, so neither is taken. */
+const repeatedKey = (json: string): string | null => {
+  const open: (Set<string> | null)[] = [];
+  let last = '';
+  for (const [token] of json.matchAll(TOKENS)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '[') open.push(null);
+    else if (token === '}' || token === ']') open.pop();
+    else if (token === ':') {
+      const keys = open.at(-1);
+      const key: string = last.includes('\\') ? JSON.parse(last) : last.slice(1, -1);
+      if (keys?.has(key)) return key;
+      keys?.add(key);
+    } else last = token;
+  }
+  return null;
+};
+
+/** Where the parser stopped, without the piece of the body that V8 would quote. */
+const placeOf = (error: unknown): string => {
+  const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(String(error));
+  return place ? ` ${place[0]}` : '';
+};
+
+const parseJson = (bytes: Buffer): unknown => {
+  if (bytes.length === 0) return undefined;
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new ServiceError('BAD_JSON', { message: 'The body is not valid UTF-8.' });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ServiceError('BAD_JSON', { message: `The body is not valid JSON${placeOf(error)}.` });
+  }
+  const key = repeatedKey(text);
+  if (key !== null) {
+    throw new ServiceError('BAD_JSON', {
+      message: `The body has the field ${JSON.stringify(key.slice(0, 64))} twice.`,
+    });
+  }
+  return value;
+};
+
+/** JSON is the only body taken; no bytes at all are no body, whatever the header says. */
+export const takeJsonBodies = (app: FastifyInstance): void => {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, bytes: Buffer) => parseJson(bytes),
+  );
+};

@@ -1,0 +1,39 @@
+import closeWithGrace from 'close-with-grace';
+import { buildApp } from './app.ts';
+import type { Context } from './context.ts';
+import { safely } from './http/errors.ts';
+import { startJanitor } from './janitor.ts';
+import { hasShops } from './shops/store.ts';
+import { VERSION } from './version.ts';
+
+/** Longer than the longest request may take, so that a stop loses none. */
+const GRACE_MS = 15_000;
+
+/** Starts what this process is for, and stops it in order: no new requests, finish those in flight, then the database. */
+export const serve = async (ctx: Context, say: (line: string) => void): Promise<void> => {
+  const app = await buildApp(ctx);
+  const { host, port, role, publicUrl } = ctx.config;
+  await app.listen({ host, port });
+  const stopJanitor = startJanitor(ctx);
+  ctx.log.info({ version: VERSION, role, host, port }, 'ready');
+
+  closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ signal, err }) => {
+    if (err) ctx.log.fatal({ fault: safely(err) }, 'stopping after an error nobody handled');
+    else ctx.log.info({ signal }, 'stopping');
+    stopJanitor();
+    await app.close();
+    await ctx.close();
+    ctx.log.info('stopped');
+  });
+
+  say(`Handback ${VERSION} is ready at ${publicUrl} (API reference: ${publicUrl}/docs)`);
+  if (!(await hasShops(ctx.db))) say(FIRST_STEPS);
+};
+
+const FIRST_STEPS = `
+There is no shop yet. In another terminal, in this folder:
+
+  npx handback demo                          a filled shop to look at, with a key to call it
+  npx handback shop create --name "My shop"  a shop of your own; then, with the id it prints,
+  npx handback client create --shop ID --name "Till"
+`;

@@ -1,0 +1,42 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from '@prometheus-io/client';
+
+const LATENCY_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+export interface Metrics {
+  registry: Registry;
+  observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
+  observeQuery(durationMs: number, failed: boolean): void;
+}
+
+/** One registry a context, so that two apps in one process never share a counter. */
+export const createMetrics = (): Metrics => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const requests = new Histogram({
+    name: 'handback_http_request_duration_seconds',
+    help: 'Time to answer a request, by method, route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: LATENCY_BUCKETS_S,
+    registers,
+  });
+  const queries = new Histogram({
+    name: 'handback_database_query_duration_seconds',
+    help: 'Time of one database query.',
+    buckets: LATENCY_BUCKETS_S,
+    registers,
+  });
+  const failures = new Counter({
+    name: 'handback_database_query_failures_total',
+    help: 'Database queries that failed.',
+    registers,
+  });
+  return {
+    registry,
+    observeRequest: (labels, seconds) => requests.observe(labels, seconds),
+    observeQuery: (durationMs, failed) => {
+      queries.observe(durationMs / 1000);
+      if (failed) failures.inc();
+    },
+  };
+};

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { IdempotencyKey, Timeline } from '../../contract/common.ts';
+import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../contract/lifecycle.ts';
+import {
+  CreateOfflineRepair,
+  OfflineRepair,
+  OfflineRepairActionBody,
+  OfflineRepairList,
+  OfflineRepairQuery,
+} from '../../contract/offline-repair.ts';
+import type { Context } from '../context.ts';
+import { answer, type ExternalApp, refusals } from '../http/openapi.ts';
+import {
+  createOfflineRepair,
+  getOfflineRepair,
+  getOfflineRepairTimeline,
+  listOfflineRepairs,
+  moveOfflineRepair,
+} from './actions.ts';
+
+const tags = ['Offline repairs'];
+const params = z.object({ id: z.string() });
+const READ = refusals(400, 401, 403, 404, 429, 503);
+const WRITE = refusals(400, 401, 403, 404, 413, 415, 429, 503);
+
+export const offlineRepairRoutes = (app: ExternalApp, ctx: Context): void => {
+  app.post(
+    '/offline-repairs',
+    {
+      config: { limit: 'create' },
+      schema: {
+        operationId: 'createOfflineRepair',
+        summary: 'Create an offline repair',
+        description:
+          'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost answer creates nothing twice.',
+        tags,
+        headers: z.object({ 'Idempotency-Key': IdempotencyKey }),
+        body: CreateOfflineRepair,
+        response: {
+          201: answer(
+            'The repair, created (or, with `Idempotency-Replayed: true`, created before).',
+            OfflineRepair,
+          ),
+          ...refusals(400, 401, 403, 409, 413, 415, 422, 429, 503),
+        },
+      },
+    },
+    async (request, reply) => {
+      const key = request.headers['idempotency-key'] as string | undefined;
+      const created = await createOfflineRepair(ctx, request.caller, request.body, key);
+      if (created.replayed) reply.header('idempotency-replayed', 'true');
+      return reply.code(201).send(created.answer);
+    },
+  );
+
+  app.get(
+    '/offline-repairs',
+    {
+      schema: {
+        operationId: 'listOfflineRepairs',
+        summary: 'List offline repairs',
+        description: 'All repairs that programs of the shop created, newest first. Filters combine.',
+        tags,
+        querystring: OfflineRepairQuery,
+        response: {
+          200: answer('A page of repairs.', OfflineRepairList),
+          ...refusals(400, 401, 403, 429, 503),
+        },
+      },
+    },
+    (request) => listOfflineRepairs(ctx, request.caller, request.query),
+  );
+
+  app.get(
+    '/offline-repairs/:id',
+    {
+      schema: {
+        operationId: 'getOfflineRepair',
+        summary: 'Read an offline repair',
+        tags,
+        params,
+        response: { 200: answer('The repair as it stands now.', OfflineRepair), ...READ },
+      },
+    },
+    (request) => getOfflineRepair(ctx, request.caller, request.params.id),
+  );
+
+  app.get(
+    '/offline-repairs/:id/timeline',
+    {
+      schema: {
+        operationId: 'getOfflineRepairTimeline',
+        summary: "Read a repair's timeline",
+        description:
+          'Everything that happened to the repair, oldest first: who did what, when, and what they noted.',
+        tags,
+        params,
+        response: { 200: answer('The timeline.', Timeline), ...READ },
+      },
+    },
+    (request) => getOfflineRepairTimeline(ctx, request.caller, request.params.id),
+  );
+
+  for (const action of Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]) {
+    const { operationId, summary, description } = ACTIONS[action];
+    app.post(
+      `/offline-repairs/:id/${action}`,
+      {
+        schema: {
+          operationId,
+          summary,
+          description,
+          tags,
+          params,
+          body: OfflineRepairActionBody[action] as z.ZodType,
+          response: { 200: answer('The whole repair, as it stands after this.', OfflineRepair), ...WRITE },
+        },
+      },
+      (request) => moveOfflineRepair(ctx, request.caller, request.params.id, action, request.body as never),
+    );
+  }
+};
+
+/** How the reference tells of each action. */
+const ACTIONS: Record<OfflineRepairAction, { operationId: string; summary: string; description: string }> = {
+  tracking: {
+    operationId: 'uploadOfflineRepairTracking',
+    summary: 'Lodge return tracking',
+    description: 'Sets tracking number and carrier, in place of earlier ones. The status stays as it is.',
+  },
+  'begin-diagnostics': {
+    operationId: 'beginOfflineRepairDiagnostics',
+    summary: 'Begin diagnostics',
+    description: 'Moves the repair to `OFFLINE_DIAGNOSTICS`, from any status.',
+  },
+  'begin-repair': {
+    operationId: 'beginOfflineRepair',
+    summary: 'Begin the repair',
+    description:
+      'Moves the repair to `OFFLINE_REPAIR`, from any status. A technician or notes given before stay where this call names none.',
+  },
+  resolve: {
+    operationId: 'resolveOfflineRepair',
+    summary: 'Set the disposition',
+    description:
+      'Moves the repair to `OFFLINE_RESOLVED`, from any status, and sets what becomes of the item.',
+  },
+  close: {
+    operationId: 'closeOfflineRepair',
+    summary: 'Close the repair',
+    description: 'Moves the repair to `OFFLINE_CLOSED`, from any status. Needs no body.',
+  },
+};

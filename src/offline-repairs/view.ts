@@ -1,0 +1,28 @@
+import { instant, rmaNumber } from '../../contract/common.ts';
+import type { OfflineRepair } from '../../contract/offline-repair.ts';
+import type { Row } from '../db/tables.ts';
+
+export const viewOfflineRepair = (row: Row<'offline_repairs'>): OfflineRepair => ({
+  id: row.id,
+  rmaNumber: rmaNumber(row.number),
+  status: row.status,
+  externalRef: row.external_ref,
+  externalSource: row.external_source,
+  orderNumber: row.order_number,
+  customerEmail: row.customer_email,
+  customerName: row.customer_name,
+  faultDescription: row.fault_description,
+  offlineDisposition: row.offline_disposition,
+  isDangerous: row.is_dangerous === 1,
+  trackingNumber: row.tracking_number,
+  storeId: row.store_id,
+  customerPhone: row.customer_phone,
+  faultyItem: JSON.parse(row.faulty_item),
+  replacementSku: row.replacement_sku,
+  notes: row.notes,
+  carrierName: row.carrier_name,
+  assignedToId: row.assigned_to_id,
+  repairNotes: row.repair_notes,
+  createdAt: instant(row.created_at),
+  updatedAt: instant(row.updated_at),
+});

@@ -1,0 +1,74 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, ConfigError } from './config.ts';
+import type { Db } from './db/database.ts';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export const sha256 = (value: string): string => createHash('sha256').update(value).digest('hex');
+
+/** Encrypts what must be read again later; hashes are for what need not. */
+export interface SecretBox {
+  seal(plain: string): string;
+  open(sealed: string): string;
+}
+
+export const secretBox = (secretKey: string): SecretBox => {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'handback secrets', 32));
+  return {
+    seal(plain) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce);
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
+    },
+    open(sealed) {
+      const bytes = Buffer.from(sealed, 'base64');
+      const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      return (
+        decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+      );
+    },
+  };
+};
+
+/** The configured key, or the one kept beside the SQLite file, made there at the first start. */
+export const secretKeyOf = ({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): string => {
+  if (secretKey) return secretKey;
+  const file = join(dataDir, 'secret.key');
+  try {
+    // `wx` lets only one of two processes that start together make the file; the other reads it.
+    writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readFileSync(file, 'utf8').trim();
+};
+
+const CHECK = 'secret-key-check';
+const CHECK_TEXT = 'handback';
+
+/** Stops the start when the data was sealed with another key, instead of failing at the first webhook. */
+export const checkSecretKey = async (db: Db, box: SecretBox): Promise<void> => {
+  await db
+    .insertInto('installation')
+    .values({ name: CHECK, value: box.seal(CHECK_TEXT) })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+  const { value } = await db
+    .selectFrom('installation')
+    .select('value')
+    .where('name', '=', CHECK)
+    .executeTakeFirstOrThrow();
+  try {
+    box.open(value);
+  } catch {
+    throw new ConfigError('SECRET_KEY is not the key this database was set up with');
+  }
+};

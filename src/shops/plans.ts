@@ -1,0 +1,48 @@
+import type { Row } from '../db/tables.ts';
+
+export const PLANS = ['STARTER', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;
+export type Plan = (typeof PLANS)[number];
+export const SUBSCRIPTIONS = ['active', 'inactive'] as const;
+
+/** Billed by an allowance that ends, or by use with a cap the shop set itself; `limit` null means without end. */
+export interface Billing {
+  kind: 'ALLOWANCE' | 'USAGE';
+  limit: number | null;
+}
+
+/** What each plan has (decision 22). */
+const PLAN_TABLE: Record<Plan, { hasApi: boolean; billing: Billing }> = {
+  STARTER: { hasApi: false, billing: { kind: 'ALLOWANCE', limit: null } },
+  GROWTH: { hasApi: false, billing: { kind: 'ALLOWANCE', limit: null } },
+  SCALE: { hasApi: true, billing: { kind: 'ALLOWANCE', limit: 2000 } },
+  ENTERPRISE: { hasApi: true, billing: { kind: 'USAGE', limit: null } },
+};
+
+export const LIMIT_REFUSAL = { ALLOWANCE: 'LIMIT_EXCEEDED', USAGE: 'USAGE_CAP_EXCEEDED' } as const;
+
+export interface Shop {
+  id: string;
+  name: string;
+  plan: Plan;
+  active: boolean;
+  billing: Billing;
+  createdAt: number;
+}
+
+export const hasApi = (shop: Shop): boolean => PLAN_TABLE[shop.plan].hasApi;
+
+/** The operator's own figures win over the plan's. */
+const billingOf = (row: Row<'shops'>): Billing => {
+  if (row.billing === 'ALLOWANCE') return { kind: 'ALLOWANCE', limit: row.allowance };
+  if (row.billing === 'USAGE') return { kind: 'USAGE', limit: row.usage_cap };
+  return PLAN_TABLE[row.plan as Plan].billing;
+};
+
+export const shopFrom = (row: Row<'shops'>): Shop => ({
+  id: row.id,
+  name: row.name,
+  plan: row.plan as Plan,
+  active: row.subscription === 'active',
+  billing: billingOf(row),
+  createdAt: row.created_at,
+});

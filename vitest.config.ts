@@ -1,0 +1,30 @@
+import { defineConfig } from 'vitest/config';
+
+const BOTH_ENGINES = [
+  'test/api/**/*.test.ts',
+  'test/store/**/*.test.ts',
+  'test/faults/**/*.test.ts',
+  'test/cli/**/*.test.ts',
+];
+
+export default defineConfig({
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // The suites start servers and databases of their own; more than one file a core only makes them wait.
+    maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'sqlite', include: BOTH_ENGINES, env: { ENGINE: 'sqlite' } } },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: BOTH_ENGINES,
+          env: { ENGINE: 'postgres' },
+          globalSetup: 'test/support/global-setup.ts',
+        },
+      },
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+    ],
+  },
+});
