@@ -126,7 +126,43 @@ export const OfflineRepair = z
     repairNotes: z.string().nullable(),
     ...stamps,
   })
-  .meta({ id: 'OfflineRepair' });
+  .meta({
+    id: 'OfflineRepair',
+    examples: [
+      {
+        id: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
+        rmaNumber: '#RMA-000123',
+        status: 'OFFLINE_DIAGNOSTICS',
+        externalRef: 'POS-88213',
+        externalSource: null,
+        orderNumber: 'SO-10042',
+        customerEmail: 'ada@example.com',
+        customerName: 'Ada Pereira',
+        faultDescription: 'Does not heat up any more',
+        offlineDisposition: null,
+        isDangerous: false,
+        trackingNumber: null,
+        storeId: 'store-7',
+        customerPhone: null,
+        faultyItem: {
+          sku: 'KETTLE-17',
+          productName: 'Kettle 1.7 l',
+          quantity: 1,
+          price: 49.95,
+          serialNumber: null,
+          variantTitle: null,
+          weight: null,
+        },
+        replacementSku: null,
+        notes: null,
+        carrierName: null,
+        assignedToId: null,
+        repairNotes: null,
+        createdAt: '2026-11-15T09:30:00.000Z',
+        updatedAt: '2026-11-15T09:30:00.000Z',
+      },
+    ],
+  });
 export type OfflineRepair = z.infer<typeof OfflineRepair>;
 
 export const OfflineRepairList = listOf(OfflineRepair).meta({
