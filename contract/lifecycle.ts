@@ -30,18 +30,23 @@ export const TIMELINE_TYPES = [
 ] as const;
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
 
-/** One lifecycle action: `to` is null where the status stays as it is; `entry` is what the timeline calls it. */
+/** One lifecycle action: `to` is null where the status stays; `entry` is what the timeline calls it; `event` is what it fires. */
 interface Move<Status extends string> {
   to: Status | null;
   entry: TimelineType;
+  event: `${'offline_repair' | 'trade_return'}.${string}`;
 }
 
 /** A repair may be moved from any status (specification, "States and transitions"), so no row has a `from`. */
 export const OFFLINE_REPAIR_MOVES = {
-  tracking: { to: null, entry: 'TRACKING_UPLOADED' },
-  'begin-diagnostics': { to: 'OFFLINE_DIAGNOSTICS', entry: 'STATUS_CHANGED' },
-  'begin-repair': { to: 'OFFLINE_REPAIR', entry: 'STATUS_CHANGED' },
-  resolve: { to: 'OFFLINE_RESOLVED', entry: 'DISPOSITION_SET' },
-  close: { to: 'OFFLINE_CLOSED', entry: 'CLOSED' },
+  tracking: { to: null, entry: 'TRACKING_UPLOADED', event: 'offline_repair.tracking_uploaded' },
+  'begin-diagnostics': {
+    to: 'OFFLINE_DIAGNOSTICS',
+    entry: 'STATUS_CHANGED',
+    event: 'offline_repair.status_changed',
+  },
+  'begin-repair': { to: 'OFFLINE_REPAIR', entry: 'STATUS_CHANGED', event: 'offline_repair.status_changed' },
+  resolve: { to: 'OFFLINE_RESOLVED', entry: 'DISPOSITION_SET', event: 'offline_repair.disposition_set' },
+  close: { to: 'OFFLINE_CLOSED', entry: 'CLOSED', event: 'offline_repair.closed' },
 } as const satisfies Record<string, Move<OfflineRepairStatus>>;
 export type OfflineRepairAction = keyof typeof OFFLINE_REPAIR_MOVES;

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import {
   collect,
   email,
+  httpStatus,
   name,
   passwordFrom,
   skuPattern,
@@ -12,6 +13,7 @@ import {
 } from './cli/arguments.ts';
 import * as commands from './cli/commands.ts';
 import { demo } from './cli/demo.ts';
+import { listen } from './cli/listen.ts';
 import { CliFailure, print } from './cli/output.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { type Context, openContext } from './context.ts';
@@ -129,6 +131,21 @@ const program = (): Command => {
   command(client, 'list', "a shop's clients")
     .requiredOption('--shop <id>', 'the shop')
     .action(({ json, ...options }) => once(json, (ctx) => commands.clientList(ctx, options)));
+
+  handback
+    .command('listen')
+    .description('a webhook receiver for development: shows each delivery and checks its signature')
+    .addOption(new Option('--port <port>', 'where to listen').argParser(wholeNumber).default(4000))
+    .option('--secret <secret>', "the client's webhook secret")
+    .addOption(
+      new Option('--answer <status>', 'the status to answer with, 500 for example')
+        .argParser(httpStatus)
+        .default(200),
+    )
+    .option('--hang', 'never answer')
+    .action(async (options) => {
+      await listen(options, (line) => process.stdout.write(`${line}\n`));
+    });
 
   return handback;
 };

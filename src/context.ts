@@ -6,14 +6,17 @@ import type { Database } from './db/database.ts';
 import { openDatabase } from './db/open.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { checkSecretKey, type SecretBox, secretBox, secretKeyOf } from './secrets.ts';
+import { type AddressGuard, addressGuard, type Resolve } from './webhooks/address-guard.ts';
 
 /** Everything the house stands on, put together once; actions and routes get it as their first argument. */
-export interface Context extends Pick<Database, 'db' | 'rateLimiter' | 'tryLock'> {
+export interface Context
+  extends Pick<Database, 'db' | 'rateLimiter' | 'tryLock' | 'rows' | 'wake' | 'onWake'> {
   config: Config;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
   secrets: SecretBox;
+  addressGuard: AddressGuard;
   close(): Promise<void>;
 }
 
@@ -21,6 +24,7 @@ export interface Context extends Pick<Database, 'db' | 'rateLimiter' | 'tryLock'
 export interface Overrides {
   clock?: Clock;
   log?: Logger;
+  resolve?: Resolve;
 }
 
 /** Opens the database, brings its schema up to date and checks the key: after this the service can work. */
@@ -37,9 +41,16 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
       log: overrides.log ?? pino({ level: config.logLevel }),
       metrics,
       secrets,
+      addressGuard: addressGuard({
+        allowPrivate: config.allowPrivateWebhooks,
+        ...(overrides.resolve ? { resolve: overrides.resolve } : {}),
+      }),
       db: database.db,
       rateLimiter: database.rateLimiter,
       tryLock: database.tryLock,
+      rows: database.rows,
+      wake: database.wake,
+      onWake: database.onWake,
       close: database.close,
     };
   } catch (error) {

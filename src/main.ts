@@ -1,10 +1,11 @@
 import closeWithGrace from 'close-with-grace';
 import { buildApp } from './app.ts';
 import type { Context } from './context.ts';
-import { safely } from './http/errors.ts';
+import { describeError } from './describe-error.ts';
 import { startJanitor } from './janitor.ts';
 import { hasShops } from './shops/store.ts';
 import { VERSION } from './version.ts';
+import { startWebhooks } from './webhooks/start.ts';
 
 /** Longer than the longest request may take, so that a stop loses none. */
 const GRACE_MS = 15_000;
@@ -15,13 +16,15 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   const { host, port, role, publicUrl } = ctx.config;
   await app.listen({ host, port });
   const stopJanitor = startJanitor(ctx);
+  const stopWebhooks = role === 'api' ? async () => {} : await startWebhooks(ctx);
   ctx.log.info({ version: VERSION, role, host, port }, 'ready');
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ signal, err }) => {
-    if (err) ctx.log.fatal({ fault: safely(err) }, 'stopping after an error nobody handled');
+    if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an error nobody handled');
     else ctx.log.info({ signal }, 'stopping');
     stopJanitor();
     await app.close();
+    await stopWebhooks();
     await ctx.close();
     ctx.log.info('stopped');
   });

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from '@prometheus-io/client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
 const LATENCY_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -6,6 +6,10 @@ export interface Metrics {
   registry: Registry;
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
   observeQuery(durationMs: number, failed: boolean): void;
+  observeAttempt(result: 'acknowledged' | 'refused' | 'failed'): void;
+  observeDelivery(seconds: number): void;
+  /** Asked for at each scrape. */
+  watch(name: string, help: string, read: () => Promise<number>): void;
 }
 
 /** One registry a context, so that two apps in one process never share a counter. */
@@ -31,8 +35,32 @@ export const createMetrics = (): Metrics => {
     help: 'Database queries that failed.',
     registers,
   });
+  const attempts = new Counter({
+    name: 'handback_webhook_attempts_total',
+    help: 'Webhook attempts by result: acknowledged (2xx), refused (another status), failed (no answer).',
+    labelNames: ['result'],
+    registers,
+  });
+  const deliveries = new Histogram({
+    name: 'handback_webhook_delivery_duration_seconds',
+    help: 'From the commit of a change to the acknowledgement of its event.',
+    buckets: [...LATENCY_BUCKETS_S, 10, 30, 60],
+    registers,
+  });
   return {
     registry,
+    observeAttempt: (result) => attempts.inc({ result }),
+    observeDelivery: (seconds) => deliveries.observe(seconds),
+    watch: (name, help, read) =>
+      void new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          // The other figures must come also while the database is away.
+          this.set(await read().catch(() => Number.NaN));
+        },
+      }),
     observeRequest: (labels, seconds) => requests.observe(labels, seconds),
     observeQuery: (durationMs, failed) => {
       queries.observe(durationMs / 1000);

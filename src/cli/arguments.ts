@@ -32,6 +32,11 @@ export const wholeNumberOrNone = (value: string): number | null =>
   value === 'none' ? null : wholeNumber(value);
 export const textOrNone = (value: string): string | null => (value === 'none' ? null : value);
 
+export const httpStatus = (value: string): number => {
+  if (!/^[2-5]\d\d$/.test(value)) throw new InvalidArgumentError('It must be a status from 200 to 599.');
+  return Number(value);
+};
+
 const readLine = async (): Promise<string> => {
   const lines = createInterface({ input: process.stdin });
   for await (const line of lines) return line;

@@ -8,7 +8,6 @@ import { addRule, listRules, removeRule } from '../shops/dangerous-goods.ts';
 import type { Plan, Shop } from '../shops/plans.ts';
 import { findShop, listShops } from '../shops/store.ts';
 import { createUser, type UserRole } from '../staff/users.ts';
-import { faultOfWebhookUrl } from '../webhooks/url.ts';
 import { CliFailure, clientFields, shopFields } from './output.ts';
 
 // What each command does, given its arguments; how they are spelt is in cli.ts.
@@ -23,8 +22,8 @@ const shopById = (ctx: Context, id: string): Promise<Shop> => found('shop', id, 
 const clientById = (ctx: Context, id: string): Promise<ApiClient> =>
   found('client', id, () => findClient(ctx.db, id));
 
-const checkWebhookUrl = (ctx: Context, url: string | null | undefined): void => {
-  const fault = url ? faultOfWebhookUrl(url, { allowPrivate: ctx.config.allowPrivateWebhooks }) : null;
+const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
+  const fault = url ? await ctx.addressGuard.faultOf(url) : null;
   if (fault) throw new CliFailure(`the webhook URL ${fault}`);
 };
 
@@ -68,7 +67,7 @@ export const clientCreate = async (
   ctx: Context,
   { shop, name, webhookUrl = null }: { shop: string; name: string; webhookUrl?: string | null },
 ) => {
-  checkWebhookUrl(ctx, webhookUrl);
+  await checkWebhookUrl(ctx, webhookUrl);
   const client = await createClient(ctx, { shopId: (await shopById(ctx, shop)).id, name, webhookUrl });
   return { id: client.id, name, webhookUrl, apiKey: client.apiKey, webhookSecret: client.webhookSecret };
 };
@@ -78,7 +77,7 @@ export const clientUpdate = async (
   id: string,
   options: { name?: string; webhookUrl?: string | null },
 ) => {
-  checkWebhookUrl(ctx, options.webhookUrl);
+  await checkWebhookUrl(ctx, options.webhookUrl);
   const client = await clientById(ctx, id);
   const nothingToChange = options.name === undefined && options.webhookUrl === undefined;
   return clientFields(

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Tables } from './tables.ts';
 
@@ -12,6 +12,8 @@ export interface RateWindow {
   seconds: number;
 }
 
+export type ColumnKind = 'id' | 'text' | 'integer';
+
 /** What an engine gives the rest of the house; only this folder knows which engine it is. */
 export interface Database {
   db: Db;
@@ -20,7 +22,14 @@ export interface Database {
   rateLimiter(window: RateWindow): RateLimiterAbstract;
   /** Takes a lock by name until the transaction ends, or says at once that somebody else holds it. */
   tryLock(trx: Trx, name: string): Promise<boolean>;
+  /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
+  rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
+  /** Tells every process that waits on this database that there is something to send. */
+  wake(): void;
+  onWake(listener: () => void): Promise<Unlisten>;
   close(): Promise<void>;
 }
+
+export type Unlisten = () => Promise<void>;
 
 export type OnQuery = (durationMs: number, failed: boolean) => void;

@@ -1,12 +1,14 @@
 import type { Kysely } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { initial } from './migrations/0001-initial.ts';
+import { webhookDeliveries } from './migrations/0002-webhook-deliveries.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
 /** Forward only, in this order, never edited once released. */
 const CHANGES: Record<string, SchemaChange> = {
   '0001-initial': initial,
+  '0002-webhook-deliveries': webhookDeliveries,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

@@ -1,9 +1,10 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
-import type { Database, OnQuery } from './database.ts';
+import type { ColumnKind, Database, OnQuery } from './database.ts';
 import { logQuery } from './log-query.ts';
 import { migrateToLatest } from './migrate.ts';
+import { wakeCalls } from './postgres-wake.ts';
 import type { Tables } from './tables.ts';
 
 /** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
@@ -58,9 +59,21 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
       }>`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as taken`.execute(trx);
       return rows[0]?.taken === true;
     },
+    rows: (alias, columns, values) => {
+      const parts = Object.entries(columns).map(
+        ([name, kind]) => sql`${sql.id(name)} ${sql.raw(TYPES[kind])}`,
+      );
+      return sql`json_to_recordset(${JSON.stringify(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
+    },
+    ...wakeCalls(
+      pool,
+      () => new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true }),
+    ),
     close: () => db.destroy(),
   };
 };
+
+const TYPES: Record<ColumnKind, string> = { id: 'uuid', text: 'text', integer: 'bigint' };
 
 const INT8 = 20;
 /** Our 64-bit numbers are counts and milliseconds, all far below 2^53. */

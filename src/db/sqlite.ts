@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import Sqlite from 'better-sqlite3';
 import {
   CompiledQuery,
@@ -9,6 +10,7 @@ import {
   SqliteDialect,
   SqliteDriver,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Database, OnQuery } from './database.ts';
@@ -19,6 +21,7 @@ import type { Tables } from './tables.ts';
 /** How long a writer waits for another process (the command line beside the server) before it gives up. */
 const BUSY_TIMEOUT_MS = 4000;
 const CACHED_STATEMENTS = 500;
+const WAKE = 'wake';
 
 export const openSqlite = (file: string, onQuery: OnQuery): Database => {
   const connection = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
@@ -32,6 +35,7 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
     dialect: new Dialect({ database: cachingStatements(connection) }),
     log: logQuery(onQuery),
   });
+  const listeners = new EventEmitter();
   return {
     db,
     migrate: () => migrateToLatest(db, { id: 'text', unlogged: false }),
@@ -40,6 +44,17 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
       new RateLimiterMemory({ keyPrefix: name, points, duration: seconds }),
     // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.
     tryLock: async () => true,
+    rows: (alias, columns, values) => {
+      const parts = Object.keys(columns).map(
+        (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
+      );
+      return sql`(select ${sql.join(parts)} from json_each(${JSON.stringify(values)})) as ${sql.id(alias)}`;
+    },
+    wake: () => void listeners.emit(WAKE),
+    onWake: async (listener) => {
+      listeners.on(WAKE, listener);
+      return async () => void listeners.off(WAKE, listener);
+    },
     close: () => db.destroy(),
   };
 };
@@ -85,10 +100,10 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/** `for update` has no word here and needs none: the transaction holds the whole file. */
+/** `for update skip locked` has no word here and needs none: the transaction holds the whole file. */
 class Compiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (node.modifier !== 'ForUpdate') super.visitSelectModifier(node);
+    if (node.modifier !== 'ForUpdate' && node.modifier !== 'SkipLocked') super.visitSelectModifier(node);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ColumnType, Selectable } from 'kysely';
 import type { Actor } from '../../contract/common.ts';
 import type { DISPOSITIONS, OfflineRepairStatus, TimelineType } from '../../contract/lifecycle.ts';
+import type { WebhookEventName } from '../../contract/webhook-event.ts';
 
 // One row type a table, the same on both engines: ids and texts are strings, times are milliseconds since 1970,
 // flags are 0 or 1, and what has a shape of its own is JSON text.
@@ -109,6 +110,25 @@ interface IdempotencyTable {
   created_at: Fixed<number>;
 }
 
+/** The outbox: one event on its way to one client. `due_at` is when it may be tried next; a claim moves it past the lease. */
+interface WebhookDeliveryTable {
+  id: Fixed<string>;
+  client_id: Fixed<string>;
+  rma_id: Fixed<string>;
+  event: Fixed<WebhookEventName>;
+  body: Fixed<string>;
+  status: DeliveryStatus;
+  attempts: number;
+  /** What each attempt came to, as JSON: `Attempt[]`. */
+  attempt_log: string;
+  due_at: number;
+  /** Who holds the lease: only the holder of the same token may settle. */
+  lease_token: string | null;
+  created_at: Fixed<number>;
+  finished_at: number | null;
+}
+export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'DROPPED';
+
 /** One row per thing the installation as a whole remembers. */
 interface InstallationTable {
   name: Fixed<string>;
@@ -124,6 +144,7 @@ export interface Tables {
   offline_repairs: OfflineRepairTable;
   timeline: TimelineTable;
   idempotency_keys: IdempotencyTable;
+  webhook_deliveries: WebhookDeliveryTable;
   installation: InstallationTable;
 }
 

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ErrorBody } from '../../contract/common.ts';
-import { databaseFault, isUnavailable } from '../db/errors.ts';
+import { isUnavailable } from '../db/errors.ts';
+import { describeError } from '../describe-error.ts';
 import { REFUSALS, type RefusalCode, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
@@ -55,16 +56,9 @@ const bodyOf = (error: ServiceError, requestId: string): ErrorBody => {
 export const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
   const refusal = serviceErrorFrom(error);
   const { status } = REFUSALS[refusal.code];
-  if (status >= 500) request.log.error({ requestId: request.id, fault: safely(error) }, 'request failed');
+  if (status >= 500)
+    request.log.error({ requestId: request.id, fault: describeError(error) }, 'request failed');
   reply.code(status).headers(refusal.headers).type('application/json').send(bodyOf(refusal, request.id));
-};
-
-/** An error as it may be logged: a driver's message can quote a row, so of those only code and place are kept. */
-export const safely = (error: unknown): object => {
-  if (!(error instanceof Error)) return { type: typeof error };
-  const fault = databaseFault(error);
-  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
-  return { type: error.name, ...(fault ?? { message: error.message }), stack: frames.join('\n') };
 };
 
 const PARSER_REFUSALS: Record<string, RefusalCode> = { HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE' };

@@ -1,3 +1,4 @@
+import type { Updateable } from 'kysely';
 import type { z } from 'zod';
 import { listEnvelope } from '../../contract/common.ts';
 import {
@@ -13,12 +14,13 @@ import type {
 } from '../../contract/offline-repair.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Row } from '../db/tables.ts';
+import type { OfflineRepairTable, Row } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { type Created, createOnce } from '../rma/idempotency.ts';
-import { nextInstant, record } from '../rma/record.ts';
+import { nextInstant, recording } from '../rma/record.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { takePlace } from '../shops/allowance.ts';
+import type { Event, EventExtra } from '../webhooks/outbox.ts';
 import { findRepair, insertRepair, listRepairs, lockRepair, updateRepair } from './store.ts';
 import { viewOfflineRepair } from './view.ts';
 
@@ -28,7 +30,7 @@ export const createOfflineRepair = (
   body: CreateOfflineRepair,
   key?: string,
 ): Promise<Created<OfflineRepair>> =>
-  createOnce(ctx, caller, { path: 'offline-repairs', body, key }, async (trx, nowMs) => {
+  createOnce(ctx, caller, { path: 'offline-repairs', body, key }, async (trx, record, nowMs) => {
     const { shop, actor } = caller;
     const number = await takePlace(trx, shop, nowMs);
     const row = await insertRepair(
@@ -60,16 +62,16 @@ export const createOfflineRepair = (
       },
       body.faultyItem.sku,
     );
-    await record(trx, row.id, {
+    const repair = viewOfflineRepair(row);
+    await record(row, {
       type: 'CREATED',
       at: nowMs,
-      actor,
       fromStatus: null,
-      toStatus: row.status,
       note: body.notes,
       data: body.tracking ? { ...body.tracking } : {},
+      event: { name: 'offline_repair.created', data: repair },
     });
-    return viewOfflineRepair(row);
+    return repair;
   });
 
 export const getOfflineRepair = async (ctx: Context, caller: Caller, id: string): Promise<OfflineRepair> =>
@@ -87,24 +89,29 @@ export type ActionBody<Action extends OfflineRepairAction> = z.infer<
   (typeof OfflineRepairActionBody)[Action]
 >;
 
-interface Effect {
-  set?: Partial<
-    Pick<
-      Row<'offline_repairs'>,
-      'tracking_number' | 'carrier_name' | 'assigned_to_id' | 'repair_notes' | 'offline_disposition'
-    >
-  >;
+type Repair = Row<'offline_repairs'>;
+type EventOf<Action extends OfflineRepairAction> = (typeof OFFLINE_REPAIR_MOVES)[Action]['event'];
+
+interface Effect<Action extends OfflineRepairAction> {
+  set?: Updateable<OfflineRepairTable>;
+  /** What the timeline keeps. */
   note?: string | null;
   data?: Record<string, unknown>;
+  /** What the event tells beyond what all events do. */
+  tells(before: Repair, after: Repair): EventExtra<EventOf<Action>>;
 }
 
-/** What each action's body changes and what the timeline keeps of it; status and entry are in the table of moves. */
-const EFFECTS: { [Action in OfflineRepairAction]: (body: ActionBody<Action>) => Effect } = {
+/** What each action's body changes and tells; status, timeline entry and event are in the table of moves. */
+const EFFECTS: { [Action in OfflineRepairAction]: (body: ActionBody<Action>) => Effect<Action> } = {
   tracking: ({ trackingNumber, carrierName }) => ({
     set: { tracking_number: trackingNumber, carrier_name: carrierName },
     data: { trackingNumber, carrierName },
+    tells: () => ({ trackingNumber, carrierName }),
   }),
-  'begin-diagnostics': ({ notes }) => ({ note: notes }),
+  'begin-diagnostics': ({ notes }) => ({
+    note: notes,
+    tells: (before) => ({ previousStatus: before.status }),
+  }),
   // A technician or a note given earlier stays until another one is named.
   'begin-repair': ({ repairNotes, assignedToId }) => ({
     set: {
@@ -113,13 +120,20 @@ const EFFECTS: { [Action in OfflineRepairAction]: (body: ActionBody<Action>) => 
     },
     note: repairNotes,
     data: assignedToId === null ? {} : { assignedToId },
+    tells: (before, after) => ({ previousStatus: before.status, assignedToId: after.assigned_to_id }),
   }),
   resolve: ({ offlineDisposition, notes }) => ({
     set: { offline_disposition: offlineDisposition },
     note: notes,
     data: { offlineDisposition },
+    tells: (before) => ({ offlineDisposition, previousStatus: before.status }),
   }),
-  close: () => ({}),
+  close: () => ({
+    tells: (before, after) => ({
+      previousStatus: before.status,
+      offlineDisposition: after.offline_disposition,
+    }),
+  }),
 };
 
 export const moveOfflineRepair = <Action extends OfflineRepairAction>(
@@ -129,20 +143,19 @@ export const moveOfflineRepair = <Action extends OfflineRepairAction>(
   action: Action,
   body: ActionBody<Action>,
 ): Promise<OfflineRepair> =>
-  ctx.db.transaction().execute(async (trx) => {
+  recording(ctx, caller, async (trx, record) => {
     const before = await lockRepair(trx, caller, id);
-    const { to, entry } = OFFLINE_REPAIR_MOVES[action];
-    const { set = {}, note = null, data = {} } = EFFECTS[action](body);
+    const { to, entry, event } = OFFLINE_REPAIR_MOVES[action];
+    const { set = {}, note = null, data = {}, tells } = EFFECTS[action](body);
     const at = nextInstant(ctx.clock.now(), before.updated_at);
     const after = await updateRepair(trx, before.id, { ...set, status: to ?? before.status, updated_at: at });
-    await record(trx, after.id, {
+    await record(after, {
       type: entry,
       at,
-      actor: caller.actor,
       fromStatus: before.status,
-      toStatus: after.status,
       note,
       data,
+      event: { name: event, data: tells(before, after) } as Event,
     });
     return viewOfflineRepair(after);
   });

@@ -9,7 +9,7 @@ import {
   OfflineRepairQuery,
 } from '../../contract/offline-repair.ts';
 import type { Context } from '../context.ts';
-import { answer, type ExternalApp, refusals } from '../http/openapi.ts';
+import { answer, type ExternalApp, refusals } from '../http/openapi/route-schemas.ts';
 import {
   createOfflineRepair,
   getOfflineRepair,

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
+import { type Recorder, recording } from './record.ts';
 
 export const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 const PRUNED_AT_ONCE = 1000;
@@ -20,18 +21,21 @@ export interface Created<Answer> {
  */
 export const createOnce = async <Answer>(
   ctx: Context,
-  { actor }: Caller,
+  caller: Caller,
   request: { path: string; body: unknown; key: string | undefined },
-  create: (trx: Trx, nowMs: number) => Promise<Answer>,
+  create: (trx: Trx, record: Recorder, nowMs: number) => Promise<Answer>,
 ): Promise<Created<Answer>> => {
   const { key } = request;
   const nowMs = ctx.clock.now();
-  const clientId = actor.id;
+  const clientId = caller.actor.id;
   if (key === undefined || clientId === null) {
-    return { answer: await ctx.db.transaction().execute((trx) => create(trx, nowMs)), replayed: false };
+    return {
+      answer: await recording(ctx, caller, (trx, record) => create(trx, record, nowMs)),
+      replayed: false,
+    };
   }
   const bodyHash = sha256(`${request.path}\n${JSON.stringify(request.body)}`);
-  return ctx.db.transaction().execute(async (trx) => {
+  return recording(ctx, caller, async (trx, record) => {
     if (!(await ctx.tryLock(trx, `${clientId}:${key}`))) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
     const first = await trx
       .selectFrom('idempotency_keys')
@@ -43,7 +47,7 @@ export const createOnce = async <Answer>(
       if (first.body_hash !== bodyHash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
       return { answer: JSON.parse(first.answer) as Answer, replayed: true };
     }
-    const answer = await create(trx, nowMs);
+    const answer = await create(trx, record, nowMs);
     if (first)
       await trx
         .deleteFrom('idempotency_keys')

@@ -1,36 +1,57 @@
 import type { Actor } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { newId } from '../ids.ts';
+import { type Event, type EventSubject, enqueue } from '../webhooks/outbox.ts';
 
-/** A change that was just made to an RMA, as its timeline tells it. */
+/** A change that was just made to an RMA: what its timeline tells of it, and the event it fires. */
 export interface Change {
   type: TimelineType;
   at: number;
-  actor: Actor;
   fromStatus: string | null;
-  toStatus: string | null;
   note: string | null;
   data: Record<string, unknown>;
+  event: Event;
 }
+
+/** Writes a change down, in the transaction that makes it: no change without its entry and event, and none without it. */
+export type Recorder = (rma: EventSubject, change: Change) => Promise<void>;
 
 /** Times of one RMA strictly rise, also when two changes fall into the same millisecond. */
 export const nextInstant = (nowMs: number, lastMs: number): number => Math.max(nowMs, lastMs + 1);
 
-/** Writes the change down in the transaction that makes it. */
-export const record = async (trx: Trx, rmaId: string, change: Change): Promise<void> => {
+/** Runs `work` in a transaction of its own and, once it is committed, wakes whoever sends the events it recorded. */
+export const recording = async <Result>(
+  ctx: Context,
+  { shop, actor }: Caller,
+  work: (trx: Trx, record: Recorder) => Promise<Result>,
+): Promise<Result> => {
+  let anythingToSend = false;
+  const result = await ctx.db.transaction().execute((trx) =>
+    work(trx, async (rma, change) => {
+      await writeEntry(trx, rma, actor, change);
+      if (await enqueue(trx, shop, rma, change.at, change.event)) anythingToSend = true;
+    }),
+  );
+  if (anythingToSend) ctx.wake();
+  return result;
+};
+
+const writeEntry = async (trx: Trx, rma: EventSubject, actor: Actor, change: Change): Promise<void> => {
   await trx
     .insertInto('timeline')
     .values({
-      rma_id: rmaId,
+      rma_id: rma.id,
       at: change.at,
       id: newId(change.at),
       type: change.type,
-      actor_type: change.actor.type,
-      actor_id: change.actor.id,
-      actor_name: change.actor.name,
+      actor_type: actor.type,
+      actor_id: actor.id,
+      actor_name: actor.name,
       from_status: change.fromStatus,
-      to_status: change.toStatus,
+      to_status: rma.status,
       note: change.note,
       data: JSON.stringify(change.data),
     })

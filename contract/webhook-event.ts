@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { Id, Instant } from './common.ts';
+import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES } from './lifecycle.ts';
+import { OfflineRepair } from './offline-repair.ts';
+
+// Event name → what its `data` holds. The sender builds from these, the reference shows them, receivers rely on them.
+
+/** In the data of every event. */
+const common = {
+  id: Id,
+  rmaNumber: z.string(),
+  externalRef: z.string().nullable(),
+  externalSource: z.string().nullable(),
+};
+const repair = { ...common, status: z.enum(OFFLINE_REPAIR_STATUSES) };
+const previousRepairStatus = z.enum(OFFLINE_REPAIR_STATUSES);
+
+export const WEBHOOK_EVENT_DATA = {
+  'offline_repair.created': OfflineRepair,
+  'offline_repair.tracking_uploaded': z.object({
+    ...repair,
+    trackingNumber: z.string(),
+    carrierName: z.string(),
+  }),
+  'offline_repair.status_changed': z.object({
+    ...repair,
+    previousStatus: previousRepairStatus,
+    assignedToId: z.string().nullable().optional().meta({ description: 'When a repair was begun.' }),
+  }),
+  'offline_repair.disposition_set': z.object({
+    ...repair,
+    offlineDisposition: z.enum(DISPOSITIONS),
+    previousStatus: previousRepairStatus,
+  }),
+  'offline_repair.closed': z.object({
+    ...repair,
+    previousStatus: previousRepairStatus,
+    offlineDisposition: z.enum(DISPOSITIONS).nullable(),
+  }),
+} as const;
+export type WebhookEventName = keyof typeof WEBHOOK_EVENT_DATA;
+export type WebhookEventData<Name extends WebhookEventName> = z.infer<(typeof WEBHOOK_EVENT_DATA)[Name]>;
+
+/** What is sent: its bytes are fixed when the change commits and are the same at every attempt. */
+export const webhookEnvelope = <Name extends WebhookEventName>(name: Name) =>
+  z.object({ event: z.literal(name), timestamp: Instant, data: WEBHOOK_EVENT_DATA[name] });

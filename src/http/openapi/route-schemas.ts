@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import { ErrorBody } from '../../../contract/common.ts';
+
+/** The app as the external API's routes see it: their types come from their schemas. */
+export type ExternalApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+export const answer = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
+  description,
+  content: { 'application/json': { schema } },
+});
+
+/** What each refusal means to an integrator. */
+const REFUSED: Record<number, string> = {
+  400: 'The request is not valid. `message` lists every fault, `errors` the same in parts; nothing was changed.',
+  401: 'The API key is missing, unknown or revoked, or two different keys were sent.',
+  403: '`code` says why: `PLAN_REQUIRED`, `READ_ONLY`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
+  404: 'The shop has no such RMA.',
+  409: 'The first request with this `Idempotency-Key` is still running (`IDEMPOTENCY_KEY_IN_USE`).',
+  413: 'The body is larger than 256 KiB.',
+  415: 'The body is not `application/json`.',
+  422: 'This `Idempotency-Key` was used with another body (`IDEMPOTENCY_KEY_REUSED`).',
+  429: 'Too many requests from this address: wait `Retry-After` seconds.',
+  503: 'The service cannot work right now; nothing was acknowledged. Try again after `Retry-After` seconds.',
+};
+
+export const refusals = (...statuses: (keyof typeof REFUSED)[]) =>
+  Object.fromEntries(statuses.map((status) => [status, answer(REFUSED[status] ?? '', ErrorBody)]));

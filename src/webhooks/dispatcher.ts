@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { describeError } from '../describe-error.ts';
+import type { Sender } from './deliver.ts';
+import { createFlights } from './flights.ts';
+import { isAcknowledged, LEASE_MS, nextAttemptAt } from './policy.ts';
+import {
+  type Claimed,
+  claim,
+  type Receiver,
+  receiversById,
+  type Settlement,
+  settle,
+  waitingReceivers,
+} from './queue.ts';
+import { createSettler } from './settler.ts';
+import { createSleeper } from './sleeper.ts';
+
+/** Receivers served by one claim. */
+const RECEIVERS_AT_ONCE = 16;
+/** How long it rests when nothing is known to be due: for what a lost wake-up call would have told it. */
+const LONGEST_REST_MS = 5_000;
+const REST_AFTER_FAULT_MS = 1_000;
+/** Another process holds what was seen to be due and will have claimed it in a moment. */
+const REST_WHEN_OTHERS_WERE_FIRST_MS = 5;
+
+export interface Dispatcher {
+  wake(): void;
+  /** Claims nothing more, finishes what is under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Brings deliveries from the outbox to their receivers. Rounds of: who has something due and is not at its cap → claim a
+ * few of each under a lease → send with no transaction open → settle in batches. What waits, waits in the database; in
+ * memory is only what is on its way.
+ */
+export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dispatcher> => {
+  const sleeper = createSleeper();
+  const flights = createFlights();
+  const settler = createSettler((batch) => settle(ctx, batch), ctx);
+  const secrets = secretCache(ctx);
+  let stopped = false;
+
+  /** One round; gives back how long to rest before the next, 0 where there may be more to take at once. */
+  const round = async (): Promise<number> => {
+    const waiting = await waitingReceivers(ctx.db);
+    const nowMs = ctx.clock.now();
+    const chosen = flights.share(
+      waiting.filter(({ dueAt }) => dueAt <= nowMs).sort((one, other) => one.dueAt - other.dueAt),
+      RECEIVERS_AT_ONCE,
+    );
+    if (chosen.length === 0) {
+      // Those that are due and at their cap come up again when one of their exchanges ends.
+      const next = Math.min(...waiting.map(({ dueAt }) => dueAt).filter((dueAt) => dueAt > nowMs));
+      return Math.max(1, Math.min(next - nowMs, LONGEST_REST_MS));
+    }
+    const lease = { nowMs, untilMs: nowMs + LEASE_MS, token: randomUUID() };
+    const claimed = await claim(ctx.db, chosen, lease);
+    if (claimed.length === 0) return REST_WHEN_OTHERS_WERE_FIRST_MS;
+    const receivers = await receiversById(ctx.db, [...new Set(claimed.map(({ clientId }) => clientId))]);
+    for (const delivery of claimed) void carry(delivery, receivers.get(delivery.clientId));
+    return 0;
+  };
+
+  const carry = async (delivery: Claimed, receiver: Receiver | undefined): Promise<void> => {
+    flights.start(delivery.clientId);
+    const { settlement, timedOut } = receiver ? await attempt(delivery, receiver) : withoutReceiver(delivery);
+    flights.land(delivery.clientId, timedOut);
+    sleeper.wake();
+    await settler.add(settlement);
+    flights.settled();
+    if (settlement.status === 'PENDING') sleeper.wake();
+  };
+
+  const attempt = async (delivery: Claimed, receiver: Receiver) => {
+    const startedAt = ctx.clock.now();
+    const { statusCode, error, timedOut } = await sender.send({
+      url: receiver.url,
+      secret: secrets.open(receiver.sealedSecret),
+      id: delivery.id,
+      event: delivery.event,
+      attempt: delivery.attempts.length + 1,
+      body: delivery.body,
+    });
+    const endedAt = ctx.clock.now();
+    const attempts = [
+      ...delivery.attempts,
+      { at: startedAt, durationMs: endedAt - startedAt, statusCode, error },
+    ];
+    const done = statusCode !== null && isAcknowledged(statusCode);
+    const again = done ? null : nextAttemptAt(attempts.length, endedAt);
+    const status = done ? 'DELIVERED' : again === null ? 'DROPPED' : 'PENDING';
+    ctx.metrics.observeAttempt(done ? 'acknowledged' : statusCode === null ? 'failed' : 'refused');
+    if (done) ctx.metrics.observeDelivery((endedAt - delivery.createdAt) / 1000);
+    if (status === 'DROPPED') drop(delivery, receiver.shopId, error ?? `status ${statusCode}`);
+    const settlement: Settlement = {
+      id: delivery.id,
+      token: delivery.token,
+      status,
+      attempts,
+      dueAt: again ?? endedAt,
+      finishedAt: again === null ? endedAt : null,
+    };
+    return { settlement, timedOut };
+  };
+
+  /** Revoked, or its URL taken away, while the event waited: nobody to send it to any more. */
+  const withoutReceiver = (delivery: Claimed) => {
+    const nowMs = ctx.clock.now();
+    drop(delivery, null, 'the client was revoked or has no webhook URL any more');
+    const { id, token, attempts } = delivery;
+    const settlement: Settlement = {
+      id,
+      token,
+      status: 'DROPPED',
+      attempts,
+      dueAt: nowMs,
+      finishedAt: nowMs,
+    };
+    return { settlement, timedOut: false };
+  };
+
+  const drop = ({ id, clientId, event, attempts }: Claimed, shopId: string | null, reason: string): void =>
+    ctx.log.warn(
+      { deliveryId: id, clientId, shopId, event, attempts: attempts.length + 1, reason },
+      'webhook dropped',
+    );
+
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      try {
+        const restMs = await round();
+        if (restMs > 0) await sleeper.rest(restMs);
+      } catch (error) {
+        ctx.log.warn(
+          { fault: describeError(error) },
+          'the webhook queue could not be read; it will be tried again',
+        );
+        await sleeper.rest(REST_AFTER_FAULT_MS);
+      }
+    }
+  };
+
+  const unlisten = await ctx.onWake(sleeper.wake);
+  const running = run();
+  return {
+    wake: sleeper.wake,
+    async stop() {
+      stopped = true;
+      sleeper.wake();
+      await running;
+      await flights.allSettled();
+      await unlisten();
+    },
+  };
+};
+
+/** Opening a sealed secret costs more than signing with it. */
+const secretCache = (ctx: Context) => {
+  const opened = new Map<string, string>();
+  return {
+    open(sealed: string): string {
+      const known = opened.get(sealed);
+      if (known !== undefined) return known;
+      if (opened.size >= 10_000) opened.clear();
+      const secret = ctx.secrets.open(sealed);
+      opened.set(sealed, secret);
+      return secret;
+    },
+  };
+};

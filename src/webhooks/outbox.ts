@@ -1,0 +1,77 @@
+import { instant, rmaNumber } from '../../contract/common.ts';
+import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
+import type { Trx } from '../db/database.ts';
+import { newId } from '../ids.ts';
+import { hasApi, type Shop } from '../shops/plans.ts';
+import { recipientOf } from './recipient.ts';
+
+/** What the outbox must know of an RMA, of either kind. */
+export interface EventSubject {
+  id: string;
+  client_id: string | null;
+  number: number;
+  external_ref: string | null;
+  external_source: string | null;
+  status: string;
+}
+
+type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
+/** What an event's data holds beyond the fields that every event has. */
+export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Name>, Common>;
+export type Event = { [Name in WebhookEventName]: { name: Name; data: EventExtra<Name> } }[WebhookEventName];
+
+/**
+ * Writes the event down in the transaction of the change it tells of, for the one client that is to receive it, if there is
+ * one. The bytes are fixed here. Gives back whether anything now waits to be sent.
+ */
+export const enqueue = async (
+  trx: Trx,
+  shop: Shop,
+  rma: EventSubject,
+  atMs: number,
+  event: Event,
+): Promise<boolean> => {
+  if (rma.client_id === null || !hasApi(shop)) return false;
+  const body = JSON.stringify({
+    event: event.name,
+    timestamp: instant(atMs),
+    data: {
+      id: rma.id,
+      rmaNumber: rmaNumber(rma.number),
+      externalRef: rma.external_ref,
+      externalSource: rma.external_source,
+      status: rma.status,
+      ...event.data,
+    },
+  });
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('webhook_deliveries')
+    .columns([
+      'id',
+      'client_id',
+      'rma_id',
+      'event',
+      'body',
+      'status',
+      'attempts',
+      'attempt_log',
+      'due_at',
+      'created_at',
+    ])
+    .expression(
+      recipientOf(trx, shop.id, rma.client_id, event.name).select((to) => [
+        to.val(newId(atMs)).as('id'),
+        'client.id as client_id',
+        to.val(rma.id).as('rma_id'),
+        to.val(event.name).as('event'),
+        to.val(body).as('body'),
+        to.val('PENDING' as const).as('status'),
+        to.lit(0).as('attempts'),
+        to.val('[]').as('attempt_log'),
+        to.val(atMs).as('due_at'),
+        to.val(atMs).as('created_at'),
+      ]),
+    )
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+};

@@ -1,0 +1,27 @@
+// How a delivery is tried: specification, "Delivery".
+
+/** For the whole exchange: name look-up, connection, request and answer. */
+export const EXCHANGE_TIMEOUT_MS = 10_000;
+
+/** How long after the end of an attempt the next one comes; after the last entry none does. */
+const WAITS_MS = [1_000, 4_000, 16_000];
+export const MOST_ATTEMPTS = WAITS_MS.length + 1;
+
+/** When to try again after so many attempts, the last of which ended at `endedAtMs`; null: never, the delivery is dropped. */
+export const nextAttemptAt = (attempts: number, endedAtMs: number): number | null => {
+  const wait = WAITS_MS[attempts - 1];
+  return wait === undefined ? null : endedAtMs + wait;
+};
+
+export const isAcknowledged = (status: number): boolean => status >= 200 && status < 300;
+
+export const ANSWER_LIMIT_BYTES = 64 * 1024;
+
+/** What one receiver may have under way from this process, so that a slow one cannot take everybody's turn. */
+export const MOST_IN_FLIGHT_PER_RECEIVER = 8;
+export const MOST_IN_FLIGHT = 512;
+
+/** Longer than an exchange with room to settle it; after that another process may take the delivery over. */
+export const LEASE_MS = 20_000;
+
+export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
