@@ -16,6 +16,7 @@ import type { ExternalApp } from './http/openapi/route-schemas.ts';
 import { operationRoutes } from './http/operations.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts';
 import { offlineRepairRoutes } from './offline-repairs/routes.ts';
+import { watchQueue } from './webhooks/start.ts';
 
 /** Longer than any id, so that an over-long one reaches the handler and gets the same 404 as every other unknown id. */
 const MAX_PARAM_LENGTH = 16 * 1024;
@@ -57,6 +58,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
     },
     strictTransportSecurity: ctx.config.publicUrl.startsWith('https:'),
   });
+  watchQueue(ctx);
   operationRoutes(app, ctx);
   if (ctx.config.role === 'worker') return app;
 

@@ -84,7 +84,7 @@ const WORDS: [RegExp, string][] = [
   [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)/, 'connection broken off'],
   [/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ENONAME|EREFUSED)/, 'host name not found'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)/, 'host not reachable'],
-  [/^(HPE_|UND_ERR_(HTTP_PARSER|HEADERS_OVERFLOW|RES_|RESPONSE))/, 'the answer is not valid HTTP'],
+  [/^UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE)/, 'the answer is not valid HTTP'],
   [
     /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/,
     'TLS connection not trusted',
@@ -97,6 +97,7 @@ const wordsFor = (error: unknown): string => {
   const { name, code, cause } = error as { name?: string; code?: string | number; cause?: unknown };
   if (cause instanceof ForbiddenAddress) return wordsFor(cause);
   if (error instanceof AggregateError && error.errors.length > 0) return wordsFor(error.errors[0]);
+  if (name === 'HTTPParserError') return 'the answer is not valid HTTP';
   if (name === 'TimeoutError' || name === 'AbortError') return 'no complete answer within 10 s';
   const words = WORDS.find(([pattern]) => pattern.test(String(code ?? '')))?.[1] ?? 'sending failed';
   return code === undefined ? words : `${words} (${code})`;

@@ -1,0 +1,59 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { until } from './until.ts';
+
+export interface Received {
+  at: number;
+  path: string;
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+  // biome-ignore lint/suspicious/noExplicitAny: asserted on field by field
+  body: any;
+}
+
+/** How the receiver answers the nth request (from 1): a status, or whatever the function does with the response. */
+export type Behaviour = (n: number, response: ServerResponse, received: Received) => number | undefined;
+
+export interface TestReceiver {
+  url: string;
+  received: Received[];
+  behave(behaviour: Behaviour): void;
+  /** Resolves when so many requests have come. */
+  got(count: number, withinMs?: number): Promise<Received[]>;
+}
+
+/** A webhook receiver on loopback that remembers what it was sent, to the byte. */
+export const startReceiver = async (behaviour: Behaviour = () => 200): Promise<TestReceiver> => {
+  const received: Received[] = [];
+  let behave = behaviour;
+  const server = createServer(async (request, response) => {
+    const at = Date.now();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    const one = {
+      at,
+      path: request.url ?? '',
+      headers: request.headers,
+      bytes,
+      body: JSON.parse(bytes.toString('utf8')),
+    };
+    received.push(one);
+    const status = behave(received.length, response, one);
+    if (status !== undefined) response.writeHead(status).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    behave: (next) => {
+      behave = next;
+    },
+    got: (count, withinMs) => until(() => (received.length >= count ? received : null), withinMs),
+  };
+};

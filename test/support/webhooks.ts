@@ -1,0 +1,68 @@
+import { onTestFinished } from 'vitest';
+import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
+import type { Context } from '../../src/context.ts';
+import type { Row } from '../../src/db/tables.ts';
+import { startWebhooks } from '../../src/webhooks/start.ts';
+import { repairBody } from './bodies.ts';
+import { type Harness, harness } from './harness.ts';
+import { until } from './until.ts';
+
+export interface WebhookHarness extends Harness {
+  /** A client of the first shop with a webhook URL. */
+  addReceiver(webhookUrl: string, shopId?: string): Promise<NewApiClient>;
+  /** Creates a repair as that client. */
+  create(client: NewApiClient, more?: Record<string, unknown>): Promise<{ id: string }>;
+  deliveries(): Promise<Row<'webhook_deliveries'>[]>;
+  /** Resolves when no delivery is waiting any more. */
+  drained(withinMs?: number): Promise<void>;
+  /** Moves the clock and has the dispatcher look at it. */
+  advance(ms: number): void;
+  startSending(): Promise<() => Promise<void>>;
+}
+
+/** The harness with a dispatcher that may call this machine. */
+export const webhookHarness = async ({
+  sending = true,
+}: {
+  sending?: boolean;
+} = {}): Promise<WebhookHarness> => {
+  const t = await harness({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' } });
+  const startSending = async (ctx: Context = t.ctx) => {
+    const stop = await startWebhooks(ctx);
+    let stopped = false;
+    const once = async () => {
+      if (stopped) return;
+      stopped = true;
+      await stop();
+    };
+    onTestFinished(once);
+    return once;
+  };
+  if (sending) await startSending();
+  return {
+    ...t,
+    startSending,
+    addReceiver: (webhookUrl, shopId = t.shop.id) =>
+      createClient(t.ctx, { shopId, name: 'Receiver', webhookUrl }),
+    async create(client, more = {}) {
+      const { status, body } = await t.post('/offline-repairs', repairBody(more), { key: client.apiKey });
+      if (status !== 201) throw new Error(`creating answered ${status}`);
+      return body;
+    },
+    deliveries: () => t.ctx.db.selectFrom('webhook_deliveries').selectAll().orderBy('created_at').execute(),
+    drained: async (withinMs) => {
+      await until(async () => {
+        const waiting = await t.ctx.db
+          .selectFrom('webhook_deliveries')
+          .select('id')
+          .where('status', '=', 'PENDING')
+          .execute();
+        return waiting.length === 0;
+      }, withinMs);
+    },
+    advance(ms) {
+      t.clock.advance(ms);
+      t.ctx.wake();
+    },
+  };
+};

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+/** Waits until so many attempts are written down, then gives the delivery. */
+const afterAttempts = (t: WebhookHarness, count: number) =>
+  until(async () => {
+    const [one] = await t.deliveries();
+    return one && one.attempts >= count && one.lease_token === null ? one : null;
+  });
+
+describe('a receiver that never acknowledges', () => {
+  it('gets exactly four requests of the same bytes, 1, 4 and 16 s apart, then the delivery is dropped', async () => {
+    const receiver = await startReceiver(() => 500);
+    const t = await webhookHarness();
+    await t.create(await t.addReceiver(receiver.url));
+    let waited = (await afterAttempts(t, 1)).due_at;
+    for (const [n, gapMs] of [1_000, 4_000, 16_000].entries()) {
+      const before = await afterAttempts(t, n + 1);
+      const ended = JSON.parse(before.attempt_log)[n];
+      expect(before.due_at).toBe(ended.at + ended.durationMs + gapMs);
+      expect(before.status).toBe('PENDING');
+      waited = before.due_at - t.ctx.clock.now();
+      t.advance(Math.max(0, waited));
+      await receiver.got(n + 2);
+    }
+    const [dropped] = await until(async () => {
+      const rows = await t.deliveries();
+      return rows[0]?.status === 'DROPPED' ? rows : null;
+    });
+    expect(dropped).toMatchObject({ status: 'DROPPED', attempts: 4 });
+    t.advance(24 * 3_600_000);
+    await t.create(await t.addReceiver((await startReceiver()).url));
+    await t.drained();
+    expect(receiver.received).toHaveLength(4);
+    expect(new Set(receiver.received.map(({ bytes }) => bytes.toString('hex'))).size).toBe(1);
+    expect(new Set(receiver.received.map(({ headers }) => headers['x-webhook-id'])).size).toBe(1);
+    expect(receiver.received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual([
+      '1',
+      '2',
+      '3',
+      '4',
+    ]);
+    expect(JSON.parse(dropped?.attempt_log ?? '[]').map((a: { statusCode: number }) => a.statusCode)).toEqual(
+      [500, 500, 500, 500],
+    );
+    expect(t.logs.filter((line) => line.includes('webhook dropped'))).toHaveLength(1);
+  });
+
+  it('is not tried before its time', async () => {
+    const receiver = await startReceiver(() => 503);
+    const t = await webhookHarness();
+    await t.create(await t.addReceiver(receiver.url));
+    const first = await afterAttempts(t, 1);
+    t.advance(first.due_at - t.ctx.clock.now() - 200);
+    // Another event goes through meanwhile, so the dispatcher has looked.
+    const other = await startReceiver();
+    await t.create(await t.addReceiver(other.url));
+    await other.got(1);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('keeps its count through a restart', async () => {
+    const receiver = await startReceiver(() => 500);
+    const t = await webhookHarness({ sending: false });
+    const stop = await t.startSending();
+    await t.create(await t.addReceiver(receiver.url));
+    await afterAttempts(t, 1);
+    await stop();
+    t.advance(1_100);
+    await t.startSending();
+    await afterAttempts(t, 2);
+    expect(receiver.received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2']);
+  });
+});
+
+describe('an attempt', () => {
+  it.each([200, 201, 204, 299])('is acknowledged by %i', async (status) => {
+    const receiver = await startReceiver(() => status);
+    const t = await webhookHarness();
+    await t.create(await t.addReceiver(receiver.url));
+    await t.drained();
+    expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 1 }]);
+  });
+
+  it.each([301, 302, 307, 308, 400, 404, 410, 429, 500])('fails on %i', async (status) => {
+    const elsewhere = await startReceiver();
+    const receiver = await startReceiver((_n, response) => {
+      response.setHeader('location', elsewhere.url);
+      return status;
+    });
+    const t = await webhookHarness();
+    await t.create(await t.addReceiver(receiver.url));
+    expect(await afterAttempts(t, 1)).toMatchObject({ status: 'PENDING', attempts: 1 });
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it('that fails is followed by one that is acknowledged, and no more', async () => {
+    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
+    const t = await webhookHarness();
+    await t.create(await t.addReceiver(receiver.url));
+    await afterAttempts(t, 1);
+    t.advance(1_000);
+    await t.drained();
+    expect(receiver.received).toHaveLength(2);
+    const [one] = await t.deliveries();
+    expect(one).toMatchObject({ status: 'DELIVERED', attempts: 2 });
+    expect(JSON.parse(one?.attempt_log ?? '')).toMatchObject([
+      { statusCode: 500, error: null },
+      { statusCode: 200, error: null },
+    ]);
+  });
+
+  it('says in words why there was no answer', async () => {
+    const t = await webhookHarness();
+    await t.create(await t.addReceiver('http://127.0.0.1:1/'));
+    const one = await afterAttempts(t, 1);
+    expect(JSON.parse(one.attempt_log)).toMatchObject([
+      { statusCode: null, error: 'connection refused (ECONNREFUSED)' },
+    ]);
+  });
+});
+
+describe('what still waits', () => {
+  it('goes to the new URL when the URL is changed', async () => {
+    const [old, next] = [await startReceiver(() => 500), await startReceiver()];
+    const t = await webhookHarness();
+    const client = await t.addReceiver(old.url);
+    await t.create(client);
+    await afterAttempts(t, 1);
+    await changeClient(t.ctx, client.id, { webhookUrl: next.url });
+    t.advance(1_000);
+    await next.got(1);
+    expect(old.received).toHaveLength(1);
+    expect(next.received[0]?.bytes.equals(old.received[0]?.bytes as Buffer)).toBe(true);
+  });
+
+  it.each(['revoked', 'without a URL'])('is dropped when the client is %s', async (how) => {
+    const receiver = await startReceiver(() => 500);
+    const t = await webhookHarness();
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client);
+    await afterAttempts(t, 1);
+    if (how === 'revoked') await revokeClient(t.ctx, client);
+    else await changeClient(t.ctx, client.id, { webhookUrl: null });
+    t.advance(1_000);
+    await t.drained();
+    expect(await t.deliveries()).toMatchObject([{ status: 'DROPPED', attempts: 1 }]);
+    expect(receiver.received).toHaveLength(1);
+  });
+});
