@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { addressGuard, ForbiddenAddress } from '../../src/webhooks/address-guard.ts';
+import { createSender } from '../../src/webhooks/deliver.ts';
+import { FORBIDDEN_HOSTS, FORBIDDEN_NAMES, PUBLIC_HOSTS } from '../support/addresses.ts';
+
+const PRIVATE = 'must not lead into a private network';
+const guardWith = (answers: Record<string, string[]> = {}) =>
+  addressGuard({
+    allowPrivate: false,
+    resolve: async (host) => {
+      const addresses = answers[host];
+      if (!addresses) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
+      return addresses;
+    },
+  });
+
+/** What becomes of a connection: refused by the guard, or tried. Nothing leaves this machine: a port that nobody may use is asked for. */
+const connecting = (guard: ReturnType<typeof guardWith>, host: string): Promise<Error | null> =>
+  new Promise((resolve) =>
+    guard.connect(
+      { hostname: new URL(`https://${host}/`).hostname, host, port: '443', protocol: 'https:' } as never,
+      (error, _socket) => resolve(error),
+    ),
+  );
+
+describe('saving a webhook URL', () => {
+  it.each(FORBIDDEN_HOSTS)('refuses https://%s/', async (host) => {
+    expect(await guardWith().faultOf(`https://${host}/hook`)).not.toBeNull();
+  });
+  it.each(FORBIDDEN_NAMES)('refuses the name %s', async (host) => {
+    expect(await guardWith().faultOf(`https://${host}/hook`)).toBe(PRIVATE);
+  });
+  it.each(PUBLIC_HOSTS)('takes https://%s/', async (host) => {
+    expect(await guardWith().faultOf(`https://${host}/hook`)).toBeNull();
+  });
+
+  it.each(['127.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254', 'fd00::1'])(
+    'refuses a name that leads to %s',
+    async (address) => {
+      expect(await guardWith({ 'evil.example': [address] }).faultOf('https://evil.example/')).toBe(PRIVATE);
+    },
+  );
+  it('refuses a name with one forbidden address among public ones', async () => {
+    const guard = guardWith({ 'mixed.example': ['93.184.216.34', '10.0.0.1'] });
+    expect(await guard.faultOf('https://mixed.example/')).toBe(PRIVATE);
+  });
+  it('takes a name that leads to public addresses, and one that nobody knows yet', async () => {
+    const guard = guardWith({ 'good.example': ['93.184.216.34', '2606:4700:4700::1111'] });
+    expect(await guard.faultOf('https://good.example:8443/hook?x=1')).toBeNull();
+    expect(await guard.faultOf('https://not-yet.example/')).toBeNull();
+  });
+
+  it.each([
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'example.com',
+    '',
+    '//example.com',
+    'https://',
+  ])('refuses %j as no web address', async (url) => {
+    expect(await guardWith().faultOf(url)).toBe('must be an http or https address');
+  });
+  it('refuses credentials and plain http', async () => {
+    expect(await guardWith().faultOf('https://user:pass@example.com/')).toBe(
+      'must not hold a user name or password',
+    );
+    expect(await guardWith().faultOf('https://user@example.com/')).toBe(
+      'must not hold a user name or password',
+    );
+    expect(await guardWith().faultOf('http://93.184.216.34/')).toBe('must be an https address');
+  });
+  it('takes private addresses and http with the switch, but still no credentials', async () => {
+    const guard = addressGuard({ allowPrivate: true });
+    expect(await guard.faultOf('http://127.0.0.1:4000/')).toBeNull();
+    expect(await guard.faultOf('http://user:pass@127.0.0.1/')).not.toBeNull();
+  });
+});
+
+describe('connecting', () => {
+  it.each(FORBIDDEN_HOSTS)('refuses %s', async (host) => {
+    expect(await connecting(guardWith(), host)).toBeInstanceOf(ForbiddenAddress);
+  });
+  it.each([['127.0.0.1'], ['93.184.216.34', '192.168.0.1'], ['::1'], ['::ffff:169.254.169.254']])(
+    'refuses a name that leads to %s by now, whatever it led to when it was saved',
+    async (...addresses) => {
+      expect(await connecting(guardWith({ 'rebound.example': addresses }), 'rebound.example')).toBeInstanceOf(
+        ForbiddenAddress,
+      );
+    },
+  );
+  it('tells the shop that the address is not allowed', async () => {
+    const sender = createSender(guardWith({ 'rebound.example': ['10.0.0.1'] }));
+    const message = { secret: 's', id: 'i', event: 'e', attempt: 1, body: '{}' };
+    for (const url of ['https://rebound.example/', 'https://127.0.0.1/', 'https://[::1]/'])
+      expect(await sender.send({ ...message, url })).toEqual({
+        statusCode: null,
+        error: 'address not allowed: it leads into a private network',
+        timedOut: false,
+      });
+    await sender.close();
+  });
+  it('looks a name up once, and connects to what was looked at', async () => {
+    let asked = 0;
+    const guard = addressGuard({
+      allowPrivate: true,
+      resolve: async () => {
+        asked += 1;
+        return ['127.0.0.1'];
+      },
+    });
+    const error = await connecting(guard, 'anything.example');
+    // Nobody listens on that port of this machine: the connection was really tried, there.
+    expect((error as NodeJS.ErrnoException).code).toBe('ECONNREFUSED');
+    expect(asked).toBe(1);
+  });
+});
+
+it('knows at least sixty spellings of forbidden addresses, and ten public ones', () => {
+  expect(FORBIDDEN_HOSTS.length).toBeGreaterThanOrEqual(60);
+  expect(PUBLIC_HOSTS.length).toBeGreaterThanOrEqual(10);
+});
