@@ -7,6 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { inject, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Db } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { type Answer, ENGINE, freshDatabase, type SendOptions } from './harness.ts';
 import { onServer } from './postgres-databases.ts';
 import { freePort } from './postgres-server.ts';
@@ -67,6 +70,13 @@ export const emptyDatabase = async (): Promise<Env> => {
   await onServer(server, `create database ${name}`);
   onTestFinished(() => onServer(server, `drop database ${name}`));
   return { DATABASE_URL: server.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
+};
+
+/** A connection of the test's own to a server's database, to look into it. */
+export const lookInto = (env: Env): Db => {
+  const database = openDatabase(readConfig(env), () => {});
+  onTestFinished(() => database.close());
+  return database.db;
 };
 
 // --- processes ---
