@@ -15,8 +15,15 @@ const START_TIMEOUT_MS = 30_000;
 
 export interface PostgresServer {
   url: string;
-  /** The postmaster's own process, for tests that take the database away. */
-  pid: number;
+  /** The postmaster's own process, for tests that take the database away; another one after `resume`. */
+  readonly pid: number;
+  /** Every process of the server stops where it is: connections stay open and nobody answers. */
+  freeze(): void;
+  thaw(): void;
+  /** Ends the server and keeps its data. */
+  halt(): Promise<void>;
+  /** Starts it again, on the same port with the same data. */
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -55,10 +62,62 @@ export const startPostgres = async (port?: number): Promise<PostgresServer> => {
       stdio: 'pipe',
     },
   );
-  return launch(native, data, home, port ?? (await freePort()));
+  const listenPort = port ?? (await freePort());
+  const start = () => launch(native, data, home, listenPort);
+
+  let running: Running | null = await start();
+  const halt = async () => {
+    signal('SIGCONT');
+    const ending = running;
+    running = null;
+    await ending?.end();
+  };
+  const signal = (name: NodeJS.Signals) => {
+    // The postmaster first: once it stands still, no process joins its children.
+    if (running) for (const pid of [running.pid, ...childrenOf(running.pid)]) tell(pid, name);
+  };
+  return {
+    url: urlOf(listenPort),
+    get pid() {
+      if (!running) throw new Error('PostgreSQL is halted');
+      return running.pid;
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    halt,
+    async resume() {
+      running ??= await start();
+    },
+    async stop() {
+      await halt();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
 };
 
-const launch = async (native: string, data: string, home: string, port: number): Promise<PostgresServer> => {
+const urlOf = (port: number): string => `postgres://postgres@127.0.0.1:${port}/postgres`;
+
+const childrenOf = (pid: number): number[] =>
+  execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([child, parent]) => (child && parent === pid ? [child] : []));
+
+const tell = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // It has ended in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
+
+interface Running {
+  pid: number;
+  end(): Promise<void>;
+}
+
+const launch = async (native: string, data: string, home: string, port: number): Promise<Running> => {
   const settings = [
     'fsync=off',
     'max_connections=200',
@@ -74,16 +133,13 @@ const launch = async (native: string, data: string, home: string, port: number):
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const pid = Number(await firstLine(shell));
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  await untilItAnswers(url);
+  await untilItAnswers(urlOf(port));
   return {
-    url,
     pid,
-    async stop() {
+    async end() {
       const ended = new Promise((resolve) => shell.once('exit', resolve));
       shell.stdin?.end();
       await ended;
-      rmSync(home, { recursive: true, force: true });
     },
   };
 };

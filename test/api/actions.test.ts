@@ -1,0 +1,289 @@
+import { describe, expect, it } from 'vitest';
+import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from '../../contract/lifecycle.ts';
+import { createClient } from '../../src/api-clients/actions.ts';
+import { askAll, endpoints, ISO, newRepair, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+interface Case {
+  action: string;
+  body: Record<string, unknown>;
+  to: OfflineRepairStatus | null;
+  changes: Record<string, unknown>;
+  entry: { type: string; note: string | null; data: Record<string, unknown> };
+}
+
+const TRACKING = { trackingNumber: 'JD0146000034', carrierName: 'DHL' };
+const CASES: Case[] = [
+  {
+    action: 'tracking',
+    body: TRACKING,
+    to: null,
+    changes: TRACKING,
+    entry: { type: 'TRACKING_UPLOADED', note: null, data: TRACKING },
+  },
+  {
+    action: 'begin-diagnostics',
+    body: { notes: 'Opened' },
+    to: 'OFFLINE_DIAGNOSTICS',
+    changes: {},
+    entry: { type: 'STATUS_CHANGED', note: 'Opened', data: {} },
+  },
+  {
+    action: 'begin-repair',
+    body: { repairNotes: 'New element', assignedToId: 'tech-12' },
+    to: 'OFFLINE_REPAIR',
+    changes: { repairNotes: 'New element', assignedToId: 'tech-12' },
+    entry: { type: 'STATUS_CHANGED', note: 'New element', data: { assignedToId: 'tech-12' } },
+  },
+  {
+    action: 'resolve',
+    body: { offlineDisposition: 'RESTOCK_CHILD', notes: 'As new' },
+    to: 'OFFLINE_RESOLVED',
+    changes: { offlineDisposition: 'RESTOCK_CHILD' },
+    entry: { type: 'DISPOSITION_SET', note: 'As new', data: { offlineDisposition: 'RESTOCK_CHILD' } },
+  },
+  {
+    action: 'close',
+    body: {},
+    to: 'OFFLINE_CLOSED',
+    changes: {},
+    entry: { type: 'CLOSED', note: null, data: {} },
+  },
+];
+
+const act = (t: Harness, id: string, action: string, body?: unknown) =>
+  t.post(`/offline-repairs/${id}/${action}`, body);
+const timelineOf = async (t: Harness, id: string) =>
+  (await t.get(`/offline-repairs/${id}/timeline`)).body.items;
+
+const WAY_TO: Record<OfflineRepairStatus, { startStatus?: string; action?: string; body?: object }> = {
+  COUNTER_SWAPPED: { startStatus: 'COUNTER_SWAPPED' },
+  OFFLINE_DIAGNOSTICS: {},
+  OFFLINE_REPAIR: { action: 'begin-repair' },
+  OFFLINE_RESOLVED: { action: 'resolve', body: { offlineDisposition: 'WRITE_OFF' } },
+  OFFLINE_CLOSED: { action: 'close' },
+};
+const repairIn = async (t: Harness, status: OfflineRepairStatus) => {
+  const { startStatus, action, body } = WAY_TO[status];
+  const created = await newRepair(t, { startStatus });
+  const repair = action ? (await act(t, created.id, action, body)).body : created;
+  expect(repair.status).toBe(status);
+  return repair;
+};
+
+describe('an action', () => {
+  it('is tested here for every action that exists', async () => {
+    const t = await harness();
+    const known = endpoints(t)
+      .filter(({ method, template }) => method === 'POST' && template.startsWith('/offline-repairs/{id}/'))
+      .map(({ template }) => template.split('/').at(-1));
+    expect(CASES.map(({ action }) => action).sort()).toEqual(known.sort());
+  });
+
+  it.each(CASES)('$action works from every status and answers with the whole repair', async (each) => {
+    const t = await harness();
+    for (const from of OFFLINE_REPAIR_STATUSES) {
+      const before = await repairIn(t, from);
+      const earlier = await timelineOf(t, before.id);
+      const { status, body: after } = await act(t, before.id, each.action, each.body);
+      expect(status).toBe(200);
+      expect(after).toEqual({
+        ...before,
+        ...each.changes,
+        status: each.to ?? from,
+        updatedAt: expect.stringMatching(ISO),
+      });
+      expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
+      expect((await t.get(`/offline-repairs/${before.id}`)).body).toEqual(after);
+      expect(await timelineOf(t, before.id)).toEqual([
+        ...earlier,
+        {
+          id: expect.stringMatching(UUID7),
+          at: after.updatedAt,
+          actor: { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
+          fromStatus: from,
+          toStatus: after.status,
+          ...each.entry,
+        },
+      ]);
+    }
+  });
+
+  it.each(CASES)('$action may be repeated: one more entry each time', async ({ action, body, entry }) => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const first = await act(t, id, action, body);
+    const second = await act(t, id, action, body);
+    expect({ ...second.body, updatedAt: null }).toEqual({ ...first.body, updatedAt: null });
+    expect(Date.parse(second.body.updatedAt)).toBeGreaterThan(Date.parse(first.body.updatedAt));
+    const [, ...entries] = await timelineOf(t, id);
+    expect(entries).toMatchObject([entry, entry]);
+  });
+
+  it('changes its own repair and no other', async () => {
+    const t = await harness();
+    const bystander = await newRepair(t);
+    const { id } = await newRepair(t);
+    for (const { action, body } of CASES) expect((await act(t, id, action, body)).status).toBe(200);
+    expect((await t.get(`/offline-repairs/${bystander.id}`)).body).toEqual(bystander);
+    expect(await timelineOf(t, bystander.id)).toHaveLength(1);
+  });
+
+  it('that is refused changes nothing', async () => {
+    const t = await harness();
+    const repair = await newRepair(t);
+    const posts = endpoints(t).filter(({ hasId, method }) => hasId && method === 'POST');
+    await askAll(posts, ({ path, bad }) => t.post(path(repair.id), bad));
+    expect((await t.get(`/offline-repairs/${repair.id}`)).body).toEqual(repair);
+    expect(await timelineOf(t, repair.id)).toHaveLength(1);
+  });
+});
+
+describe('tracking', () => {
+  it('replaces earlier tracking, also that given at creation; the timeline keeps them all', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t, { tracking: TRACKING });
+    const second = { trackingNumber: '1Z999', carrierName: 'UPS' };
+    expect((await act(t, id, 'tracking', second)).body).toMatchObject(second);
+    expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject(second);
+    expect(await timelineOf(t, id)).toMatchObject([
+      { type: 'CREATED', data: TRACKING },
+      { type: 'TRACKING_UPLOADED', data: second },
+    ]);
+  });
+
+  it('stays through every other action', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t, { tracking: TRACKING });
+    for (const { action, body } of CASES.slice(1))
+      expect((await act(t, id, action, body)).body).toMatchObject(TRACKING);
+  });
+});
+
+describe('begin-repair', () => {
+  it('keeps an earlier technician and earlier notes until others are named', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const begin = async (body?: unknown) => {
+      const { assignedToId, repairNotes } = (await act(t, id, 'begin-repair', body)).body;
+      return [assignedToId, repairNotes];
+    };
+    expect(await begin()).toEqual([null, null]);
+    expect(await begin({ assignedToId: 'tech-1', repairNotes: 'one' })).toEqual(['tech-1', 'one']);
+    expect(await begin()).toEqual(['tech-1', 'one']);
+    expect(await begin({ assignedToId: null, repairNotes: '' })).toEqual(['tech-1', 'one']);
+    expect(await begin({ repairNotes: 'two' })).toEqual(['tech-1', 'two']);
+    expect(await begin({ assignedToId: 'tech-2' })).toEqual(['tech-2', 'two']);
+    const [, ...entries] = await timelineOf(t, id);
+    expect(entries.map(({ note, data }: { note: string; data: object }) => [note, data])).toEqual([
+      [null, {}],
+      ['one', { assignedToId: 'tech-1' }],
+      [null, {}],
+      [null, {}],
+      ['two', {}],
+      [null, { assignedToId: 'tech-2' }],
+    ]);
+  });
+});
+
+describe('resolve', () => {
+  it.each(DISPOSITIONS)('takes the disposition %s', async (offlineDisposition) => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    expect((await act(t, id, 'resolve', { offlineDisposition })).body).toMatchObject({
+      status: 'OFFLINE_RESOLVED',
+      offlineDisposition,
+    });
+  });
+
+  it('sets another disposition when called again, and moving on keeps it', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    await act(t, id, 'resolve', { offlineDisposition: 'WRITE_OFF' });
+    const again = await act(t, id, 'resolve', { offlineDisposition: 'RETURN_TO_SUPPLIER' });
+    expect(again.body.offlineDisposition).toBe('RETURN_TO_SUPPLIER');
+    expect((await act(t, id, 'close')).body).toMatchObject({
+      status: 'OFFLINE_CLOSED',
+      offlineDisposition: 'RETURN_TO_SUPPLIER',
+    });
+  });
+});
+
+describe('the timeline', () => {
+  it('names the client that acted', async () => {
+    const t = await harness();
+    const erp = await createClient(t.ctx, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    const { id } = await newRepair(t);
+    await t.post(`/offline-repairs/${id}/close`, undefined, { key: erp.apiKey });
+    const actors = (await timelineOf(t, id)).map(({ actor }: { actor: unknown }) => actor);
+    expect(actors).toEqual([
+      { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
+      { type: 'API_CLIENT', id: erp.id, name: 'ERP' },
+    ]);
+  });
+
+  it('has the oldest entry first', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    for (const { action, body } of CASES) await act(t, id, action, body);
+    const items = await timelineOf(t, id);
+    expect(items.map(({ type }: { type: string }) => type)).toEqual([
+      'CREATED',
+      ...CASES.map(({ entry }) => entry.type),
+    ]);
+    const times = items.map(({ at }: { at: string }) => at);
+    expect(times).toEqual([...times].sort());
+  });
+});
+
+describe('times of one repair', () => {
+  it('rise by a millisecond at least, also when many moves fall into the same one', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    stopClock();
+    const moves = Array.from({ length: 25 }, (_, index) => CASES[index % CASES.length] as Case);
+    const answers = await Promise.all(moves.map(({ action, body }) => act(t, id, action, body)));
+    expect(answers.map(({ status }) => status)).toEqual(moves.map(() => 200));
+
+    const items = await timelineOf(t, id);
+    expect(items).toHaveLength(26);
+    for (const [index, entry] of items.slice(1).entries()) {
+      expect(Date.parse(entry.at)).toBeGreaterThan(Date.parse(items[index].at));
+      // Each move saw what the one before it had done.
+      expect(entry.fromStatus).toBe(items[index].toStatus);
+    }
+    const told = answers.map(({ body }) => body.updatedAt).sort();
+    expect(told).toEqual(items.slice(1).map(({ at }: { at: string }) => at));
+    const last = items.at(-1);
+    expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject({
+      status: last.toStatus,
+      updatedAt: last.at,
+    });
+  });
+
+  it('rise even when the clock is set back', async () => {
+    const t = await harness();
+    const { id, createdAt } = await newRepair(t);
+    t.clock.advance(-60 * 60_000);
+    const one = (await act(t, id, 'begin-repair')).body.updatedAt;
+    const two = (await act(t, id, 'close')).body.updatedAt;
+    expect(Date.parse(one)).toBeGreaterThan(Date.parse(createdAt));
+    expect(Date.parse(two)).toBeGreaterThan(Date.parse(one));
+  });
+
+  it('leave createdAt as it was', async () => {
+    const t = await harness();
+    const { id, createdAt } = await newRepair(t);
+    t.clock.advance(60_000);
+    const { body } = await act(t, id, 'close');
+    expect(body.createdAt).toBe(createdAt);
+    expect(Date.parse(body.updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(60_000);
+  });
+});
+
+describe('an id that names nothing', () => {
+  it('is a 404 for every action', async () => {
+    const t = await harness();
+    for (const { action, body } of CASES) expect((await act(t, UNKNOWN_ID, action, body)).status).toBe(404);
+  });
+});

@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { createClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { findClient } from '../../src/api-clients/store.ts';
+import { changeShop } from '../../src/shops/actions.ts';
+import { PLANS } from '../../src/shops/plans.ts';
+import {
+  askAll,
+  call,
+  endpoints,
+  expectError,
+  newRepair,
+  overSocket,
+  rowCounts,
+  UNKNOWN_ID,
+} from '../support/api.ts';
+import { repairBody } from '../support/bodies.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+const LIMITED_IP = '198.51.100.7';
+/** Uses up both of the address's limits, without a key. */
+const useUpLimits = async (t: Harness) => {
+  const knock = (method: string) => t.send('/offline-repairs', { method, key: null, ip: LIMITED_IP });
+  await Promise.all([
+    ...Array.from({ length: 200 }, () => knock('GET')),
+    ...Array.from({ length: 5 }, () => knock('POST')),
+  ]);
+};
+
+const statusAndCode = ({ status, body }: { status: number; body: { code?: string } }) =>
+  body.code ? `${status} ${body.code}` : String(status);
+const each = <Value>(t: Harness, value: (endpoint: ReturnType<typeof endpoints>[number]) => Value) =>
+  Object.fromEntries(endpoints(t).map((endpoint) => [endpoint.name, value(endpoint)]));
+
+describe('the order of the gates', () => {
+  it('answers with the first gate that a request fails, whatever comes after', async () => {
+    const t = await harness();
+    const all = endpoints(t);
+    // Fails everything that can be failed behind the key: plan, subscription, body, query, id.
+    const wrong = (key: string | null, ip?: string) => (endpoint: (typeof all)[number]) =>
+      t
+        .send(`${endpoint.path(UNKNOWN_ID)}?nonsense=1`, {
+          method: endpoint.method,
+          body: endpoint.bad,
+          key,
+          ...(ip ? { ip } : {}),
+        })
+        .then(statusAndCode);
+    const own = t.client.apiKey;
+    await changeShop(t.ctx, t.shop.id, { plan: 'GROWTH', subscription: 'inactive' });
+
+    await useUpLimits(t);
+    expect(await askAll(all, wrong(null, LIMITED_IP))).toEqual(each(t, () => '429'));
+    expect(await askAll(all, wrong(own, LIMITED_IP))).toEqual(each(t, () => '429'));
+    expect(await askAll(all, wrong(null))).toEqual(each(t, () => '401'));
+    expect(await askAll(all, wrong(own))).toEqual(each(t, () => '403 PLAN_REQUIRED'));
+
+    await changeShop(t.ctx, t.shop.id, { plan: 'SCALE' });
+    expect(await askAll(all, wrong(own))).toEqual(
+      each(t, ({ method }) => (method === 'GET' ? '400' : '403 READ_ONLY')),
+    );
+
+    await changeShop(t.ctx, t.shop.id, { subscription: 'active' });
+    expect(await askAll(all, wrong(own))).toEqual(each(t, () => '400'));
+  });
+
+  it('looks at the body before the id', async () => {
+    const t = await harness();
+    const withBody = endpoints(t).filter(({ hasId, method }) => hasId && method === 'POST');
+    expect(withBody.length).toBeGreaterThanOrEqual(5);
+    const bad = await askAll(withBody, (endpoint) => call(t, endpoint, UNKNOWN_ID, { body: endpoint.bad }));
+    for (const answer of Object.values(bad)) expectError(answer, 400);
+    const broken = await askAll(withBody, (endpoint) => call(t, endpoint, UNKNOWN_ID, { body: '{' }));
+    for (const answer of Object.values(broken)) expectError(answer, 400);
+    const good = await askAll(withBody, (endpoint) => call(t, endpoint, UNKNOWN_ID));
+    for (const answer of Object.values(good)) expectError(answer, 404);
+  });
+
+  it('looks at the query before the id', async () => {
+    const t = await harness();
+    const withId = endpoints(t).filter(({ hasId }) => hasId);
+    const answers = await askAll(withId, ({ method, path, good }) =>
+      t.send(`${path(UNKNOWN_ID)}?nonsense=1`, { method, body: good }),
+    );
+    for (const answer of Object.values(answers)) expectError(answer, 400);
+  });
+
+  it('reads no body before it knows the key, the plan and the subscription', async () => {
+    const t = await harness();
+    const tooLarge = 300 * 1024;
+    // Over a socket: fetch stops half-way through a body that is answered early, and the service waits for the rest.
+    const sendTooLarge = (key: string | null) =>
+      overSocket(
+        t.url,
+        `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+          `${key ? `x-api-key: ${key}\r\n` : ''}content-length: ${tooLarge}\r\n\r\n${' '.repeat(tooLarge)}`,
+      );
+    const all = async (key: string | null) => [
+      await t.post('/offline-repairs', '{', { key }),
+      await t.post('/offline-repairs', '<a/>', { key, headers: { 'content-type': 'application/xml' } }),
+      await sendTooLarge(key),
+    ];
+    for (const answer of await all(null)) expectError(answer, 401);
+    await changeShop(t.ctx, t.shop.id, { subscription: 'inactive' });
+    for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'READ_ONLY');
+    await changeShop(t.ctx, t.shop.id, { plan: 'STARTER' });
+    for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'PLAN_REQUIRED');
+  });
+
+  it('looks at the body before the allowance', async () => {
+    const t = await harness({ allowance: 0 });
+    expectError(await t.post('/offline-repairs', repairBody({ storeId: null })), 400);
+    expectError(await t.post('/offline-repairs?nonsense=1', repairBody()), 400);
+    expectError(await t.post('/offline-repairs', repairBody()), 403, 'LIMIT_EXCEEDED');
+  });
+});
+
+describe('the key', () => {
+  it('is needed at every endpoint', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const before = await rowCounts(t);
+    const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, id, { key: null }));
+    for (const answer of Object.values(answers)) expectError(answer, 401);
+    expect(await rowCounts(t)).toEqual(before);
+  });
+
+  it('is taken from X-Api-Key or as a Bearer token, at every endpoint', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const { apiKey } = t.client;
+    const ways: { key: string | null; headers: Record<string, string> }[] = [
+      { key: apiKey, headers: {} },
+      { key: null, headers: { authorization: `Bearer ${apiKey}` } },
+      // The scheme's name has no case (RFC 9110).
+      { key: null, headers: { authorization: `bearer ${apiKey}` } },
+      { key: apiKey, headers: { authorization: `Bearer ${apiKey}` } },
+    ];
+    for (const way of ways) {
+      const answers = await askAll(endpoints(t), (endpoint) =>
+        call(t, endpoint, id, way).then(({ status }) => status),
+      );
+      expect(answers).toEqual(each(t, ({ isCreation }) => (isCreation ? 201 : 200)));
+    }
+  });
+
+  it('is refused when the two headers differ, even when both keys are good', async () => {
+    const t = await harness();
+    const { apiKey } = t.client;
+    const other = await createClient(t.ctx, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    const both = (direct: string, bearer: string) =>
+      t.get('/offline-repairs', { key: direct, headers: { authorization: `Bearer ${bearer}` } });
+    expectError(await both(apiKey, other.apiKey), 401);
+    expectError(await both(other.apiKey, apiKey), 401);
+    expectError(await both(apiKey, 'handback_ext_wrong'), 401);
+    expectError(await both('handback_ext_wrong', apiKey), 401);
+    expect((await both(apiKey, apiKey)).status).toBe(200);
+  });
+
+  it('is refused when it is unknown, cut, lengthened, in other case or of another kind', async () => {
+    const t = await harness();
+    const { apiKey, webhookSecret, id } = t.client;
+    expect(apiKey).toMatch(/^handback_ext_/);
+    const wrong = [
+      '',
+      'handback_ext_',
+      `handback_ext_${'0'.repeat(48)}`,
+      apiKey.slice(0, -1),
+      `${apiKey}0`,
+      apiKey.toUpperCase(),
+      apiKey.replace('handback_ext_', ''),
+      `${apiKey}, ${apiKey}`,
+      webhookSecret,
+      id,
+      "' or 1=1 --",
+    ];
+    for (const key of wrong) {
+      expectError(await t.get('/offline-repairs', { key }), 401);
+      expectError(
+        await t.get('/offline-repairs', { key: null, headers: { authorization: `Bearer ${key}` } }),
+        401,
+      );
+    }
+    expectError(
+      await t.get('/offline-repairs', { key: null, headers: { authorization: `Basic ${apiKey}` } }),
+      401,
+    );
+    expectError(await t.get('/offline-repairs', { key: null, headers: { authorization: apiKey } }), 401);
+    expectError(await t.get(`/offline-repairs?apiKey=${apiKey}`, { key: null }), 401);
+  });
+
+  it('stops working with the next request once its client is revoked; other clients go on', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const other = await createClient(t.ctx, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    await revokeClient(t.ctx, t.client);
+    const before = await rowCounts(t);
+    const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, id));
+    for (const answer of Object.values(answers)) expectError(answer, 401);
+    expect(await rowCounts(t)).toEqual(before);
+    expect((await t.get(`/offline-repairs/${id}`, { key: other.apiKey })).status).toBe(200);
+  });
+
+  it('is nowhere in the database and nowhere in the log, nor is the webhook secret', async () => {
+    const t = await harness();
+    await newRepair(t);
+    const rows = JSON.stringify(await t.ctx.db.selectFrom('api_clients').selectAll().execute());
+    for (const secret of [t.client.apiKey, t.client.webhookSecret]) {
+      expect(rows).not.toContain(secret);
+      expect(t.logs.join('')).not.toContain(secret);
+    }
+    expect(t.logs.length).toBeGreaterThan(0);
+  });
+
+  it('leaves a note of its last use', async () => {
+    const t = await harness();
+    expect((await findClient(t.ctx.db, t.client.id))?.lastUsedAt).toBeNull();
+    await t.get('/offline-repairs');
+    const first = (await findClient(t.ctx.db, t.client.id))?.lastUsedAt ?? 0;
+    expect(Math.abs(first - Date.now())).toBeLessThan(60_000);
+    t.clock.advance(60 * 60_000);
+    await t.get('/offline-repairs');
+    const second = (await findClient(t.ctx.db, t.client.id))?.lastUsedAt ?? 0;
+    expect(second - first).toBeGreaterThanOrEqual(59 * 60_000);
+  });
+});
+
+describe('the plan', () => {
+  it('opens every endpoint on SCALE and ENTERPRISE, and none on the others', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    for (const plan of PLANS) {
+      await changeShop(t.ctx, t.shop.id, { plan });
+      const open = plan === 'SCALE' || plan === 'ENTERPRISE';
+      const before = await rowCounts(t);
+      const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, id));
+      expect(Object.values(answers).map(({ status }) => status < 300)).toEqual(
+        Object.values(answers).map(() => open),
+      );
+      if (open) continue;
+      for (const answer of Object.values(answers)) expectError(answer, 403, 'PLAN_REQUIRED');
+      expect(await rowCounts(t)).toEqual(before);
+    }
+  });
+});
+
+describe('an inactive subscription', () => {
+  it('blocks every write and no read, until it is active again', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    await changeShop(t.ctx, t.shop.id, { subscription: 'inactive' });
+    const before = await rowCounts(t);
+    for (const endpoint of endpoints(t)) {
+      const answer = await call(t, endpoint, id);
+      if (endpoint.method === 'GET') expect(answer.status).toBe(200);
+      else expectError(answer, 403, 'READ_ONLY');
+    }
+    expect(await rowCounts(t)).toEqual(before);
+    expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe('OFFLINE_DIAGNOSTICS');
+
+    await changeShop(t.ctx, t.shop.id, { subscription: 'active' });
+    expect((await t.post(`/offline-repairs/${id}/close`)).body.status).toBe('OFFLINE_CLOSED');
+  });
+});

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { repairBody } from '../support/bodies.ts';
+import { ENGINE } from '../support/harness.ts';
+import { cli, lookInto, makeShop, migratedDatabase, startServer } from '../support/process.ts';
+
+describe('a command beside a running server takes effect with the next request', () => {
+  it('for a plan, a subscription and a revoked client', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer(env);
+    // Made while the server runs: its first answer proves that it sees them.
+    const { shopId, clientId, key } = await makeShop(env);
+    const read = async () => (await server.get('/offline-repairs', { key })).status;
+    const create = async () => {
+      const { status, body } = await server.post('/offline-repairs', repairBody(), { key });
+      return { status, code: body.code };
+    };
+    const update = (...options: string[]) => cli(['shop', 'update', shopId, ...options], env);
+    expect(await create()).toEqual({ status: 201, code: undefined });
+
+    await update('--plan', 'GROWTH');
+    expect(await server.get('/offline-repairs', { key })).toMatchObject({
+      status: 403,
+      body: { code: 'PLAN_REQUIRED' },
+    });
+    expect(await create()).toEqual({ status: 403, code: 'PLAN_REQUIRED' });
+
+    await update('--plan', 'ENTERPRISE', '--subscription', 'inactive');
+    expect(await create()).toEqual({ status: 403, code: 'READ_ONLY' });
+    expect(await read()).toBe(200);
+
+    await update('--subscription', 'active');
+    expect((await create()).status).toBe(201);
+
+    await cli(['client', 'revoke', clientId], env);
+    expect(await read()).toBe(401);
+    expect(await create()).toEqual({ status: 401, code: undefined });
+  });
+
+  it('for an allowance and a usage cap, which are told apart', async () => {
+    const env = await migratedDatabase();
+    const { shopId, key } = await makeShop(env, ['--allowance', '1']);
+    const server = await startServer(env, { key });
+    const update = (...options: string[]) => cli(['shop', 'update', shopId, ...options], env);
+    const create = async () => {
+      const { status, body } = await server.post('/offline-repairs', repairBody());
+      return body.code ?? status;
+    };
+    expect(await create()).toBe(201);
+    expect(await create()).toBe('LIMIT_EXCEEDED');
+    await update('--allowance', '2');
+    expect(await create()).toBe(201);
+    expect(await create()).toBe('LIMIT_EXCEEDED');
+    await update('--usage-cap', '2');
+    expect(await create()).toBe('USAGE_CAP_EXCEEDED');
+    await update('--usage-cap', 'none');
+    expect(await create()).toBe(201);
+    await update('--allowance', 'none');
+    expect(await create()).toBe(201);
+    const { body } = await server.get('/offline-repairs');
+    expect(body.items.map((repair: { rmaNumber: string }) => repair.rmaNumber)).toEqual([
+      ...['#RMA-000004', '#RMA-000003', '#RMA-000002', '#RMA-000001'],
+    ]);
+  });
+
+  it('for what it tells of a client: the last use', async () => {
+    const env = await migratedDatabase();
+    const { shopId, key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    expect((await server.get('/offline-repairs')).status).toBe(200);
+    const [client] = await cli(['client', 'list', '--shop', shopId], env);
+    expect(Math.abs(Date.parse(client.lastUsedAt) - Date.now())).toBeLessThan(60_000);
+  });
+});
+
+describe('the database', () => {
+  const everyRow = async (env: Record<string, string>): Promise<string> => {
+    const db = lookInto(env);
+    const tables = await db.introspection.getTables();
+    const rows = await Promise.all(
+      tables.map(({ name }) => sql`select * from ${sql.table(name)}`.execute(db)),
+    );
+    expect(tables.length).toBeGreaterThan(5);
+    return JSON.stringify(rows.map((result) => result.rows));
+  };
+  const everyFile = (folder: string): string =>
+    readdirSync(folder)
+      .filter((name) => name !== 'secret.key')
+      .map((name) => readFileSync(join(folder, name), 'latin1'))
+      .join('\n');
+
+  it('holds no key, no webhook secret and no password in clear', async () => {
+    const env = await migratedDatabase();
+    const { shopId, clientId, key, webhookSecret } = await makeShop(env);
+    const password = 'correct horse battery staple';
+    const email = 'ada@example.com';
+    const user = ['user', 'create', '--shop', shopId, '--email', email, '--role', 'ADMIN'];
+    await cli(user, env, `${password}\n`);
+    const demo = await cli(['demo'], env);
+    const server = await startServer(env, { key });
+    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    await cli(['client', 'revoke', clientId], env);
+
+    const stored = (await everyRow(env)) + (ENGINE === 'sqlite' ? everyFile(env['DATA_DIR'] as string) : '');
+    expect(stored).toContain(email);
+    const secrets = [key, webhookSecret, password, demo.apiKey, demo.webhookSecret, demo.password];
+    for (const secret of secrets) {
+      // Neither as it is, nor only without its prefix, nor in another spelling of the same bytes.
+      const bare = secret.replace(/^(handback_ext_|whsec_)/, '');
+      for (const form of [bare, Buffer.from(secret).toString('base64'), Buffer.from(bare).toString('hex')])
+        expect(stored).not.toContain(form.replace(/=+$/, ''));
+      if (/^[0-9a-f]{48}$/.test(bare))
+        expect(stored).not.toContain(Buffer.from(bare, 'hex').toString('base64'));
+    }
+  });
+});

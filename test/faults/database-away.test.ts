@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { repairBody } from '../support/bodies.ts';
+import { type Answer, ENGINE } from '../support/harness.ts';
+import { onServer } from '../support/postgres-databases.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import {
+  type Env,
+  lookInto,
+  makeShop,
+  migratedDatabase,
+  SECRET_KEY,
+  type ServerProcess,
+  startServer,
+  temporaryFolder,
+  timed,
+  until,
+} from '../support/process.ts';
+
+const WITHIN_MS = 5000;
+
+const expectUnavailable = ({ status, body, headers }: Answer): void => {
+  expect(body).toEqual({
+    statusCode: 503,
+    error: 'Service Unavailable',
+    message: expect.any(String),
+    requestId: headers.get('x-request-id'),
+  });
+  expect(status).toBe(503);
+  expect(JSON.stringify(body)).not.toMatch(/ECONN|timeout|sqlite|postgres|57P|lock/i);
+};
+
+/** A request of every kind at once, more of them than the server has connections: each 503, each in time. */
+const expectAway = async (server: ServerProcess, id: string): Promise<void> => {
+  const kinds = [
+    () => server.get('/offline-repairs'),
+    () => server.get(`/offline-repairs/${id}`),
+    () => server.get(`/offline-repairs/${id}/timeline`),
+    () => server.post('/offline-repairs', repairBody()),
+    () => server.post(`/offline-repairs/${id}/close`),
+    () => server.get('/readyz'),
+  ];
+  const answers = await Promise.all(kinds.flatMap((kind) => [kind, kind, kind, kind]).map(timed));
+  for (const { value } of answers) expectUnavailable(value);
+  expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(WITHIN_MS);
+  expect((await timed(() => server.get('/healthz'))).value.status).toBe(200);
+};
+
+const expectBack = async (server: ServerProcess, id: string): Promise<void> => {
+  await until('it is ready again', async () => (await server.get('/readyz')).status === 200, 15_000);
+  await until(
+    'it creates again',
+    async () => (await server.post('/offline-repairs', repairBody())).status === 201,
+  );
+  expect((await server.get(`/offline-repairs/${id}`)).status).toBe(200);
+};
+
+describe.runIf(ENGINE === 'postgres')('a PostgreSQL that goes away', () => {
+  const setUp = async (): Promise<{
+    postgres: PostgresServer;
+    env: Env;
+    server: ServerProcess;
+    id: string;
+  }> => {
+    const postgres = await startPostgres();
+    onTestFinished(postgres.stop);
+    const name = `away_${randomBytes(4).toString('hex')}`;
+    await onServer(postgres.url, `create database ${name}`);
+    const env = { DATABASE_URL: postgres.url.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
+    const { key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    const { body } = await server.post('/offline-repairs', repairBody());
+    return { postgres, env, server, id: body.id };
+  };
+
+  it('is answered for with 503 while it is down; the service works again by itself', async () => {
+    const { postgres, server, id } = await setUp();
+    const before = await server.get('/offline-repairs');
+    for (let round = 0; round < 2; round++) {
+      await postgres.halt();
+      await expectAway(server, id);
+      await postgres.resume();
+      await expectBack(server, id);
+    }
+    const after = await server.get('/offline-repairs');
+    expect(after.body.total).toBe(before.body.total + 2);
+    expect(server.stderr).not.toMatch(/Error|^ +at /m);
+    expect((await server.stop()).status).toBe(0);
+  }, 90_000);
+
+  it('is answered for with 503 while it hangs, and after that again and again', async () => {
+    const { postgres, server, id } = await setUp();
+    // Fill the pool first: connections that are open and hang are another case than new ones that are not answered.
+    await Promise.all(Array.from({ length: 20 }, () => server.get('/offline-repairs')));
+    postgres.freeze();
+    await expectAway(server, id);
+    await expectAway(server, id);
+    postgres.thaw();
+    await expectBack(server, id);
+    expect((await server.stop()).status).toBe(0);
+  }, 90_000);
+
+  it('can hang while the service is told to stop, which it still does', async () => {
+    const { postgres, server } = await setUp();
+    postgres.freeze();
+    const { value, ms } = await timed(() => server.stop());
+    expect(value.signal).toBeNull();
+    expect(ms).toBeLessThan(18_000);
+  }, 60_000);
+
+  it('that holds a lock in the way of a creation costs that creation only', async () => {
+    const env = await migratedDatabase();
+    const { shopId, key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    const other = await makeShop(env);
+    const holder = new pg.Client({ connectionString: env['DATABASE_URL'] });
+    await holder.connect();
+    onTestFinished(() => holder.end());
+    await holder.query('begin');
+    await holder.query('select * from shop_counters where shop_id = $1 for update', [shopId]);
+    const stuck = timed(() => server.post('/offline-repairs', repairBody()));
+    expect((await server.post('/offline-repairs', repairBody(), { key: other.key })).status).toBe(201);
+    expect((await server.get('/offline-repairs')).status).toBe(200);
+    const { value, ms } = await stuck;
+    expectUnavailable(value);
+    expect(ms).toBeLessThan(WITHIN_MS);
+    await holder.query('rollback');
+    const { status, body } = await server.post('/offline-repairs', repairBody());
+    expect({ status, number: body.rmaNumber }).toEqual({ status: 201, number: '#RMA-000001' });
+    const counters = await lookInto(env)
+      .selectFrom('shop_counters')
+      .select('month_used')
+      .where('shop_id', '=', shopId)
+      .executeTakeFirstOrThrow();
+    expect(counters.month_used).toBe(1);
+  });
+});
+
+describe.runIf(ENGINE === 'sqlite')('a SQLite file that somebody else holds', () => {
+  const setUp = async ({ used }: { used: boolean }) => {
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    if (used) expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    const holder = new Sqlite(join(env['DATA_DIR'] as string, 'handback.sqlite'));
+    onTestFinished(() => void holder.close());
+    holder.exec('begin immediate');
+    return { server, release: () => holder.exec('rollback') };
+  };
+
+  it('is waited for, and then answered for with 503; after that it works again', async () => {
+    const { server, release } = await setUp({ used: true });
+    const { value, ms } = await timed(() => server.post('/offline-repairs', repairBody()));
+    expectUnavailable(value);
+    expect(ms).toBeLessThan(WITHIN_MS);
+    expect((await server.get('/offline-repairs')).status).toBe(200);
+    release();
+    const { status, body } = await server.post('/offline-repairs', repairBody());
+    expect({ status, number: body.rmaNumber }).toEqual({ status: 201, number: '#RMA-000002' });
+  });
+
+  it('costs a short lock a wait and nothing more', async () => {
+    const { server, release } = await setUp({ used: true });
+    const creating = server.post('/offline-repairs', repairBody());
+    const stillWaiting = await Promise.race([creating, server.get('/healthz').then(() => null), later(300)]);
+    expect(stillWaiting).toBeNull();
+    release();
+    expect((await creating).status).toBe(201);
+  });
+
+  it('is waited for once a request, also by a client who was never seen before', async () => {
+    const { server, release } = await setUp({ used: false });
+    const { value, ms } = await timed(() => server.post('/offline-repairs', repairBody()));
+    expectUnavailable(value);
+    expect(ms).toBeLessThan(WITHIN_MS);
+    release();
+  });
+
+  it('does not turn away a reader who was never seen before', async () => {
+    const { server, release } = await setUp({ used: false });
+    const { value, ms } = await timed(() => server.get('/offline-repairs'));
+    expect(value.status).toBe(200);
+    expect(ms).toBeLessThan(WITHIN_MS);
+    release();
+  });
+});
+
+const later = (ms: number): Promise<null> => new Promise((resolve) => setTimeout(() => resolve(null), ms));
+
+describe.runIf(ENGINE === 'sqlite')('a disk that fills up', () => {
+  it('is answered for with 503; what was acknowledged is there, and reads go on', async () => {
+    const env = { DATA_DIR: temporaryFolder() };
+    const { key } = await makeShop(env);
+    // Blocks are 512 or 1024 bytes, as the shell has it: room for the schema and some dozen repairs either way.
+    const server = await startServer(env, { key, fileSizeLimit: 4000 });
+    const acknowledged: string[] = [];
+    const body = repairBody({ notes: 'n'.repeat(5000) });
+    const full = await until(
+      'the disk is full',
+      async () => {
+        const answer = await server.post('/offline-repairs', body);
+        if (answer.status !== 201) return answer;
+        acknowledged.push(answer.body.id);
+        return null;
+      },
+      20_000,
+    );
+    expectUnavailable(full);
+    expectUnavailable(await server.post('/offline-repairs', body));
+    expect(acknowledged.length).toBeGreaterThan(10);
+    expect((await server.get(`/offline-repairs/${acknowledged.at(-1)}`)).status).toBe(200);
+    await server.stop();
+
+    const again = await startServer(env, { key });
+    expect((await again.get('/offline-repairs')).body.total).toBe(acknowledged.length);
+    expect((await again.post('/offline-repairs', body)).status).toBe(201);
+    const db = lookInto(env);
+    const { month_used } = await db
+      .selectFrom('shop_counters')
+      .select('month_used')
+      .executeTakeFirstOrThrow();
+    expect(month_used).toBe(acknowledged.length + 1);
+    expect((await sql<{ integrity_check: string }>`pragma integrity_check`.execute(db)).rows).toEqual([
+      { integrity_check: 'ok' },
+    ]);
+  }, 60_000);
+});

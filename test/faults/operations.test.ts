@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { repairBody } from '../support/bodies.ts';
+import { ENGINE } from '../support/harness.ts';
+import { makeShop, migratedDatabase, startServer } from '../support/process.ts';
+
+const ERROR_BODY = { error: expect.any(String), message: expect.any(String), requestId: expect.any(String) };
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+describe('what an operator asks', () => {
+  it('is answered without a key, and counted by nobody', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer(env);
+    expect(await server.get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
+    expect(await server.get('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+    for (let i = 0; i < 220; i++) {
+      const { status } = await server.get('/healthz', { ip: '10.1.1.1' });
+      if (status !== 200) throw new Error(`request ${i} was answered ${status}`);
+    }
+  });
+
+  it('includes figures: requests by method, route pattern and status, and the time of the database', async () => {
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    const { body: repair } = await server.post('/offline-repairs', repairBody());
+    await server.get(`/offline-repairs/${repair.id}`);
+    await server.get(`/offline-repairs/${repair.id}`);
+    await server.get('/offline-repairs/not-an-id');
+    await server.get('/offline-repairs', { key: 'handback_ext_wrong' });
+    await server.get('/nowhere/at/all');
+    const { status, body, headers } = await server.get('/metrics');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^text\/plain; version=|^application\/openmetrics-text/);
+    const count = (method: string, route: string, code: number): number => {
+      const line = body
+        .split('\n')
+        .find(
+          (each: string) =>
+            each.startsWith('handback_http_request_duration_seconds_count{') &&
+            each.includes(`method="${method}"`) &&
+            each.includes(`route="${route}"`) &&
+            each.includes(`status="${code}"`),
+        );
+      return Number(line?.split(' ').at(-1) ?? 0);
+    };
+    expect(count('POST', `${BASE_PATH}/offline-repairs`, 201)).toBe(1);
+    expect(count('GET', `${BASE_PATH}/offline-repairs/:id`, 200)).toBe(2);
+    expect(count('GET', `${BASE_PATH}/offline-repairs/:id`, 404)).toBe(1);
+    expect(count('GET', `${BASE_PATH}/offline-repairs`, 401)).toBe(1);
+    expect(count('GET', 'unknown', 404)).toBe(1);
+    expect(body).toMatch(/^handback_http_request_duration_seconds_bucket\{.*le="0\.005".*\} \d+$/m);
+    expect(body).toMatch(/^handback_database_query_duration_seconds_count [1-9]\d*$/m);
+    expect(body).toMatch(/^handback_database_query_duration_seconds_sum [\d.e-]+$/m);
+    expect(body).toMatch(/^process_resident_memory_bytes /m);
+    expect(body).not.toContain(repair.id);
+  });
+
+  it('keeps the figures off a public address without METRICS_TOKEN', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer({ ...env, HOST: '0.0.0.0' });
+    for (const options of [{}, bearer(''), bearer('null')])
+      expect(await server.get('/metrics', options)).toMatchObject({ status: 404, body: ERROR_BODY });
+    expect((await server.get('/healthz')).status).toBe(200);
+    expect((await server.get('/readyz')).status).toBe(200);
+  });
+
+  it('gives the figures on a public address to whoever sends METRICS_TOKEN', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer({ ...env, HOST: '0.0.0.0', METRICS_TOKEN: 'figures-please' });
+    for (const options of [{}, bearer('figures'), bearer('figures-please-'), { key: 'figures-please' }])
+      expect(await server.get('/metrics', options)).toMatchObject({
+        status: 401,
+        body: { statusCode: 401, ...ERROR_BODY },
+      });
+    const { status, body } = await server.get('/metrics', bearer('figures-please'));
+    expect(status).toBe(200);
+    expect(body).toContain('handback_http_request_duration_seconds');
+    expect(server.stdout).not.toContain('figures');
+  });
+
+  it('holds METRICS_TOKEN also on loopback, once it is set', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer({ ...env, METRICS_TOKEN: 'figures-please' });
+    expect((await server.get('/metrics')).status).toBe(401);
+    expect((await server.get('/metrics', bearer('figures-please'))).status).toBe(200);
+  });
+});
+
+describe.runIf(ENGINE === 'postgres')('roles', () => {
+  it('let a worker answer the operator only', async () => {
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env);
+    const server = await startServer({ ...env, ROLE: 'worker' }, { key });
+    for (const path of ['/healthz', '/readyz', '/metrics']) expect((await server.get(path)).status).toBe(200);
+    for (const path of ['/offline-repairs', `${BASE_PATH}/openapi.json`, '/docs', '/admin'])
+      expect(await server.get(path)).toMatchObject({ status: 404, body: { statusCode: 404, ...ERROR_BODY } });
+    expect((await server.post('/offline-repairs', repairBody())).status).toBe(404);
+    expect((await server.stop()).status).toBe(0);
+  });
+
+  it('let an api process answer everything', async () => {
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env);
+    const server = await startServer({ ...env, ROLE: 'api' }, { key });
+    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    expect((await server.get(`${BASE_PATH}/openapi.json`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,186 @@
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
+import { createClient } from '../../src/api-clients/actions.ts';
+import type { Caller } from '../../src/caller.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Context, openContext } from '../../src/context.ts';
+import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
+import { forgetExpiredKeys } from '../../src/rma/idempotency.ts';
+import { nextInstant } from '../../src/rma/record.ts';
+import { readTimeline } from '../../src/rma/timeline.ts';
+import { createShop } from '../../src/shops/actions.ts';
+import { takePlace } from '../../src/shops/allowance.ts';
+import type { Shop } from '../../src/shops/plans.ts';
+import { repairBody } from '../support/bodies.ts';
+import { ENGINE } from '../support/harness.ts';
+import { type Env, migratedDatabase } from '../support/process.ts';
+
+const HOUR_MS = 3_600_000;
+const NOON = Date.UTC(2026, 10, 15, 12);
+
+const contextAt = async (env: Env, nowMs: number): Promise<Context> => {
+  const ctx = await openContext(readConfig(env), {
+    clock: { now: () => nowMs },
+    log: pino({ level: 'silent' }),
+  });
+  onTestFinished(() => ctx.close());
+  return ctx;
+};
+
+const newCaller = async (ctx: Context): Promise<Caller> => {
+  const shop = await createShop(ctx, { name: 'Shop', plan: 'SCALE' });
+  const client = await createClient(ctx, { shopId: shop.id, name: 'Till', webhookUrl: null });
+  return { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
+};
+
+describe('times of one repair', () => {
+  it('strictly rise when many moves fall into one millisecond, also from a process whose clock lags', async () => {
+    const env = await migratedDatabase();
+    const ctx = await contextAt(env, NOON);
+    // On SQLite there is one process only; its clock may still be set back.
+    const lagging: Context =
+      ENGINE === 'postgres'
+        ? await contextAt(env, NOON - HOUR_MS)
+        : { ...ctx, clock: { now: () => NOON - HOUR_MS } };
+    const caller = await newCaller(ctx);
+    const { answer } = await createOfflineRepair(ctx, caller, CreateOfflineRepair.parse(repairBody()));
+    const tracking = (i: number) =>
+      OfflineRepairActionBody.tracking.parse({ trackingNumber: `T-${i}`, carrierName: 'DHL' });
+    const moved = await Promise.all(
+      Array.from({ length: 24 }, (_, i) =>
+        moveOfflineRepair(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
+      ),
+    );
+    const { items } = await readTimeline(ctx.db, answer.id);
+    expect(items.map((entry) => Date.parse(entry.at))).toEqual(
+      Array.from({ length: 25 }, (_, i) => NOON + i),
+    );
+    expect(new Set(moved.map((repair) => repair.updatedAt)).size).toBe(24);
+    // The repair stands as its last entry left it.
+    const last = moved.find((repair) => repair.updatedAt === items.at(-1)?.at);
+    const row = await ctx.db
+      .selectFrom('offline_repairs')
+      .select(['updated_at', 'tracking_number'])
+      .executeTakeFirstOrThrow();
+    expect(row).toEqual({ updated_at: NOON + 24, tracking_number: last?.trackingNumber });
+  });
+
+  it('follow the clock where it has moved on', () => {
+    expect(nextInstant(1000, 10)).toBe(1000);
+    expect(nextInstant(1000, 1000)).toBe(1001);
+    expect(nextInstant(10, 1000)).toBe(1001);
+  });
+});
+
+describe('a place in the allowance', () => {
+  const setUp = async (limit: number | null): Promise<{ ctx: Context; shop: Shop }> => {
+    const ctx = await contextAt(await migratedDatabase(), NOON);
+    return { ctx, shop: await createShop(ctx, { name: 'Shop', plan: 'SCALE', allowance: limit }) };
+  };
+  const take = (ctx: Context, shop: Shop, nowMs: number) =>
+    ctx.db.transaction().execute((trx) => takePlace(trx, shop, nowMs));
+  const counters = (ctx: Context) =>
+    ctx.db
+      .selectFrom('shop_counters')
+      .select(['month', 'month_used', 'last_number'])
+      .executeTakeFirstOrThrow();
+  const LAST_OF_OCTOBER = Date.UTC(2026, 9, 31, 23, 59, 59, 999);
+  const FIRST_OF_NOVEMBER = Date.UTC(2026, 10, 1);
+
+  it('is counted anew from the first millisecond of a month in UTC, while numbers run on', async () => {
+    const { ctx, shop } = await setUp(2);
+    expect(await take(ctx, shop, LAST_OF_OCTOBER)).toBe(1);
+    expect(await take(ctx, shop, LAST_OF_OCTOBER)).toBe(2);
+    await expect(take(ctx, shop, LAST_OF_OCTOBER)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    expect(await take(ctx, shop, FIRST_OF_NOVEMBER)).toBe(3);
+    expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 1, last_number: 3 });
+  });
+
+  it('never goes back to a month that is over, when a clock lags', async () => {
+    const { ctx, shop } = await setUp(3);
+    await take(ctx, shop, LAST_OF_OCTOBER);
+    await take(ctx, shop, FIRST_OF_NOVEMBER);
+    await take(ctx, shop, LAST_OF_OCTOBER);
+    expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 2, last_number: 3 });
+    await take(ctx, shop, LAST_OF_OCTOBER);
+    for (const nowMs of [LAST_OF_OCTOBER, FIRST_OF_NOVEMBER])
+      await expect(take(ctx, shop, nowMs)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 3, last_number: 4 });
+  });
+
+  it('is taken by exactly as many as there are, by whoever asks at once', async () => {
+    const { ctx, shop } = await setUp(7);
+    const results = await Promise.allSettled(Array.from({ length: 40 }, () => take(ctx, shop, NOON)));
+    const numbers = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(numbers.sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(await counters(ctx)).toMatchObject({ month_used: 7 });
+  });
+
+  it('is given back by a creation that fails', async () => {
+    const { ctx, shop } = await setUp(1);
+    const failing = ctx.db.transaction().execute(async (trx) => {
+      await takePlace(trx, shop, NOON);
+      throw new Error('something after it failed');
+    });
+    await expect(failing).rejects.toThrow('something after it failed');
+    expect(await counters(ctx)).toMatchObject({ month_used: 0 });
+    expect(await take(ctx, shop, NOON)).toBe(1);
+  });
+
+  it('does not exist with a limit of 0, and always exists without one', async () => {
+    const none = await setUp(0);
+    await expect(take(none.ctx, none.shop, NOON)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    const endless = await setUp(null);
+    for (let i = 1; i <= 3; i++) expect(await take(endless.ctx, endless.shop, NOON)).toBe(i);
+  });
+});
+
+describe('idempotency keys', () => {
+  const DAY_MS = 24 * HOUR_MS;
+  const insert = (ctx: Context, clientId: string, keys: [key: string, createdAt: number][]) =>
+    ctx.db
+      .insertInto('idempotency_keys')
+      .values(
+        keys.map(([key, created_at]) => ({
+          client_id: clientId,
+          key,
+          body_hash: 'h',
+          answer: '{}',
+          created_at,
+        })),
+      )
+      .execute();
+  const left = async (ctx: Context) =>
+    (await ctx.db.selectFrom('idempotency_keys').select('key').orderBy('key').execute()).map(
+      (row) => row.key,
+    );
+
+  it('are forgotten when they are 24 hours old, and not a millisecond before', async () => {
+    const ctx = await contextAt(await migratedDatabase(), NOON);
+    const { actor } = await newCaller(ctx);
+    await insert(ctx, actor.id as string, [
+      ['ancient', NOON - 30 * DAY_MS],
+      ['just-over', NOON - DAY_MS - 1],
+      ['just-under', NOON - DAY_MS + 1],
+      ['new', NOON],
+      ['ahead', NOON + HOUR_MS],
+    ]);
+    expect(await forgetExpiredKeys(ctx.db, NOON)).toBe(false);
+    expect(await left(ctx)).toEqual(['ahead', 'just-under', 'new']);
+    expect(await forgetExpiredKeys(ctx.db, NOON)).toBe(false);
+  });
+
+  it('are forgotten a bounded number at a time, until none is left', async () => {
+    const ctx = await contextAt(await migratedDatabase(), NOON);
+    const { actor } = await newCaller(ctx);
+    const old = Array.from({ length: 2300 }, (_, i): [string, number] => [`old-${i}`, NOON - 2 * DAY_MS - i]);
+    for (let i = 0; i < old.length; i += 500) await insert(ctx, actor.id as string, old.slice(i, i + 500));
+    await insert(ctx, actor.id as string, [['young', NOON - HOUR_MS]]);
+    let rounds = 1;
+    while (await forgetExpiredKeys(ctx.db, NOON)) rounds += 1;
+    expect(rounds).toBeGreaterThan(1);
+    expect(rounds).toBeLessThan(10);
+    expect(await left(ctx)).toEqual(['young']);
+  });
+});

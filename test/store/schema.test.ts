@@ -1,0 +1,131 @@
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Db } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { ENGINE } from '../support/harness.ts';
+import { type Env, emptyDatabase, temporaryFolder } from '../support/process.ts';
+
+const open = (env: Env) => {
+  const database = openDatabase(readConfig(env), () => {});
+  onTestFinished(() => database.close());
+  return database;
+};
+
+/** One name for what the engines spell differently. */
+const TYPES: Record<string, string> = {
+  uuid: 'text',
+  int8: 'bigint',
+  int4: 'integer',
+  'varchar(255)': 'varchar',
+};
+const typeOf = (name: string): string => TYPES[name.toLowerCase()] ?? name.toLowerCase();
+
+const schemaOf = async (db: Db) => {
+  const tables = await db.introspection.getTables();
+  return Object.fromEntries(
+    tables
+      .map(({ name, columns }): [string, object] => [
+        name,
+        Object.fromEntries(
+          columns.map((column) => [
+            column.name,
+            // The limiter's table is the library's own, and SQLite never uses it.
+            { type: typeOf(column.dataType), null: name === 'rate_limits' ? '-' : column.isNullable },
+          ]),
+        ),
+      ])
+      .sort(([one], [other]) => one.localeCompare(other)),
+  );
+};
+
+/** The indexes that the migrations name; those behind keys have the engine's own names. */
+const indexesOf = async (db: Db, engine: 'sqlite' | 'postgres'): Promise<string[]> => {
+  const { rows } = await (engine === 'sqlite'
+    ? sql<{
+        definition: string;
+      }>`select sql as definition from sqlite_master where type = 'index' and sql is not null`
+    : sql<{ definition: string }>`select indexdef as definition from pg_indexes where schemaname = 'public'
+        and not exists (select from pg_constraint where conname = indexname)`
+  ).execute(db);
+  return rows
+    .map(({ definition }) =>
+      definition
+        .toLowerCase()
+        .replaceAll('"', '')
+        .replace(' using btree', '')
+        .replace(' on public.', ' on ')
+        .replace(/ where \(?(.*?)\)?$/, ' where $1'),
+    )
+    .sort();
+};
+
+describe('migrations', () => {
+  it('can be run again, and change nothing then', async () => {
+    const env = await emptyDatabase();
+    const first = open(env);
+    await first.migrate();
+    const before = await schemaOf(first.db);
+    await first.db.insertInto('installation').values({ name: 'kept', value: 'yes' }).execute();
+    await first.migrate();
+    await open(env).migrate();
+    expect(await schemaOf(first.db)).toEqual(before);
+    const kept = await first.db.selectFrom('installation').selectAll().where('name', '=', 'kept').execute();
+    expect(kept).toEqual([{ name: 'kept', value: 'yes' }]);
+  });
+
+  it.runIf(ENGINE === 'postgres')('can be run by several at once on an empty database', async () => {
+    const env = await emptyDatabase();
+    const databases = Array.from({ length: 6 }, () => open(env));
+    await Promise.all(databases.map((database) => database.migrate()));
+    expect(Object.keys(await schemaOf((databases[0] as (typeof databases)[0]).db))).toContain('shops');
+  });
+
+  it.runIf(ENGINE === 'postgres')('give both engines the same tables, columns and indexes', async () => {
+    const [postgres, sqlite] = [open(await emptyDatabase()), open({ DATA_DIR: temporaryFolder() })];
+    await postgres.migrate();
+    await sqlite.migrate();
+    const schema = await schemaOf(postgres.db);
+    expect(schema).toEqual(await schemaOf(sqlite.db));
+    expect(Object.keys(schema).length).toBeGreaterThan(5);
+    const indexes = await indexesOf(postgres.db, 'postgres');
+    expect(indexes).toEqual(await indexesOf(sqlite.db, 'sqlite'));
+    expect(indexes.length).toBeGreaterThan(5);
+  });
+
+  it('let no number be given twice in a shop, whatever the code does', async () => {
+    const database = open(await emptyDatabase());
+    await database.migrate();
+    const row = (id: string, shop: string) => ({
+      id: `019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e${id}`,
+      shop_id: `019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2f${shop}`,
+      client_id: null,
+      number: 1,
+      status: 'OFFLINE_REPAIR' as const,
+      external_ref: null,
+      external_source: null,
+      order_number: 'SO-1',
+      customer_email: 'ada@example.com',
+      customer_name: 'Ada',
+      customer_phone: null,
+      faulty_item: '{}',
+      fault_description: 'x',
+      store_id: 's',
+      replacement_sku: null,
+      notes: null,
+      is_dangerous: 0,
+      tracking_number: null,
+      carrier_name: null,
+      offline_disposition: null,
+      assigned_to_id: null,
+      repair_notes: null,
+      created_at: 1,
+      updated_at: 1,
+    });
+    const insert = (id: string, shop: string) =>
+      database.db.insertInto('offline_repairs').values(row(id, shop)).execute();
+    await insert('01', '01');
+    await insert('02', '02');
+    await expect(insert('03', '01')).rejects.toThrow();
+  });
+});

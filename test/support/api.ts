@@ -1,0 +1,196 @@
+import { STATUS_CODES } from 'node:http';
+import { connect } from 'node:net';
+import { expect, onTestFinished, vi } from 'vitest';
+import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
+import { createOfflineRepair } from '../../src/offline-repairs/actions.ts';
+import { repairBody } from './bodies.ts';
+import type { Answer, Harness, SendOptions } from './harness.ts';
+
+// What the API tests share: the list of endpoints, errors, a standing clock, rows, sockets.
+
+export const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+export const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** Well-formed, but nobody's. */
+export const UNKNOWN_ID = '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44';
+
+/** A body that each POST endpoint takes, and one that it refuses. */
+const BODIES: Record<string, { good: unknown; bad: unknown }> = {
+  '/offline-repairs': { good: repairBody(), bad: { orderNumber: 1 } },
+  '/offline-repairs/{id}/tracking': {
+    good: { trackingNumber: 'JD0146000034', carrierName: 'DHL' },
+    bad: { trackingNumber: 1 },
+  },
+  '/offline-repairs/{id}/begin-diagnostics': { good: { notes: 'Opened' }, bad: { notes: 1 } },
+  '/offline-repairs/{id}/begin-repair': {
+    good: { repairNotes: 'New heating element', assignedToId: 'tech-12' },
+    bad: { assignedToId: 1 },
+  },
+  '/offline-repairs/{id}/resolve': {
+    good: { offlineDisposition: 'WRITE_OFF', notes: 'Beyond repair' },
+    bad: { offlineDisposition: 'BURN' },
+  },
+  '/offline-repairs/{id}/close': { good: {}, bad: { reason: 'done' } },
+};
+
+export interface Endpoint {
+  name: string;
+  template: string;
+  method: string;
+  hasId: boolean;
+  isCreation: boolean;
+  good: unknown;
+  bad: unknown;
+  path(id: string): string;
+}
+
+/** Every endpoint of the OpenAPI document, so that a new one cannot be forgotten: without a body here it fails. */
+export const endpoints = (t: Harness): Endpoint[] => {
+  const { paths } = t.app.swagger() as { paths: Record<string, Record<string, unknown>> };
+  return Object.entries(paths).flatMap(([template, operations]) =>
+    Object.keys(operations).map((verb) => {
+      const method = verb.toUpperCase();
+      const bodies = BODIES[template];
+      if (method !== 'GET' && !bodies) throw new Error(`no test body for ${method} ${template}`);
+      const hasId = template.includes('{id}');
+      return {
+        name: `${method} ${template}`,
+        template,
+        method,
+        hasId,
+        isCreation: method === 'POST' && !hasId,
+        good: method === 'GET' ? undefined : bodies?.good,
+        bad: method === 'GET' ? undefined : bodies?.bad,
+        path: (id: string) => template.replace('{id}', id),
+      };
+    }),
+  );
+};
+
+/** What each endpoint answers to the same kind of call, by the endpoint's name. */
+export const askAll = async <Result>(
+  all: Endpoint[],
+  ask: (endpoint: Endpoint) => Promise<Result>,
+): Promise<Record<string, Result>> => {
+  const results: Record<string, Result> = {};
+  for (const endpoint of all) results[endpoint.name] = await ask(endpoint);
+  return results;
+};
+
+export const call = (
+  t: Harness,
+  { method, path, good }: Endpoint,
+  id: string,
+  options: SendOptions = {},
+): Promise<Answer> => t.send(path(id), { method, body: good, ...options });
+
+/** The contract's error body, whole: nothing missing, nothing beyond. */
+export const expectError = (answer: Answer, status: number, code?: string): void => {
+  expect({ status: answer.status, body: answer.body }).toMatchObject({
+    status,
+    body: { statusCode: status, error: STATUS_CODES[status] },
+  });
+  const { statusCode, error, message, requestId, ...rest } = answer.body;
+  expect({ statusCode, error }).toEqual({ statusCode: status, error: STATUS_CODES[status] });
+  expect(requestId).toBe(answer.headers.get('x-request-id'));
+  expect(requestId).toMatch(/^[\x20-\x7e]{1,128}$/);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
+  const { errors, ...others } = rest;
+  expect(others).toEqual(code === undefined ? {} : { code });
+  if (errors === undefined) {
+    expect(message).toEqual(expect.stringMatching(/\S/));
+    return;
+  }
+  expect(status).toBe(400);
+  expect(errors.length).toBeGreaterThan(0);
+  for (const fault of errors) {
+    expect(Object.keys(fault).sort()).toEqual(['field', 'message', 'rule']);
+    expect(fault.message.startsWith(`${fault.field} `)).toBe(true);
+    expect(fault.rule).toMatch(/\S/);
+  }
+  expect(message).toEqual(errors.map((fault: { message: string }) => fault.message));
+};
+
+/** The faults of a 400, field → rule. */
+export const rulesOf = (answer: Answer): Record<string, string> => {
+  expectError(answer, 400);
+  return Object.fromEntries(
+    (answer.body.errors ?? []).map(({ field, rule }: { field: string; rule: string }) => [field, rule]),
+  );
+};
+
+/** Creates a repair and answers with it. */
+export const newRepair = async (
+  t: Harness,
+  more: Record<string, unknown> = {},
+  options: SendOptions = {},
+): Promise<Answer['body']> => {
+  const { status, body } = await t.post('/offline-repairs', repairBody(more), options);
+  expect(status).toBe(201);
+  return body;
+};
+
+/** A repair that a person of the shop made, as the admin app does. */
+export const newStaffRepair = async (t: Harness, more: Record<string, unknown> = {}) => {
+  const actor = { type: 'USER', id: UNKNOWN_ID, name: 'Grace' } as const;
+  const { answer } = await createOfflineRepair(
+    t.ctx,
+    { shop: t.shop, actor },
+    CreateOfflineRepair.parse(repairBody(more)),
+  );
+  return answer;
+};
+
+/** Everything that a request could have written. */
+export const rowCounts = async ({ ctx: { db } }: Harness) => {
+  const count = async (table: 'offline_repairs' | 'timeline' | 'idempotency_keys'): Promise<number> => {
+    const { rows } = await db
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('rows'))
+      .executeTakeFirstOrThrow();
+    return rows;
+  };
+  const { used } = await db
+    .selectFrom('shop_counters')
+    .select((eb) => eb.fn.sum<number | string>('month_used').as('used'))
+    .executeTakeFirstOrThrow();
+  return {
+    repairs: await count('offline_repairs'),
+    timeline: await count('timeline'),
+    keys: await count('idempotency_keys'),
+    used: Number(used),
+  };
+};
+
+/** Time stands still until the test moves it, for the service's own clock and for its rate limits. */
+export const stopClock = (startMs = Date.now()): { advance(ms: number): void } => {
+  let nowMs = startMs;
+  const spy = vi.spyOn(Date, 'now').mockImplementation(() => nowMs);
+  onTestFinished(() => void spy.mockRestore());
+  return {
+    advance(ms) {
+      nowMs += ms;
+    },
+  };
+};
+
+/** Sends bytes as they are and reads until the service closes the connection. */
+export const overSocket = async (url: string, bytes: string | Uint8Array): Promise<Answer> => {
+  const { hostname, port } = new URL(url);
+  const text = await new Promise<string>((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+  });
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = new Headers(
+    lines.map((line): [string, string] => [
+      line.slice(0, line.indexOf(':')),
+      line.slice(line.indexOf(':') + 1).trim(),
+    ]),
+  );
+  const isJson = /json/.test(headers.get('content-type') ?? '');
+  return { status: Number(first.split(' ')[1]), headers, body: isJson ? JSON.parse(body) : body };
+};

@@ -1,0 +1,299 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { inject, onTestFinished } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Db } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { type Answer, ENGINE, freshDatabase, type SendOptions } from './harness.ts';
+import { onServer } from './postgres-databases.ts';
+import { freePort } from './postgres-server.ts';
+
+// The service as its users have it: a process of its own, started from the command line, seen from outside.
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const COMMAND = join(ROOT, 'bin', 'handback.js');
+const READY_WITHIN_MS = 20_000;
+const STOPPED_WITHIN_MS = 20_000;
+export const SECRET_KEY = 'a secret key for tests, long enough';
+
+export type Env = Record<string, string>;
+
+// --- waiting ---
+
+/** Asks until there is an answer; nothing here waits a fixed time. */
+export const until = async <Value>(
+  what: string,
+  ask: () => Value | Promise<Value>,
+  withinMs = 10_000,
+): Promise<NonNullable<Exclude<Value, false>>> => {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const value = await ask();
+    if (value) return value as NonNullable<Exclude<Value, false>>;
+    if (Date.now() > deadline) throw new Error(`waited ${withinMs} ms in vain: ${what}`);
+    await pause(20);
+  }
+};
+
+export const timed = async <Value>(work: () => Promise<Value>): Promise<{ value: Value; ms: number }> => {
+  const start = performance.now();
+  const value = await work();
+  return { value, ms: performance.now() - start };
+};
+
+// --- databases ---
+
+/** Settings for a migrated database that goes when the test does. */
+export const migratedDatabase = async (): Promise<Env> => {
+  const { env, drop } = await freshDatabase();
+  onTestFinished(drop);
+  return env;
+};
+
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'handback-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/** Settings for a database that nobody has migrated yet. */
+export const emptyDatabase = async (): Promise<Env> => {
+  if (ENGINE === 'sqlite') return { DATA_DIR: join(temporaryFolder(), 'data') };
+  const name = `empty_${randomBytes(8).toString('hex')}`;
+  const server = inject('postgresUrl');
+  await onServer(server, `create database ${name}`);
+  onTestFinished(() => onServer(server, `drop database ${name}`));
+  return { DATABASE_URL: server.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
+};
+
+/** A connection of the test's own to a server's database, to look into it. */
+export const lookInto = (env: Env): Db => {
+  const database = openDatabase(readConfig(env), () => {});
+  onTestFinished(() => database.close());
+  return database.db;
+};
+
+// --- processes ---
+
+interface Ended {
+  status: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+interface Started {
+  child: ChildProcessWithoutNullStreams;
+  out: { stdout: string; stderr: string };
+  ended: Promise<Ended>;
+}
+
+interface SpawnOptions {
+  /** Runs as this user; for root, who may do everything. */
+  uid?: number;
+  /** `ulimit -f`, in the shell's own blocks: the disk is full beyond it. */
+  fileSizeLimit?: number;
+}
+
+/** PATH is all that comes from outside, so that a setting of the machine never decides a test. */
+const launch = (args: string[], env: Env, { uid, fileSizeLimit }: SpawnOptions = {}): Started => {
+  const command = [process.execPath, COMMAND, ...args];
+  const [file = '', ...rest] = fileSizeLimit
+    ? ['sh', '-c', `ulimit -f ${fileSizeLimit}; trap "" XFSZ; exec "$0" "$@"`, ...command]
+    : command;
+  const child = spawn(file, rest, {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: 'pipe',
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  const out = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    out.stderr += text;
+  });
+  child.stdin.on('error', () => {});
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status, signal) => resolve({ status, signal }));
+  });
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await ended;
+  });
+  return { child, out, ended };
+};
+
+export interface Run {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+  /** Standard output as JSON; throws where it is not exactly one line of it. */
+  // biome-ignore lint/suspicious/noExplicitAny: asserted on field by field
+  readonly json: any;
+}
+
+/** Runs a command to its end. */
+export const run = async (
+  args: string[],
+  env: Env,
+  { input = '', ...options }: SpawnOptions & { input?: string } = {},
+): Promise<Run> => {
+  const { child, out, ended } = launch(args, env, options);
+  child.stdin.end(input);
+  const { status } = await ended;
+  return {
+    status,
+    ...out,
+    get json() {
+      if (!/^[^\n]+\n$/.test(out.stdout))
+        throw new Error(`not one line on standard output: ${JSON.stringify(out)}`);
+      return JSON.parse(out.stdout);
+    },
+  };
+};
+
+/** Runs a command that must succeed, with `--json`, and gives what it printed. */
+export const cli = async (args: string[], env: Env, input?: string): Promise<Run['json']> => {
+  const result = await run([...args, '--json'], env, input === undefined ? {} : { input });
+  if (result.status !== 0 || result.stderr !== '')
+    throw new Error(`handback ${args.join(' ')}: status ${result.status}, ${result.stderr}`);
+  return result.json;
+};
+
+export interface LogLine {
+  level: number;
+  msg: string;
+  requestId?: string;
+  method?: string;
+  route?: string;
+  status?: number;
+  [name: string]: unknown;
+}
+
+export interface ServerProcess {
+  url: string;
+  port: number;
+  pid: number;
+  /** Both streams so far. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Standard output as log lines; throws where a whole line is not JSON. */
+  logs(): LogLine[];
+  ended: Promise<Ended>;
+  signal(name: NodeJS.Signals): void;
+  stop(name?: NodeJS.Signals): Promise<Ended>;
+  send(path: string, options?: SendOptions): Promise<Answer>;
+  get(path: string, options?: SendOptions): Promise<Answer>;
+  post(path: string, body?: unknown, options?: SendOptions): Promise<Answer>;
+}
+
+interface ServerOptions extends SpawnOptions {
+  /** Sent with every request that names none. */
+  key?: string;
+}
+
+const TAKEN = /another program listens/;
+
+/** Starts a server on a free port and waits until it says that it is ready. */
+export const startServer = async (env: Env, options: ServerOptions = {}): Promise<ServerProcess> => {
+  for (let tries = 0; ; tries++) {
+    const port = env['PORT'] ? Number(env['PORT']) : await freePort();
+    const started = launch(['serve'], { TRUST_PROXY: '1', ...env, PORT: String(port) }, options);
+    let over = false;
+    started.ended.then(() => {
+      over = true;
+    });
+    await until(
+      'the server is ready',
+      () => over || /"msg":"ready"/.test(started.out.stdout) || / is ready at /.test(started.out.stderr),
+      READY_WITHIN_MS,
+    );
+    if (!over) return serverProcess(started, port, options.key);
+    // Somebody took the free port in between.
+    if (env['PORT'] || tries >= 3 || !TAKEN.test(started.out.stderr))
+      throw new Error(`the server did not start: ${started.out.stderr}`);
+  }
+};
+
+const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: string): ServerProcess => {
+  const url = `http://127.0.0.1:${port}`;
+  const send: ServerProcess['send'] = async (
+    path,
+    { method = 'GET', body, headers = {}, key = ownKey ?? null, ip = newAddress() } = {},
+  ) => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const target = /^\/(offline|trade)/.test(path) ? `${BASE_PATH}${path}` : path;
+    const response = await fetch(`${url}${target}`, {
+      method,
+      headers: {
+        'x-forwarded-for': ip,
+        ...(key === null ? {} : { 'x-api-key': key }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+  const signal = (name: NodeJS.Signals) => void process.kill(child.pid as number, name);
+  return {
+    url,
+    port,
+    pid: child.pid as number,
+    get stdout() {
+      return out.stdout;
+    },
+    get stderr() {
+      return out.stderr;
+    },
+    logs: () =>
+      out.stdout
+        .slice(0, out.stdout.lastIndexOf('\n') + 1)
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    ended,
+    signal,
+    async stop(name = 'SIGTERM') {
+      signal(name);
+      const late = pause(STOPPED_WITHIN_MS, undefined, { ref: false }).then(() => {
+        throw new Error(`the server did not stop: ${out.stdout}`);
+      });
+      return Promise.race([ended, late]);
+    },
+    send,
+    get: (path, more) => send(path, more),
+    post: (path, body, more) => send(path, { method: 'POST', body, ...more }),
+  };
+};
+
+let addresses = 0;
+/** A new caller for each request, so that rate limits stay out of the way. */
+const newAddress = (): string => {
+  addresses += 1;
+  return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
+};
+
+/** A shop and a client of it, made by the command line. */
+export const makeShop = async (
+  env: Env,
+  options: string[] = [],
+): Promise<{ shopId: string; clientId: string; key: string; webhookSecret: string }> => {
+  const shop = await cli(['shop', 'create', '--name', 'Test shop', ...options], env);
+  const client = await cli(['client', 'create', '--shop', shop.id, '--name', 'Till'], env);
+  return {
+    shopId: shop.id,
+    clientId: client.id,
+    key: client.apiKey,
+    webhookSecret: client.webhookSecret,
+  };
+};

@@ -1,0 +1,76 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { run, temporaryFolder } from '../support/process.ts';
+
+const ID = '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44';
+const user = ['user', 'create', '--shop', ID, '--email', 'ada@example.com'];
+
+/** A command that is not understood never gets as far as the settings, so wrong ones would not show. */
+const broken = { LOG_LEVEL: 'loud' };
+
+describe('wrong usage ends with status 2 and says what was wrong', () => {
+  const cases: [args: string[], about: RegExp][] = [
+    [[], /Usage/],
+    [['explode'], /explode/],
+    [['shop'], /Usage/],
+    [['shop', 'explode'], /explode/],
+    [['shop', 'list', '--colour'], /--colour/],
+    [['shop', 'list', 'surplus'], /argument/],
+    [['serve', '--port', '80'], /--port/],
+    [['shop', 'create'], /--name/],
+    [['shop', 'create', '--name', ' '], /--name/],
+    [['shop', 'create', '--name', 'x'.repeat(256)], /--name/],
+    [['shop', 'create', '--name', 'A', '--plan', 'GOLD'], /GOLD.*STARTER, GROWTH, SCALE, ENTERPRISE/s],
+    [['shop', 'create', '--name', 'A', '--plan', 'scale'], /--plan/],
+    [['shop', 'create', '--name', 'A', '--allowance', '1', '--usage-cap', '1'], /--usage-cap/],
+    [['shop', 'create', '--name', 'A', '--allowance', '-1'], /--allowance/],
+    [['shop', 'create', '--name', 'A', '--allowance', '1.5'], /--allowance/],
+    [['shop', 'create', '--name', 'A', '--allowance', 'none'], /--allowance/],
+    [['shop', 'create', '--name', 'A', '--usage-cap', 'many'], /--usage-cap/],
+    [['shop', 'update'], /id/],
+    [['shop', 'update', ID, '--plan', 'GOLD'], /GOLD/],
+    [['shop', 'update', ID, '--subscription', 'paused'], /paused.*active, inactive/s],
+    [['shop', 'update', ID, '--usage-cap', 'none', '--allowance', 'none'], /--usage-cap/],
+    [['shop', 'dangerous'], /id/],
+    [['shop', 'dangerous', ID, '--add', 'x'.repeat(129)], /--add/],
+    [['user', 'create', '--shop', ID, '--role', 'ADMIN'], /--email/],
+    [['user', 'create', '--email', 'ada@example.com', '--role', 'ADMIN'], /--shop/],
+    [user, /--role/],
+    [[...user, '--role', 'OWNER'], /OWNER.*ADMIN, STAFF/s],
+    [['user', 'create', '--shop', ID, '--email', 'ada', '--role', 'ADMIN'], /--email/],
+    [['client', 'create', '--name', 'Till'], /--shop/],
+    [['client', 'create', '--shop', ID], /--name/],
+    [['client', 'update'], /id/],
+    [['client', 'update', ID, '--name', ''], /--name/],
+    [['client', 'revoke'], /id/],
+    [['client', 'list'], /--shop/],
+  ];
+  it.each(cases)('%j', async (args, about) => {
+    const { status, stdout, stderr } = await run(args, { DATA_DIR: '/nonexistent', ...broken });
+    expect(stderr).toMatch(about);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  });
+});
+
+describe('what a command needs to know', () => {
+  it('is told on standard output by --help, for each command', async () => {
+    for (const args of [['--help'], ['shop', 'create', '--help'], ['help']]) {
+      const { status, stdout, stderr } = await run(args, broken);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toMatch(/^Usage: handback/);
+    }
+  });
+
+  it('includes its version', async () => {
+    const { status, stdout } = await run(['--version'], broken);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('does not touch the data before the command is understood', async () => {
+    const folder = temporaryFolder();
+    await run(['shop', 'create'], { DATA_DIR: `${folder}/data` });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,181 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import { run, temporaryFolder } from '../support/process.ts';
+
+const KEY = 'k'.repeat(32);
+const POSTGRES = { DATABASE_URL: 'postgres://user:pw@db.example:5432/handback', SECRET_KEY: KEY };
+
+const refusalOf = (env: Record<string, string>): string => {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error(`taken: ${JSON.stringify(env)}`);
+};
+
+describe('without any setting', () => {
+  it('gives the defaults', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 3000,
+      databaseUrl: null,
+      dataDir: resolve('./data'),
+      secretKey: null,
+      trustProxy: false,
+      allowPrivateWebhooks: false,
+      role: 'all',
+      logLevel: 'info',
+      publicUrl: 'http://127.0.0.1:3000',
+      metricsToken: null,
+    });
+  });
+
+  it('takes an empty setting and one of spaces as none', () => {
+    const names = [
+      ...['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'SECRET_KEY', 'TRUST_PROXY', 'ROLE', 'LOG_LEVEL'],
+      ...['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'PUBLIC_URL', 'METRICS_TOKEN'],
+    ];
+    for (const blank of ['', '  '])
+      expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])))).toEqual(readConfig({}));
+  });
+
+  it('cannot be changed afterwards', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+});
+
+describe('a good value', () => {
+  const cases: [Record<string, string>, Partial<Config>][] = [
+    [{ HOST: '0.0.0.0' }, { host: '0.0.0.0', publicUrl: 'http://0.0.0.0:3000' }],
+    [
+      { HOST: '::1', PORT: '8080' },
+      { host: '::1', publicUrl: 'http://[::1]:8080' },
+    ],
+    [{ PORT: '8080' }, { port: 8080, publicUrl: 'http://127.0.0.1:8080' }],
+    [{ PORT: '65535' }, { port: 65_535 }],
+    [{ PORT: ' 8080 ' }, { port: 8080 }],
+    [POSTGRES, { databaseUrl: POSTGRES.DATABASE_URL, secretKey: KEY }],
+    [{ ...POSTGRES, DATABASE_URL: 'postgresql://db/x' }, { databaseUrl: 'postgresql://db/x' }],
+    [{ DATA_DIR: 'somewhere' }, { dataDir: resolve('somewhere') }],
+    [{ DATA_DIR: '/var/lib/handback' }, { dataDir: resolve('/var/lib/handback') }],
+    [{ SECRET_KEY: KEY }, { secretKey: KEY }],
+    [{ WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' }, { allowPrivateWebhooks: true }],
+    [{ WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'false' }, { allowPrivateWebhooks: false }],
+    [{ ...POSTGRES, ROLE: 'api' }, { role: 'api' }],
+    [{ ...POSTGRES, ROLE: 'worker' }, { role: 'worker' }],
+    [{ ROLE: 'all' }, { role: 'all' }],
+    [{ LOG_LEVEL: 'debug' }, { logLevel: 'debug' }],
+    [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [{ PUBLIC_URL: 'https://returns.example.com/' }, { publicUrl: 'https://returns.example.com' }],
+    [{ METRICS_TOKEN: 'figures' }, { metricsToken: 'figures' }],
+    [{ TRUST_PROXY: 'off' }, { trustProxy: false }],
+    [{ TRUST_PROXY: 'false' }, { trustProxy: false }],
+    [{ TRUST_PROXY: '0' }, { trustProxy: false }],
+    [{ TRUST_PROXY: '1' }, { trustProxy: 1 }],
+    [{ TRUST_PROXY: '12' }, { trustProxy: 12 }],
+    [{ TRUST_PROXY: '192.0.2.1' }, { trustProxy: ['192.0.2.1'] }],
+    [
+      { TRUST_PROXY: '192.0.2.0/24, 2001:db8::/32,::1' },
+      { trustProxy: ['192.0.2.0/24', '2001:db8::/32', '::1'] },
+    ],
+  ];
+  it.each(cases)('%j is taken', (env, expected) => {
+    expect(readConfig(env)).toMatchObject(expected);
+  });
+});
+
+describe('a wrong value', () => {
+  const cases: [name: string, value: string, more?: Record<string, string>][] = [
+    ['PORT', 'http'],
+    ['PORT', '-1'],
+    ['PORT', '65536'],
+    ['PORT', '80.5'],
+    ['PORT', '0x50'],
+    ['PORT', '1e3'],
+    ['DATABASE_URL', 'mysql://user:pw@db/handback', { SECRET_KEY: KEY }],
+    ['DATABASE_URL', 'localhost:5432', { SECRET_KEY: KEY }],
+
+    ['SECRET_KEY', 'k'.repeat(31)],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', 'yes'],
+    ['TRUST_PROXY', '-1'],
+    ['TRUST_PROXY', '1.5'],
+    ['TRUST_PROXY', '999'],
+    ['TRUST_PROXY', '192.0.2.1;192.0.2.2'],
+    ['TRUST_PROXY', '192.0.2.1,proxy.example'],
+    ['TRUST_PROXY', '192.0.2.0/33'],
+    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'yes'],
+    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', '1'],
+    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'TRUE'],
+    ['ROLE', 'both'],
+    ['ROLE', 'api'],
+    ['ROLE', 'worker'],
+    ['LOG_LEVEL', 'verbose'],
+    ['PUBLIC_URL', 'returns.example.com'],
+    ['PUBLIC_URL', 'ftp://returns.example.com'],
+    ['PUBLIC_URL', 'https://'],
+  ];
+  it.each(cases)('%s=%s is refused with one line that names the setting', (name, value, more = {}) => {
+    const message = refusalOf({ ...more, [name]: value });
+    expect(message).toMatch(new RegExp(`^${name} `));
+    expect(message).not.toContain('\n');
+  });
+
+  it('of DATABASE_URL that only looks like one is refused here, not at the first connection', () => {
+    expect(refusalOf({ DATABASE_URL: 'postgres://db:port/handback', SECRET_KEY: KEY })).toMatch(
+      /^DATABASE_URL /,
+    );
+  });
+
+  it('names SECRET_KEY when DATABASE_URL comes without it', () => {
+    expect(refusalOf({ DATABASE_URL: POSTGRES.DATABASE_URL })).toMatch(/^SECRET_KEY .*DATABASE_URL/);
+  });
+
+  it('names ROLE when it is not all on SQLite', () => {
+    expect(refusalOf({ ROLE: 'worker' })).toMatch(/^ROLE must be all/);
+  });
+});
+
+describe('the process', () => {
+  const SECRET = 'hunter2-hunter2';
+  const cases: [name: string, env: Record<string, string>][] = [
+    ['PORT', { PORT: 'http' }],
+    ['DATABASE_URL', { DATABASE_URL: `mysql://user:${SECRET}@127.0.0.1/x`, SECRET_KEY: KEY }],
+    ['SECRET_KEY', { SECRET_KEY: SECRET }],
+    ['SECRET_KEY', { DATABASE_URL: `postgres://user:${SECRET}@127.0.0.1/x` }],
+    ['TRUST_PROXY', { TRUST_PROXY: 'all' }],
+    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'maybe' }],
+    ['ROLE', { ROLE: 'worker', METRICS_TOKEN: SECRET }],
+    ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'nowhere' }],
+  ];
+  it.each(cases)('ends with status 1 and one line that names %s (%j)', async (name, env) => {
+    const { status, stdout, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), ...env });
+    expect(stderr).toMatch(new RegExp(`^handback: ${name} [^\\n]+\\n$`));
+    expect(status).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).not.toContain(SECRET);
+  });
+
+  it('says the same for a command as for the server', async () => {
+    const { status, stdout, stderr } = await run(['shop', 'list', '--json'], {
+      DATA_DIR: temporaryFolder(),
+      LOG_LEVEL: 'loud',
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^handback: LOG_LEVEL [^\n]+\n$/);
+  });
+
+  it.each([
+    ['an address this machine does not have', '203.0.113.1'],
+    ['no address at all', 'bad..host'],
+  ])('names HOST when it is %s', async (_what, host) => {
+    const { status, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), HOST: host, PORT: '0' });
+    expect(stderr).toMatch(/^handback: [^\n]*\bHOST\b[^\n]*\n$/);
+    expect(stderr).not.toContain('DATABASE_URL');
+    expect(status).toBe(1);
+  });
+});
