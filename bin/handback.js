@@ -7,5 +7,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exit(1);
 }
+// Compiled code is kept from one start to the next; in a folder that cannot be written it just is not.
+(await import('node:module')).enableCompileCache?.();
 const { run } = await import('../src/cli.ts');
 await run(process.argv);

@@ -1,19 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { cruise } from 'dependency-cruiser';
-import rules from '../.dependency-cruiser.mjs';
+import { forbidden, options } from './import-rules.ts';
 
-// Holds the rules of .dependency-cruiser.mjs. A parser that reads nothing reports success, so what was read is counted.
+// Holds the rules of import-rules.ts. A parser that reads nothing reports success, so what was read is counted.
 
 const FOLDERS = ['contract', 'src', 'bin'];
 
 const sources = FOLDERS.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|js)$/.test(file)),
 );
-const { output } = await cruise(FOLDERS, {
-  ...rules.options,
-  ruleSet: { forbidden: rules.forbidden },
-  validate: true,
-});
+const { output } = await cruise(FOLDERS, { ...options, ruleSet: { forbidden }, validate: true });
 if (typeof output === 'string') throw new Error('expected a result, not a report');
 
 const own = output.modules.filter(({ source }) => FOLDERS.some((folder) => source.startsWith(`${folder}/`)));

@@ -17,7 +17,6 @@ import { listen } from './cli/listen.ts';
 import { CliFailure, print } from './cli/output.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { type Context, openContext } from './context.ts';
-import { serve } from './main.ts';
 import { PLANS, SUBSCRIPTIONS } from './shops/plans.ts';
 import { USER_ROLES } from './staff/users.ts';
 import { explainStartFailure } from './start-failure.ts';
@@ -61,6 +60,8 @@ const program = (): Command => {
     .command('serve')
     .description('start the service; settings come from the environment')
     .action(async () => {
+      // Only here: the other commands start in half the time without the web server.
+      const { serve } = await import('./main.ts');
       const ctx = await openContext(readConfig(process.env));
       await serve(ctx, (line) => process.stderr.write(`${line}\n`)).catch(async (error) => {
         await ctx.close();

@@ -45,7 +45,8 @@ const binariesFolder = (): string => {
 const asRoot = process.getuid?.() === 0;
 const owner = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
 
-export const startPostgres = async (port?: number): Promise<PostgresServer> => {
+/** `durable` writes to disk as a real one does; the tests need no more than a process that lives on. */
+export const startPostgres = async ({ durable = false } = {}): Promise<PostgresServer> => {
   const home = mkdtempSync(join(tmpdir(), 'handback-postgres-'));
   let native = binariesFolder();
   if (asRoot) {
@@ -62,8 +63,8 @@ export const startPostgres = async (port?: number): Promise<PostgresServer> => {
       stdio: 'pipe',
     },
   );
-  const listenPort = port ?? (await freePort());
-  const start = () => launch(native, data, home, listenPort);
+  const port = await freePort();
+  const start = () => launch(native, data, home, port, durable);
 
   let running: Running | null = await start();
   const halt = async () => {
@@ -77,7 +78,7 @@ export const startPostgres = async (port?: number): Promise<PostgresServer> => {
     if (running) for (const pid of [running.pid, ...childrenOf(running.pid)]) tell(pid, name);
   };
   return {
-    url: urlOf(listenPort),
+    url: urlOf(port),
     get pid() {
       if (!running) throw new Error('PostgreSQL is halted');
       return running.pid;
@@ -117,9 +118,15 @@ interface Running {
   end(): Promise<void>;
 }
 
-const launch = async (native: string, data: string, home: string, port: number): Promise<Running> => {
+const launch = async (
+  native: string,
+  data: string,
+  home: string,
+  port: number,
+  durable: boolean,
+): Promise<Running> => {
   const settings = [
-    'fsync=off',
+    `fsync=${durable ? 'on' : 'off'}`,
     'max_connections=200',
     'listen_addresses=127.0.0.1',
     `port=${port}`,
