@@ -100,7 +100,7 @@ interface SpawnOptions {
 }
 
 /** PATH is all that comes from outside, so that a setting of the machine never decides a test. */
-const launch = (args: string[], env: Env, { uid, fileSizeLimit }: SpawnOptions = {}): Started => {
+export const launch = (args: string[], env: Env, { uid, fileSizeLimit }: SpawnOptions = {}): Started => {
   const command = [process.execPath, COMMAND, ...args];
   const [file = '', ...rest] = fileSizeLimit
     ? ['sh', '-c', `ulimit -f ${fileSizeLimit}; trap "" XFSZ; exec "$0" "$@"`, ...command]

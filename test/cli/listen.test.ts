@@ -1,0 +1,45 @@
+import { createHmac } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { freePort } from '../support/postgres-server.ts';
+import { launch, until } from '../support/process.ts';
+
+const BODY = '{"event":"offline_repair.closed","data":{"id":"x"}}';
+
+const listening = async (...args: string[]) => {
+  const port = await freePort();
+  const { out } = launch(['listen', '--port', String(port), ...args], {});
+  await until('it listens', () => out.stdout.includes('Listening on'));
+  const deliver = (signature: string, signal?: AbortSignal) =>
+    fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      body: BODY,
+      headers: {
+        'x-webhook-signature': signature,
+        'x-webhook-event': 'offline_repair.closed',
+        'x-webhook-attempt': '2',
+      },
+      ...(signal ? { signal } : {}),
+    });
+  return { out, deliver };
+};
+
+it('shows a delivery and says whether its signature holds', async () => {
+  const { out, deliver } = await listening('--secret', 'whsec_1');
+  expect((await deliver(createHmac('sha256', 'whsec_1').update(BODY).digest('hex'))).status).toBe(200);
+  await until('it is shown', () => /signature {2}holds/.test(out.stdout));
+  expect(out.stdout).toMatch(/offline_repair\.closed {2}attempt 2/);
+  expect(out.stdout).toContain('"id": "x"');
+  await deliver('00');
+  await until('it is shown', () => /DOES NOT HOLD/.test(out.stdout));
+});
+
+it('answers as it is told, or not at all', async () => {
+  const refusing = await listening('--answer', '500');
+  expect((await refusing.deliver('00')).status).toBe(500);
+  const hanging = await listening('--hang');
+  const gaveUp = new AbortController();
+  const exchange = hanging.deliver('00', gaveUp.signal).catch((error: Error) => error.name);
+  await until('it is shown', () => /not at all/.test(hanging.out.stdout));
+  gaveUp.abort();
+  expect(await exchange).toBe('AbortError');
+});
