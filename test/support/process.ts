@@ -169,7 +169,7 @@ export const cli = async (args: string[], env: Env, input?: string): Promise<Run
   return result.json;
 };
 
-export interface LogLine {
+interface LogLine {
   level: number;
   msg: string;
   requestId?: string;
