@@ -15,6 +15,7 @@ import { describeApi } from './http/openapi/document.ts';
 import type { ExternalApp } from './http/openapi/route-schemas.ts';
 import { operationRoutes } from './http/operations.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts';
+import { closeSilentConnections } from './http/silent-connections.ts';
 import { offlineRepairRoutes } from './offline-repairs/routes.ts';
 import { watchQueue } from './webhooks/start.ts';
 
@@ -49,6 +50,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   // Our own gate checks requests, with all faults at once; answers are shaped by views and checked by the tests.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
+  closeSilentConnections(app);
   takeJsonBodies(app);
   observeRequests(app, ctx);
   await app.register(helmet, {

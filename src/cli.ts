@@ -10,6 +10,7 @@ import {
   textOrNone,
   wholeNumber,
   wholeNumberOrNone,
+  withNulls,
 } from './cli/arguments.ts';
 import * as commands from './cli/commands.ts';
 import { demo } from './cli/demo.ts';
@@ -98,7 +99,9 @@ const program = (): Command => {
     )
     .addOption(allowance(wholeNumberOrNone, 'n|none'))
     .addOption(usageCap(wholeNumberOrNone, 'n|none'))
-    .action((id, { json, ...options }) => once(json, (ctx) => commands.shopUpdate(ctx, id, options)));
+    .action((id, { json, ...options }) =>
+      once(json, (ctx) => commands.shopUpdate(ctx, id, withNulls(options))),
+    );
   command(shop, 'list', 'all shops').action(({ json }) => once(json, commands.shopList));
   command(shop, 'dangerous <id>', "read or change a shop's dangerous-goods rules")
     .option('--add <sku|prefix*>', 'a sku, or a prefix that ends in *; repeatable', collect(skuPattern))
@@ -125,7 +128,9 @@ const program = (): Command => {
   command(client, 'update <id>', "change a client's name or webhook URL")
     .option('--name <name>', 'its name', name)
     .option('--webhook-url <url|none>', 'where its events go', textOrNone)
-    .action((id, { json, ...options }) => once(json, (ctx) => commands.clientUpdate(ctx, id, options)));
+    .action((id, { json, ...options }) =>
+      once(json, (ctx) => commands.clientUpdate(ctx, id, withNulls(options))),
+    );
   command(client, 'revoke <id>', 'stop a key for good').action((id, { json }) =>
     once(json, (ctx) => commands.clientRevoke(ctx, id)),
   );

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 
@@ -58,7 +59,7 @@ const postgresUrl = (name: string, value: string): string => {
   return value;
 };
 
-const SECRET_KEY_LENGTH = 32;
+export const SECRET_KEY_LENGTH = 32;
 const secretKey = (name: string, value: string): string => {
   if (value.length < SECRET_KEY_LENGTH)
     throw new ConfigError(
@@ -67,11 +68,15 @@ const secretKey = (name: string, value: string): string => {
   return value;
 };
 
+/** In full only: the short forms some parsers take (`1.5`) would turn a slip of the finger into an address. */
+const isAddressOrNetwork = (value: string): boolean =>
+  isIP(value) !== 0 || (isIP(value.replace(/\/.*/, '')) !== 0 && ipaddr.isValidCIDR(value));
+
 const proxies = (name: string, value: string): Config['trustProxy'] => {
   if (['off', 'false', '0'].includes(value)) return false;
   if (/^\d{1,2}$/.test(value)) return Number(value);
   const addresses = value.split(',').map((each) => each.trim());
-  if (!addresses.every((each) => ipaddr.isValid(each) || ipaddr.isValidCIDR(each)))
+  if (!addresses.every(isAddressOrNetwork))
     throw new ConfigError(
       `${name} must be off, the number of proxies, or their addresses separated by commas`,
     );

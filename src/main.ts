@@ -1,9 +1,12 @@
+import type { AddressInfo } from 'node:net';
 import closeWithGrace from 'close-with-grace';
 import { buildApp } from './app.ts';
+import { ConfigError } from './config.ts';
 import type { Context } from './context.ts';
 import { describeError } from './describe-error.ts';
 import { startJanitor } from './janitor.ts';
 import { hasShops } from './shops/store.ts';
+import { explainListenFailure } from './start-failure.ts';
 import { VERSION } from './version.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
@@ -14,10 +17,14 @@ const GRACE_MS = 15_000;
 export const serve = async (ctx: Context, say: (line: string) => void): Promise<void> => {
   const app = await buildApp(ctx);
   const { host, port, role, publicUrl } = ctx.config;
-  await app.listen({ host, port });
+  await app.listen({ host, port }).catch((error) => {
+    throw new ConfigError(explainListenFailure(error, host, port));
+  });
+  // Port 0 asks for any free one.
+  const { port: listeningPort } = app.server.address() as AddressInfo;
   const stopJanitor = startJanitor(ctx);
   const stopWebhooks = role === 'api' ? async () => {} : await startWebhooks(ctx);
-  ctx.log.info({ version: VERSION, role, host, port }, 'ready');
+  ctx.log.info({ version: VERSION, role, host, port: listeningPort }, 'ready');
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ signal, err }) => {
     if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an error nobody handled');
@@ -29,7 +36,8 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
     ctx.log.info('stopped');
   });
 
-  say(`Handback ${VERSION} is ready at ${publicUrl} (API reference: ${publicUrl}/docs)`);
+  const url = publicUrl.replace(/:0$/, `:${listeningPort}`);
+  say(`Handback ${VERSION} is ready at ${url} (API reference: ${url}/docs)`);
   if (!(await hasShops(ctx.db))) say(FIRST_STEPS);
 };
 

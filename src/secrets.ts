@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, SECRET_KEY_LENGTH } from './config.ts';
 import type { Db } from './db/database.ts';
 
 const CIPHER = 'aes-256-gcm';
@@ -42,13 +42,24 @@ export const secretBox = (secretKey: string): SecretBox => {
 export const secretKeyOf = ({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): string => {
   if (secretKey) return secretKey;
   const file = join(dataDir, 'secret.key');
+  if (!existsSync(file)) makeKeyFile(file);
+  const key = readFileSync(file, 'utf8').trim();
+  if (key.length < SECRET_KEY_LENGTH)
+    throw new ConfigError(`${file} holds no key: bring back the one the data was sealed with (SECRET_KEY)`);
+  return key;
+};
+
+/** Written elsewhere and linked into place: it is there whole or not at all, and the first of two processes wins. */
+const makeKeyFile = (file: string): void => {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
-    // `wx` lets only one of two processes that start together make the file; the other reads it.
-    writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600 });
+    writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    linkSync(draft, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
-  return readFileSync(file, 'utf8').trim();
 };
 
 const CHECK = 'secret-key-check';

@@ -28,9 +28,17 @@ export const wholeNumber = (value: string): number => {
   if (!/^\d{1,12}$/.test(value)) throw new InvalidArgumentError('It must be a whole number, 0 or more.');
   return Number(value);
 };
-export const wholeNumberOrNone = (value: string): number | null =>
-  value === 'none' ? null : wholeNumber(value);
-export const textOrNone = (value: string): string | null => (value === 'none' ? null : value);
+/** Stands for `none` on its way through commander, which turns a null into an empty text. */
+const NONE = Symbol('none');
+export const wholeNumberOrNone = (value: string): number | typeof NONE =>
+  value === 'none' ? NONE : wholeNumber(value);
+export const textOrNone = (value: string): string | typeof NONE => (value === 'none' ? NONE : value);
+
+/** Options as a command takes them: what was given as `none` is null. */
+export const withNulls = <Options extends object>(options: Options): Options =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [name, value === NONE ? null : value]),
+  ) as Options;
 
 export const httpStatus = (value: string): number => {
   if (!/^[2-5]\d\d$/.test(value)) throw new InvalidArgumentError('It must be a status from 200 to 599.');

@@ -44,10 +44,11 @@ export const shopDangerous = async (
   { add = [], remove = [] }: { add?: string[]; remove?: string[] },
 ) => {
   const shop = await shopById(ctx, id);
-  for (const pattern of add) await addRule(ctx.db, shop.id, pattern);
-  for (const pattern of remove)
-    if (!(await removeRule(ctx.db, shop.id, pattern)))
-      throw new CliFailure(`the shop has no rule ${pattern}`);
+  await ctx.db.transaction().execute(async (trx) => {
+    for (const pattern of add) await addRule(trx, shop.id, pattern);
+    for (const pattern of remove)
+      if (!(await removeRule(trx, shop.id, pattern))) throw new CliFailure(`the shop has no rule ${pattern}`);
+  });
   return { shopId: shop.id, rules: await listRules(ctx.db, shop.id) };
 };
 

@@ -19,7 +19,7 @@ import { migrateToLatest } from './migrate.ts';
 import type { Tables } from './tables.ts';
 
 /** How long a writer waits for another process (the command line beside the server) before it gives up. */
-const BUSY_TIMEOUT_MS = 4000;
+const BUSY_TIMEOUT_MS = 2000;
 const CACHED_STATEMENTS = 500;
 const WAKE = 'wake';
 
@@ -32,7 +32,7 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
   connection.pragma('cache_size = -65536');
 
   const db = new Kysely<Tables>({
-    dialect: new Dialect({ database: cachingStatements(connection) }),
+    dialect: new Dialect(connection),
     log: logQuery(onQuery),
   });
   const listeners = new EventEmitter();
@@ -77,13 +77,13 @@ const cachingStatements = (connection: Sqlite.Database) => {
 };
 
 class Dialect extends SqliteDialect {
-  readonly #config: ConstructorParameters<typeof SqliteDialect>[0];
-  constructor(config: ConstructorParameters<typeof SqliteDialect>[0]) {
-    super(config);
-    this.#config = config;
+  readonly #connection: Sqlite.Database;
+  constructor(connection: Sqlite.Database) {
+    super({ database: cachingStatements(connection) });
+    this.#connection = connection;
   }
   override createDriver(): Driver {
-    return new ImmediateDriver(this.#config);
+    return new ImmediateDriver(this.#connection);
   }
   override createQueryCompiler() {
     return new Compiler();
@@ -95,8 +95,17 @@ class Dialect extends SqliteDialect {
 
 /** A transaction takes the write lock at its start, so it never fails half-way because somebody else wrote first. */
 class ImmediateDriver extends SqliteDriver {
+  readonly #connection: Sqlite.Database;
+  constructor(connection: Sqlite.Database) {
+    super({ database: cachingStatements(connection) });
+    this.#connection = connection;
+  }
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+  /** On a full disk SQLite rolls back by itself; to ask again would fail and hide the reason. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
   }
 }
 

@@ -125,13 +125,15 @@ export const harness = async (
       ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const received = /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
+    const isJson = method !== 'HEAD' && /json/.test(response.headers.get('content-type') ?? '');
+    const received = isJson ? JSON.parse(text) : text;
     const answer = { status: response.status, headers: response.headers, body: received };
     if (method !== 'HEAD' && !unchecked)
       check({
         method,
         path: target,
-        sent: trimmed(raw ? parsedOrNothing(body) : body),
+        // What was refused is not held against the document.
+        sent: answer.status < 300 ? trimmed(raw ? parsedOrNothing(body) : body) : undefined,
         status: answer.status,
         headers: answer.headers,
         received,
@@ -162,7 +164,11 @@ export const harness = async (
 
 const parsedOrNothing = (body: unknown): unknown => {
   try {
-    return JSON.parse(Buffer.from(body as string).toString());
+    return JSON.parse(
+      Buffer.from(body as string)
+        .toString()
+        .replace(/^\ufeff/, ''),
+    );
   } catch {
     return undefined;
   }

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { addRule, removeRule } from '../../src/shops/dangerous-goods.ts';
+import { newRepair } from '../support/api.ts';
+import { repairBody } from '../support/bodies.ts';
+import { type Harness, harness, type SendOptions } from '../support/harness.ts';
+
+const rules = async (t: Harness, ...patterns: string[]) => {
+  for (const pattern of patterns) await addRule(t.ctx.db, t.shop.id, pattern);
+};
+const withSku = (t: Harness, sku: string, options?: SendOptions) =>
+  newRepair(t, { faultyItem: { ...repairBody().faultyItem, sku } }, options);
+const dangerous = async (t: Harness, ...skus: string[]) => {
+  const found: string[] = [];
+  for (const sku of skus) if ((await withSku(t, sku)).isDangerous) found.push(sku);
+  return found;
+};
+
+describe('isDangerous', () => {
+  it('is false while the shop has no rules', async () => {
+    const t = await harness();
+    expect(await dangerous(t, 'BATTERY', '*', '%')).toEqual([]);
+  });
+
+  it('is true for an exact sku of a rule, letter by letter', async () => {
+    const t = await harness();
+    await rules(t, 'BATTERY-9V');
+    expect(await dangerous(t, 'BATTERY-9V', 'BATTERY-9', 'BATTERY-9VX', 'battery-9v', 'XBATTERY-9V')).toEqual(
+      ['BATTERY-9V'],
+    );
+    expect((await withSku(t, '  BATTERY-9V ')).isDangerous).toBe(true);
+  });
+
+  it('is true for a sku that begins as a rule with * does', async () => {
+    const t = await harness();
+    await rules(t, 'LI-*');
+    expect(await dangerous(t, 'LI-', 'LI-1', 'LI-ION/18650', 'LI', 'li-1', 'XLI-1', 'LI_1')).toEqual([
+      'LI-',
+      'LI-1',
+      'LI-ION/18650',
+    ]);
+  });
+
+  it('takes every other character as itself', async () => {
+    const t = await harness();
+    await rules(t, 'A_1', 'B%*', 'C*D', 'E\\*', 'Ä🙂*', "F'*");
+    const found = ['A_1', 'B%', 'B%x', 'C*D', 'E\\x', 'Ä🙂-1', "F'1"];
+    const not = ['AX1', 'Bx', 'CxD', 'C', 'Ex', 'Ä-1', 'ä🙂', 'F1'];
+    expect(await dangerous(t, ...found, ...not)).toEqual(found);
+  });
+
+  it('is true for everything where a rule is only *', async () => {
+    const t = await harness();
+    await rules(t, '*');
+    expect(await dangerous(t, 'KETTLE', '1')).toEqual(['KETTLE', '1']);
+  });
+
+  it('is told by any of several rules', async () => {
+    const t = await harness();
+    await rules(t, 'ACID', 'LI-*', 'GAS-*');
+    expect(await dangerous(t, 'ACID', 'GAS-1', 'KETTLE')).toEqual(['ACID', 'GAS-1']);
+  });
+
+  it('is worked out at creation and stays, whatever becomes of the rules', async () => {
+    const t = await harness();
+    await rules(t, 'ACID');
+    const acid = await withSku(t, 'ACID');
+    const kettle = await withSku(t, 'KETTLE');
+    await removeRule(t.ctx.db, t.shop.id, 'ACID');
+    await rules(t, 'KETTLE');
+    const isDangerous = async (id: string) => (await t.get(`/offline-repairs/${id}`)).body.isDangerous;
+    expect([await isDangerous(acid.id), await isDangerous(kettle.id)]).toEqual([true, false]);
+    expect((await t.post(`/offline-repairs/${kettle.id}/close`)).body.isDangerous).toBe(false);
+    expect(await dangerous(t, 'ACID', 'KETTLE')).toEqual(['KETTLE']);
+  });
+
+  it("follows the shop's own rules only, and looks at the faulty item only", async () => {
+    const t = await harness();
+    const other = await t.addShop();
+    await rules(t, 'ACID');
+    expect((await withSku(t, 'ACID', { key: other.client.apiKey })).isDangerous).toBe(false);
+    expect((await newRepair(t, { replacementSku: 'ACID', orderNumber: 'ACID' })).isDangerous).toBe(false);
+  });
+});

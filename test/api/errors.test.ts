@@ -1,0 +1,226 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { endpoints, expectError, newRepair, overSocket, rowCounts, UUID7 } from '../support/api.ts';
+import { repairBody } from '../support/bodies.ts';
+import { harness } from '../support/harness.ts';
+
+const LARGEST_BODY = 256 * 1024;
+
+describe('the error body', () => {
+  it('comes with a 404 for every address that is not there, in the API and outside of it', async () => {
+    const t = await harness();
+    const nowhere = [
+      '/',
+      '/nowhere',
+      '/api',
+      '/api/v1/external/v2/offline-repairs',
+      BASE_PATH,
+      `${BASE_PATH}/`,
+      `${BASE_PATH}/nowhere`,
+      `${BASE_PATH}/offline-repair`,
+      `${BASE_PATH}/Offline-Repairs`,
+      `${BASE_PATH}/offline-repairs/`,
+      `${BASE_PATH}/offline-repairs/a/b/c`,
+    ];
+    for (const path of nowhere) expectError(await t.get(path), 404);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])
+      for (const path of ['/nowhere', `${BASE_PATH}/nowhere`])
+        expectError(await t.send(path, { method }), 404);
+    expect((await t.send('/nowhere', { method: 'HEAD' })).status).toBe(404);
+  });
+
+  it('comes with a 405 for a method an address does not take; Allow names those it takes', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const taken = new Map<string, string[]>();
+    for (const { template, method } of endpoints(t))
+      taken.set(template, [...(taken.get(template) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
+    const before = await rowCounts(t);
+    for (const [template, methods] of taken) {
+      const path = template.replace('{id}', id);
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        if (methods.includes(method)) continue;
+        const answer = await t.send(path, { method });
+        expectError(answer, 405);
+        expect((answer.headers.get('allow') ?? '').split(', ').sort()).toEqual([...methods].sort());
+      }
+    }
+    expect(await rowCounts(t)).toEqual(before);
+    expectError(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' }), 405);
+  });
+
+  it('comes with a 413 for a body over 256 KiB, and only then', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(bytes);
+    for (const { path, good, method } of endpoints(t)) {
+      if (method !== 'POST') continue;
+      expect((await t.post(path(id), padded(good, LARGEST_BODY))).status).toBeLessThan(300);
+      expectError(await t.post(path(id), padded(good, LARGEST_BODY + 1)), 413);
+    }
+  });
+
+  it('comes with a 413 also when the length is not told beforehand', async () => {
+    const t = await harness();
+    const chunk = `1000\r\n${' '.repeat(0x1000)}\r\n`;
+    const answer = await overSocket(
+      t.url,
+      `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nconnection: close\r\nx-api-key: ${t.client.apiKey}\r\n` +
+        `content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(65)}0\r\n\r\n`,
+    );
+    expectError(answer, 413);
+  });
+
+  it('comes with a 415 for a body that is not called JSON', async () => {
+    const t = await harness();
+    const body = JSON.stringify(repairBody());
+    for (const type of [
+      'text/plain',
+      'application/xml',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'text/json',
+      'json',
+    ])
+      expectError(await t.post('/offline-repairs', body, { headers: { 'content-type': type } }), 415);
+    for (const type of [
+      'application/json',
+      'application/json; charset=utf-8',
+      'Application/JSON;charset=UTF-8',
+    ])
+      expect((await t.post('/offline-repairs', body, { headers: { 'content-type': type } })).status).toBe(
+        201,
+      );
+    expect((await rowCounts(t)).repairs).toBe(3);
+  });
+
+  it('comes with a 5xx and says nothing about the inside', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    await sql`alter table offline_repairs rename to offline_repairs_away`.execute(t.ctx.db);
+    const asked = [
+      await t.get('/offline-repairs', { unchecked: true }),
+      await t.get(`/offline-repairs/${id}`, { unchecked: true }),
+      await t.post('/offline-repairs', repairBody({ notes: 'private words' }), { unchecked: true }),
+      await t.post(`/offline-repairs/${id}/close`, {}, { unchecked: true }),
+    ];
+    for (const answer of asked) {
+      expectError(answer, 500);
+      expect(JSON.stringify(answer.body)).not.toMatch(
+        /offline_repairs|sql|select|insert|table|\.ts|relation/i,
+      );
+    }
+    // What went wrong is in the log, under the request's id and without the customer's words.
+    const log = t.logs.join('');
+    for (const { body } of asked) expect(log).toContain(body.requestId);
+    expect(log).not.toContain('private words');
+    await sql`alter table offline_repairs_away rename to offline_repairs`.execute(t.ctx.db);
+  });
+
+  it('does not repeat what the caller sent', async () => {
+    const t = await harness();
+    const secret = 'private-words';
+    const answers = [
+      await t.post('/offline-repairs', { customerEmail: secret, startStatus: secret, faultyItem: secret }),
+      await t.post('/offline-repairs', `{"customerName": ${secret}}`),
+      await t.get(`/offline-repairs?status=${secret}&page=${secret}`),
+      await t.get(`/offline-repairs/${secret}`),
+    ];
+    for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(secret);
+  });
+
+  it('keeps to a bounded number of faults, however many a body has', async () => {
+    const t = await harness();
+    const body = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 1]));
+    const answer = await t.post('/offline-repairs', body);
+    expectError(answer, 400);
+    expect(answer.body.errors.length).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('X-Request-Id', () => {
+  it("is the caller's own where it has 1 to 128 printable characters", async () => {
+    const t = await harness();
+    for (const own of ['a', 'till 4 / receipt #88213', '~'.repeat(128), '{"a":1}'])
+      for (const path of ['/offline-repairs', '/offline-repairs/nothing', '/nowhere', '/healthz']) {
+        const { headers, body } = await t.get(path, { headers: { 'x-request-id': own } });
+        expect(headers.get('x-request-id')).toBe(own);
+        if (body.statusCode) expect(body.requestId).toBe(own);
+      }
+  });
+
+  it('is a new one where there is none or it is not fit to print', async () => {
+    const t = await harness();
+    const ids = new Set<string>();
+    const wrong = ['', 'x'.repeat(129), 'ä', 'a\tb', '\u0080'];
+    for (const headers of [{}, ...wrong.map((own) => ({ 'x-request-id': own }))]) {
+      const answer = await t.get('/offline-repairs/nothing', { headers });
+      expectError(answer, 404);
+      expect(answer.body.requestId).toMatch(UUID7);
+      ids.add(answer.body.requestId);
+    }
+    expect(ids.size).toBe(wrong.length + 1);
+  });
+
+  it('is on every answer, good or bad', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    for (const { method, path, good, bad } of endpoints(t)) {
+      for (const body of [good, bad])
+        expect((await t.send(path(id), { method, body })).headers.get('x-request-id')).toMatch(UUID7);
+      const limited = await t.send(path(id), { method, body: good, key: null });
+      expect(limited.headers.get('x-request-id')).toMatch(UUID7);
+    }
+    expect((await t.send('/offline-repairs', { method: 'PUT' })).headers.get('x-request-id')).toMatch(UUID7);
+    expect((await t.get(`${BASE_PATH}/openapi.json`)).headers.get('x-request-id')).toMatch(UUID7);
+  });
+});
+
+describe('bytes that are not a request', () => {
+  const lines = (...head: string[]) => `${head.join('\r\n')}\r\n\r\n`;
+  const LIST = `${BASE_PATH}/offline-repairs`;
+
+  it.each([
+    ['nonsense', 'nonsense\r\n\r\n'],
+    ['a TLS greeting', Buffer.from('160301020001000 1fc0303'.replace(' ', ''), 'hex')],
+    ['an unknown method', lines('FETCH / HTTP/1.1', 'host: test')],
+    ['an unknown version', lines('GET / HTTP/9.9', 'host: test')],
+    ['a header without a name', lines(`GET ${LIST} HTTP/1.1`, 'host: test', ': value')],
+    ['NUL in a header', lines(`GET ${LIST} HTTP/1.1`, 'host: test', 'x-a: a\0b')],
+    ['two lengths', lines(`POST ${LIST} HTTP/1.1`, 'host: test', 'content-length: 1', 'content-length: 2')],
+    [
+      'a length and chunks',
+      lines(`POST ${LIST} HTTP/1.1`, 'host: test', 'content-length: 5', 'transfer-encoding: chunked'),
+    ],
+    ['a length that is no number', lines(`POST ${LIST} HTTP/1.1`, 'host: test', 'content-length: -1')],
+  ])('are a 400 with the error body: %s', async (_what, bytes) => {
+    const t = await harness();
+    expectError(await overSocket(t.url, bytes), 400);
+    expect((await t.get('/offline-repairs')).status).toBe(200);
+  });
+
+  it('are a 431 with the error body where the headers are too large', async () => {
+    const t = await harness();
+    const answer = await overSocket(
+      t.url,
+      lines(`GET ${LIST} HTTP/1.1`, 'host: test', `x-a: ${'x'.repeat(64 * 1024)}`),
+    );
+    expectError(answer, 431);
+  });
+
+  it('are a 400 with the error body where the Host is missing', async () => {
+    const t = await harness();
+    expectError(await overSocket(t.url, lines(`GET ${LIST} HTTP/1.1`, 'connection: close')), 400);
+  });
+
+  it('are answered with the error body where an unknown expectation is named', async () => {
+    const t = await harness();
+    const answer = await overSocket(
+      t.url,
+      lines(`GET ${LIST} HTTP/1.1`, 'host: test', 'connection: close', 'expect: a-miracle'),
+    );
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expectError(answer, answer.status);
+  });
+});

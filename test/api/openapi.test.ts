@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES } from '../../contract/lifecycle.ts';
+import { VERSION } from '../../src/version.ts';
+import { endpoints } from '../support/api.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+const read = async (t: Harness) => {
+  const { status, body } = await t.get(`${BASE_PATH}/openapi.json`, { key: null });
+  expect(status).toBe(200);
+  return body;
+};
+
+/** Every address below the base path that the router knows. */
+const registered = (t: Harness): string[] => {
+  const tree = t.app.printRoutes({ commonPrefix: false });
+  const paths: string[] = [];
+  const parents: string[] = [];
+  for (const line of tree.split('\n')) {
+    const [, indent = '', part = '', methods] = /^([│ ]*)[└├]── (\S*)(?: \((.*)\))?$/.exec(line) ?? [];
+    if (!part) continue;
+    const depth = indent.length / 4;
+    parents.length = depth;
+    parents.push(part);
+    if (methods) paths.push(parents.join(''));
+  }
+  return paths.filter((path) => path.startsWith(`${BASE_PATH}/`)).map((path) => path.slice(BASE_PATH.length));
+};
+
+describe('the OpenAPI document', () => {
+  it('is served without a key, as 3.1', async () => {
+    const t = await harness();
+    const document = await read(t);
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(document.info.version).toBe(VERSION);
+    expect(document).toEqual(JSON.parse(JSON.stringify(t.app.swagger())));
+    expect((await t.get(`${BASE_PATH}/openapi.json`, { key: 'wrong' })).status).toBe(200);
+  });
+
+  it('has every address and method that the API takes, and no other', async () => {
+    const t = await harness();
+    const { paths } = await read(t);
+    const known = registered(t).filter((path) => path !== '/openapi.json');
+    expect(known).toContain('/offline-repairs/:id/tracking');
+    const taken: Record<string, string[]> = {};
+    for (const path of known) {
+      const { headers } = await t.send(path.replace(':id', 'x'), { method: 'OPTIONS' });
+      const methods = (headers.get('allow') ?? '').split(', ').filter((method) => method !== 'HEAD');
+      taken[path.replace(/:(\w+)/g, '{$1}')] = methods.map((method) => method.toLowerCase()).sort();
+    }
+    const told = Object.entries(paths as Record<string, object>).map(
+      ([path, operations]) => [path, Object.keys(operations).sort()] as const,
+    );
+    expect(taken).toEqual(Object.fromEntries(told));
+  });
+
+  it('has the base path in its server, and both ways to send the key', async () => {
+    const t = await harness({ env: { PUBLIC_URL: 'https://returns.example.com' } });
+    const { servers, components, security } = await read(t);
+    expect(servers).toEqual([{ url: `https://returns.example.com${BASE_PATH}` }]);
+    expect(components.securitySchemes).toMatchObject({
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+      bearer: { type: 'http', scheme: 'bearer' },
+    });
+    expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
+  });
+
+  it('tells of every refusal an endpoint can answer with', async () => {
+    const t = await harness();
+    const { paths } = await read(t);
+    for (const { method, template, hasId, isCreation } of endpoints(t)) {
+      const expected = ['400', '401', '403', '429'];
+      if (hasId) expected.push('404');
+      if (method === 'POST') expected.push('413', '415');
+      if (isCreation) expected.push('409', '422');
+      const told = Object.keys(paths[template][method.toLowerCase()].responses);
+      expect(told).toEqual(expect.arrayContaining(expected));
+    }
+  });
+
+  it('lists the words that statuses and dispositions can be', async () => {
+    const t = await harness();
+    const { schemas } = (await read(t)).components;
+    expect(schemas.OfflineRepair.properties.status.enum).toEqual([...OFFLINE_REPAIR_STATUSES]);
+    const disposition = JSON.stringify(schemas.OfflineRepair.properties.offlineDisposition);
+    for (const word of DISPOSITIONS) expect(disposition).toContain(word);
+  });
+
+  it('says that every field of an answer is always there', async () => {
+    const t = await harness();
+    const { OfflineRepair } = (await read(t)).components.schemas;
+    expect([...OfflineRepair.required].sort()).toEqual(Object.keys(OfflineRepair.properties).sort());
+  });
+});

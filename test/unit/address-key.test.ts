@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { addressKey } from '../../src/http/rate-limit.ts';
+
+describe('whom a request counts for', () => {
+  it('is one IPv4 address, however it is written', () => {
+    expect(addressKey('192.0.2.1')).toBe(addressKey('::ffff:192.0.2.1'));
+    expect(addressKey('192.0.2.1')).not.toBe(addressKey('192.0.2.2'));
+  });
+
+  it('is everybody in one IPv6 /64', () => {
+    expect(addressKey('2001:db8:1:2::1')).toBe(addressKey('2001:0db8:0001:0002:ffff:ffff:ffff:ffff'));
+    expect(addressKey('2001:db8:1:2::1')).not.toBe(addressKey('2001:db8:1:3::1'));
+    expect(addressKey('2001:db8:1:2::1')).not.toBe(addressKey('2001:db8::1'));
+  });
+
+  it('never mixes up the two kinds, nor fails on what is no address', () => {
+    expect(addressKey('::1')).not.toBe(addressKey('127.0.0.1'));
+    expect(addressKey('not an address')).toBe('not an address');
+  });
+});
