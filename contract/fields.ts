@@ -11,32 +11,44 @@ const DECIMALS = 4;
 
 const codePoints = (value: string): number => (value.length === 0 ? 0 : [...value].length);
 
-const faultsOfText = (value: string, max: number): { rule: string; message: string }[] => [
+interface Fault {
+  rule: string;
+  message: string;
+}
+const faultsOfText = (value: string, max: number): Fault[] => [
   ...(value.includes('\0') ? [{ rule: 'nul', message: 'must not contain NUL characters' }] : []),
   ...(value.isWellFormed() ? [] : [{ rule: 'unicode', message: 'must be valid Unicode' }]),
   ...(value.length > max && codePoints(value) > max
     ? [{ rule: 'maxLength', message: `must be at most ${max} characters long` }]
     : []),
 ];
+const EMPTY: Fault = { rule: 'notEmpty', message: 'must not be empty' };
 
-const trimmed = (max: number) =>
+const checked = (faultsOf: (value: string) => Fault[]) =>
   z
     .string()
     .trim()
     .check((ctx) => {
-      for (const { rule, message } of faultsOfText(ctx.value, max))
+      for (const { rule, message } of faultsOf(ctx.value))
         ctx.issues.push({ code: 'custom', input: ctx.value, message, params: { rule } });
     });
 
+interface About {
+  description?: string;
+  examples?: string[];
+}
+
 /** A text that must be there and not be empty once trimmed. */
-export const text = (max: number, about: { description?: string; examples?: string[] } = {}) =>
-  trimmed(max)
-    .min(1)
-    .meta({ maxLength: max, ...about });
+export const text = (max: number, about: About = {}) =>
+  checked((value) => (value === '' ? [EMPTY] : faultsOfText(value, max))).meta({
+    minLength: 1,
+    maxLength: max,
+    ...about,
+  });
 
 /** A text that may be left out; `null`, `""` and absence all mean the same. */
-export const optionalText = (max: number, about: { description?: string; examples?: string[] } = {}) =>
-  trimmed(max)
+export const optionalText = (max: number, about: About = {}) =>
+  checked((value) => faultsOfText(value, max))
     .meta({ maxLength: max, ...about })
     .transform((value) => (value === '' ? null : value))
     .nullable()
@@ -48,21 +60,21 @@ export const optionalText = (max: number, about: { description?: string; example
  */
 const EMAIL = /^[^\s@"(),:;<>[\\\]]{1,64}@(?:[^\s@"(),:;<>[\\\].]+\.)+[^\s@"(),:;<>[\\\].]{2,}$/;
 
-export const email = (about: { description?: string; examples?: string[] } = {}) =>
-  trimmed(LENGTH.name)
-    .check(z.email({ pattern: EMAIL }))
-    .meta({ maxLength: LENGTH.name, ...about });
+export const email = (about: About = {}) =>
+  checked((value) => faultsOfText(value, LENGTH.name))
+    .regex(EMAIL, { error: 'must be an e-mail address' })
+    .meta({ format: 'idn-email', maxLength: LENGTH.name, ...about });
 
-/** Sums a till worked out in binary (0.1 + 0.2) are meant as decimals: noise far below the last kept digit is no fault. */
+/** Sums a till worked out in binary (0.1 + 0.2) are meant as decimals: a few of the last bits are no fault. */
 const inLastDecimal = (value: number): number => Number(value.toFixed(DECIMALS));
-const isDecimalNoise = (value: number): boolean =>
-  Math.abs(value - inLastDecimal(value)) <= Math.max(1, Math.abs(value)) * 1e-12;
+const isDecimal = (value: number): boolean =>
+  Math.abs(value - inLastDecimal(value)) <= 8 * Number.EPSILON * Math.abs(value);
 
 const decimal = (bounded: z.ZodNumber) =>
   bounded
     .max(LARGEST_NUMBER)
     .check((ctx) => {
-      if (Number.isFinite(ctx.value) && !isDecimalNoise(ctx.value))
+      if (Number.isFinite(ctx.value) && !isDecimal(ctx.value))
         ctx.issues.push({
           code: 'custom',
           input: ctx.value,

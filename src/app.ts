@@ -11,6 +11,7 @@ import { raiseGates } from './http/gates.ts';
 import { BODY_LIMIT_BYTES, takeJsonBodies } from './http/json-body.ts';
 import { refusingOtherMethods } from './http/method-not-allowed.ts';
 import { observeRequests } from './http/observe.ts';
+import { answerOddRequests, decodable } from './http/odd-requests.ts';
 import { describeApi } from './http/openapi/document.ts';
 import type { ExternalApp } from './http/openapi/route-schemas.ts';
 import { operationRoutes } from './http/operations.ts';
@@ -41,6 +42,8 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
     },
     clientErrorHandler: (error, socket) => answerParserError(error, socket, ctx.log),
     forceCloseConnections: 'idle',
+    rewriteUrl: ({ url = '/' }) => decodable(url),
+    http: { requireHostHeader: false },
   }) as unknown as FastifyInstance;
 
   app.setErrorHandler(answerError);
@@ -51,6 +54,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
   closeSilentConnections(app);
+  answerOddRequests(app, ctx.clock.now);
   takeJsonBodies(app);
   observeRequests(app, ctx);
   await app.register(helmet, {

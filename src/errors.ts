@@ -28,6 +28,7 @@ export const REFUSALS = {
     status: 415,
     message: 'Send the body as JSON, with Content-Type: application/json.',
   },
+  EXPECTATION_FAILED: { status: 417, message: 'Only the expectation 100-continue can be met.' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'This Idempotency-Key was used before with another body.' },
   RATE_LIMITED: { status: 429, message: 'Too many requests: wait as long as Retry-After says.' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are too large.' },

@@ -24,7 +24,6 @@ const FASTIFY_REFUSALS: Record<string, RefusalCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'BAD_REQUEST',
-  FST_ERR_BAD_URL: 'BAD_REQUEST',
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
 };
 
@@ -40,7 +39,7 @@ const serviceErrorFrom = (error: unknown): ServiceError => {
   return new ServiceError(refusal);
 };
 
-const bodyOf = (error: ServiceError, requestId: string): ErrorBody => {
+export const errorBody = (error: ServiceError, requestId: string): ErrorBody => {
   const { status } = REFUSALS[error.code];
   return {
     statusCode: status,
@@ -58,7 +57,7 @@ export const answerError = (error: unknown, request: FastifyRequest, reply: Fast
   const { status } = REFUSALS[refusal.code];
   if (status >= 500)
     request.log.error({ requestId: request.id, fault: describeError(error) }, 'request failed');
-  reply.code(status).headers(refusal.headers).type('application/json').send(bodyOf(refusal, request.id));
+  reply.code(status).headers(refusal.headers).type('application/json').send(errorBody(refusal, request.id));
 };
 
 const PARSER_REFUSALS: Record<string, RefusalCode> = { HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE' };
@@ -68,7 +67,7 @@ export const answerParserError = (error: Error & { code?: string }, socket: Sock
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const requestId = newId(Date.now());
   const refusal = new ServiceError(PARSER_REFUSALS[error.code ?? ''] ?? 'BAD_REQUEST');
-  const body = JSON.stringify(bodyOf(refusal, requestId));
+  const body = JSON.stringify(errorBody(refusal, requestId));
   const { status } = REFUSALS[refusal.code];
   log.debug({ requestId, code: error.code }, 'not HTTP');
   socket.end(

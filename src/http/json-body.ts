@@ -58,9 +58,11 @@ const parseJson = (bytes: Buffer): unknown => {
 /** JSON is the only body taken; no bytes at all are no body, whatever the header says. */
 export const takeJsonBodies = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, bytes: Buffer) => parseJson(bytes),
+  const bytes = { parseAs: 'buffer' } as const;
+  app.addContentTypeParser('application/json', bytes, async (_request: unknown, body: Buffer) =>
+    parseJson(body),
   );
+  app.addContentTypeParser('*', bytes, async (_request: unknown, body: Buffer) => {
+    if (body.length > 0) throw new ServiceError('UNSUPPORTED_MEDIA_TYPE');
+  });
 };

@@ -84,7 +84,6 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
     case 'invalid_value':
       return { rule: 'oneOf', says: `must be one of ${issue.values.map(String).join(', ')}` };
     case 'too_small':
-      if (issue.origin === 'string') return { rule: 'notEmpty', says: 'must not be empty' };
       if (issue.origin === 'array')
         return { rule: 'minItems', says: `must have at least ${issue.minimum} entries` };
       return { rule: 'min', says: `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}` };
@@ -102,7 +101,6 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
 };
 
 const FORMATS: Record<string, string> = {
-  email: 'must be an e-mail address',
   datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',
 };
 

@@ -1,0 +1,36 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { REFUSALS, ServiceError } from '../errors.ts';
+import { errorBody } from './errors.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+
+// What Node would answer by itself, with an empty body, is answered here like everything else.
+
+/** A path that cannot be decoded names nothing; its percent signs are taken as they stand, and it goes the way of every path. */
+export const decodable = (url: string): string => {
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+};
+
+export const answerOddRequests = (app: FastifyInstance, now: () => number): void => {
+  app.addHook('onRequest', async (request) => {
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+      throw new ServiceError('BAD_REQUEST', { message: 'The Host header is missing.' });
+  });
+  app.server.on('checkExpectation', (request, response) => {
+    const requestId = requestIdOf(request, now());
+    const { status } = REFUSALS.EXPECTATION_FAILED;
+    response
+      .writeHead(status, STATUS_CODES[status], {
+        'content-type': 'application/json',
+        [REQUEST_ID_HEADER]: requestId,
+        connection: 'close',
+      })
+      .end(JSON.stringify(errorBody(new ServiceError('EXPECTATION_FAILED'), requestId)));
+  });
+};
