@@ -54,9 +54,9 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
   closeSilentConnections(app);
-  answerOddRequests(app, ctx.clock.now);
   takeJsonBodies(app);
   observeRequests(app, ctx);
+  answerOddRequests(app, ctx.clock.now);
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { REFUSALS, ServiceError } from '../errors.ts';
 import { errorBody } from './errors.ts';
@@ -25,12 +24,8 @@ export const answerOddRequests = (app: FastifyInstance, now: () => number): void
   app.server.on('checkExpectation', (request, response) => {
     const requestId = requestIdOf(request, now());
     const { status } = REFUSALS.EXPECTATION_FAILED;
-    response
-      .writeHead(status, STATUS_CODES[status], {
-        'content-type': 'application/json',
-        [REQUEST_ID_HEADER]: requestId,
-        connection: 'close',
-      })
-      .end(JSON.stringify(errorBody(new ServiceError('EXPECTATION_FAILED'), requestId)));
+    const body = JSON.stringify(errorBody(new ServiceError('EXPECTATION_FAILED'), requestId));
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    response.writeHead(status, { ...headers, [REQUEST_ID_HEADER]: requestId, connection: 'close' }).end(body);
   });
 };
