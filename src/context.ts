@@ -10,7 +10,7 @@ import { type AddressGuard, addressGuard, type Resolve } from './webhooks/addres
 
 /** Everything the house stands on, put together once; actions and routes get it as their first argument. */
 export interface Context
-  extends Pick<Database, 'db' | 'rateLimiter' | 'tryLock' | 'rows' | 'wake' | 'onWake'> {
+  extends Pick<Database, 'db' | 'lightly' | 'rateLimiter' | 'tryLock' | 'rows' | 'wake' | 'onWake'> {
   config: Config;
   clock: Clock;
   log: Logger;
@@ -46,6 +46,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
         ...(overrides.resolve ? { resolve: overrides.resolve } : {}),
       }),
       db: database.db,
+      lightly: database.lightly,
       rateLimiter: database.rateLimiter,
       tryLock: database.tryLock,
       rows: database.rows,

@@ -24,12 +24,19 @@ export interface Database {
   tryLock(trx: Trx, name: string): Promise<boolean>;
   /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
-  /** Tells every process that waits on this database that there is something to send. */
-  wake(): void;
-  onWake(listener: () => void): Promise<Unlisten>;
+  /**
+   * Runs work whose loss in a power cut does no harm, without waiting for the disk. What it writes is seen by everybody at
+   * once and is on disk with the next commit that does wait.
+   */
+  lightly<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
+  /** Tells every process that waits on this database that there is something to send, and to which client. */
+  wake(clientId: string): void;
+  onWake(listener: WakeListener): Promise<Unlisten>;
   close(): Promise<void>;
 }
 
+/** Called with the client there is something for, or null where that got lost and one must look. */
+export type WakeListener = (clientId: string | null) => void;
 export type Unlisten = () => Promise<void>;
 
 export type OnQuery = (durationMs: number, failed: boolean) => void;

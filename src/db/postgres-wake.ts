@@ -1,10 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type pg from 'pg';
-import type { Database } from './database.ts';
+import type { Database, WakeListener } from './database.ts';
 
 const CHANNEL = 'handback_wake';
 const WAKE = 'wake';
 const RECONNECT_MS = 1000;
+/** What fits into the 8,000 bytes of a notification. */
+const MOST_NAMED = 200;
 
 /**
  * Wake-up calls: at once to listeners in this process, by NOTIFY to those in others. NOTIFY is sent after the commit and not
@@ -13,26 +15,25 @@ const RECONNECT_MS = 1000;
  */
 export const wakeCalls = (pool: pg.Pool, newClient: () => pg.Client): Pick<Database, 'wake' | 'onWake'> => {
   const listeners = new EventEmitter();
-  let sending = false;
-  let again = false;
+  const untold = new Set<string>();
+  let telling = false;
 
-  const notifyOthers = async (): Promise<void> => {
-    if (sending) {
-      again = true;
-      return;
+  const tellOthers = async (): Promise<void> => {
+    if (telling) return;
+    telling = true;
+    while (untold.size > 0) {
+      const named = untold.size > MOST_NAMED ? '' : [...untold].join();
+      untold.clear();
+      await pool.query('select pg_notify($1, $2)', [CHANNEL, named]).catch(() => {});
     }
-    sending = true;
-    do {
-      again = false;
-      await pool.query(`notify ${CHANNEL}`).catch(() => {});
-    } while (again);
-    sending = false;
+    telling = false;
   };
 
   return {
-    wake() {
-      listeners.emit(WAKE);
-      void notifyOthers();
+    wake(clientId) {
+      listeners.emit(WAKE, clientId);
+      untold.add(clientId);
+      void tellOthers();
     },
     async onWake(listener) {
       listeners.on(WAKE, listener);
@@ -46,7 +47,7 @@ export const wakeCalls = (pool: pg.Pool, newClient: () => pg.Client): Pick<Datab
 };
 
 /** Holds a connection that listens, and makes a new one when it breaks; what was missed meanwhile is made up for by a call. */
-const listen = (newClient: () => pg.Client, listener: () => void): (() => Promise<void>) => {
+const listen = (newClient: () => pg.Client, listener: WakeListener): (() => Promise<void>) => {
   let stopped = false;
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -54,7 +55,9 @@ const listen = (newClient: () => pg.Client, listener: () => void): (() => Promis
   const connect = async (): Promise<void> => {
     const next = newClient();
     client = next;
-    next.on('notification', listener);
+    next.on('notification', ({ payload }) => {
+      for (const clientId of (payload ?? '').split(',')) listener(clientId || null);
+    });
     next.on('error', () => {});
     next.once('end', () => {
       if (!stopped) timer = setTimeout(connect, RECONNECT_MS);
@@ -62,7 +65,7 @@ const listen = (newClient: () => pg.Client, listener: () => void): (() => Promis
     try {
       await next.connect();
       await next.query(`listen ${CHANNEL}`);
-      listener();
+      listener(null);
     } catch {
       await next.end().catch(() => {});
     }

@@ -12,6 +12,7 @@ const CONNECT_TIMEOUT_MS = 2000;
 const QUERY_TIMEOUT_MS = 2500;
 /** More connections than this only queue inside PostgreSQL (measured: 64 halve the throughput). */
 const POOL_SIZE = 10;
+const LIGHT_POOL_SIZE = 3;
 const NAMED_STATEMENTS = 500;
 
 export const openPostgres = (connectionString: string, onQuery: OnQuery): Database => {
@@ -27,8 +28,12 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
     pool.on('error', () => {});
     return pool;
   };
-  const pool = connect({ max: POOL_SIZE, query_timeout: QUERY_TIMEOUT_MS, Client: PreparingClient });
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: logQuery(onQuery) });
+  const kyselyOn = (pool: pg.Pool) =>
+    new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: logQuery(onQuery) });
+  const working = { query_timeout: QUERY_TIMEOUT_MS, Client: PreparingClient };
+  const pool = connect({ ...working, max: POOL_SIZE });
+  const db = kyselyOn(pool);
+  const light = kyselyOn(connect({ ...working, max: LIGHT_POOL_SIZE, options: '-c synchronous_commit=off' }));
 
   return {
     db,
@@ -69,7 +74,10 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
       pool,
       () => new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true }),
     ),
-    close: () => db.destroy(),
+    lightly: (work) => work(light),
+    async close() {
+      await Promise.all([db.destroy(), light.destroy()]);
+    },
   };
 };
 

@@ -50,7 +50,16 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
       );
       return sql`(select ${sql.join(parts)} from json_each(${JSON.stringify(values)})) as ${sql.id(alias)}`;
     },
-    wake: () => void listeners.emit(WAKE),
+    lightly: (work) =>
+      db.connection().execute(async (alone) => {
+        connection.pragma('synchronous = NORMAL');
+        try {
+          return await work(alone);
+        } finally {
+          connection.pragma('synchronous = FULL');
+        }
+      }),
+    wake: (clientId) => void listeners.emit(WAKE, clientId),
     onWake: async (listener) => {
       listeners.on(WAKE, listener);
       return async () => void listeners.off(WAKE, listener);

@@ -28,14 +28,15 @@ export const recording = async <Result>(
   { shop, actor }: Caller,
   work: (trx: Trx, record: Recorder) => Promise<Result>,
 ): Promise<Result> => {
-  let anythingToSend = false;
+  const receivers = new Set<string>();
   const result = await ctx.db.transaction().execute((trx) =>
     work(trx, async (rma, change) => {
       await writeEntry(trx, rma, actor, change);
-      if (await enqueue(trx, shop, rma, change.at, change.event)) anythingToSend = true;
+      const receiver = await enqueue(trx, shop, rma, change.at, change.event);
+      if (receiver) receivers.add(receiver);
     }),
   );
-  if (anythingToSend) ctx.wake();
+  for (const receiver of receivers) ctx.wake(receiver);
   return result;
 };
 

@@ -25,7 +25,6 @@ const REST_AFTER_FAULT_MS = 1_000;
 const REST_WHEN_OTHERS_WERE_FIRST_MS = 5;
 
 export interface Dispatcher {
-  wake(): void;
   /** Claims nothing more, finishes what is under way. */
   stop(): Promise<void>;
 }
@@ -38,39 +37,57 @@ export interface Dispatcher {
 export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dispatcher> => {
   const sleeper = createSleeper();
   const flights = createFlights();
-  const settler = createSettler((batch) => settle(ctx, batch), ctx);
+  const settler = createSettler((batch) => ctx.lightly((db) => settle({ ...ctx, db }, batch)), ctx);
   const secrets = secretCache(ctx);
   let stopped = false;
 
+  /** Clients a wake-up call named: their first look at the queue is saved. */
+  const called = new Set<string>();
+  const wake = (clientId: string | null): void => {
+    if (clientId) called.add(clientId);
+    sleeper.wake();
+  };
+
   /** One round; gives back how long to rest before the next, 0 where there may be more to take at once. */
   const round = async (): Promise<number> => {
+    if (called.size > 0) {
+      const named = [...called].map((clientId) => ({ clientId }));
+      called.clear();
+      await take(flights.share(named, RECEIVERS_AT_ONCE));
+      return 0;
+    }
     const waiting = await waitingReceivers(ctx.db);
     const nowMs = ctx.clock.now();
-    const chosen = flights.share(
-      waiting.filter(({ dueAt }) => dueAt <= nowMs).sort((one, other) => one.dueAt - other.dueAt),
-      RECEIVERS_AT_ONCE,
-    );
-    if (chosen.length === 0) {
-      // Those that are due and at their cap come up again when one of their exchanges ends.
-      const next = Math.min(...waiting.map(({ dueAt }) => dueAt).filter((dueAt) => dueAt > nowMs));
-      return Math.max(1, Math.min(next - nowMs, LONGEST_REST_MS));
-    }
+    const due = waiting.filter(({ dueAt }) => dueAt <= nowMs).sort((one, other) => one.dueAt - other.dueAt);
+    const chosen = flights.share(due, RECEIVERS_AT_ONCE);
+    if (chosen.length > 0) return (await take(chosen)) > 0 ? 0 : REST_WHEN_OTHERS_WERE_FIRST_MS;
+    // Those that are due and at their cap come up again when one of their exchanges ends.
+    const next = Math.min(...waiting.map(({ dueAt }) => dueAt).filter((dueAt) => dueAt > nowMs));
+    return Math.max(1, Math.min(next - nowMs, LONGEST_REST_MS));
+  };
+
+  /** Claims what the chosen have due, as far as they have room, and sends it on its way; gives back how many that were. */
+  const take = async (chosen: { clientId: string; room: number }[]): Promise<number> => {
+    if (chosen.length === 0) return 0;
+    const nowMs = ctx.clock.now();
     const lease = { nowMs, untilMs: nowMs + LEASE_MS, token: randomUUID() };
-    const claimed = await claim(ctx.db, chosen, lease);
-    if (claimed.length === 0) return REST_WHEN_OTHERS_WERE_FIRST_MS;
-    const receivers = await receiversById(ctx.db, [...new Set(claimed.map(({ clientId }) => clientId))]);
+    const [claimed, receivers] = await Promise.all([
+      ctx.lightly((db) => claim(db, chosen, lease)),
+      receiversById(
+        ctx.db,
+        chosen.map(({ clientId }) => clientId),
+      ),
+    ]);
     for (const delivery of claimed) void carry(delivery, receivers.get(delivery.clientId));
-    return 0;
+    return claimed.length;
   };
 
   const carry = async (delivery: Claimed, receiver: Receiver | undefined): Promise<void> => {
     flights.start(delivery.clientId);
     const { settlement, timedOut } = receiver ? await attempt(delivery, receiver) : withoutReceiver(delivery);
-    flights.land(delivery.clientId, timedOut);
-    sleeper.wake();
+    if (flights.land(delivery.clientId, timedOut)) sleeper.wake();
     await settler.add(settlement);
-    flights.settled();
-    if (settlement.status === 'PENDING') sleeper.wake();
+    if (flights.settled() || settlement.status === 'PENDING') sleeper.wake();
   };
 
   const attempt = async (delivery: Claimed, receiver: Receiver) => {
@@ -142,10 +159,9 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     }
   };
 
-  const unlisten = await ctx.onWake(sleeper.wake);
+  const unlisten = await ctx.onWake(wake);
   const running = run();
   return {
-    wake: sleeper.wake,
     async stop() {
       stopped = true;
       sleeper.wake();

@@ -22,7 +22,7 @@ export type Event = { [Name in WebhookEventName]: { name: Name; data: EventExtra
 
 /**
  * Writes the event down in the transaction of the change it tells of, for the one client that is to receive it, if there is
- * one. The bytes are fixed here. Gives back whether anything now waits to be sent.
+ * one. The bytes are fixed here. Gives back which client that is.
  */
 export const enqueue = async (
   trx: Trx,
@@ -30,8 +30,8 @@ export const enqueue = async (
   rma: EventSubject,
   atMs: number,
   event: Event,
-): Promise<boolean> => {
-  if (rma.client_id === null || !hasApi(shop)) return false;
+): Promise<string | null> => {
+  if (rma.client_id === null || !hasApi(shop)) return null;
   const body = JSON.stringify({
     event: event.name,
     timestamp: instant(atMs),
@@ -44,7 +44,7 @@ export const enqueue = async (
       ...event.data,
     },
   });
-  const { numInsertedOrUpdatedRows } = await trx
+  const queued = await trx
     .insertInto('webhook_deliveries')
     .columns([
       'id',
@@ -72,6 +72,7 @@ export const enqueue = async (
         to.val(atMs).as('created_at'),
       ]),
     )
+    .returning('client_id')
     .executeTakeFirst();
-  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+  return queued?.client_id ?? null;
 };

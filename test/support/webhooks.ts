@@ -62,7 +62,7 @@ export const webhookHarness = async ({
     },
     advance(ms) {
       t.clock.advance(ms);
-      t.ctx.wake();
+      t.ctx.wake(t.client.id);
     },
   };
 };
