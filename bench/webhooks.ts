@@ -9,8 +9,8 @@ import { repairBody } from '../test/support/bodies.ts';
 import { percentile, printTable } from './figures.ts';
 import { type Engine, type Service, startService } from './service.ts';
 
-// How soon a receiver hears of a change, and what becomes of that when another receiver hangs. All on loopback; every
-// figure is from the change's own timestamp (before its commit) to the arrival of the request, so it errs on the long side.
+// How soon a receiver hears of a change, and what becomes of that when another receiver hangs. All on loopback. The commit
+// cannot be seen from outside; it lies between the change's own timestamp and the 201, so arrivals are measured from both.
 
 const EVENTS_A_SECOND = 50;
 const SECONDS = 10;
@@ -18,19 +18,19 @@ const HANGING_BACKLOG = 1_000;
 const OTHERS = 19;
 const LARGE_BACKLOG = 100_000;
 
-interface Arrival {
-  at: number;
-  sentAt: number;
-}
+const now = () => performance.timeOrigin + performance.now();
+/** When the 201 of each repair came. */
+const acknowledgedAt = new Map<string, number>();
 
 const startReceiver = async (answer: (response: ServerResponse) => void) => {
-  const arrivals: (Arrival & { endedAt: number })[] = [];
+  const arrivals: { at: number; id: string; changedAt: number; endedAt: number }[] = [];
   const server = createServer(async (request, response) => {
-    const at = Date.now();
+    const at = now();
     let text = '';
     for await (const chunk of request.setEncoding('utf8')) text += chunk;
     answer(response);
-    arrivals.push({ at, sentAt: Date.parse(JSON.parse(text).timestamp), endedAt: Date.now() });
+    const { timestamp, data } = JSON.parse(text);
+    arrivals.push({ at, id: data.id, changedAt: Date.parse(timestamp), endedAt: now() });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -57,7 +57,9 @@ const create = async (service: Service, key: string): Promise<void> => {
     },
     body: JSON.stringify(repairBody()),
   });
-  await response.arrayBuffer();
+  const at = now();
+  const { id } = (await response.json()) as { id: string };
+  acknowledgedAt.set(id, at);
   if (response.status !== 201) throw new Error(`creating answered ${response.status}`);
 };
 
@@ -73,18 +75,27 @@ const stream = async (service: Service, keys: string[]): Promise<void> => {
   await pause(500);
 };
 
-const latencies = (receivers: Receiver[]): number[] =>
-  receivers.flatMap(({ arrivals }) => arrivals.splice(0).map(({ at, sentAt }) => at - sentAt));
+interface Latencies {
+  fromChange: number[];
+  from201: number[];
+}
+const latencies = (receivers: Receiver[]): Latencies => {
+  const all = receivers.flatMap(({ arrivals }) => arrivals.splice(0));
+  return {
+    fromChange: all.map(({ at, changedAt }) => at - changedAt),
+    from201: all.map(({ at, id }) => Math.max(0, at - (acknowledgedAt.get(id) ?? at))),
+  };
+};
 
 const addReceiver = (service: Service, shopId: string, url: string): { id: string; apiKey: string } =>
   service.cli('client', 'create', '--shop', shopId, '--name', 'R', '--webhook-url', url);
 
 const enqueue = async (service: Service, clientId: string, count: number): Promise<void> => {
   const database = openDatabase(readConfig(service.env), () => {});
-  const now = Date.now();
+  const queuedAt = Date.now();
   const body = JSON.stringify({
     event: 'offline_repair.closed',
-    timestamp: new Date(now).toISOString(),
+    timestamp: new Date(queuedAt).toISOString(),
     data: {},
   });
   for (let done = 0; done < count; done += 1000)
@@ -92,16 +103,16 @@ const enqueue = async (service: Service, clientId: string, count: number): Promi
       .insertInto('webhook_deliveries')
       .values(
         Array.from({ length: Math.min(1000, count - done) }, () => ({
-          id: newId(now),
+          id: newId(queuedAt),
           client_id: clientId,
-          rma_id: newId(now),
+          rma_id: newId(queuedAt),
           event: 'offline_repair.closed' as const,
           body,
           status: 'PENDING' as const,
           attempts: 0,
           attempt_log: '[]',
-          due_at: now,
-          created_at: now,
+          due_at: queuedAt,
+          created_at: queuedAt,
         })),
       )
       .execute();
@@ -114,27 +125,41 @@ const measure = async (engine: Engine): Promise<(string | number)[][]> => {
   const others = await Promise.all(Array.from({ length: OTHERS }, () => startReceiver(ok)));
   const keys = others.map(({ url }) => addReceiver(service, shop.id, url).apiKey);
   const rows: (string | number)[][] = [];
-  const row = (what: string, values: number[], goal: string) =>
-    rows.push([engine, what, percentile(values, 0.5), percentile(values, 0.99), goal]);
+  const row = (what: string, { fromChange, from201 }: Latencies, goal: string) => {
+    rows.push([
+      engine,
+      `${what}, from the change`,
+      percentile(fromChange, 0.5),
+      percentile(fromChange, 0.99),
+      '',
+    ]);
+    rows.push([engine, `${what}, from the 201`, percentile(from201, 0.5), percentile(from201, 0.99), goal]);
+  };
 
   await stream(service, keys);
   latencies(others);
   await stream(service, keys);
   const quiet = latencies(others);
-  row(`${EVENTS_A_SECOND} events/s, ms`, quiet, 'p50 < 5, p99 < 20');
+  row(`${EVENTS_A_SECOND} events/s`, quiet, 'p50 < 5, p99 < 20');
 
   const hanging = await startReceiver(() => {});
   const hangingClient = addReceiver(service, shop.id, hanging.url);
   await enqueue(service, hangingClient.id, HANGING_BACKLOG);
   await stream(service, keys);
   const disturbed = latencies(others);
-  row(`the same while 1 of 20 hangs with ${HANGING_BACKLOG} waiting, ms`, disturbed, 'p99 at most 1.3 times');
-  rows.push([engine, 'p99 ratio', '', percentile(disturbed, 0.99) / percentile(quiet, 0.99), 'at most 1.3']);
+  row(`the same while 1 of 20 hangs with ${HANGING_BACKLOG} waiting`, disturbed, 'p99 at most 1.3 times');
+  rows.push([
+    engine,
+    'p99 ratio',
+    '',
+    percentile(disturbed.from201, 0.99) / percentile(quiet.from201, 0.99),
+    'at most 1.3',
+  ]);
 
   const before = service.memoryMb();
   await enqueue(service, hangingClient.id, LARGE_BACKLOG);
   await stream(service, keys);
-  row(`the same with ${LARGE_BACKLOG} waiting, ms`, latencies(others), '');
+  row(`the same with ${LARGE_BACKLOG} waiting`, latencies(others), '');
   rows.push([engine, 'memory before and with that backlog, MB', before, service.memoryMb(), 'flat']);
 
   hanging.close();
@@ -149,7 +174,7 @@ const measure = async (engine: Engine): Promise<(string | number)[][]> => {
   const gaps = refusing.arrivals.slice(1).map(({ at }, i) => at - (refusing.arrivals[i]?.endedAt ?? 0));
   rows.push([
     engine,
-    `gaps between four attempts, ms: ${gaps.join(', ')}`,
+    `gaps between four attempts, ms: ${gaps.map(Math.floor).join(', ')}`,
     '',
     '',
     '1000, 4000, 16000: -0/+250',

@@ -15,7 +15,7 @@ export const Id = z.string().meta({
 const RMA_DIGITS = 6;
 export const rmaNumber = (number: number): string => `#RMA-${String(number).padStart(RMA_DIGITS, '0')}`;
 
-export const Instant = z.string().meta({
+const Instant = z.string().meta({
   format: 'date-time',
   description: 'ISO 8601 UTC with milliseconds.',
   examples: ['2026-11-15T09:30:00.000Z'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Instant } from './common.ts';
+import { Id } from './common.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES } from './lifecycle.ts';
 import { OfflineRepair } from './offline-repair.ts';
 
@@ -40,7 +40,3 @@ export const WEBHOOK_EVENT_DATA = {
 } as const;
 export type WebhookEventName = keyof typeof WEBHOOK_EVENT_DATA;
 export type WebhookEventData<Name extends WebhookEventName> = z.infer<(typeof WEBHOOK_EVENT_DATA)[Name]>;
-
-/** What is sent: its bytes are fixed when the change commits and are the same at every attempt. */
-export const webhookEnvelope = <Name extends WebhookEventName>(name: Name) =>
-  z.object({ event: z.literal(name), timestamp: Instant, data: WEBHOOK_EVENT_DATA[name] });

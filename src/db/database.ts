@@ -37,6 +37,6 @@ export interface Database {
 
 /** Called with the client there is something for, or null where that got lost and one must look. */
 export type WakeListener = (clientId: string | null) => void;
-export type Unlisten = () => Promise<void>;
+type Unlisten = () => Promise<void>;
 
 export type OnQuery = (durationMs: number, failed: boolean) => void;

@@ -21,6 +21,8 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
       connectionString,
       types: { getTypeParser },
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
+      idleTimeoutMillis: 0,
       application_name: 'handback',
       ...options,
     });

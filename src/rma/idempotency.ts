@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 import { type Recorder, recording } from './record.ts';
 
-export const REMEMBERED_MS = 24 * 60 * 60 * 1000;
+const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 const PRUNED_AT_ONCE = 1000;
 
 /** What was created, and whether it is the answer of an earlier request with the same key. */

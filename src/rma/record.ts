@@ -7,7 +7,7 @@ import { newId } from '../ids.ts';
 import { type Event, type EventSubject, enqueue } from '../webhooks/outbox.ts';
 
 /** A change that was just made to an RMA: what its timeline tells of it, and the event it fires. */
-export interface Change {
+interface Change {
   type: TimelineType;
   at: number;
   fromStatus: string | null;

@@ -12,7 +12,7 @@ const NEVER = new Set(['168.63.129.16']);
 /** All that is routed on the internet; what lies in it but is special has a range name of its own. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
-export const isPublicAddress = (address: string): boolean => {
+const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   if (parsed.range() !== 'unicast' || NEVER.has(parsed.toString())) return false;

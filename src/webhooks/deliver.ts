@@ -8,7 +8,7 @@ import { ANSWER_LIMIT_BYTES, EXCHANGE_TIMEOUT_MS } from './policy.ts';
 export const signatureOf = (secret: string, body: Buffer): string =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-export interface Outgoing {
+interface Outgoing {
   url: string;
   secret: string;
   id: string;
@@ -19,7 +19,7 @@ export interface Outgoing {
 }
 
 /** What came back: a status, or why there was none. */
-export interface Outcome {
+interface Outcome {
   statusCode: number | null;
   error: string | null;
   timedOut: boolean;

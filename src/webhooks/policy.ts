@@ -5,7 +5,6 @@ export const EXCHANGE_TIMEOUT_MS = 10_000;
 
 /** How long after the end of an attempt the next one comes; after the last entry none does. */
 const WAITS_MS = [1_000, 4_000, 16_000];
-export const MOST_ATTEMPTS = WAITS_MS.length + 1;
 
 /** When to try again after so many attempts, the last of which ended at `endedAtMs`; null: never, the delivery is dropped. */
 export const nextAttemptAt = (attempts: number, endedAtMs: number): number | null => {

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { freePort } from '../support/postgres-server.ts';
-import { launch, until } from '../support/process.ts';
+import { launch } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const BODY = '{"event":"offline_repair.closed","data":{"id":"x"}}';
 

@@ -18,8 +18,8 @@ import {
   startServer,
   temporaryFolder,
   timed,
-  until,
 } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const WITHIN_MS = 5000;
 

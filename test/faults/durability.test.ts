@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
-import {
-  lookInto,
-  makeShop,
-  migratedDatabase,
-  type ServerProcess,
-  startServer,
-  until,
-} from '../support/process.ts';
+import { lookInto, makeShop, migratedDatabase, type ServerProcess, startServer } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const KILLS = 3;
 const WRITERS = 6;

@@ -12,8 +12,8 @@ import {
   migratedDatabase,
   type ServerProcess,
   startServer,
-  until,
 } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 /** What must never leave through a log, a figure or an error; each word is found nowhere else. */
 const PRIVATE = {

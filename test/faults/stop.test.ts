@@ -4,14 +4,8 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
-import {
-  makeShop,
-  migratedDatabase,
-  type ServerProcess,
-  startServer,
-  timed,
-  until,
-} from '../support/process.ts';
+import { makeShop, migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 /** A creation that the server has taken on but cannot finish: its body is still to come. */
 const begun = async (server: ServerProcess, key: string, i: number) => {

@@ -9,9 +9,9 @@ import {
   migratedDatabase,
   type ServerProcess,
   startServer,
-  until,
 } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
 
 /** A short run in the suite; `npm run test:kills` makes a long one. */
 const KILLS = Number(process.env['KILLS'] ?? 4);

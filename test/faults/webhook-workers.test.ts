@@ -4,16 +4,9 @@ import { newId } from '../../src/ids.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
-import {
-  cli,
-  type Env,
-  lookInto,
-  makeShop,
-  migratedDatabase,
-  startServer,
-  until,
-} from '../support/process.ts';
+import { cli, type Env, lookInto, makeShop, migratedDatabase, startServer } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
 
 const withReceivers = async (
   urls: string[],

@@ -13,6 +13,7 @@ import { openDatabase } from '../../src/db/open.ts';
 import { type Answer, ENGINE, freshDatabase, type SendOptions } from './harness.ts';
 import { onServer } from './postgres-databases.ts';
 import { freePort } from './postgres-server.ts';
+import { until } from './until.ts';
 
 // The service as its users have it: a process of its own, started from the command line, seen from outside.
 
@@ -27,21 +28,6 @@ export const SECRET_KEY = 'a secret key for tests, long enough';
 export type Env = Record<string, string>;
 
 // --- waiting ---
-
-/** Asks until there is an answer; nothing here waits a fixed time. */
-export const until = async <Value>(
-  what: string,
-  ask: () => Value | Promise<Value>,
-  withinMs = 10_000,
-): Promise<NonNullable<Exclude<Value, false>>> => {
-  const deadline = Date.now() + withinMs;
-  for (;;) {
-    const value = await ask();
-    if (value) return value as NonNullable<Exclude<Value, false>>;
-    if (Date.now() > deadline) throw new Error(`waited ${withinMs} ms in vain: ${what}`);
-    await pause(20);
-  }
-};
 
 export const timed = async <Value>(work: () => Promise<Value>): Promise<{ value: Value; ms: number }> => {
   const start = performance.now();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { until } from './until.ts';
 
-export interface Received {
+interface Received {
   at: number;
   path: string;
   headers: IncomingHttpHeaders;
@@ -54,6 +54,7 @@ export const startReceiver = async (behaviour: Behaviour = () => 200): Promise<T
     behave: (next) => {
       behave = next;
     },
-    got: (count, withinMs) => until(() => (received.length >= count ? received : null), withinMs),
+    got: (count, withinMs) =>
+      until(`${count} deliveries have come`, () => (received.length >= count ? received : null), withinMs),
   };
 };

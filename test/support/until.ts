@@ -1,17 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const LOOK_EVERY_MS = 5;
-
-/** Waits for a condition to give something, with a deadline: never a guess at how long a thing takes. */
+/** Asks until there is an answer; nothing here waits a fixed time. */
 export const until = async <Value>(
-  look: () => Value | null | undefined | false | Promise<Value | null | undefined | false>,
+  what: string,
+  ask: () => Value | Promise<Value>,
   withinMs = 10_000,
-): Promise<Value> => {
+): Promise<NonNullable<Exclude<Value, false>>> => {
   const deadline = Date.now() + withinMs;
   for (;;) {
-    const value = await look();
-    if (value) return value;
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${look}`);
-    await pause(LOOK_EVERY_MS);
+    const value = await ask();
+    if (value) return value as NonNullable<Exclude<Value, false>>;
+    if (Date.now() > deadline) throw new Error(`waited ${withinMs} ms in vain: ${what}`);
+    await pause(5);
   }
 };

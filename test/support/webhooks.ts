@@ -51,14 +51,18 @@ export const webhookHarness = async ({
     },
     deliveries: () => t.ctx.db.selectFrom('webhook_deliveries').selectAll().orderBy('created_at').execute(),
     drained: async (withinMs) => {
-      await until(async () => {
-        const waiting = await t.ctx.db
-          .selectFrom('webhook_deliveries')
-          .select('id')
-          .where('status', '=', 'PENDING')
-          .execute();
-        return waiting.length === 0;
-      }, withinMs);
+      await until(
+        'nothing waits any more',
+        async () => {
+          const waiting = await t.ctx.db
+            .selectFrom('webhook_deliveries')
+            .select('id')
+            .where('status', '=', 'PENDING')
+            .execute();
+          return waiting.length === 0;
+        },
+        withinMs,
+      );
     },
     advance(ms) {
       t.clock.advance(ms);

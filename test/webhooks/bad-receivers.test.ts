@@ -65,10 +65,14 @@ it('each kind of bad receiver fails its attempt, is named, and leaves a healthy 
   await t.create(await t.addReceiver(healthy.url));
   await healthy.got(1, 5_000);
 
-  const rows = await until(async () => {
-    const tried = (await t.deliveries()).filter((row) => clients.has(row.client_id) && row.attempts > 0);
-    return tried.length === clients.size ? tried : null;
-  }, 30_000);
+  const rows = await until(
+    'the attempts are written down',
+    async () => {
+      const tried = (await t.deliveries()).filter((row) => clients.has(row.client_id) && row.attempts > 0);
+      return tried.length === clients.size ? tried : null;
+    },
+    30_000,
+  );
   for (const row of rows) {
     const name = clients.get(row.client_id) as string;
     const [first] = JSON.parse(row.attempt_log);

@@ -6,7 +6,7 @@ import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
 /** Waits until so many attempts are written down, then gives the delivery. */
 const afterAttempts = (t: WebhookHarness, count: number) =>
-  until(async () => {
+  until('the attempts are written down', async () => {
     const [one] = await t.deliveries();
     return one && one.attempts >= count && one.lease_token === null ? one : null;
   });
@@ -26,7 +26,7 @@ describe('a receiver that never acknowledges', () => {
       t.advance(Math.max(0, waited));
       await receiver.got(n + 2);
     }
-    const [dropped] = await until(async () => {
+    const [dropped] = await until('the attempts are written down', async () => {
       const rows = await t.deliveries();
       return rows[0]?.status === 'DROPPED' ? rows : null;
     });
