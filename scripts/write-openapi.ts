@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { buildApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -15,6 +15,7 @@ const ctx = await openContext(readConfig({ DATA_DIR: dataDir, PUBLIC_URL: 'https
 });
 const app = await buildApp(ctx);
 await app.ready();
+mkdirSync(dirname(file), { recursive: true });
 writeFileSync(file, `${JSON.stringify(app.swagger(), null, 2)}\n`);
 await app.close();
 await ctx.close();
