@@ -24,14 +24,13 @@ const faultsOfText = (value: string, max: number): Fault[] => [
 ];
 const EMPTY: Fault = { rule: 'notEmpty', message: 'must not be empty' };
 
-const checked = (faultsOf: (value: string) => Fault[]) =>
-  z
-    .string()
-    .trim()
-    .check((ctx) => {
-      for (const { rule, message } of faultsOf(ctx.value))
-        ctx.issues.push({ code: 'custom', input: ctx.value, message, params: { rule } });
-    });
+const reporting =
+  (faultsOf: (value: string) => Fault[]) =>
+  (ctx: z.core.ParsePayload<string>): void => {
+    for (const { rule, message } of faultsOf(ctx.value))
+      ctx.issues.push({ code: 'custom', input: ctx.value, message, params: { rule } });
+  };
+const checked = (faultsOf: (value: string) => Fault[]) => z.string().trim().check(reporting(faultsOf));
 
 interface About {
   description?: string;
@@ -45,6 +44,15 @@ export const text = (max: number, about: About = {}) =>
     maxLength: max,
     ...about,
   });
+
+/** A text that is kept to the letter, spaces and all; it may be left out. */
+export const verbatimText = (max: number, about: About = {}) =>
+  z
+    .string()
+    .check(reporting((value) => faultsOfText(value, max)))
+    .meta({ maxLength: max, ...about })
+    .nullable()
+    .default(null);
 
 /** A text that may be left out; `null`, `""` and absence all mean the same. */
 export const optionalText = (max: number, about: About = {}) =>

@@ -50,3 +50,60 @@ export const OFFLINE_REPAIR_MOVES = {
   close: { to: 'OFFLINE_CLOSED', entry: 'CLOSED', event: 'offline_repair.closed' },
 } as const satisfies Record<string, Move<OfflineRepairStatus>>;
 export type OfflineRepairAction = keyof typeof OFFLINE_REPAIR_MOVES;
+
+export const TRADE_RETURN_STATUSES = [
+  'TRADE_SUBMITTED',
+  'TRADE_APPROVED',
+  'TRADE_REJECTED',
+  'TRADE_RECEIVED',
+  'TRADE_CREDIT_REQUESTED',
+  'TRADE_RESOLVED',
+] as const;
+export type TradeReturnStatus = (typeof TRADE_RETURN_STATUSES)[number];
+export const TRADE_RETURN_START: TradeReturnStatus = 'TRADE_SUBMITTED';
+
+interface GuardedMove extends Move<TradeReturnStatus> {
+  from: readonly TradeReturnStatus[];
+  to: TradeReturnStatus;
+}
+
+/** Made by the shop's staff, each from certain statuses only. */
+export const TRADE_RETURN_MOVES = {
+  approve: {
+    from: ['TRADE_SUBMITTED'],
+    to: 'TRADE_APPROVED',
+    entry: 'STATUS_CHANGED',
+    event: 'trade_return.status_changed',
+  },
+  reject: {
+    from: ['TRADE_SUBMITTED', 'TRADE_APPROVED'],
+    to: 'TRADE_REJECTED',
+    entry: 'STATUS_CHANGED',
+    event: 'trade_return.status_changed',
+  },
+  receive: {
+    from: ['TRADE_APPROVED'],
+    to: 'TRADE_RECEIVED',
+    entry: 'STATUS_CHANGED',
+    event: 'trade_return.status_changed',
+  },
+  'request-credit': {
+    from: ['TRADE_RECEIVED'],
+    to: 'TRADE_CREDIT_REQUESTED',
+    entry: 'CREDIT_REQUESTED',
+    event: 'trade_return.credit_requested',
+  },
+  resolve: {
+    from: ['TRADE_RECEIVED', 'TRADE_CREDIT_REQUESTED'],
+    to: 'TRADE_RESOLVED',
+    entry: 'RESOLVED',
+    event: 'trade_return.resolved',
+  },
+} as const satisfies Record<string, GuardedMove>;
+export type TradeReturnAction = keyof typeof TRADE_RETURN_MOVES;
+
+/** The moves that are open from a status, in the order of the table. */
+export const openTradeMoves = (status: TradeReturnStatus): TradeReturnAction[] =>
+  (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).filter((action) =>
+    (TRADE_RETURN_MOVES[action].from as readonly TradeReturnStatus[]).includes(status),
+  );

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Id } from './common.ts';
-import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES } from './lifecycle.ts';
+import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 import { OfflineRepair } from './offline-repair.ts';
+import { TradeReturn } from './trade-return.ts';
 
 // Event name → what its `data` holds. The sender builds from these, the reference shows them, receivers rely on them.
 
@@ -14,6 +15,9 @@ const common = {
 };
 const repair = { ...common, status: z.enum(OFFLINE_REPAIR_STATUSES) };
 const previousRepairStatus = z.enum(OFFLINE_REPAIR_STATUSES);
+
+const tradeReturn = { ...common, status: z.enum(TRADE_RETURN_STATUSES) };
+const previousTradeStatus = z.enum(TRADE_RETURN_STATUSES);
 
 export const WEBHOOK_EVENT_DATA = {
   'offline_repair.created': OfflineRepair,
@@ -37,6 +41,14 @@ export const WEBHOOK_EVENT_DATA = {
     previousStatus: previousRepairStatus,
     offlineDisposition: z.enum(DISPOSITIONS).nullable(),
   }),
+  'trade_return.created': TradeReturn,
+  'trade_return.status_changed': z.object({ ...tradeReturn, previousStatus: previousTradeStatus }),
+  'trade_return.credit_requested': z.object({
+    ...tradeReturn,
+    previousStatus: previousTradeStatus,
+    creditAmount: z.number().meta({ description: 'The sum of price × quantity, exact to the last decimal.' }),
+  }),
+  'trade_return.resolved': z.object({ ...tradeReturn, previousStatus: previousTradeStatus }),
 } as const;
 export type WebhookEventName = keyof typeof WEBHOOK_EVENT_DATA;
 export type WebhookEventData<Name extends WebhookEventName> = z.infer<(typeof WEBHOOK_EVENT_DATA)[Name]>;

@@ -18,6 +18,7 @@ import { operationRoutes } from './http/operations.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts';
 import { closeSilentConnections } from './http/silent-connections.ts';
 import { offlineRepairRoutes } from './offline-repairs/routes.ts';
+import { tradeReturnRoutes } from './trade-returns/routes.ts';
 import { watchQueue } from './webhooks/start.ts';
 
 /** Longer than any id, so that an over-long one reaches the handler and gets the same 404 as every other unknown id. */
@@ -78,6 +79,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
       raiseGates(external, ctx);
       refusingOtherMethods(external, () => {
         offlineRepairRoutes(external as ExternalApp, ctx);
+        tradeReturnRoutes(external as ExternalApp, ctx);
         external.get('/openapi.json', { config: { keyless: true }, schema: { hide: true } }, () =>
           app.swagger(),
         );

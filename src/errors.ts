@@ -23,6 +23,7 @@ export const REFUSALS = {
     status: 409,
     message: 'The first request with this Idempotency-Key is still running.',
   },
+  MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
   BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 256 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,

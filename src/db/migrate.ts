@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { initial } from './migrations/0001-initial.ts';
 import { webhookDeliveries } from './migrations/0002-webhook-deliveries.ts';
+import { tradeReturns } from './migrations/0003-trade-returns.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -9,6 +10,7 @@ import type { Tables } from './tables.ts';
 const CHANGES: Record<string, SchemaChange> = {
   '0001-initial': initial,
   '0002-webhook-deliveries': webhookDeliveries,
+  '0003-trade-returns': tradeReturns,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

@@ -1,6 +1,11 @@
 import type { ColumnType, Selectable } from 'kysely';
 import type { Actor } from '../../contract/common.ts';
-import type { DISPOSITIONS, OfflineRepairStatus, TimelineType } from '../../contract/lifecycle.ts';
+import type {
+  DISPOSITIONS,
+  OfflineRepairStatus,
+  TimelineType,
+  TradeReturnStatus,
+} from '../../contract/lifecycle.ts';
 import type { WebhookEventName } from '../../contract/webhook-event.ts';
 
 // One row type a table, the same on both engines: ids and texts are strings, times are milliseconds since 1970,
@@ -66,11 +71,13 @@ interface RmaColumns<Status extends string> {
   external_ref: Fixed<string | null>;
   external_source: Fixed<string | null>;
   created_at: Fixed<number>;
+  /** What staff search in, in lower case. */
+  search_text: Fixed<string>;
   /** Rises by a millisecond at least with every change: it is also the time of the change's event. */
   updated_at: number;
 }
 
-export interface OfflineRepairTable extends RmaColumns<OfflineRepairStatus> {
+interface OfflineRepairTable extends RmaColumns<OfflineRepairStatus> {
   order_number: Fixed<string>;
   customer_email: Fixed<string>;
   customer_name: Fixed<string>;
@@ -86,6 +93,22 @@ export interface OfflineRepairTable extends RmaColumns<OfflineRepairStatus> {
   offline_disposition: (typeof DISPOSITIONS)[number] | null;
   assigned_to_id: string | null;
   repair_notes: string | null;
+}
+
+interface TradeReturnTable extends RmaColumns<TradeReturnStatus> {
+  trade_order_number: Fixed<string>;
+  customer_email: Fixed<string>;
+  customer_name: Fixed<string>;
+  customer_phone: Fixed<string | null>;
+  company_name: Fixed<string>;
+  company_id: Fixed<string>;
+  reason: Fixed<string>;
+  items: Fixed<string>;
+  shipping_address: Fixed<string>;
+  order_date: Fixed<string | null>;
+  customer_notes: Fixed<string | null>;
+  fault_description: Fixed<string | null>;
+  additional_comment: Fixed<string | null>;
 }
 
 interface TimelineTable {
@@ -142,6 +165,7 @@ export interface Tables {
   api_clients: ApiClientTable;
   users: UserTable;
   offline_repairs: OfflineRepairTable;
+  trade_returns: TradeReturnTable;
   timeline: TimelineTable;
   idempotency_keys: IdempotencyTable;
   webhook_deliveries: WebhookDeliveryTable;

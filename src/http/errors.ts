@@ -17,6 +17,7 @@ const TOLD: ReadonlySet<RefusalCode> = new Set([
   'USAGE_CAP_EXCEEDED',
   'IDEMPOTENCY_KEY_IN_USE',
   'IDEMPOTENCY_KEY_REUSED',
+  'MOVE_NOT_OPEN',
 ]);
 
 /** What Fastify itself refuses, in our words. */

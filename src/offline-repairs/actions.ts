@@ -1,6 +1,6 @@
 import type { Updateable } from 'kysely';
 import type { z } from 'zod';
-import { listEnvelope } from '../../contract/common.ts';
+import { listEnvelope, rmaNumber } from '../../contract/common.ts';
 import {
   DEFAULT_START_STATUS,
   OFFLINE_REPAIR_MOVES,
@@ -14,15 +14,17 @@ import type {
 } from '../../contract/offline-repair.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { OfflineRepairTable, Row } from '../db/tables.ts';
-import { newId } from '../ids.ts';
-import { type Created, createOnce } from '../rma/idempotency.ts';
-import { nextInstant, recording } from '../rma/record.ts';
+import type { Row, Tables } from '../db/tables.ts';
+import { addNote, changeRma } from '../rma/change.ts';
+import { createRma } from '../rma/create.ts';
+import type { Created } from '../rma/idempotency.ts';
+import { findRma, listRmas, type RmaFilters, searchText } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
-import { takePlace } from '../shops/allowance.ts';
 import type { Event, EventExtra } from '../webhooks/outbox.ts';
-import { findRepair, insertRepair, listRepairs, lockRepair, updateRepair } from './store.ts';
+import { insertRepair } from './store.ts';
 import { viewOfflineRepair } from './view.ts';
+
+const TABLE = 'offline_repairs';
 
 export const createOfflineRepair = (
   ctx: Context,
@@ -30,60 +32,70 @@ export const createOfflineRepair = (
   body: CreateOfflineRepair,
   key?: string,
 ): Promise<Created<OfflineRepair>> =>
-  createOnce(ctx, caller, { path: 'offline-repairs', body, key }, async (trx, record, nowMs) => {
-    const { shop, actor } = caller;
-    const number = await takePlace(trx, shop, nowMs);
+  createRma(ctx, caller, { path: 'offline-repairs', body, key }, async (trx, rma) => {
+    const { faultyItem, tracking } = body;
     const row = await insertRepair(
       trx,
       {
-        id: newId(nowMs),
-        shop_id: shop.id,
-        client_id: actor.type === 'API_CLIENT' ? actor.id : null,
-        number,
+        ...rma,
         status: body.startStatus ?? DEFAULT_START_STATUS,
-        external_ref: body.externalRef,
-        external_source: body.externalSource,
         order_number: body.orderNumber,
         customer_email: body.customerEmail,
         customer_name: body.customerName,
         customer_phone: body.customerPhone,
-        faulty_item: JSON.stringify(body.faultyItem),
+        faulty_item: JSON.stringify(faultyItem),
         fault_description: body.faultDescription,
         store_id: body.storeId,
         replacement_sku: body.replacementSku,
         notes: body.notes,
-        tracking_number: body.tracking?.trackingNumber ?? null,
-        carrier_name: body.tracking?.carrierName ?? null,
+        tracking_number: tracking?.trackingNumber ?? null,
+        carrier_name: tracking?.carrierName ?? null,
         offline_disposition: null,
         assigned_to_id: null,
         repair_notes: null,
-        created_at: nowMs,
-        updated_at: nowMs,
+        search_text: searchText(
+          rmaNumber(rma.number),
+          body.orderNumber,
+          body.customerName,
+          body.customerEmail,
+          faultyItem.sku,
+          faultyItem.serialNumber,
+        ),
       },
-      body.faultyItem.sku,
+      faultyItem.sku,
     );
-    const repair = viewOfflineRepair(row);
-    await record(row, {
-      type: 'CREATED',
-      at: nowMs,
-      fromStatus: null,
-      note: body.notes,
-      data: body.tracking ? { ...body.tracking } : {},
-      event: { name: 'offline_repair.created', data: repair },
-    });
-    return repair;
+    const answer = viewOfflineRepair(row);
+    const event = { name: 'offline_repair.created', data: answer } as const;
+    return { row, answer, event, note: body.notes, data: { ...tracking } };
   });
 
 export const getOfflineRepair = async (ctx: Context, caller: Caller, id: string): Promise<OfflineRepair> =>
-  viewOfflineRepair(await findRepair(ctx.db, caller, id));
+  viewOfflineRepair(await findRma(ctx.db, TABLE, caller, id));
 
-export const listOfflineRepairs = async (ctx: Context, caller: Caller, query: OfflineRepairQuery) => {
-  const { rows, total } = await listRepairs(ctx.db, caller, query);
+export const listOfflineRepairs = async (
+  ctx: Context,
+  caller: Caller,
+  query: OfflineRepairQuery & RmaFilters,
+) => {
+  const { rows, total } = await listRmas(ctx.db, TABLE, caller, query, {
+    status: query.status,
+    external_ref: query.externalRef,
+    external_source: query.externalSource,
+    order_number: query.orderNumber,
+    store_id: query.storeId,
+  });
   return listEnvelope(rows.map(viewOfflineRepair), total, query);
 };
 
 export const getOfflineRepairTimeline = async (ctx: Context, caller: Caller, id: string) =>
-  readTimeline(ctx.db, (await findRepair(ctx.db, caller, id)).id);
+  readTimeline(ctx.db, (await findRma(ctx.db, TABLE, caller, id)).id);
+
+export const noteOfflineRepair = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  note: string,
+): Promise<OfflineRepair> => viewOfflineRepair(await addNote(ctx, caller, TABLE, id, note));
 
 export type ActionBody<Action extends OfflineRepairAction> = z.infer<
   (typeof OfflineRepairActionBody)[Action]
@@ -93,7 +105,7 @@ type Repair = Row<'offline_repairs'>;
 type EventOf<Action extends OfflineRepairAction> = (typeof OFFLINE_REPAIR_MOVES)[Action]['event'];
 
 interface Effect<Action extends OfflineRepairAction> {
-  set?: Updateable<OfflineRepairTable>;
+  set?: Updateable<Tables['offline_repairs']>;
   /** What the timeline keeps. */
   note?: string | null;
   data?: Record<string, unknown>;
@@ -136,26 +148,21 @@ const EFFECTS: { [Action in OfflineRepairAction]: (body: ActionBody<Action>) => 
   }),
 };
 
-export const moveOfflineRepair = <Action extends OfflineRepairAction>(
+export const moveOfflineRepair = async <Action extends OfflineRepairAction>(
   ctx: Context,
   caller: Caller,
   id: string,
   action: Action,
   body: ActionBody<Action>,
-): Promise<OfflineRepair> =>
-  recording(ctx, caller, async (trx, record) => {
-    const before = await lockRepair(trx, caller, id);
-    const { to, entry, event } = OFFLINE_REPAIR_MOVES[action];
-    const { set = {}, note = null, data = {}, tells } = EFFECTS[action](body);
-    const at = nextInstant(ctx.clock.now(), before.updated_at);
-    const after = await updateRepair(trx, before.id, { ...set, status: to ?? before.status, updated_at: at });
-    await record(after, {
-      type: entry,
-      at,
-      fromStatus: before.status,
-      note,
-      data,
-      event: { name: event, data: tells(before, after) } as Event,
-    });
-    return viewOfflineRepair(after);
-  });
+): Promise<OfflineRepair> => {
+  const { to, entry, event } = OFFLINE_REPAIR_MOVES[action];
+  const { set, note, data, tells } = EFFECTS[action](body);
+  const after = await changeRma(ctx, caller, TABLE, id, () => ({
+    set: { ...set, ...(to === null ? {} : { status: to }) },
+    entry,
+    ...(note === undefined ? {} : { note }),
+    ...(data === undefined ? {} : { data }),
+    event: (before, now) => ({ name: event, data: tells(before, now) }) as Event,
+  }));
+  return viewOfflineRepair(after);
+};

@@ -9,6 +9,7 @@ import {
   OfflineRepairQuery,
 } from '../../contract/offline-repair.ts';
 import type { Context } from '../context.ts';
+import { sendCreated } from '../http/created.ts';
 import { answer, type ExternalApp, refusals } from '../http/openapi/route-schemas.ts';
 import {
   createOfflineRepair,
@@ -45,12 +46,8 @@ export const offlineRepairRoutes = (app: ExternalApp, ctx: Context): void => {
         },
       },
     },
-    async (request, reply) => {
-      const key = request.headers['idempotency-key'] as string | undefined;
-      const created = await createOfflineRepair(ctx, request.caller, request.body, key);
-      if (created.replayed) reply.header('idempotency-replayed', 'true');
-      return reply.code(201).send(created.answer);
-    },
+    (request, reply) =>
+      sendCreated(request, reply, (key) => createOfflineRepair(ctx, request.caller, request.body, key)),
   );
 
   app.get(

@@ -13,7 +13,7 @@ interface Change {
   fromStatus: string | null;
   note: string | null;
   data: Record<string, unknown>;
-  event: Event;
+  event: Event | null;
 }
 
 /** Writes a change down, in the transaction that makes it: no change without its entry and event, and none without it. */
@@ -32,7 +32,7 @@ export const recording = async <Result>(
   const result = await ctx.db.transaction().execute((trx) =>
     work(trx, async (rma, change) => {
       await writeEntry(trx, rma, actor, change);
-      const receiver = await enqueue(trx, shop, rma, change.at, change.event);
+      const receiver = change.event && (await enqueue(trx, shop, rma, change.at, change.event));
       if (receiver) receivers.add(receiver);
     }),
   );

@@ -119,6 +119,7 @@ describe('migrations', () => {
       offline_disposition: null,
       assigned_to_id: null,
       repair_notes: null,
+      search_text: '',
       created_at: 1,
       updated_at: 1,
     });

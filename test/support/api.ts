@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect, onTestFinished, vi } from 'vitest';
 import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { createOfflineRepair } from '../../src/offline-repairs/actions.ts';
-import { repairBody } from './bodies.ts';
+import { repairBody, tradeBody } from './bodies.ts';
 import type { Answer, Harness, SendOptions } from './harness.ts';
 
 // What the API tests share: the list of endpoints, errors, a standing clock, rows, sockets.
@@ -30,6 +30,7 @@ const BODIES: Record<string, { good: unknown; bad: unknown }> = {
     bad: { offlineDisposition: 'BURN' },
   },
   '/offline-repairs/{id}/close': { good: {}, bad: { reason: 'done' } },
+  '/trade-returns': { good: tradeBody(), bad: { items: [] } },
 };
 
 export interface Endpoint {

@@ -8,3 +8,16 @@ export const repairBody = (more: Record<string, unknown> = {}) => ({
   storeId: 'store-7',
   ...more,
 });
+
+/** The smallest body that creates a trade return. */
+export const tradeBody = (more: Record<string, unknown> = {}) => ({
+  tradeOrderNumber: 'TO-5501',
+  customerEmail: 'buying@northwind.example',
+  customerName: 'Nora Wind',
+  companyName: 'Northwind Interiors',
+  companyId: 'company-118',
+  reason: 'Damaged in transit',
+  items: [{ sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 4, price: 120.5 }],
+  shippingAddress: { street: '12 Harbour Road', suburb: 'Port Melbourne', state: 'VIC', postcode: '3207' },
+  ...more,
+});

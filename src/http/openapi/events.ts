@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { OfflineRepair } from '../../../contract/offline-repair.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../../contract/webhook-event.ts';
 import type { Json } from './json.ts';
 
@@ -27,10 +26,7 @@ export const withEvents = (document: Json): Json => ({
                   properties: {
                     event: { type: 'string', const: name },
                     timestamp: { type: 'string', format: 'date-time' },
-                    data:
-                      data === OfflineRepair
-                        ? { $ref: '#/components/schemas/OfflineRepair' }
-                        : plainSchema(data),
+                    data: dataSchema(data),
                   },
                 },
               },
@@ -46,7 +42,10 @@ export const withEvents = (document: Json): Json => ({
   ),
 });
 
-const plainSchema = (schema: z.ZodType): Json => {
+/** The whole resource where the event carries it, else the event's own few fields. */
+const dataSchema = (schema: z.ZodType): Json => {
+  const id = z.globalRegistry.get(schema)?.id;
+  if (id) return { $ref: `#/components/schemas/${id}` };
   const { $schema, additionalProperties, ...plain } = z.toJSONSchema(schema, { io: 'output' });
   return plain;
 };
@@ -57,6 +56,10 @@ const EVENT_WORDS: Record<WebhookEventName, string> = {
   'offline_repair.status_changed': 'The repair moved between lifecycle stages.',
   'offline_repair.disposition_set': 'A disposition was set at resolution.',
   'offline_repair.closed': 'The repair was closed.',
+  'trade_return.created': 'A trade return was created through the API. `data` is the whole trade return.',
+  'trade_return.status_changed': "The shop's staff moved the trade return between lifecycle stages.",
+  'trade_return.credit_requested': 'A credit was requested for the trade return.',
+  'trade_return.resolved': 'The trade return was resolved.',
 };
 
 const eventHeader = (name: string, description: string, required = true) => ({

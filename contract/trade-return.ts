@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { Id, listOf, pageQuery, stamps, updatedSince } from './common.ts';
+import {
+  email,
+  LENGTH,
+  optionalText,
+  optionalWeight,
+  price,
+  quantity,
+  text,
+  verbatimText,
+} from './fields.ts';
+import { TRADE_RETURN_STATUSES } from './lifecycle.ts';
+
+const MOST_ITEMS = 250;
+
+const TradeItem = z
+  .strictObject({
+    sku: text(LENGTH.reference, { examples: ['LAMP-OAK'] }),
+    productName: text(LENGTH.name, { examples: ['Oak table lamp'] }),
+    quantity: quantity(),
+    price: price(),
+    variantTitle: optionalText(LENGTH.name),
+    weight: optionalWeight(),
+    tradeLineItemId: optionalText(LENGTH.reference, {
+      description: 'The line of the trade order.',
+      examples: ['line-3'],
+    }),
+  })
+  .meta({ id: 'TradeItem' });
+
+const ShippingAddress = z
+  .strictObject({
+    street: text(LENGTH.name, { examples: ['12 Harbour Road'] }),
+    suburb: text(LENGTH.name, { examples: ['Port Melbourne'] }),
+    state: text(LENGTH.name, { examples: ['VIC'] }),
+    postcode: text(LENGTH.reference, { examples: ['3207'] }),
+  })
+  .meta({ id: 'ShippingAddress', description: 'Where the goods come from.' });
+
+export const CreateTradeReturn = z
+  .strictObject({
+    tradeOrderNumber: text(LENGTH.reference, { examples: ['TO-5501'] }),
+    customerEmail: email({ examples: ['buying@northwind.example'] }),
+    customerName: text(LENGTH.name, { examples: ['Nora Wind'] }),
+    companyName: text(LENGTH.name, { examples: ['Northwind Interiors'] }),
+    companyId: text(LENGTH.reference, { examples: ['company-118'] }),
+    reason: text(LENGTH.freeText, { examples: ['Damaged in transit'] }),
+    items: z.array(TradeItem).min(1).max(MOST_ITEMS),
+    shippingAddress: ShippingAddress,
+    customerPhone: optionalText(LENGTH.name),
+    orderDate: verbatimText(LENGTH.name, {
+      description: 'Any text, echoed as given.',
+      examples: ['2026-10-02'],
+    }),
+    customerNotes: optionalText(LENGTH.freeText),
+    faultDescription: optionalText(LENGTH.freeText),
+    additionalComment: optionalText(LENGTH.freeText),
+    externalRef: optionalText(LENGTH.reference, {
+      description: 'Your own identifier; echoed in answers and webhooks.',
+    }),
+    externalSource: optionalText(LENGTH.reference, {
+      description: 'Your own label of where this came from; echoed in answers and webhooks.',
+    }),
+  })
+  .meta({
+    id: 'CreateTradeReturn',
+    examples: [
+      {
+        tradeOrderNumber: 'TO-5501',
+        customerEmail: 'buying@northwind.example',
+        customerName: 'Nora Wind',
+        companyName: 'Northwind Interiors',
+        companyId: 'company-118',
+        reason: 'Damaged in transit',
+        items: [{ sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 4, price: 120.5 }],
+        shippingAddress: {
+          street: '12 Harbour Road',
+          suburb: 'Port Melbourne',
+          state: 'VIC',
+          postcode: '3207',
+        },
+      },
+    ],
+  });
+export type CreateTradeReturn = z.infer<typeof CreateTradeReturn>;
+
+export const TradeReturn = z
+  .object({
+    id: Id,
+    rmaNumber: z.string().meta({ examples: ['#RMA-000124'] }),
+    status: z.enum(TRADE_RETURN_STATUSES),
+    externalRef: z.string().nullable(),
+    externalSource: z.string().nullable(),
+    tradeOrderNumber: z.string(),
+    customerEmail: z.string(),
+    customerName: z.string(),
+    customerPhone: z.string().nullable(),
+    companyName: z.string(),
+    companyId: z.string(),
+    reason: z.string(),
+    items: z.array(
+      z.object({
+        sku: z.string(),
+        productName: z.string(),
+        quantity: z.number(),
+        price: z.number(),
+        variantTitle: z.string().nullable(),
+        weight: z.number().nullable(),
+        tradeLineItemId: z.string().nullable(),
+      }),
+    ),
+    shippingAddress: z.object({
+      street: z.string(),
+      suburb: z.string(),
+      state: z.string(),
+      postcode: z.string(),
+    }),
+    orderDate: z.string().nullable(),
+    customerNotes: z.string().nullable(),
+    faultDescription: z.string().nullable(),
+    additionalComment: z.string().nullable(),
+    ...stamps,
+  })
+  .meta({ id: 'TradeReturn' });
+export type TradeReturn = z.infer<typeof TradeReturn>;
+
+export const TradeReturnList = listOf(TradeReturn).meta({
+  id: 'TradeReturnList',
+  description: 'Newest first.',
+});
+
+const reference = () => text(LENGTH.reference).optional();
+export const TradeReturnQuery = z.strictObject({
+  ...pageQuery,
+  status: z.enum(TRADE_RETURN_STATUSES).optional(),
+  externalRef: reference(),
+  externalSource: reference(),
+  tradeOrderNumber: reference(),
+  companyId: reference(),
+  customerEmail: text(LENGTH.name).optional(),
+  updatedSince,
+});
+export type TradeReturnQuery = z.infer<typeof TradeReturnQuery>;

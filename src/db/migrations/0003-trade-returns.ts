@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { SchemaChange } from '../schema-change.ts';
+
+/** Trade returns, and for both kinds what staff search in and an index of when they were made. */
+export const tradeReturns: SchemaChange = async (db, { id }) => {
+  const { schema } = db;
+  await schema
+    .createTable('trade_returns')
+    .addColumn('id', id, (column) => column.primaryKey().notNull())
+    .addColumn('shop_id', id, (column) => column.notNull())
+    .addColumn('client_id', id)
+    .addColumn('number', 'bigint', (column) => column.notNull())
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('external_ref', 'text')
+    .addColumn('external_source', 'text')
+    .addColumn('trade_order_number', 'text', (column) => column.notNull())
+    .addColumn('customer_email', 'text', (column) => column.notNull())
+    .addColumn('customer_name', 'text', (column) => column.notNull())
+    .addColumn('customer_phone', 'text')
+    .addColumn('company_name', 'text', (column) => column.notNull())
+    .addColumn('company_id', 'text', (column) => column.notNull())
+    .addColumn('reason', 'text', (column) => column.notNull())
+    .addColumn('items', 'text', (column) => column.notNull())
+    .addColumn('shipping_address', 'text', (column) => column.notNull())
+    .addColumn('order_date', 'text')
+    .addColumn('customer_notes', 'text')
+    .addColumn('fault_description', 'text')
+    .addColumn('additional_comment', 'text')
+    .addColumn('search_text', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('updated_at', 'bigint', (column) => column.notNull())
+    .execute();
+  const index = (table: string, name: string, columns: string[]) =>
+    schema
+      .createIndex(`${table}_${name}`)
+      .on(table)
+      .columns(['shop_id', ...columns]);
+  await index('trade_returns', 'number', ['number']).unique().execute();
+  await index('trade_returns', 'status', ['status', 'number']).execute();
+  await index('trade_returns', 'order', ['trade_order_number']).execute();
+  await index('trade_returns', 'company', ['company_id']).execute();
+  await index('trade_returns', 'updated', ['updated_at']).execute();
+  await index('trade_returns', 'created', ['created_at']).execute();
+  await index('trade_returns', 'external_ref', ['external_ref'])
+    .where('external_ref', 'is not', null)
+    .execute();
+
+  await schema
+    .alterTable('offline_repairs')
+    .addColumn('search_text', 'text', (column) => column.notNull().defaultTo(''))
+    .execute();
+  await sql`update offline_repairs set search_text =
+    lower('#rma-' || number || ' ' || order_number || ' ' || customer_name || ' ' || customer_email || ' ' || faulty_item)`.execute(
+    db,
+  );
+  await index('offline_repairs', 'created', ['created_at']).execute();
+};

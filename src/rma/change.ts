@@ -1,0 +1,52 @@
+import type { Updateable } from 'kysely';
+import type { TimelineType } from '../../contract/lifecycle.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Event } from '../webhooks/outbox.ts';
+import { nextInstant, recording } from './record.ts';
+import { lockRma, updateRma } from './store.ts';
+import type { RmaRow, RmaTableName } from './visibility.ts';
+
+/** What is to become of an RMA, once it is known how it stands. */
+interface ChangeOf<Table extends RmaTableName> {
+  set?: Updateable<Tables[Table]>;
+  entry: TimelineType;
+  note?: string | null;
+  data?: Record<string, unknown>;
+  /** The event it fires, told of the RMA before and after; none where nobody outside is told. */
+  event?(before: RmaRow<Table>, after: RmaRow<Table>): Event;
+}
+
+/** Changes an RMA of either kind: one change of one RMA at a time, with its timeline entry and its event, all or nothing. */
+export const changeRma = <Table extends RmaTableName>(
+  ctx: Context,
+  caller: Caller,
+  table: Table,
+  id: string,
+  decide: (before: RmaRow<Table>) => ChangeOf<Table>,
+): Promise<RmaRow<Table>> =>
+  recording(ctx, caller, async (trx, record) => {
+    const before = await lockRma(trx, table, caller, id);
+    const { set, entry, note, data, event } = decide(before);
+    const at = nextInstant(ctx.clock.now(), before.updated_at);
+    const after = await updateRma(trx, table, before.id, { ...set, updated_at: at } as never);
+    await record(after, {
+      type: entry,
+      at,
+      fromStatus: before.status,
+      note: note ?? null,
+      data: data ?? {},
+      event: event ? event(before, after) : null,
+    });
+    return after;
+  });
+
+/** A remark of the shop's staff: it stands in the timeline and fires nothing. */
+export const addNote = <Table extends RmaTableName>(
+  ctx: Context,
+  caller: Caller,
+  table: Table,
+  id: string,
+  note: string,
+): Promise<RmaRow<Table>> => changeRma(ctx, caller, table, id, () => ({ entry: 'NOTE_ADDED', note }));

@@ -1,0 +1,135 @@
+import { listEnvelope, rmaNumber } from '../../contract/common.ts';
+import {
+  openTradeMoves,
+  TRADE_RETURN_MOVES,
+  TRADE_RETURN_START,
+  type TradeReturnAction,
+} from '../../contract/lifecycle.ts';
+import type { CreateTradeReturn, TradeReturn, TradeReturnQuery } from '../../contract/trade-return.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import type { Row } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
+import { exactNumber } from '../exact-number.ts';
+import { addNote, changeRma } from '../rma/change.ts';
+import { createRma } from '../rma/create.ts';
+import type { Created } from '../rma/idempotency.ts';
+import { findRma, listRmas, type RmaFilters, searchText } from '../rma/store.ts';
+import { readTimeline } from '../rma/timeline.ts';
+import type { Event, EventExtra } from '../webhooks/outbox.ts';
+import { creditAmount } from './credit.ts';
+import { viewTradeReturn } from './view.ts';
+
+const TABLE = 'trade_returns';
+
+export const createTradeReturn = (
+  ctx: Context,
+  caller: Caller,
+  body: CreateTradeReturn,
+  key?: string,
+): Promise<Created<TradeReturn>> =>
+  createRma(ctx, caller, { path: 'trade-returns', body, key }, async (trx, rma) => {
+    const row = await trx
+      .insertInto(TABLE)
+      .values({
+        ...rma,
+        status: TRADE_RETURN_START,
+        trade_order_number: body.tradeOrderNumber,
+        customer_email: body.customerEmail,
+        customer_name: body.customerName,
+        customer_phone: body.customerPhone,
+        company_name: body.companyName,
+        company_id: body.companyId,
+        reason: body.reason,
+        items: JSON.stringify(body.items),
+        shipping_address: JSON.stringify(body.shippingAddress),
+        order_date: body.orderDate,
+        customer_notes: body.customerNotes,
+        fault_description: body.faultDescription,
+        additional_comment: body.additionalComment,
+        search_text: searchText(
+          rmaNumber(rma.number),
+          body.tradeOrderNumber,
+          body.customerName,
+          body.customerEmail,
+          body.companyName,
+          body.companyId,
+          ...body.items.map(({ sku }) => sku),
+        ),
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const answer = viewTradeReturn(row);
+    return { row, answer, event: { name: 'trade_return.created', data: answer } };
+  });
+
+export const getTradeReturn = async (ctx: Context, caller: Caller, id: string): Promise<TradeReturn> =>
+  viewTradeReturn(await findRma(ctx.db, TABLE, caller, id));
+
+export const listTradeReturns = async (
+  ctx: Context,
+  caller: Caller,
+  query: TradeReturnQuery & RmaFilters,
+) => {
+  const { rows, total } = await listRmas(ctx.db, TABLE, caller, query, {
+    status: query.status,
+    external_ref: query.externalRef,
+    external_source: query.externalSource,
+    trade_order_number: query.tradeOrderNumber,
+    company_id: query.companyId,
+    customer_email: query.customerEmail,
+  });
+  return listEnvelope(rows.map(viewTradeReturn), total, query);
+};
+
+export const getTradeReturnTimeline = async (ctx: Context, caller: Caller, id: string) =>
+  readTimeline(ctx.db, (await findRma(ctx.db, TABLE, caller, id)).id);
+
+export const noteTradeReturn = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  note: string,
+): Promise<TradeReturn> => viewTradeReturn(await addNote(ctx, caller, TABLE, id, note));
+
+type Return = Row<'trade_returns'>;
+type MoveEvent = (typeof TRADE_RETURN_MOVES)[TradeReturnAction]['event'];
+
+/** What each event tells beyond what all events do. */
+const TELLS: { [Name in MoveEvent]: (before: Return) => EventExtra<Name> } = {
+  'trade_return.status_changed': ({ status }) => ({ previousStatus: status }),
+  'trade_return.credit_requested': ({ status, items }) => ({
+    previousStatus: status,
+    creditAmount: exactNumber(creditAmount(JSON.parse(items))),
+  }),
+  'trade_return.resolved': ({ status }) => ({ previousStatus: status }),
+};
+
+/** Staff's moves: from the right status only, and of two people at once one wins. */
+export const moveTradeReturn = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  action: TradeReturnAction,
+  note: string | null,
+): Promise<TradeReturn> => {
+  const { from, to, entry, event } = TRADE_RETURN_MOVES[action];
+  const after = await changeRma(ctx, caller, TABLE, id, ({ status }) => {
+    if (!(from as readonly string[]).includes(status)) throw notOpen(action, status);
+    return {
+      set: { status: to },
+      entry,
+      note,
+      event: (before) => ({ name: event, data: TELLS[event](before) }) as Event,
+    };
+  });
+  return viewTradeReturn(after);
+};
+
+const notOpen = (action: TradeReturnAction, status: Return['status']): ServiceError => {
+  const open = openTradeMoves(status);
+  const rest = open.length > 0 ? `open now: ${open.join(', ')}` : 'no move is open any more';
+  return new ServiceError('MOVE_NOT_OPEN', {
+    message: `The return is ${status}, so ${action} is not open; ${rest}.`,
+  });
+};

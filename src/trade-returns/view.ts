@@ -1,0 +1,26 @@
+import { instant, rmaNumber } from '../../contract/common.ts';
+import type { TradeReturn } from '../../contract/trade-return.ts';
+import type { Row } from '../db/tables.ts';
+
+export const viewTradeReturn = (row: Row<'trade_returns'>): TradeReturn => ({
+  id: row.id,
+  rmaNumber: rmaNumber(row.number),
+  status: row.status,
+  externalRef: row.external_ref,
+  externalSource: row.external_source,
+  tradeOrderNumber: row.trade_order_number,
+  customerEmail: row.customer_email,
+  customerName: row.customer_name,
+  customerPhone: row.customer_phone,
+  companyName: row.company_name,
+  companyId: row.company_id,
+  reason: row.reason,
+  items: JSON.parse(row.items),
+  shippingAddress: JSON.parse(row.shipping_address),
+  orderDate: row.order_date,
+  customerNotes: row.customer_notes,
+  faultDescription: row.fault_description,
+  additionalComment: row.additional_comment,
+  createdAt: instant(row.created_at),
+  updatedAt: instant(row.updated_at),
+});
