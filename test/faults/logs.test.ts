@@ -158,7 +158,7 @@ describe('logs', () => {
     await expectStatus(404, server.get(`/offline-repairs/${PRIVATE.reference}`));
     await expectStatus(400, server.get(`/offline-repairs/${repair.id}?x=${PRIVATE.query}`));
     await expectStatus(404, server.get(`/customers/${PRIVATE.email}?name=${PRIVATE.query}`));
-    await expectStatus(400, server.get(`${BASE_PATH}/offline-repairs/%zz${PRIVATE.reference}`));
+    await expectStatus(404, server.get(`${BASE_PATH}/offline-repairs/%zz${PRIVATE.reference}`));
     await expectStatus(405, server.send(`/offline-repairs?x=${PRIVATE.query}`, { method: 'DELETE' }));
     await expectStatus(401, server.get('/offline-repairs', { key: wrongKey }));
     await expectStatus(

@@ -55,6 +55,7 @@ const indexesOf = async (db: Db, engine: 'sqlite' | 'postgres'): Promise<string[
         .replaceAll('"', '')
         .replace(' using btree', '')
         .replace(' on public.', ' on ')
+        .replaceAll('::text', '')
         .replace(/ where \(?(.*?)\)?$/, ' where $1'),
     )
     .sort();
