@@ -15,7 +15,7 @@ export const Id = z.string().meta({
 const RMA_DIGITS = 6;
 export const rmaNumber = (number: number): string => `#RMA-${String(number).padStart(RMA_DIGITS, '0')}`;
 
-const Instant = z.string().meta({
+export const Instant = z.string().meta({
   format: 'date-time',
   description: 'ISO 8601 UTC with milliseconds.',
   examples: ['2026-11-15T09:30:00.000Z'],
@@ -81,7 +81,7 @@ export const listEnvelope = <Item>(items: Item[], total: number, { page, limit }
 // --- timeline ---
 
 const ACTOR_TYPES = ['API_CLIENT', 'USER', 'SYSTEM'] as const;
-const Actor = z.object({ type: z.enum(ACTOR_TYPES), id: Id.nullable(), name: z.string() });
+export const Actor = z.object({ type: z.enum(ACTOR_TYPES), id: Id.nullable(), name: z.string() });
 export type Actor = z.infer<typeof Actor>;
 
 export const TimelineEntry = z

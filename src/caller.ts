@@ -6,3 +6,6 @@ export interface Caller {
   shop: Shop;
   actor: Actor;
 }
+
+/** Whoever uses the command line on the server. */
+export const OPERATOR: Actor = { type: 'SYSTEM', id: null, name: 'operator' };

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { pino } from 'pino';
+import { PLANS, SUBSCRIPTIONS, USER_ROLES } from '../contract/admin-people.ts';
 import {
   collect,
   email,
@@ -18,8 +19,6 @@ import { listen } from './cli/listen.ts';
 import { CliFailure, print } from './cli/output.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { type Context, openContext } from './context.ts';
-import { PLANS, SUBSCRIPTIONS } from './shops/plans.ts';
-import { USER_ROLES } from './staff/users.ts';
 import { explainStartFailure } from './start-failure.ts';
 import { VERSION } from './version.ts';
 

@@ -9,6 +9,10 @@ export const REFUSALS = {
     status: 401,
     message: 'A valid API key is needed: send it as X-Api-Key, or as a Bearer token in Authorization.',
   },
+  SIGNED_OUT: { status: 401, message: 'Nobody is signed in, or the session has ended.' },
+  SIGN_IN_FAILED: { status: 401, message: 'The e-mail or the password is wrong.' },
+  CROSS_SITE: { status: 403, message: 'Changes are taken from our own pages only.' },
+  ADMIN_REQUIRED: { status: 403, message: 'Only an Admin of the shop can do this.' },
   PLAN_REQUIRED: { status: 403, message: 'The External API needs the Scale or the Enterprise plan.' },
   READ_ONLY: {
     status: 403,
@@ -17,6 +21,9 @@ export const REFUSALS = {
   LIMIT_EXCEEDED: { status: 403, message: "The shop's monthly allowance of RMAs is used up." },
   USAGE_CAP_EXCEEDED: { status: 403, message: "The shop's monthly usage cap is reached." },
   NOT_FOUND: { status: 404, message: 'There is no such RMA.' },
+  NO_USER: { status: 404, message: 'There is no such user.' },
+  NO_RULE: { status: 404, message: 'The shop has no such rule.' },
+  NO_CLIENT: { status: 404, message: 'There is no such API client.' },
   NO_ROUTE: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
   IDEMPOTENCY_KEY_IN_USE: {
@@ -24,6 +31,8 @@ export const REFUSALS = {
     message: 'The first request with this Idempotency-Key is still running.',
   },
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
+  EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
+  LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
   BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 256 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -32,6 +41,7 @@ export const REFUSALS = {
   EXPECTATION_FAILED: { status: 417, message: 'Only the expectation 100-continue can be met.' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'This Idempotency-Key was used before with another body.' },
   RATE_LIMITED: { status: 429, message: 'Too many requests: wait as long as Retry-After says.' },
+  LOCKED_OUT: { status: 429, message: 'Too many wrong passwords: wait as long as Retry-After says.' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are too large.' },
   INTERNAL: { status: 500, message: 'Something went wrong on our side.' },
   UNAVAILABLE: { status: 503, message: 'The service cannot do this right now: try again in a moment.' },

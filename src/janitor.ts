@@ -1,6 +1,7 @@
 import type { Context } from './context.ts';
 import { describeError } from './describe-error.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
+import { forgetExpiredSessions } from './staff/sessions.ts';
 import { KEPT_MS } from './webhooks/policy.ts';
 import { forgetOldDeliveries } from './webhooks/queue.ts';
 
@@ -9,6 +10,7 @@ const EVERY_MS = 10 * 60_000;
 /** What nobody may need any more; each step clears a bounded number of rows and says whether more is due. */
 const STEPS: ((ctx: Context) => Promise<boolean>)[] = [
   (ctx) => forgetExpiredKeys(ctx.db, ctx.clock.now()),
+  (ctx) => forgetExpiredSessions(ctx.db, ctx.clock.now()),
   (ctx) => forgetOldDeliveries(ctx.db, ctx.clock.now() - KEPT_MS),
 ];
 

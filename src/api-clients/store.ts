@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import type { Db } from '../db/database.ts';
+import type { Db, Trx } from '../db/database.ts';
 import type { ApiClientTable, Row } from '../db/tables.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
@@ -27,27 +27,35 @@ const clientFrom = (row: Omit<Row<'api_clients'>, 'key_hash' | 'webhook_secret'>
 const VISIBLE = ['id', 'shop_id', 'name', 'webhook_url', 'last_used_at', 'revoked_at', 'created_at'] as const;
 
 export const insertClient = async (
-  db: Db,
+  trx: Trx,
   client: Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at'>,
 ): Promise<ApiClient> =>
-  clientFrom(await db.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow());
+  clientFrom(await trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow());
 
 export const updateClient = async (
-  db: Db,
+  trx: Trx,
   id: string,
   change: Updateable<ApiClientTable>,
-): Promise<ApiClient | null> => {
-  const row = await db
-    .updateTable('api_clients')
-    .set(change)
-    .where('id', '=', id)
-    .returning(VISIBLE)
-    .executeTakeFirst();
+): Promise<ApiClient> =>
+  clientFrom(
+    await trx
+      .updateTable('api_clients')
+      .set(change)
+      .where('id', '=', id)
+      .returning(VISIBLE)
+      .executeTakeFirstOrThrow(),
+  );
+
+const one = (db: Db, id: string) => db.selectFrom('api_clients').select(VISIBLE).where('id', '=', id);
+
+export const findClient = async (db: Db, id: string): Promise<ApiClient | null> => {
+  const row = await one(db, id).executeTakeFirst();
   return row ? clientFrom(row) : null;
 };
 
-export const findClient = async (db: Db, id: string): Promise<ApiClient | null> => {
-  const row = await db.selectFrom('api_clients').select(VISIBLE).where('id', '=', id).executeTakeFirst();
+/** As it stands now, held until the transaction ends. */
+export const lockClient = async (trx: Trx, id: string): Promise<ApiClient | null> => {
+  const row = await one(trx, id).forUpdate().executeTakeFirst();
   return row ? clientFrom(row) : null;
 };
 

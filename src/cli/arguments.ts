@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
+import { NewPassword, PASSWORD_LENGTH } from '../../contract/admin-people.ts';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
-import { PASSWORD_LENGTH } from '../staff/passwords.ts';
 import { CliFailure } from './output.ts';
 
 /** Takes a value by the same schema as the API does. */
@@ -67,7 +67,7 @@ const askUnseen = async (question: string): Promise<string> => {
 export const passwordFrom = async (given: string | undefined): Promise<string> => {
   const password = given ?? (process.stdin.isTTY ? await askUnseen('Password: ') : await readLine());
   const { least, most } = PASSWORD_LENGTH;
-  if (password.length < least || password.length > most)
+  if (!NewPassword.safeParse(password).success)
     throw new CliFailure(`the password must be ${least} to ${most} characters long`);
   return password;
 };

@@ -1,13 +1,15 @@
+import type { Plan, UserRole } from '../../contract/admin-people.ts';
 import { isId } from '../../contract/common.ts';
 import { changeClient, createClient, revokeClient } from '../api-clients/actions.ts';
 import { type ApiClient, findClient, listClients } from '../api-clients/store.ts';
+import { OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
-import { isDuplicate } from '../db/errors.ts';
+import { ServiceError } from '../errors.ts';
 import { type BillingChange, changeShop, createShop } from '../shops/actions.ts';
-import { addRule, listRules, removeRule } from '../shops/dangerous-goods.ts';
-import type { Plan, Shop } from '../shops/plans.ts';
+import { changeDangerousGoods } from '../shops/dangerous-goods-actions.ts';
+import type { Shop } from '../shops/plans.ts';
 import { findShop, listShops } from '../shops/store.ts';
-import { createUser, type UserRole } from '../staff/users.ts';
+import { createUser } from '../staff/users.ts';
 import { CliFailure, clientFields, shopFields } from './output.ts';
 
 // What each command does, given its arguments; how they are spelt is in cli.ts.
@@ -16,6 +18,11 @@ const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing 
   const thing = isId(id) ? await find() : null;
   if (!thing) throw new CliFailure(`there is no ${kind} ${id}`);
   return thing;
+};
+
+/** What an action refuses is said in a line. */
+const orFailure = (error: unknown): never => {
+  throw error instanceof ServiceError ? new CliFailure(error.message) : error;
 };
 
 const shopById = (ctx: Context, id: string): Promise<Shop> => found('shop', id, () => findShop(ctx.db, id));
@@ -28,13 +35,13 @@ const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Pr
 };
 
 export const shopCreate = async (ctx: Context, options: { name: string; plan: Plan } & BillingChange) =>
-  shopFields(await createShop(ctx, options));
+  shopFields(await createShop(ctx, OPERATOR, options));
 
 export const shopUpdate = async (
   ctx: Context,
   id: string,
   options: { plan?: Plan; subscription?: 'active' | 'inactive' } & BillingChange,
-) => shopFields(await found('shop', id, () => changeShop(ctx, id, options)));
+) => shopFields(await found('shop', id, () => changeShop(ctx, OPERATOR, id, options)));
 
 export const shopList = async (ctx: Context) => (await listShops(ctx.db)).map(shopFields);
 
@@ -44,24 +51,17 @@ export const shopDangerous = async (
   { add = [], remove = [] }: { add?: string[]; remove?: string[] },
 ) => {
   const shop = await shopById(ctx, id);
-  await ctx.db.transaction().execute(async (trx) => {
-    for (const pattern of add) await addRule(trx, shop.id, pattern);
-    for (const pattern of remove)
-      if (!(await removeRule(trx, shop.id, pattern))) throw new CliFailure(`the shop has no rule ${pattern}`);
-  });
-  return { shopId: shop.id, rules: await listRules(ctx.db, shop.id) };
+  const rules = await changeDangerousGoods(ctx, OPERATOR, shop.id, { add, remove }).catch(orFailure);
+  return { shopId: shop.id, rules };
 };
 
 export const userCreate = async (
   ctx: Context,
   { shop, ...user }: { shop: string; email: string; role: UserRole; password: string },
 ) => {
-  try {
-    const { id, email, role } = await createUser(ctx, { shopId: (await shopById(ctx, shop)).id, ...user });
-    return { id, email, role };
-  } catch (error) {
-    throw isDuplicate(error) ? new CliFailure('there is a user with this e-mail already') : error;
-  }
+  const { id: shopId } = await shopById(ctx, shop);
+  const { id, email, role } = await createUser(ctx, OPERATOR, { shopId, ...user }).catch(orFailure);
+  return { id, email, role };
 };
 
 export const clientCreate = async (
@@ -69,7 +69,11 @@ export const clientCreate = async (
   { shop, name, webhookUrl = null }: { shop: string; name: string; webhookUrl?: string | null },
 ) => {
   await checkWebhookUrl(ctx, webhookUrl);
-  const client = await createClient(ctx, { shopId: (await shopById(ctx, shop)).id, name, webhookUrl });
+  const client = await createClient(ctx, OPERATOR, {
+    shopId: (await shopById(ctx, shop)).id,
+    name,
+    webhookUrl,
+  });
   return { id: client.id, name, webhookUrl, apiKey: client.apiKey, webhookSecret: client.webhookSecret };
 };
 
@@ -79,15 +83,11 @@ export const clientUpdate = async (
   options: { name?: string; webhookUrl?: string | null },
 ) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
-  const client = await clientById(ctx, id);
-  const nothingToChange = options.name === undefined && options.webhookUrl === undefined;
-  return clientFields(
-    nothingToChange ? client : await found('client', id, () => changeClient(ctx, id, options)),
-  );
+  return clientFields(await found('client', id, () => changeClient(ctx, OPERATOR, id, options)));
 };
 
 export const clientRevoke = async (ctx: Context, id: string) =>
-  clientFields(await revokeClient(ctx, await clientById(ctx, id)));
+  clientFields(await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
 
 export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
   (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map(clientFields);

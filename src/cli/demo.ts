@@ -3,11 +3,11 @@ import { BASE_PATH } from '../../contract/common.ts';
 import type { OfflineRepairAction } from '../../contract/lifecycle.ts';
 import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import { createClient } from '../api-clients/actions.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { createOfflineRepair, moveOfflineRepair } from '../offline-repairs/actions.ts';
 import { createShop } from '../shops/actions.ts';
-import { addRule } from '../shops/dangerous-goods.ts';
+import { changeDangerousGoods } from '../shops/dangerous-goods-actions.ts';
 import { createUser } from '../staff/users.ts';
 
 const REPAIRS = 40;
@@ -56,12 +56,12 @@ const pick = <Value>(values: readonly Value[], i: number): Value => values[i % v
 /** A shop with people, rules and repairs in every stage, spread over the past days. */
 export const demo = async (ctx: Context) => {
   const tag = randomBytes(3).toString('hex');
-  const shop = await createShop(ctx, { name: `Demo shop ${tag}`, plan: 'SCALE' });
-  await addRule(ctx.db, shop.id, 'BATT-*');
+  const shop = await createShop(ctx, OPERATOR, { name: `Demo shop ${tag}`, plan: 'SCALE' });
+  await changeDangerousGoods(ctx, OPERATOR, shop.id, { add: ['BATT-*'], remove: [] });
   const password = randomBytes(9).toString('base64url');
   const email = `admin-${tag}@demo.example`;
-  await createUser(ctx, { shopId: shop.id, email, role: 'ADMIN', password });
-  const client = await createClient(ctx, { shopId: shop.id, name: 'Demo till', webhookUrl: null });
+  await createUser(ctx, OPERATOR, { shopId: shop.id, email, role: 'ADMIN', password });
+  const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Demo till', webhookUrl: null });
   const caller: Caller = { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
 
   const now = ctx.clock.now();

@@ -3,6 +3,7 @@ import { type Migration, Migrator } from 'kysely/migration';
 import { initial } from './migrations/0001-initial.ts';
 import { webhookDeliveries } from './migrations/0002-webhook-deliveries.ts';
 import { tradeReturns } from './migrations/0003-trade-returns.ts';
+import { people } from './migrations/0004-people.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -11,6 +12,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0001-initial': initial,
   '0002-webhook-deliveries': webhookDeliveries,
   '0003-trade-returns': tradeReturns,
+  '0004-people': people,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { ColumnType, Selectable } from 'kysely';
+import type { AuditAction, AuditSubjectType, UserRole } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
 import type {
   DISPOSITIONS,
@@ -52,13 +53,36 @@ export interface ApiClientTable {
   created_at: Fixed<number>;
 }
 
-interface UserTable {
+export interface UserTable {
   id: Fixed<string>;
   shop_id: Fixed<string>;
   email: string;
-  role: string;
+  role: UserRole;
   password_hash: string;
   created_at: Fixed<number>;
+}
+
+/** Somebody who is signed in. Of what their cookie holds only the hash is kept. */
+interface SessionTable {
+  token_hash: Fixed<string>;
+  user_id: Fixed<string>;
+  created_at: Fixed<number>;
+  expires_at: Fixed<number>;
+}
+
+/** Names are kept as they were then: the entry outlives whom and what it tells of. */
+interface AuditTable {
+  id: Fixed<string>;
+  shop_id: Fixed<string>;
+  at: Fixed<number>;
+  actor_type: Fixed<Actor['type']>;
+  actor_id: Fixed<string | null>;
+  actor_name: Fixed<string>;
+  action: Fixed<AuditAction>;
+  subject_type: Fixed<AuditSubjectType>;
+  subject_id: Fixed<string>;
+  subject_name: Fixed<string>;
+  data: Fixed<string>;
 }
 
 /** What both kinds of RMA keep. `client_id` is null where the shop's staff made it. */
@@ -164,6 +188,8 @@ export interface Tables {
   dangerous_goods: DangerousGoodsTable;
   api_clients: ApiClientTable;
   users: UserTable;
+  sessions: SessionTable;
+  audit_log: AuditTable;
   offline_repairs: OfflineRepairTable;
   trade_returns: TradeReturnTable;
   timeline: TimelineTable;

@@ -11,6 +11,8 @@ import { REQUEST_ID_HEADER } from './request-id.ts';
 
 /** Codes that say more than the status does; the others stay out of the body. */
 const TOLD: ReadonlySet<RefusalCode> = new Set([
+  'CROSS_SITE',
+  'ADMIN_REQUIRED',
   'PLAN_REQUIRED',
   'READ_ONLY',
   'LIMIT_EXCEEDED',
@@ -18,6 +20,8 @@ const TOLD: ReadonlySet<RefusalCode> = new Set([
   'IDEMPOTENCY_KEY_IN_USE',
   'IDEMPOTENCY_KEY_REUSED',
   'MOVE_NOT_OPEN',
+  'EMAIL_TAKEN',
+  'LAST_ADMIN',
 ]);
 
 /** What Fastify itself refuses, in our words. */

@@ -1,7 +1,10 @@
+import type { Plan, SUBSCRIPTIONS } from '../../contract/admin-people.ts';
+import type { Actor } from '../../contract/common.ts';
+import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { newId } from '../ids.ts';
-import type { Plan, Shop, SUBSCRIPTIONS } from './plans.ts';
-import { type BillingColumns, insertShop, updateShop } from './store.ts';
+import type { Shop } from './plans.ts';
+import { type BillingColumns, insertShop, lockShop, updateShop } from './store.ts';
 
 /** A figure the operator sets; `null` means without end, absent means as before (for a new shop: as the plan says). */
 export interface BillingChange {
@@ -18,24 +21,40 @@ const billingColumns = ({ allowance, usageCap }: BillingChange): BillingColumns 
 
 const AS_THE_PLAN_SAYS: BillingColumns = { billing: null, allowance: null, usage_cap: null };
 
+const about = (shop: Shop) => ({
+  shopId: shop.id,
+  subject: { type: 'SHOP', id: shop.id, name: shop.name } as const,
+});
+/** What the audit log tells of a shop. */
+const told = ({ plan, active, billing }: Shop) => ({
+  plan,
+  subscription: active ? 'active' : 'inactive',
+  billing: billing.kind,
+  limit: billing.limit,
+});
+
 export const createShop = (
   ctx: Context,
+  actor: Actor,
   { name, plan, ...billing }: { name: string; plan: Plan } & BillingChange,
 ): Promise<Shop> => {
-  const createdAt = ctx.clock.now();
-  return ctx.db.transaction().execute((trx) =>
-    insertShop(trx, {
-      id: newId(createdAt),
+  const at = ctx.clock.now();
+  return ctx.db.transaction().execute(async (trx) => {
+    const shop = await insertShop(trx, {
+      id: newId(at),
       name,
       plan,
-      createdAt,
+      createdAt: at,
       ...(billingColumns(billing) ?? AS_THE_PLAN_SAYS),
-    }),
-  );
+    });
+    await recordAudit(trx, { ...about(shop), at, actor, action: 'SHOP_CREATED', data: told(shop) });
+    return shop;
+  });
 };
 
 export const changeShop = (
   ctx: Context,
+  actor: Actor,
   id: string,
   {
     plan,
@@ -43,9 +62,17 @@ export const changeShop = (
     ...billing
   }: { plan?: Plan; subscription?: (typeof SUBSCRIPTIONS)[number] } & BillingChange,
 ): Promise<Shop | null> =>
-  updateShop(ctx.db, id, {
-    ...(plan ? { plan } : {}),
-    ...(subscription ? { subscription } : {}),
-    ...(billingColumns(billing) ?? {}),
-    updated_at: ctx.clock.now(),
+  ctx.db.transaction().execute(async (trx) => {
+    const before = await lockShop(trx, id);
+    if (!before) return null;
+    const at = ctx.clock.now();
+    const after = await updateShop(trx, id, {
+      ...(plan ? { plan } : {}),
+      ...(subscription ? { subscription } : {}),
+      ...(billingColumns(billing) ?? {}),
+      updated_at: at,
+    });
+    const data = changesBetween(told(before), told(after), ['plan', 'subscription', 'billing', 'limit']);
+    if (data) await recordAudit(trx, { ...about(after), at, actor, action: 'SHOP_CHANGED', data });
+    return after;
   });

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
+import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 
@@ -40,19 +41,34 @@ export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
   return rows.map((row) => row.pattern);
 };
 
-export const addRule = async (db: Db | Trx, shopId: string, pattern: string): Promise<void> => {
-  await db
-    .insertInto('dangerous_goods')
-    .values({ shop_id: shopId, pattern })
-    .onConflict((conflict) => conflict.columns(['shop_id', 'pattern']).doNothing())
-    .execute();
+/** Rules as rows, to stand in a `from`: however many they are, it is one statement. */
+const asRows = (ctx: Pick<Context, 'rows'>, shopId: string, patterns: string[]) =>
+  ctx.rows(
+    'rule',
+    { shop_id: 'id', pattern: 'text' },
+    patterns.map((pattern) => ({ shop_id: shopId, pattern })),
+  );
+
+export const addRules = async (
+  ctx: Pick<Context, 'rows'>,
+  trx: Trx,
+  shopId: string,
+  patterns: string[],
+): Promise<void> => {
+  await sql`
+    insert into dangerous_goods (shop_id, pattern)
+    select rule.shop_id, rule.pattern from ${asRows(ctx, shopId, patterns)}`.execute(trx);
 };
 
-export const removeRule = async (db: Db | Trx, shopId: string, pattern: string): Promise<boolean> => {
-  const { numDeletedRows } = await db
-    .deleteFrom('dangerous_goods')
-    .where('shop_id', '=', shopId)
-    .where('pattern', '=', pattern)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+export const removeRules = async (
+  ctx: Pick<Context, 'rows'>,
+  trx: Trx,
+  shopId: string,
+  patterns: string[],
+): Promise<void> => {
+  await sql`
+    delete from dangerous_goods
+    where shop_id = ${shopId} and pattern in (select rule.pattern from ${asRows(ctx, shopId, patterns)})`.execute(
+    trx,
+  );
 };

@@ -1,8 +1,5 @@
+import type { Plan } from '../../contract/admin-people.ts';
 import type { Row } from '../db/tables.ts';
-
-export const PLANS = ['STARTER', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;
-export type Plan = (typeof PLANS)[number];
-export const SUBSCRIPTIONS = ['active', 'inactive'] as const;
 
 /** Billed by an allowance that ends, or by use with a cap the shop set itself; `limit` null means without end. */
 export interface Billing {

@@ -34,18 +34,21 @@ export interface BillingColumns {
   usage_cap: number | null;
 }
 
-export const updateShop = async (db: Db, id: string, change: Updateable<ShopTable>): Promise<Shop | null> => {
-  const row = await db
-    .updateTable('shops')
-    .set(change)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
+export const updateShop = async (trx: Trx, id: string, change: Updateable<ShopTable>): Promise<Shop> =>
+  shopFrom(
+    await trx.updateTable('shops').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow(),
+  );
+
+const one = (db: Db, id: string) => db.selectFrom('shops').selectAll().where('id', '=', id);
+
+export const findShop = async (db: Db, id: string): Promise<Shop | null> => {
+  const row = await one(db, id).executeTakeFirst();
   return row ? shopFrom(row) : null;
 };
 
-export const findShop = async (db: Db, id: string): Promise<Shop | null> => {
-  const row = await db.selectFrom('shops').selectAll().where('id', '=', id).executeTakeFirst();
+/** As it stands now, held until the transaction ends, so that changes of one shop's settings happen one after another. */
+export const lockShop = async (trx: Trx, id: string): Promise<Shop | null> => {
+  const row = await one(trx, id).forUpdate().executeTakeFirst();
   return row ? shopFrom(row) : null;
 };
 

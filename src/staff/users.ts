@@ -1,34 +1,107 @@
+import type { ChangeUser, User, UserQuery, UserRole } from '../../contract/admin-people.ts';
+import { type Actor, instant, listEnvelope } from '../../contract/common.ts';
+import { changesBetween, recordAudit } from '../audit/store.ts';
+import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import { isDuplicate } from '../db/errors.ts';
+import type { Row } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { hashPassword } from './passwords.ts';
+import { endSessionsOf } from './sessions.ts';
+import { deleteUser, insertUser, keptEmail, listUserRows, lockUser, updateUser } from './store.ts';
 
-export const USER_ROLES = ['ADMIN', 'STAFF'] as const;
-export type UserRole = (typeof USER_ROLES)[number];
+const viewUser = ({ id, email, role, created_at }: Row<'users'>): User => ({
+  id,
+  email,
+  role,
+  createdAt: instant(created_at),
+});
 
-export interface User {
-  id: string;
-  shopId: string;
-  email: string;
-  role: UserRole;
-}
+export const about = (user: Row<'users'>) => ({
+  shopId: user.shop_id,
+  subject: { type: 'USER', id: user.id, name: user.email } as const,
+});
 
-/** People sign in with their e-mail alone, so it is unique over all shops, in lower case. */
+const refuseTakenEmail = (error: unknown): never => {
+  throw isDuplicate(error) ? new ServiceError('EMAIL_TAKEN') : error;
+};
+
+export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery) => {
+  const { rows, total } = await listUserRows(ctx.db, shop.id, query);
+  return listEnvelope(rows.map(viewUser), total, query);
+};
+
 export const createUser = async (
   ctx: Context,
+  actor: Actor,
   { shopId, email, role, password }: { shopId: string; email: string; role: UserRole; password: string },
 ): Promise<User> => {
-  const createdAt = ctx.clock.now();
-  const user = { id: newId(createdAt), shopId, email: email.toLowerCase(), role };
-  await ctx.db
-    .insertInto('users')
-    .values({
-      id: user.id,
-      shop_id: shopId,
-      email: user.email,
-      role,
-      password_hash: await hashPassword(password),
-      created_at: createdAt,
+  const passwordHash = await hashPassword(password);
+  const at = ctx.clock.now();
+  return ctx.db
+    .transaction()
+    .execute(async (trx) => {
+      const user = await insertUser(trx, {
+        id: newId(at),
+        shop_id: shopId,
+        email: keptEmail(email),
+        role,
+        password_hash: passwordHash,
+        created_at: at,
+      });
+      await recordAudit(trx, { ...about(user), at, actor, action: 'USER_CREATED', data: { role } });
+      return viewUser(user);
     })
-    .execute();
-  return user;
+    .catch(refuseTakenEmail);
 };
+
+/** A new role counts from the person's next request on; a new password ends all their sessions. */
+export const changeUser = async (
+  ctx: Context,
+  { shop, actor }: Caller,
+  id: string,
+  { email, role, password }: ChangeUser,
+): Promise<User> => {
+  const passwordHash = password === null ? null : await hashPassword(password);
+  return ctx.db
+    .transaction()
+    .execute(async (trx) => {
+      const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
+      if (isLastAdmin && role === 'STAFF') throw new ServiceError('LAST_ADMIN');
+      const after = await updateUser(trx, id, {
+        email: email === null ? before.email : keptEmail(email),
+        role: role ?? before.role,
+        password_hash: passwordHash ?? before.password_hash,
+      });
+      if (passwordHash) await endSessionsOf(trx, id);
+      const changes = changesBetween(before, after, ['email', 'role']);
+      if (changes || passwordHash)
+        await recordAudit(trx, {
+          ...about(after),
+          at: ctx.clock.now(),
+          actor,
+          action: 'USER_CHANGED',
+          data: { ...changes, ...(passwordHash ? PASSWORD_CHANGED : {}) },
+        });
+      return viewUser(after);
+    })
+    .catch(refuseTakenEmail);
+};
+
+/** All that is ever told of a password. */
+export const PASSWORD_CHANGED = { passwordChanged: true };
+
+export const removeUser = (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> =>
+  ctx.db.transaction().execute(async (trx) => {
+    const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
+    if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
+    await deleteUser(trx, id);
+    await recordAudit(trx, {
+      ...about(user),
+      at: ctx.clock.now(),
+      actor,
+      action: 'USER_REMOVED',
+      data: { role: user.role },
+    });
+  });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { askAll, endpoints, ISO, newRepair, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
@@ -212,7 +213,7 @@ describe('resolve', () => {
 describe('the timeline', () => {
   it('names the client that acted', async () => {
     const t = await harness();
-    const erp = await createClient(t.ctx, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const { id } = await newRepair(t);
     await t.post(`/offline-repairs/${id}/close`, undefined, { key: erp.apiKey });
     const actors = (await timelineOf(t, id)).map(({ actor }: { actor: unknown }) => actor);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { OPERATOR } from '../../src/caller.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, newRepair, newStaffRepair, rowCounts } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
@@ -62,11 +63,11 @@ describe('the monthly figure', () => {
     const t = await harness({ allowance: 1 });
     await newRepair(t);
     expectError(await create(t), 403, 'LIMIT_EXCEEDED');
-    await changeShop(t.ctx, t.shop.id, { allowance: 2 });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { allowance: 2 });
     expect((await create(t)).status).toBe(201);
-    await changeShop(t.ctx, t.shop.id, { usageCap: 2 });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { usageCap: 2 });
     expectError(await create(t), 403, 'USAGE_CAP_EXCEEDED');
-    await changeShop(t.ctx, t.shop.id, { allowance: null });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { allowance: null });
     expect((await create(t)).status).toBe(201);
   });
 
@@ -173,9 +174,9 @@ describe('a creation that fails', () => {
       422,
       'IDEMPOTENCY_KEY_REUSED',
     );
-    await changeShop(t.ctx, t.shop.id, { subscription: 'inactive' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     expectError(await create(t), 403, 'READ_ONLY');
-    await changeShop(t.ctx, t.shop.id, { subscription: 'active' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'active' });
     expect(await rowCounts(t)).toMatchObject({ repairs: 1, used: 1 });
     expect((await create(t)).status).toBe(201);
     expectError(await create(t), 403, 'LIMIT_EXCEEDED');

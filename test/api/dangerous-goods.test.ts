@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { addRule, removeRule } from '../../src/shops/dangerous-goods.ts';
+import { OPERATOR } from '../../src/caller.ts';
+import { changeDangerousGoods } from '../../src/shops/dangerous-goods-actions.ts';
 import { newRepair } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { type Harness, harness, type SendOptions } from '../support/harness.ts';
 
-const rules = async (t: Harness, ...patterns: string[]) => {
-  for (const pattern of patterns) await addRule(t.ctx.db, t.shop.id, pattern);
-};
+const rules = (t: Harness, ...add: string[]) =>
+  changeDangerousGoods(t.ctx, OPERATOR, t.shop.id, { add, remove: [] });
 const withSku = (t: Harness, sku: string, options?: SendOptions) =>
   newRepair(t, { faultyItem: { ...repairBody().faultyItem, sku } }, options);
 const dangerous = async (t: Harness, ...skus: string[]) => {
@@ -65,8 +65,7 @@ describe('isDangerous', () => {
     await rules(t, 'ACID');
     const acid = await withSku(t, 'ACID');
     const kettle = await withSku(t, 'KETTLE');
-    await removeRule(t.ctx.db, t.shop.id, 'ACID');
-    await rules(t, 'KETTLE');
+    await changeDangerousGoods(t.ctx, OPERATOR, t.shop.id, { add: ['KETTLE'], remove: ['ACID'] });
     const isDangerous = async (id: string) => (await t.get(`/offline-repairs/${id}`)).body.isDangerous;
     expect([await isDangerous(acid.id), await isDangerous(kettle.id)]).toEqual([true, false]);
     expect((await t.post(`/offline-repairs/${kettle.id}/close`)).body.isDangerous).toBe(false);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { PLANS } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { createClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { findClient } from '../../src/api-clients/store.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { changeShop } from '../../src/shops/actions.ts';
-import { PLANS } from '../../src/shops/plans.ts';
 import {
   askAll,
   call,
@@ -47,7 +48,7 @@ describe('the order of the gates', () => {
         })
         .then(statusAndCode);
     const own = t.client.apiKey;
-    await changeShop(t.ctx, t.shop.id, { plan: 'GROWTH', subscription: 'inactive' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'GROWTH', subscription: 'inactive' });
 
     await useUpLimits(t);
     expect(await askAll(all, wrong(null, LIMITED_IP))).toEqual(each(t, () => '429'));
@@ -55,12 +56,12 @@ describe('the order of the gates', () => {
     expect(await askAll(all, wrong(null))).toEqual(each(t, () => '401'));
     expect(await askAll(all, wrong(own))).toEqual(each(t, () => '403 PLAN_REQUIRED'));
 
-    await changeShop(t.ctx, t.shop.id, { plan: 'SCALE' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'SCALE' });
     expect(await askAll(all, wrong(own))).toEqual(
       each(t, ({ method }) => (method === 'GET' ? '400' : '403 READ_ONLY')),
     );
 
-    await changeShop(t.ctx, t.shop.id, { subscription: 'active' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'active' });
     expect(await askAll(all, wrong(own))).toEqual(each(t, () => '400'));
   });
 
@@ -101,9 +102,9 @@ describe('the order of the gates', () => {
       await sendTooLarge(key),
     ];
     for (const answer of await all(null)) expectError(answer, 401);
-    await changeShop(t.ctx, t.shop.id, { subscription: 'inactive' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'READ_ONLY');
-    await changeShop(t.ctx, t.shop.id, { plan: 'STARTER' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
     for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'PLAN_REQUIRED');
   });
 
@@ -147,7 +148,7 @@ describe('the key', () => {
   it('is refused when the two headers differ, even when both keys are good', async () => {
     const t = await harness();
     const { apiKey } = t.client;
-    const other = await createClient(t.ctx, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    const other = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const both = (direct: string, bearer: string) =>
       t.get('/offline-repairs', { key: direct, headers: { authorization: `Bearer ${bearer}` } });
     expectError(await both(apiKey, other.apiKey), 401);
@@ -192,8 +193,8 @@ describe('the key', () => {
   it('stops working with the next request once its client is revoked; other clients go on', async () => {
     const t = await harness();
     const { id } = await newRepair(t);
-    const other = await createClient(t.ctx, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
-    await revokeClient(t.ctx, t.client);
+    const other = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    await revokeClient(t.ctx, OPERATOR, t.client);
     const before = await rowCounts(t);
     const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, id));
     for (const answer of Object.values(answers)) expectError(answer, 401);
@@ -230,7 +231,7 @@ describe('the plan', () => {
     const t = await harness();
     const { id } = await newRepair(t);
     for (const plan of PLANS) {
-      await changeShop(t.ctx, t.shop.id, { plan });
+      await changeShop(t.ctx, OPERATOR, t.shop.id, { plan });
       const open = plan === 'SCALE' || plan === 'ENTERPRISE';
       const before = await rowCounts(t);
       const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, id));
@@ -248,7 +249,7 @@ describe('an inactive subscription', () => {
   it('blocks every write and no read, until it is active again', async () => {
     const t = await harness();
     const { id } = await newRepair(t);
-    await changeShop(t.ctx, t.shop.id, { subscription: 'inactive' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     const before = await rowCounts(t);
     for (const endpoint of endpoints(t)) {
       const answer = await call(t, endpoint, id);
@@ -258,7 +259,7 @@ describe('an inactive subscription', () => {
     expect(await rowCounts(t)).toEqual(before);
     expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe('OFFLINE_DIAGNOSTICS');
 
-    await changeShop(t.ctx, t.shop.id, { subscription: 'active' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'active' });
     expect((await t.post(`/offline-repairs/${id}/close`)).body.status).toBe('OFFLINE_CLOSED');
   });
 });

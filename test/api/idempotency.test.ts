@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, newRepair, rowCounts, rulesOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
@@ -49,9 +50,9 @@ describe('the same Idempotency-Key', () => {
   it('does not open the gates before it', async () => {
     const t = await harness();
     await create(t, 'receipt-1');
-    await changeShop(t.ctx, t.shop.id, { subscription: 'inactive' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     expectError(await create(t, 'receipt-1'), 403, 'READ_ONLY');
-    await changeShop(t.ctx, t.shop.id, { plan: 'STARTER' });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
     expectError(await create(t, 'receipt-1'), 403, 'PLAN_REQUIRED');
     expectError(await create(t, 'receipt-1', repairBody(), { key: null }), 401);
   });
@@ -113,7 +114,7 @@ describe('the same Idempotency-Key', () => {
 
   it('of another client means something else, in the same shop and in others', async () => {
     const t = await harness();
-    const erp = await createClient(t.ctx, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const other = await t.addShop();
     await create(t, 'receipt-1');
     for (const key of [erp.apiKey, other.client.apiKey]) {
@@ -129,7 +130,7 @@ describe('the same Idempotency-Key', () => {
     expectError(await create(t, 'receipt-1', '{'), 400);
     expectError(await create(t, 'receipt-1'), 403, 'LIMIT_EXCEEDED');
     expect((await rowCounts(t)).keys).toBe(0);
-    await changeShop(t.ctx, t.shop.id, { allowance: 1 });
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { allowance: 1 });
     const answer = await create(t, 'receipt-1', repairBody({ notes: 'another body than before' }));
     expect([answer.status, isReplay(answer)]).toEqual([201, false]);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OFFLINE_REPAIR_STATUSES } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { newRepair, newStaffRepair, rulesOf, stopClock } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
@@ -192,7 +193,7 @@ describe('filters', () => {
 describe('a list', () => {
   it('holds what all programs of the shop made, and nothing else', async () => {
     const t = await harness();
-    const erp = await createClient(t.ctx, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const other = await t.addShop();
     await newRepair(t);
     await newRepair(t, {}, { key: erp.apiKey });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import {
   askAll,
   call,
@@ -92,7 +93,7 @@ describe('every endpoint with an id', () => {
 
   it('is open to every client of the shop that made the repair', async () => {
     const t = await harness();
-    const erp = await createClient(t.ctx, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const { id } = await newRepair(t);
     for (const { status } of Object.values(
       await askAll(withId(t), (endpoint) => call(t, endpoint, id, { key: erp.apiKey })),

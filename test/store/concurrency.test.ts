@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import type { Caller } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
@@ -29,8 +30,8 @@ const contextAt = async (env: Env, nowMs: number): Promise<Context> => {
 };
 
 const newCaller = async (ctx: Context): Promise<Caller> => {
-  const shop = await createShop(ctx, { name: 'Shop', plan: 'SCALE' });
-  const client = await createClient(ctx, { shopId: shop.id, name: 'Till', webhookUrl: null });
+  const shop = await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE' });
+  const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl: null });
   return { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
 };
 
@@ -76,7 +77,7 @@ describe('times of one repair', () => {
 describe('a place in the allowance', () => {
   const setUp = async (limit: number | null): Promise<{ ctx: Context; shop: Shop }> => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
-    return { ctx, shop: await createShop(ctx, { name: 'Shop', plan: 'SCALE', allowance: limit }) };
+    return { ctx, shop: await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE', allowance: limit }) };
   };
   const take = (ctx: Context, shop: Shop, nowMs: number) =>
     ctx.db.transaction().execute((trx) => takePlace(trx, shop, nowMs));

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { inject, onTestFinished } from 'vitest';
+import type { Plan } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { buildApp } from '../../src/app.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
-import type { Plan, Shop } from '../../src/shops/plans.ts';
+import type { Shop } from '../../src/shops/plans.ts';
 import { openApiChecker } from './openapi-check.ts';
 import { copyTemplate } from './postgres-databases.ts';
 
@@ -100,8 +102,11 @@ export const harness = async (
   onTestFinished(close);
 
   const addShop: Harness['addShop'] = async ({ plan = 'SCALE', ...billing } = {}) => {
-    const shop = await createShop(ctx, { name: 'Test shop', plan, ...billing });
-    return { shop, client: await createClient(ctx, { shopId: shop.id, name: 'Till', webhookUrl: null }) };
+    const shop = await createShop(ctx, OPERATOR, { name: 'Test shop', plan, ...billing });
+    return {
+      shop,
+      client: await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl: null }),
+    };
   };
   const { shop, client } = await addShop(shopOptions);
 

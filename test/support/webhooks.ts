@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import type { Context } from '../../src/context.ts';
 import type { Row } from '../../src/db/tables.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';
@@ -43,7 +44,7 @@ export const webhookHarness = async ({
     ...t,
     startSending,
     addReceiver: (webhookUrl, shopId = t.shop.id) =>
-      createClient(t.ctx, { shopId, name: 'Receiver', webhookUrl }),
+      createClient(t.ctx, OPERATOR, { shopId, name: 'Receiver', webhookUrl }),
     async create(client, more = {}) {
       const { status, body } = await t.post('/offline-repairs', repairBody(more), { key: client.apiKey });
       if (status !== 201) throw new Error(`creating answered ${status}`);

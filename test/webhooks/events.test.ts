@@ -4,6 +4,7 @@ import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
 import type { Caller } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
 import { repairBody } from '../support/bodies.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -149,8 +150,8 @@ describe('no event is written', () => {
       await t.addReceiver('http://127.0.0.1:9/'),
     ];
     const [one, other] = [await t.create(revoked), await t.create(silent)];
-    await revokeClient(t.ctx, revoked);
-    await changeClient(t.ctx, silent.id, { webhookUrl: null });
+    await revokeClient(t.ctx, OPERATOR, revoked);
+    await changeClient(t.ctx, OPERATOR, silent.id, { webhookUrl: null });
     await t.post(`/offline-repairs/${one.id}/close`);
     await t.post(`/offline-repairs/${other.id}/close`);
     expect((await t.deliveries()).map(({ event }) => event)).toEqual([

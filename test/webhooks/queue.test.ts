@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { sweep } from '../../src/janitor.ts';
 import { KEPT_MS, LEASE_MS } from '../../src/webhooks/policy.ts';
 import { claim, forgetOldDeliveries, settle, waitingReceivers } from '../../src/webhooks/queue.ts';
@@ -131,9 +132,9 @@ describe('who receives an event', () => {
     expect(await receiverOf(t, younger.id, 'trade_return.created')).toBe(younger.id);
     expect(await receiverOf(t, t.client.id, 'offline_repair.closed')).toBeNull();
     expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBe(oldest.id);
-    await revokeClient(t.ctx, oldest);
+    await revokeClient(t.ctx, OPERATOR, oldest);
     expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBe(younger.id);
-    await revokeClient(t.ctx, younger);
+    await revokeClient(t.ctx, OPERATOR, younger);
     expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBeNull();
   });
 });

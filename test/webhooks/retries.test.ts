@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
@@ -130,7 +131,7 @@ describe('what still waits', () => {
     const client = await t.addReceiver(old.url);
     await t.create(client);
     await afterAttempts(t, 1);
-    await changeClient(t.ctx, client.id, { webhookUrl: next.url });
+    await changeClient(t.ctx, OPERATOR, client.id, { webhookUrl: next.url });
     t.advance(1_000);
     await next.got(1);
     expect(old.received).toHaveLength(1);
@@ -143,8 +144,8 @@ describe('what still waits', () => {
     const client = await t.addReceiver(receiver.url);
     await t.create(client);
     await afterAttempts(t, 1);
-    if (how === 'revoked') await revokeClient(t.ctx, client);
-    else await changeClient(t.ctx, client.id, { webhookUrl: null });
+    if (how === 'revoked') await revokeClient(t.ctx, OPERATOR, client);
+    else await changeClient(t.ctx, OPERATOR, client.id, { webhookUrl: null });
     t.advance(1_000);
     await t.drained();
     expect(await t.deliveries()).toMatchObject([{ status: 'DROPPED', attempts: 1 }]);

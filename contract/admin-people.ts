@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { Actor, Id, Instant, listOf, pageQuery } from './common.ts';
+import { email, LENGTH, text } from './fields.ts';
+
+// What the admin API takes and gives about people: who is signed in, the team, the audit log, the shop's rules.
+
+export const ADMIN_BASE_PATH = '/admin/api';
+
+export const PLANS = ['STARTER', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;
+export type Plan = (typeof PLANS)[number];
+export const SUBSCRIPTIONS = ['active', 'inactive'] as const;
+
+export const USER_ROLES = ['ADMIN', 'STAFF'] as const;
+export type UserRole = (typeof USER_ROLES)[number];
+
+// --- passwords ---
+
+export const PASSWORD_LENGTH = { least: 8, most: 200 } as const;
+
+/** Taken as typed, spaces and all. Long ones are refused here, before they are hashed, since hashing is what costs. */
+const password = (least: number) =>
+  z
+    .string()
+    .check((ctx) => {
+      const length = [...ctx.value].length;
+      const wrong = (rule: string, message: string) =>
+        ctx.issues.push({ code: 'custom', input: ctx.value, message, params: { rule } });
+      if (length < least) wrong('minLength', `must be at least ${least} characters long`);
+      if (length > PASSWORD_LENGTH.most)
+        wrong('maxLength', `must be at most ${PASSWORD_LENGTH.most} characters long`);
+    })
+    .meta({ format: 'password', minLength: least, maxLength: PASSWORD_LENGTH.most });
+export const NewPassword = password(PASSWORD_LENGTH.least);
+/** One that is only compared: a short one is wrong, not malformed. */
+const GivenPassword = password(1);
+
+// --- session ---
+
+const staffEmail = () => email({ examples: ['grace@example.com'] });
+
+export const SignIn = z.strictObject({ email: staffEmail(), password: GivenPassword }).meta({ id: 'SignIn' });
+export type SignIn = z.infer<typeof SignIn>;
+
+export const SignedIn = z
+  .object({
+    user: z.object({ id: Id, email: z.string(), role: z.enum(USER_ROLES) }),
+    shop: z.object({
+      id: Id,
+      name: z.string(),
+      plan: z.enum(PLANS),
+      subscription: z.enum(SUBSCRIPTIONS),
+    }),
+  })
+  .meta({ id: 'SignedIn' });
+export type SignedIn = z.infer<typeof SignedIn>;
+
+export const ChangePassword = z
+  .strictObject({ currentPassword: GivenPassword, newPassword: NewPassword })
+  .meta({ id: 'ChangePassword' });
+export type ChangePassword = z.infer<typeof ChangePassword>;
+
+// --- users ---
+
+export const User = z
+  .object({ id: Id, email: z.string(), role: z.enum(USER_ROLES), createdAt: Instant })
+  .meta({ id: 'User' });
+export type User = z.infer<typeof User>;
+
+export const UserList = listOf(User).meta({ id: 'UserList', description: 'Newest first.' });
+
+export const UserQuery = z.strictObject(pageQuery);
+export type UserQuery = z.infer<typeof UserQuery>;
+
+export const CreateUser = z
+  .strictObject({ email: staffEmail(), role: z.enum(USER_ROLES), password: NewPassword })
+  .meta({ id: 'CreateUser' });
+export type CreateUser = z.infer<typeof CreateUser>;
+
+export const ChangeUser = z
+  .strictObject({
+    email: staffEmail().nullable().default(null),
+    role: z.enum(USER_ROLES).nullable().default(null),
+    password: NewPassword.nullable().default(null),
+  })
+  .meta({ id: 'ChangeUser', description: 'What is absent or `null` stays as it is.' });
+export type ChangeUser = z.infer<typeof ChangeUser>;
+
+// --- dangerous goods ---
+
+const MOST_RULES = 1000;
+
+export const ReplaceDangerousGoods = z
+  .strictObject({
+    rules: z.array(text(LENGTH.reference, { examples: ['BATT-*'] })).max(MOST_RULES),
+  })
+  .meta({ id: 'ReplaceDangerousGoods' });
+
+export const DangerousGoods = z
+  .object({
+    rules: z.array(z.string()).meta({ description: 'Exact skus, or prefixes that end in `*`.' }),
+  })
+  .meta({ id: 'DangerousGoods' });
+export type DangerousGoods = z.infer<typeof DangerousGoods>;
+
+// --- audit log ---
+
+const AUDIT_ACTIONS = [
+  'SHOP_CREATED',
+  'SHOP_CHANGED',
+  'DANGEROUS_GOODS_CHANGED',
+  'CLIENT_CREATED',
+  'CLIENT_CHANGED',
+  'CLIENT_REVOKED',
+  'USER_CREATED',
+  'USER_CHANGED',
+  'USER_REMOVED',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+const AUDIT_SUBJECTS = ['SHOP', 'CLIENT', 'USER'] as const;
+export type AuditSubjectType = (typeof AUDIT_SUBJECTS)[number];
+
+const AuditEntry = z
+  .object({
+    id: Id,
+    at: Instant,
+    actor: Actor,
+    action: z.enum(AUDIT_ACTIONS),
+    subject: z.object({
+      type: z.enum(AUDIT_SUBJECTS),
+      id: Id,
+      name: z.string().meta({ description: 'As it was then.' }),
+    }),
+    data: z.record(z.string(), z.unknown()).meta({
+      description: 'What was set or changed: `{ "role": { "from": "STAFF", "to": "ADMIN" } }` for example.',
+    }),
+  })
+  .meta({ id: 'AuditEntry' });
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const AuditLog = listOf(AuditEntry).meta({ id: 'AuditLog', description: 'Newest first.' });
+
+export const AuditQuery = z.strictObject(pageQuery);
+export type AuditQuery = z.infer<typeof AuditQuery>;

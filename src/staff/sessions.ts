@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import type { UserRole } from '../../contract/admin-people.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import type { Db, Trx } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
+import { sha256 } from '../secrets.ts';
+import { shopFrom } from '../shops/plans.ts';
+
+export const SESSION_MS = 12 * 60 * 60 * 1000;
+/** 256 random bits: beyond guessing, so a plain SHA-256 protects them at rest. */
+const TOKEN_BYTES = 32;
+const TOKEN = /^[0-9a-f]{64}$/;
+const PRUNED_AT_ONCE = 1000;
+
+/** The person behind a session. */
+export interface SignedInUser {
+  id: string;
+  email: string;
+  role: UserRole;
+}
+
+/**
+ * Opens a session where the person is still there with the password that was checked, else gives null. Their row is held:
+ * a change of the password or a removal that runs at the same time comes before, or after and ends this session too.
+ */
+export const openSession = async (trx: Trx, user: Row<'users'>, nowMs: number): Promise<string | null> => {
+  const unchanged = await trx
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', user.id)
+    .where('password_hash', '=', user.password_hash)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!unchanged) return null;
+  const token = randomBytes(TOKEN_BYTES).toString('hex');
+  await trx
+    .insertInto('sessions')
+    .values({
+      token_hash: sha256(token),
+      user_id: user.id,
+      created_at: nowMs,
+      expires_at: nowMs + SESSION_MS,
+    })
+    .execute();
+  return token;
+};
+
+/** Asked anew for every request, in one query: who is signed out, removed or demoted is so at once. */
+export const findSession = async (
+  ctx: Context,
+  token: string | undefined,
+): Promise<{ caller: Caller; user: SignedInUser } | null> => {
+  if (!token || !TOKEN.test(token)) return null;
+  const row = await ctx.db
+    .selectFrom('sessions as session')
+    .innerJoin('users as user', 'user.id', 'session.user_id')
+    .innerJoin('shops as shop', 'shop.id', 'user.shop_id')
+    .selectAll('shop')
+    .select(['user.id as user_id', 'user.email', 'user.role'])
+    .where('session.token_hash', '=', sha256(token))
+    .where('session.expires_at', '>', ctx.clock.now())
+    .executeTakeFirst();
+  if (!row) return null;
+  const { user_id: id, email, role } = row;
+  return {
+    caller: { shop: shopFrom(row), actor: { type: 'USER', id, name: email } },
+    user: { id, email, role },
+  };
+};
+
+export const endSession = async (db: Db, token: string | undefined): Promise<void> => {
+  if (token && TOKEN.test(token))
+    await db.deleteFrom('sessions').where('token_hash', '=', sha256(token)).execute();
+};
+
+export const endSessionsOf = async (trx: Trx, userId: string): Promise<void> => {
+  await trx.deleteFrom('sessions').where('user_id', '=', userId).execute();
+};
+
+/** A bounded number at a time so that nobody waits long; true when more is left. */
+export const forgetExpiredSessions = async (db: Db, nowMs: number): Promise<boolean> => {
+  const expired = db
+    .selectFrom('sessions')
+    .select('token_hash')
+    .where('expires_at', '<=', nowMs)
+    .orderBy('expires_at')
+    .limit(PRUNED_AT_ONCE);
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('token_hash', 'in', expired)
+    .executeTakeFirst();
+  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
+};

@@ -1,0 +1,81 @@
+import type { Updateable } from 'kysely';
+import { isId, type Page } from '../../contract/common.ts';
+import type { Db, Trx } from '../db/database.ts';
+import type { Row, UserTable } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
+
+type UserRow = Row<'users'>;
+
+/** People sign in with their e-mail alone, so it is unique over all shops, in lower case. */
+export const keptEmail = (email: string): string => email.toLowerCase();
+
+export const insertUser = (trx: Trx, user: UserRow): Promise<UserRow> =>
+  trx.insertInto('users').values(user).returningAll().executeTakeFirstOrThrow();
+
+export const findByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
+  db.selectFrom('users').selectAll().where('email', '=', keptEmail(email)).executeTakeFirst();
+
+export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
+  db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+
+export const listUserRows = async (db: Db, shopId: string, { page, limit }: Page) => {
+  const own = db.selectFrom('users').where('shop_id', '=', shopId);
+  const [rows, { total }] = await Promise.all([
+    own
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .offset((page - 1) * limit)
+      .execute(),
+    own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+  ]);
+  return { rows, total };
+};
+
+/**
+ * One of the shop's people, held until the transaction ends, and whether they are its last Admin. All Admins' rows are
+ * held, always in the same order: of two who demote each other at once the second sees what the first has done.
+ */
+export const lockUser = async (
+  trx: Trx,
+  shopId: string,
+  id: string,
+): Promise<{ user: UserRow; isLastAdmin: boolean }> => {
+  const rows = isId(id)
+    ? await trx
+        .selectFrom('users')
+        .selectAll()
+        .where('shop_id', '=', shopId)
+        .where((eb) => eb.or([eb('id', '=', id), eb('role', '=', 'ADMIN')]))
+        .orderBy('id')
+        .forUpdate()
+        .execute()
+    : [];
+  const user = rows.find((row) => row.id === id);
+  if (!user) throw new ServiceError('NO_USER');
+  const admins = rows.filter(({ role }) => role === 'ADMIN');
+  return { user, isLastAdmin: user.role === 'ADMIN' && admins.length === 1 };
+};
+
+export const updateUser = (trx: Trx, id: string, change: Updateable<UserTable>): Promise<UserRow> =>
+  trx.updateTable('users').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+
+/** Sets another password where the present one is still the one that was checked; says whether it was. */
+export const replacePassword = async (
+  trx: Trx,
+  { id, password_hash }: UserRow,
+  nextHash: string,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await trx
+    .updateTable('users')
+    .set({ password_hash: nextHash })
+    .where('id', '=', id)
+    .where('password_hash', '=', password_hash)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+};
+
+/** Their sessions go with them. */
+export const deleteUser = async (trx: Trx, id: string): Promise<void> => {
+  await trx.deleteFrom('users').where('id', '=', id).execute();
+};
