@@ -107,3 +107,9 @@ export const openTradeMoves = (status: TradeReturnStatus): TradeReturnAction[] =
   (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).filter((action) =>
     (TRADE_RETURN_MOVES[action].from as readonly TradeReturnStatus[]).includes(status),
   );
+
+/** Where nothing more is expected to happen. */
+export const ENDED_STATUSES = {
+  offline_repairs: ['OFFLINE_CLOSED'],
+  trade_returns: ['TRADE_REJECTED', 'TRADE_RESOLVED'],
+} as const satisfies { offline_repairs: OfflineRepairStatus[]; trade_returns: TradeReturnStatus[] };

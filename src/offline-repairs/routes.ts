@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AddNote, AdminOfflineRepairQuery } from '../../contract/admin.ts';
 import { IdempotencyKey, Timeline } from '../../contract/common.ts';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../contract/lifecycle.ts';
 import {
@@ -10,13 +11,14 @@ import {
 } from '../../contract/offline-repair.ts';
 import type { Context } from '../context.ts';
 import { sendCreated } from '../http/created.ts';
-import { answer, type ExternalApp, refusals } from '../http/openapi/route-schemas.ts';
+import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import {
   createOfflineRepair,
   getOfflineRepair,
   getOfflineRepairTimeline,
   listOfflineRepairs,
   moveOfflineRepair,
+  noteOfflineRepair,
 } from './actions.ts';
 
 const tags = ['Offline repairs'];
@@ -24,7 +26,12 @@ const params = z.object({ id: z.string() });
 const READ = refusals(400, 401, 403, 404, 429, 503);
 const WRITE = refusals(400, 401, 403, 404, 413, 415, 429, 503);
 
-export const offlineRepairRoutes = (app: ExternalApp, ctx: Context): void => {
+/** The same for programs and for staff, but for what a list may be narrowed by. */
+const routes = (
+  app: ApiApp,
+  ctx: Context,
+  listQuery: typeof AdminOfflineRepairQuery | typeof OfflineRepairQuery,
+): void => {
   app.post(
     '/offline-repairs',
     {
@@ -58,7 +65,7 @@ export const offlineRepairRoutes = (app: ExternalApp, ctx: Context): void => {
         summary: 'List offline repairs',
         description: 'All repairs that programs of the shop created, newest first. Filters combine.',
         tags,
-        querystring: OfflineRepairQuery,
+        querystring: listQuery,
         response: {
           200: answer('A page of repairs.', OfflineRepairList),
           ...refusals(400, 401, 403, 429, 503),
@@ -116,6 +123,27 @@ export const offlineRepairRoutes = (app: ExternalApp, ctx: Context): void => {
       (request) => moveOfflineRepair(ctx, request.caller, request.params.id, action, request.body as never),
     );
   }
+};
+
+export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, OfflineRepairQuery);
+
+export const offlineRepairAdminRoutes = (app: ApiApp, ctx: Context): void => {
+  routes(app, ctx, AdminOfflineRepairQuery);
+  app.post(
+    '/offline-repairs/:id/notes',
+    {
+      schema: {
+        operationId: 'noteOfflineRepair',
+        summary: 'Add a note',
+        description: 'Kept in the timeline; tells nobody outside.',
+        tags,
+        params,
+        body: AddNote,
+        response: { 200: answer('The whole repair.', OfflineRepair), ...WRITE },
+      },
+    },
+    (request) => noteOfflineRepair(ctx, request.caller, request.params.id, request.body.note),
+  );
 };
 
 /** How the reference tells of each action. */

@@ -3,6 +3,7 @@ import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
+import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { type Event, type EventSubject, enqueue } from '../webhooks/outbox.ts';
 
@@ -28,6 +29,8 @@ export const recording = async <Result>(
   { shop, actor }: Caller,
   work: (trx: Trx, record: Recorder) => Promise<Result>,
 ): Promise<Result> => {
+  // Programs were turned away at the gate already; this also holds for staff.
+  if (!shop.active) throw new ServiceError('READ_ONLY');
   const receivers = new Set<string>();
   const result = await ctx.db.transaction().execute((trx) =>
     work(trx, async (rma, change) => {

@@ -1,4 +1,4 @@
-import type { Trx } from '../db/database.ts';
+import type { Db, Trx } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 import { LIMIT_REFUSAL, type Shop } from './plans.ts';
 
@@ -34,4 +34,20 @@ export const takePlace = async (trx: Trx, shop: Shop, nowMs: number): Promise<nu
     .executeTakeFirst();
   if (!taken) throw new ServiceError(LIMIT_REFUSAL[kind]);
   return taken.last_number;
+};
+
+/** How many places of this month are taken. */
+export const monthUsed = async (
+  db: Db,
+  shopId: string,
+  nowMs: number,
+): Promise<{ month: string; used: number }> => {
+  const month = monthOf(nowMs);
+  const counter = await db
+    .selectFrom('shop_counters')
+    .select('month_used')
+    .where('shop_id', '=', shopId)
+    .where('month', '=', month)
+    .executeTakeFirst();
+  return { month, used: counter?.month_used ?? 0 };
 };

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { AddNote, AdminTradeReturnQuery, TradeMove } from '../../contract/admin.ts';
 import { IdempotencyKey, Timeline } from '../../contract/common.ts';
+import { TRADE_RETURN_MOVES, type TradeReturnAction } from '../../contract/lifecycle.ts';
 import {
   CreateTradeReturn,
   TradeReturn,
@@ -8,14 +10,26 @@ import {
 } from '../../contract/trade-return.ts';
 import type { Context } from '../context.ts';
 import { sendCreated } from '../http/created.ts';
-import { answer, type ExternalApp, refusals } from '../http/openapi/route-schemas.ts';
-import { createTradeReturn, getTradeReturn, getTradeReturnTimeline, listTradeReturns } from './actions.ts';
+import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import {
+  createTradeReturn,
+  getTradeReturn,
+  getTradeReturnTimeline,
+  listTradeReturns,
+  moveTradeReturn,
+  noteTradeReturn,
+} from './actions.ts';
 
 const tags = ['Trade returns'];
 const params = z.object({ id: z.string() });
 const READ = refusals(400, 401, 403, 404, 429, 503);
 
-export const tradeReturnRoutes = (app: ExternalApp, ctx: Context): void => {
+/** The same for programs and for staff, but for what a list may be narrowed by. */
+const routes = (
+  app: ApiApp,
+  ctx: Context,
+  listQuery: typeof AdminTradeReturnQuery | typeof TradeReturnQuery,
+): void => {
   app.post(
     '/trade-returns',
     {
@@ -49,7 +63,7 @@ export const tradeReturnRoutes = (app: ExternalApp, ctx: Context): void => {
         summary: 'List trade returns',
         description: 'All trade returns that programs of the shop created, newest first. Filters combine.',
         tags,
-        querystring: TradeReturnQuery,
+        querystring: listQuery,
         response: {
           200: answer('A page of trade returns.', TradeReturnList),
           ...refusals(400, 401, 403, 429, 503),
@@ -87,4 +101,56 @@ export const tradeReturnRoutes = (app: ExternalApp, ctx: Context): void => {
     },
     (request) => getTradeReturnTimeline(ctx, request.caller, request.params.id),
   );
+};
+
+export const tradeReturnRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, TradeReturnQuery);
+
+const WRITE = refusals(400, 401, 403, 404, 409, 413, 415, 503);
+
+export const tradeReturnAdminRoutes = (app: ApiApp, ctx: Context): void => {
+  routes(app, ctx, AdminTradeReturnQuery);
+  app.post(
+    '/trade-returns/:id/notes',
+    {
+      schema: {
+        operationId: 'noteTradeReturn',
+        summary: 'Add a note',
+        description: 'Kept in the timeline; tells nobody outside.',
+        tags,
+        params,
+        body: AddNote,
+        response: { 200: answer('The whole trade return.', TradeReturn), ...WRITE },
+      },
+    },
+    (request) => noteTradeReturn(ctx, request.caller, request.params.id, request.body.note),
+  );
+  for (const action of Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]) {
+    const { from, to } = TRADE_RETURN_MOVES[action];
+    app.post(
+      `/trade-returns/:id/${action}`,
+      {
+        schema: {
+          operationId: OPERATION_IDS[action],
+          summary: `Move to ${to}`,
+          description: `Open from ${from.join(' and ')}; from elsewhere a 409 names what is open.`,
+          tags,
+          params,
+          body: TradeMove,
+          response: {
+            200: answer('The whole trade return, as it stands after this.', TradeReturn),
+            ...WRITE,
+          },
+        },
+      },
+      (request) => moveTradeReturn(ctx, request.caller, request.params.id, action, request.body.note),
+    );
+  }
+};
+
+const OPERATION_IDS: Record<TradeReturnAction, string> = {
+  approve: 'approveTradeReturn',
+  reject: 'rejectTradeReturn',
+  receive: 'receiveTradeReturn',
+  'request-credit': 'requestTradeReturnCredit',
+  resolve: 'resolveTradeReturn',
 };

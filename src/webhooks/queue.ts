@@ -12,7 +12,7 @@ import { lowestId } from '../ids.ts';
 /** In the text of the statement, not a parameter: only then is the index of what waits used. */
 const PENDING = sql<DeliveryStatus>`'PENDING'`;
 
-interface Attempt {
+export interface Attempt {
   /** Milliseconds since 1970. */
   at: number;
   durationMs: number;

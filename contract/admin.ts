@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { Id, Instant, listOf, pageQuery } from './common.ts';
+import { LENGTH, optionalText, text } from './fields.ts';
+import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
+import { OfflineRepairQuery } from './offline-repair.ts';
+import { TradeReturnQuery } from './trade-return.ts';
+import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
+
+// What the admin API takes and gives, beyond the schemas it shares with the external one. People are in admin-people.ts.
+
+// --- returns ---
+
+/** What staff may narrow a list by beyond what programs may. */
+const staffFilters = {
+  q: text(LENGTH.name, {
+    description:
+      'Free text: every word of it must be found in number, order, customer, company, sku or serial.',
+  }).optional(),
+  origin: z
+    .enum(['API', 'STAFF'])
+    .optional()
+    .meta({ description: 'Made by a program of the shop, or by its staff.' }),
+};
+export const AdminOfflineRepairQuery = OfflineRepairQuery.extend(staffFilters);
+export const AdminTradeReturnQuery = TradeReturnQuery.extend(staffFilters);
+
+export const AddNote = z.strictObject({ note: text(LENGTH.freeText) }).meta({ id: 'AddNote' });
+export const TradeMove = z.strictObject({ note: optionalText(LENGTH.freeText) }).meta({ id: 'TradeMove' });
+
+// --- API clients and their deliveries ---
+
+const webhookUrl = optionalText(2000, {
+  description: 'Where events go: https, a public address, no user name or password.',
+  examples: ['https://erp.example.com/hooks/handback'],
+});
+
+export const ApiClientView = z
+  .object({
+    id: Id,
+    name: z.string(),
+    webhookUrl: z.string().nullable(),
+    lastUsedAt: Instant.nullable().meta({ description: 'Exact to a minute.' }),
+    revokedAt: Instant.nullable(),
+    createdAt: Instant,
+  })
+  .meta({ id: 'ApiClient' });
+export type ApiClientView = z.infer<typeof ApiClientView>;
+export const ApiClientList = z.object({ items: z.array(ApiClientView) }).meta({ id: 'ApiClientList' });
+export const NewApiClientView = ApiClientView.extend({
+  apiKey: z.string().meta({ description: 'Shown this once.' }),
+  webhookSecret: z.string().meta({ description: 'Shown this once.' }),
+}).meta({ id: 'NewApiClient' });
+
+export const CreateApiClient = z
+  .strictObject({ name: text(LENGTH.name), webhookUrl })
+  .meta({ id: 'CreateApiClient' });
+export const ChangeApiClient = z
+  .strictObject({ name: text(LENGTH.name).optional(), webhookUrl: webhookUrl.unwrap().optional() })
+  .meta({ id: 'ChangeApiClient' });
+
+export const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'DROPPED'] as const;
+const EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA) as [WebhookEventName, ...WebhookEventName[]];
+
+export const Delivery = z
+  .object({
+    id: Id,
+    event: z.string(),
+    status: z.enum(DELIVERY_STATUSES),
+    rmaId: Id,
+    createdAt: Instant,
+    finishedAt: Instant.nullable(),
+    nextAttemptAt: Instant.nullable(),
+    attempts: z.array(
+      z.object({
+        at: Instant,
+        durationMs: z.number(),
+        statusCode: z.int().nullable(),
+        error: z.string().nullable(),
+      }),
+    ),
+    payload: z.unknown().meta({ description: 'The body, as it is sent.' }),
+  })
+  .meta({ id: 'Delivery' });
+export type Delivery = z.infer<typeof Delivery>;
+export const DeliveryList = listOf(Delivery).meta({ id: 'DeliveryList', description: 'Newest first.' });
+export const DeliveryQuery = z.strictObject({
+  ...pageQuery,
+  status: z.enum(DELIVERY_STATUSES).optional(),
+  event: z.enum(EVENT_NAMES).optional(),
+});
+export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
+
+// --- overview ---
+
+/** How old what is open is, in days: the upper end of each step, the last without one. */
+export const AGE_STEPS_DAYS = [1, 3, 7, 30] as const;
+
+const counts = <Status extends readonly [string, ...string[]]>(statuses: Status) =>
+  z.object({
+    byStatus: z.array(z.object({ status: z.enum(statuses), count: z.int() })),
+    open: z.int(),
+    openByAge: z.array(z.object({ upToDays: z.int().nullable(), count: z.int() })),
+  });
+
+export const Overview = z
+  .object({
+    offlineRepairs: counts(OFFLINE_REPAIR_STATUSES),
+    tradeReturns: counts(TRADE_RETURN_STATUSES),
+    createdPerDay: z.array(z.object({ day: z.string(), offlineRepairs: z.int(), tradeReturns: z.int() })),
+    month: z.object({
+      month: z.string().meta({ examples: ['2026-11'] }),
+      used: z.int(),
+      limit: z.int().nullable(),
+      billing: z.enum(['ALLOWANCE', 'USAGE']),
+    }),
+    webhooks: z
+      .object({ delivered: z.int(), dropped: z.int(), waiting: z.int() })
+      .meta({ description: 'Of the last 24 hours.' }),
+    openLongest: z.array(
+      z.object({
+        kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+        id: Id,
+        rmaNumber: z.string(),
+        status: z.string(),
+        customerName: z.string(),
+        createdAt: Instant,
+        updatedAt: Instant,
+      }),
+    ),
+  })
+  .meta({ id: 'Overview' });
+export type Overview = z.infer<typeof Overview>;

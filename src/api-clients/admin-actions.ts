@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import type { ApiClientView, ChangeApiClient, CreateApiClient, DeliveryQuery } from '../../contract/admin.ts';
+import { instant, isId } from '../../contract/common.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { listDeliveries } from '../webhooks/deliveries.ts';
+import { changeClient, createClient, revokeClient } from './actions.ts';
+import { type ApiClient, findClient, listClients } from './store.ts';
+
+// What a shop's Admin does with its own clients.
+
+const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
+
+export const viewClient = (client: ApiClient): ApiClientView => ({
+  id: client.id,
+  name: client.name,
+  webhookUrl: client.webhookUrl,
+  lastUsedAt: instantOrNull(client.lastUsedAt),
+  revokedAt: instantOrNull(client.revokedAt),
+  createdAt: instant(client.createdAt),
+});
+
+/** The shop's own client; anybody else's does not exist. */
+const ownClient = async (ctx: Context, { shop }: Caller, id: string): Promise<ApiClient> => {
+  const client = isId(id) ? await findClient(ctx.db, id) : null;
+  if (client?.shopId !== shop.id) throw new ServiceError('NO_CLIENT');
+  return client;
+};
+
+const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
+  const fault = url ? await ctx.addressGuard.faultOf(url) : null;
+  if (!fault) return;
+  const message = `webhookUrl ${fault}`;
+  throw new ServiceError('VALIDATION', { faults: [{ field: 'webhookUrl', rule: 'address', message }] });
+};
+
+export const listOwnClients = async (ctx: Context, { shop }: Caller) => ({
+  items: (await listClients(ctx.db, shop.id)).map(viewClient),
+});
+
+export const createOwnClient = async (
+  ctx: Context,
+  { shop, actor }: Caller,
+  body: z.infer<typeof CreateApiClient>,
+) => {
+  await checkWebhookUrl(ctx, body.webhookUrl);
+  const { apiKey, webhookSecret, ...client } = await createClient(ctx, actor, { shopId: shop.id, ...body });
+  return { ...viewClient(client), apiKey, webhookSecret };
+};
+
+export const changeOwnClient = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  { name, webhookUrl }: z.infer<typeof ChangeApiClient>,
+) => {
+  const client = await ownClient(ctx, caller, id);
+  await checkWebhookUrl(ctx, webhookUrl);
+  const change = {
+    ...(name === undefined ? {} : { name }),
+    ...(webhookUrl === undefined ? {} : { webhookUrl }),
+  };
+  return viewClient((await changeClient(ctx, caller.actor, client.id, change)) ?? client);
+};
+
+export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) =>
+  viewClient(await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
+
+export const listOwnDeliveries = async (ctx: Context, caller: Caller, id: string, query: DeliveryQuery) =>
+  listDeliveries(ctx.db, (await ownClient(ctx, caller, id)).id, query);

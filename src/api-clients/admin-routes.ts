@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import {
+  ApiClientList,
+  ApiClientView,
+  ChangeApiClient,
+  CreateApiClient,
+  DeliveryList,
+  DeliveryQuery,
+  NewApiClientView,
+} from '../../contract/admin.ts';
+import type { Context } from '../context.ts';
+import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import {
+  changeOwnClient,
+  createOwnClient,
+  listOwnClients,
+  listOwnDeliveries,
+  revokeOwnClient,
+} from './admin-actions.ts';
+
+const tags = ['API clients'];
+const params = z.object({ id: z.string() });
+const config = { role: 'ADMIN' } as const;
+const READ = refusals(400, 401, 403, 404, 503);
+const WRITE = refusals(400, 401, 403, 404, 413, 415, 503);
+
+export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
+  app.get(
+    '/clients',
+    {
+      config,
+      schema: {
+        operationId: 'listClients',
+        summary: "The shop's API clients",
+        tags,
+        response: { 200: answer('All of them, oldest first.', ApiClientList), ...READ },
+      },
+    },
+    (request) => listOwnClients(ctx, request.caller),
+  );
+
+  app.post(
+    '/clients',
+    {
+      config,
+      schema: {
+        operationId: 'createClient',
+        summary: 'Make an API client',
+        description: 'Key and webhook secret are in this answer and nowhere else.',
+        tags,
+        body: CreateApiClient,
+        response: { 201: answer('The client, with its key and secret.', NewApiClientView), ...WRITE },
+      },
+    },
+    async (request, reply) => {
+      const client = await createOwnClient(ctx, request.caller, request.body);
+      return reply.code(201).header('cache-control', 'no-store').send(client);
+    },
+  );
+
+  app.patch(
+    '/clients/:id',
+    {
+      config,
+      schema: {
+        operationId: 'changeClient',
+        summary: "Change a client's name or webhook URL",
+        tags,
+        params,
+        body: ChangeApiClient,
+        response: { 200: answer('The client as it is now.', ApiClientView), ...WRITE },
+      },
+    },
+    (request) => changeOwnClient(ctx, request.caller, request.params.id, request.body),
+  );
+
+  app.post(
+    '/clients/:id/revoke',
+    {
+      config,
+      schema: {
+        operationId: 'revokeClient',
+        summary: 'Revoke a client',
+        description: 'For good: its key fails from the next request on.',
+        tags,
+        params,
+        body: z.strictObject({}).meta({ id: 'RevokeClient' }),
+        response: { 200: answer('The client, revoked.', ApiClientView), ...WRITE },
+      },
+    },
+    (request) => revokeOwnClient(ctx, request.caller, request.params.id),
+  );
+
+  app.get(
+    '/clients/:id/deliveries',
+    {
+      config,
+      schema: {
+        operationId: 'listDeliveries',
+        summary: "A client's webhook deliveries",
+        tags,
+        params,
+        querystring: DeliveryQuery,
+        response: { 200: answer('A page of deliveries.', DeliveryList), ...READ },
+      },
+    },
+    (request) => listOwnDeliveries(ctx, request.caller, request.params.id, request.query),
+  );
+};

@@ -1,0 +1,19 @@
+import { Overview } from '../../contract/admin.ts';
+import type { Context } from '../context.ts';
+import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { overviewOf } from './figures.ts';
+
+export const overviewRoutes = (app: ApiApp, ctx: Context): void => {
+  app.get(
+    '/overview',
+    {
+      schema: {
+        operationId: 'getOverview',
+        summary: "The shop's figures",
+        tags: ['Overview'],
+        response: { 200: answer('The figures as they are now.', Overview), ...refusals(400, 401) },
+      },
+    },
+    (request) => overviewOf(ctx, request.caller.shop),
+  );
+};

@@ -1,0 +1,42 @@
+import type { Delivery, DeliveryQuery } from '../../contract/admin.ts';
+import { instant, listEnvelope } from '../../contract/common.ts';
+import type { Db } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
+import type { Attempt } from './queue.ts';
+
+const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({
+  id: row.id,
+  event: row.event,
+  status: row.status,
+  rmaId: row.rma_id,
+  createdAt: instant(row.created_at),
+  finishedAt: row.finished_at === null ? null : instant(row.finished_at),
+  nextAttemptAt: row.status === 'PENDING' ? instant(row.due_at) : null,
+  attempts: (JSON.parse(row.attempt_log) as Attempt[]).map((attempt) => ({
+    ...attempt,
+    at: instant(attempt.at),
+  })),
+  payload: JSON.parse(row.body),
+});
+
+/** What was and will be sent to a client, newest first. The caller has made sure that the client is its own. */
+export const listDeliveries = async (db: Db, clientId: string, query: DeliveryQuery) => {
+  const { status, event, page, limit } = query;
+  const matching = () => {
+    const ofClient = db.selectFrom('webhook_deliveries').where('client_id', '=', clientId);
+    const ofStatus = status ? ofClient.where('status', '=', status) : ofClient;
+    return event ? ofStatus.where('event', '=', event) : ofStatus;
+  };
+  const [rows, { total }] = await Promise.all([
+    matching()
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .offset((page - 1) * limit)
+      .execute(),
+    matching()
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow(),
+  ]);
+  return listEnvelope(rows.map(viewDelivery), total, query);
+};
