@@ -43,7 +43,7 @@ export const forbidden = [
   ),
   forbid(
     'http-only-from-routes',
-    { path: '^src/[^/]+/', pathNot: '^src/(http/|cli/|[^/]+/routes\\.ts$)' },
+    { path: '^src/[^/]+/', pathNot: '^src/(http/|cli/|[^/]+/(admin-)?routes\\.ts$)' },
     { path: '^src/http/' },
     'Actions and stores do not know that they are called over HTTP.',
   ),

@@ -1,7 +1,9 @@
 import helmet from '@fastify/helmet';
 import { type FastifyInstance, fastify, LogController } from 'fastify';
 import type { Logger } from 'pino';
+import { ADMIN_BASE_PATH } from '../contract/admin-people.ts';
 import { BASE_PATH } from '../contract/common.ts';
+import { adminApi } from './admin-api.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { ServiceError } from './errors.ts';
@@ -12,8 +14,10 @@ import { BODY_LIMIT_BYTES, takeJsonBodies } from './http/json-body.ts';
 import { refusingOtherMethods } from './http/method-not-allowed.ts';
 import { observeRequests } from './http/observe.ts';
 import { answerOddRequests, decodable } from './http/odd-requests.ts';
+import { ADMIN_API } from './http/openapi/admin-api.ts';
 import { describeApi } from './http/openapi/document.ts';
-import type { ExternalApp } from './http/openapi/route-schemas.ts';
+import { EXTERNAL_API } from './http/openapi/external-api.ts';
+import type { ApiApp } from './http/openapi/route-schemas.ts';
 import { operationRoutes } from './http/operations.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts';
 import { closeSilentConnections } from './http/silent-connections.ts';
@@ -69,7 +73,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   operationRoutes(app, ctx);
   if (ctx.config.role === 'worker') return app;
 
-  await describeApi(app, ctx.config.publicUrl);
+  for (const api of [EXTERNAL_API, ADMIN_API]) await describeApi(app, ctx.config.publicUrl, api);
   await app.register(serveDocs);
   await app.register(
     async (external) => {
@@ -78,8 +82,8 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
       });
       raiseGates(external, ctx);
       refusingOtherMethods(external, () => {
-        offlineRepairRoutes(external as ExternalApp, ctx);
-        tradeReturnRoutes(external as ExternalApp, ctx);
+        offlineRepairRoutes(external as ApiApp, ctx);
+        tradeReturnRoutes(external as ApiApp, ctx);
         external.get('/openapi.json', { config: { keyless: true }, schema: { hide: true } }, () =>
           app.swagger(),
         );
@@ -87,5 +91,6 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
     },
     { prefix: BASE_PATH },
   );
+  await app.register(adminApi(ctx), { prefix: ADMIN_BASE_PATH });
   return app;
 };

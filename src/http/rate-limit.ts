@@ -27,6 +27,10 @@ export const addressKey = (ip: string): string => {
     : address.toString();
 };
 
+/** Whom this request counts for. */
+export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string =>
+  addressKey(ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? ''));
+
 const secondsUntil = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
 export const rateLimitGate = (ctx: Context) => {
@@ -38,7 +42,7 @@ export const rateLimitGate = (ctx: Context) => {
   ) as Record<RateLimitName, { window: RateWindow; limiter: RateLimiterAbstract }[]>;
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const key = addressKey(ipaddr.isValid(request.ip) ? request.ip : (request.socket.remoteAddress ?? ''));
+    const key = callerAddress(request);
     for (const { window, limiter } of limiters[request.routeOptions.config.limit ?? 'other']) {
       const { state, refused } = await consume(limiter, key);
       const resetS = String(secondsUntil(state.msBeforeNext));

@@ -1,19 +1,31 @@
 import { STATUS_CODES } from 'node:http';
 import type { Json } from './json.ts';
 
-/** Headers every answer carries, and an example of each refusal: the same for all operations, so they are added here once. */
-export const withHeadersAndExamples = (document: Json): Json => {
+/** What the answers of all operations of an API have in common. */
+export interface Answers {
+  /** Headers of every answer, and those of single statuses. */
+  always: HeaderName[];
+  byStatus: Record<string, HeaderName[]>;
+  /** Instead of the routes' own words, where another API has the same routes. */
+  refused?: Record<string, string>;
+  /** An example of each refusal. */
+  examples: Record<string, object>;
+}
+
+/** Headers, words and examples that are the same for all operations are added here once. */
+export const withAnswers = (document: Json, answers: Answers): Json => {
   const { components, paths } = document;
-  components.headers = HEADERS;
+  components.headers = headersOf(answers);
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path as object)) as Json[]) {
     if (operation.requestBody)
       operation.requestBody.required = isNeeded(operation.requestBody, components.schemas);
     for (const [status, response] of Object.entries(operation.responses) as [string, Json][]) {
-      const names = [...ALWAYS, ...(HEADERS_BY_STATUS[status] ?? [])];
+      const names = [...answers.always, ...(answers.byStatus[status] ?? [])];
       response.headers = Object.fromEntries(
         names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
       );
-      const example = EXAMPLES[status];
+      response.description = answers.refused?.[status] ?? response.description;
+      const example = answers.examples[status];
       if (example) response.content['application/json'].example = exampleBody(Number(status), example);
     }
   }
@@ -38,38 +50,13 @@ const HEADERS = {
     enum: ['true'],
   }),
 };
-const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
-const HEADERS_BY_STATUS: Record<string, string[]> = {
-  201: ['Idempotency-Replayed'],
-  429: ['Retry-After'],
-  503: ['Retry-After'],
+type HeaderName = keyof typeof HEADERS;
+
+const headersOf = ({ always, byStatus }: Answers) => {
+  const used = new Set<string>([...always, ...Object.values(byStatus).flat()]);
+  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
 };
 
-const EXAMPLES: Record<string, object> = {
-  400: {
-    message: ['faultyItem.sku is required', 'ordrNumber is not a known field: did you mean orderNumber?'],
-    errors: [
-      { field: 'faultyItem.sku', rule: 'required', message: 'faultyItem.sku is required' },
-      {
-        field: 'ordrNumber',
-        rule: 'unknown',
-        message: 'ordrNumber is not a known field: did you mean orderNumber?',
-      },
-    ],
-  },
-  401: { message: 'A valid API key is needed: send it as X-Api-Key, or as a Bearer token in Authorization.' },
-  403: { message: "The shop's monthly allowance of RMAs is used up.", code: 'LIMIT_EXCEEDED' },
-  404: { message: 'There is no such RMA.' },
-  409: {
-    message: 'The first request with this Idempotency-Key is still running.',
-    code: 'IDEMPOTENCY_KEY_IN_USE',
-  },
-  413: { message: 'The body is larger than 256 KiB.' },
-  415: { message: 'Send the body as JSON, with Content-Type: application/json.' },
-  422: { message: 'This Idempotency-Key was used before with another body.', code: 'IDEMPOTENCY_KEY_REUSED' },
-  429: { message: 'Too many requests: wait as long as Retry-After says.' },
-  503: { message: 'The service cannot do this right now: try again in a moment.' },
-};
 const exampleBody = (status: number, body: object) => ({
   statusCode: status,
   error: STATUS_CODES[status],

@@ -1,13 +1,32 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { BASE_PATH } from '../../../contract/common.ts';
 import { VERSION } from '../../version.ts';
-import { withHeadersAndExamples } from './answers.ts';
-import { withEvents } from './events.ts';
-import { GUIDE } from './guide.ts';
+import { type Answers, withAnswers } from './answers.ts';
 import type { Json } from './json.ts';
 import { withNeededSchemas } from './needed-schemas.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    adminSwagger: FastifyInstance['swagger'];
+  }
+}
+
+/** What an API tells of itself beyond what its routes do. */
+export interface ApiDescription {
+  basePath: string;
+  /** The function of the app that gives the document. */
+  decorator: 'swagger' | 'adminSwagger';
+  title: string;
+  summary: string;
+  description: string;
+  tags: { name: string; description: string }[];
+  securitySchemes: Record<string, Json>;
+  security: Record<string, string[]>[];
+  answers: Answers;
+  /** A last step, for what no route tells of. */
+  complete?: (document: Json) => Json;
+}
 
 /** A schema may name its own JSON form under `override`, where its input is text but means a number or a time. */
 const zodToJsonConfig = {
@@ -19,45 +38,31 @@ const zodToJsonConfig = {
   },
 };
 
-export const describeApi = async (app: FastifyInstance, publicUrl: string): Promise<void> => {
+export const describeApi = async (
+  app: FastifyInstance,
+  publicUrl: string,
+  api: ApiDescription,
+): Promise<void> => {
+  const { basePath, decorator, title, summary, description, tags, securitySchemes, security } = api;
+  const { complete = (document: Json) => document } = api;
   const transformObject = createJsonSchemaTransformObject({ zodToJsonConfig });
   await app.register(swagger, {
+    decorator: decorator as 'swagger',
     openapi: {
       openapi: '3.1.0',
-      info: {
-        title: 'Handback External API',
-        version: VERSION,
-        summary: 'Offline repairs and trade returns, for the systems of a shop.',
-        description: GUIDE,
-        license: { name: 'MIT', identifier: 'MIT' },
-      },
-      servers: [{ url: `${publicUrl}${BASE_PATH}` }],
-      tags: [
-        {
-          name: 'Offline repairs',
-          description: 'Items handed in at a counter, a service desk or a partner.',
-        },
-      ],
-      components: {
-        securitySchemes: {
-          apiKey: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'X-Api-Key',
-            description: 'The key shown once when the API client was made.',
-          },
-          bearer: { type: 'http', scheme: 'bearer', description: 'The same key as a Bearer token.' },
-        },
-      },
-      security: [{ apiKey: [] }, { bearer: [] }],
+      info: { title, version: VERSION, summary, description, license: { name: 'MIT', identifier: 'MIT' } },
+      servers: [{ url: `${publicUrl}${basePath}` }],
+      tags,
+      components: { securitySchemes },
+      security,
     },
     transform: (route) => {
-      const inside = route.url.startsWith(`${BASE_PATH}/`);
+      const inside = route.url.startsWith(`${basePath}/`);
       if (!inside || !route.schema) return { schema: { hide: true }, url: route.url };
-      return { ...toJsonSchema(route), url: route.url.slice(BASE_PATH.length) };
+      return { ...toJsonSchema(route), url: route.url.slice(basePath.length) };
     },
     transformObject: (document) =>
-      withEvents(withHeadersAndExamples(withNeededSchemas(transformObject(document)))),
+      complete(withAnswers(withNeededSchemas(transformObject(document)), api.answers)),
   });
 };
 

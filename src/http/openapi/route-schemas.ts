@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ErrorBody } from '../../../contract/common.ts';
 
-/** The app as the external API's routes see it: their types come from their schemas. */
-export type ExternalApp = FastifyInstance<
+/** The app as routes see it: their types come from their schemas. */
+export type ApiApp = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
   ServerResponse,
@@ -17,6 +17,9 @@ export const answer = <Schema extends z.ZodType>(description: string, schema: Sc
   description,
   content: { 'application/json': { schema } },
 });
+
+/** An answer without a body. */
+export const nothing = (description: string) => z.null().meta({ description });
 
 /** What each refusal means to an integrator. */
 const REFUSED: Record<number, string> = {

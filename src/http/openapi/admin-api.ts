@@ -1,0 +1,54 @@
+import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
+import { SESSION_COOKIE } from '../session-cookie.ts';
+import type { ApiDescription } from './document.ts';
+
+/** What the admin app's own API tells of itself. */
+export const ADMIN_API: ApiDescription = {
+  basePath: ADMIN_BASE_PATH,
+  decorator: 'adminSwagger',
+  title: 'Handback Admin API',
+  summary: 'What the admin app calls, on behalf of a person of the shop.',
+  description:
+    'Sign in at `POST /session`; the cookie it sets goes along with every call. Changes are taken as JSON, from our own pages only.',
+  tags: [
+    { name: 'Session', description: 'Signing in and out.' },
+    { name: 'Team', description: "The shop's people, for its Admins." },
+    { name: 'Settings', description: "The shop's rules, for its Admins." },
+    { name: 'Audit log', description: 'Who changed what, for Admins.' },
+  ],
+  securitySchemes: {
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: SESSION_COOKIE,
+      description: 'Set at sign-in, for 12 hours.',
+    },
+  },
+  security: [{ session: [] }],
+  answers: {
+    always: ['X-Request-Id'],
+    byStatus: { 429: ['Retry-After'], 503: ['Retry-After'] },
+    refused: {
+      401: 'Nobody is signed in, or the session has ended.',
+      403: '`code` says why: `ADMIN_REQUIRED`, `CROSS_SITE`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
+      404: 'The shop has nothing by this id.',
+      409: 'It cannot be done as things stand; `code` says why.',
+      415: 'The request does not say `Content-Type: application/json`, or its body is something else.',
+      429: 'Too many wrong passwords for this e-mail or from this address: wait `Retry-After` seconds.',
+    },
+    examples: {
+      400: {
+        message: ['email is required'],
+        errors: [{ field: 'email', rule: 'required', message: 'email is required' }],
+      },
+      401: { message: 'Nobody is signed in, or the session has ended.' },
+      403: { message: 'Only an Admin of the shop can do this.', code: 'ADMIN_REQUIRED' },
+      404: { message: 'There is no such user.' },
+      409: { message: 'The shop needs an Admin: make somebody else one first.', code: 'LAST_ADMIN' },
+      413: { message: 'The body is larger than 256 KiB.' },
+      415: { message: 'Send the body as JSON, with Content-Type: application/json.' },
+      429: { message: 'Too many wrong passwords: wait as long as Retry-After says.' },
+      503: { message: 'The service cannot do this right now: try again in a moment.' },
+    },
+  },
+};

@@ -1,0 +1,64 @@
+import { BASE_PATH } from '../../../contract/common.ts';
+import type { ApiDescription } from './document.ts';
+import { withEvents } from './events.ts';
+import { GUIDE } from './guide.ts';
+
+/** What the external API tells of itself. */
+export const EXTERNAL_API: ApiDescription = {
+  basePath: BASE_PATH,
+  decorator: 'swagger',
+  title: 'Handback External API',
+  summary: 'Offline repairs and trade returns, for the systems of a shop.',
+  description: GUIDE,
+  tags: [
+    {
+      name: 'Offline repairs',
+      description: 'Items handed in at a counter, a service desk or a partner.',
+    },
+  ],
+  securitySchemes: {
+    apiKey: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Api-Key',
+      description: 'The key shown once when the API client was made.',
+    },
+    bearer: { type: 'http', scheme: 'bearer', description: 'The same key as a Bearer token.' },
+  },
+  security: [{ apiKey: [] }, { bearer: [] }],
+  answers: {
+    always: ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+    byStatus: { 201: ['Idempotency-Replayed'], 429: ['Retry-After'], 503: ['Retry-After'] },
+    examples: {
+      400: {
+        message: ['faultyItem.sku is required', 'ordrNumber is not a known field: did you mean orderNumber?'],
+        errors: [
+          { field: 'faultyItem.sku', rule: 'required', message: 'faultyItem.sku is required' },
+          {
+            field: 'ordrNumber',
+            rule: 'unknown',
+            message: 'ordrNumber is not a known field: did you mean orderNumber?',
+          },
+        ],
+      },
+      401: {
+        message: 'A valid API key is needed: send it as X-Api-Key, or as a Bearer token in Authorization.',
+      },
+      403: { message: "The shop's monthly allowance of RMAs is used up.", code: 'LIMIT_EXCEEDED' },
+      404: { message: 'There is no such RMA.' },
+      409: {
+        message: 'The first request with this Idempotency-Key is still running.',
+        code: 'IDEMPOTENCY_KEY_IN_USE',
+      },
+      413: { message: 'The body is larger than 256 KiB.' },
+      415: { message: 'Send the body as JSON, with Content-Type: application/json.' },
+      422: {
+        message: 'This Idempotency-Key was used before with another body.',
+        code: 'IDEMPOTENCY_KEY_REUSED',
+      },
+      429: { message: 'Too many requests: wait as long as Retry-After says.' },
+      503: { message: 'The service cannot do this right now: try again in a moment.' },
+    },
+  },
+  complete: withEvents,
+};
