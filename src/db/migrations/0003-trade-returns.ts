@@ -38,15 +38,15 @@ export const tradeReturns: SchemaChange = async (db, { id }) => {
       .createIndex(`${table}_${name}`)
       .on(table)
       .columns(['shop_id', ...columns]);
+  const externalRefIndex = (table: string) =>
+    index(table, 'external_ref', ['external_ref', 'number']).where('external_ref', 'is not', null).execute();
   await index('trade_returns', 'number', ['number']).unique().execute();
   await index('trade_returns', 'status', STATUS_INDEX).execute();
-  await index('trade_returns', 'order', ['trade_order_number']).execute();
-  await index('trade_returns', 'company', ['company_id']).execute();
+  await index('trade_returns', 'order', ['trade_order_number', 'number']).execute();
+  await index('trade_returns', 'company', ['company_id', 'number']).execute();
   await index('trade_returns', 'updated', ['updated_at']).execute();
   await index('trade_returns', 'created', ['created_at']).execute();
-  await index('trade_returns', 'external_ref', ['external_ref'])
-    .where('external_ref', 'is not', null)
-    .execute();
+  await externalRefIndex('trade_returns');
 
   await schema
     .alterTable('offline_repairs')
@@ -57,6 +57,10 @@ export const tradeReturns: SchemaChange = async (db, { id }) => {
     db,
   );
   await index('offline_repairs', 'created', ['created_at']).execute();
-  await schema.dropIndex('offline_repairs_status').execute();
+  // With the number at the end, each finds its rows in the order of a list.
+  for (const name of ['status', 'order', 'external_ref'])
+    await schema.dropIndex(`offline_repairs_${name}`).execute();
+  await index('offline_repairs', 'order', ['order_number', 'number']).execute();
+  await externalRefIndex('offline_repairs');
   await index('offline_repairs', 'status', STATUS_INDEX).execute();
 };
