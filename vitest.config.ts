@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 const BOTH_ENGINES = [
   'test/api/**/*.test.ts',
+  'test/admin/**/*.test.ts',
   'test/webhooks/**/*.test.ts',
   'test/store/**/*.test.ts',
   'test/faults/**/*.test.ts',

@@ -1,0 +1,149 @@
+import type { FastifyInstance } from 'fastify';
+import { expect } from 'vitest';
+import { ADMIN_BASE_PATH, type UserRole } from '../../contract/admin-people.ts';
+import { OPERATOR } from '../../src/caller.ts';
+import type { Shop } from '../../src/shops/plans.ts';
+import { createUser } from '../../src/staff/users.ts';
+import type { Answer, Harness } from './harness.ts';
+import { openApiChecker } from './openapi-check.ts';
+
+// People of a shop, calling the admin API over HTTP as the admin app does. Every exchange is held against its document.
+
+export interface AdminSendOptions {
+  method?: string;
+  /** Sent as JSON; a string is sent as it is. */
+  body?: unknown;
+  /** A header given as null is left out. */
+  headers?: Record<string, string | null>;
+  /** The caller's address; a new one for each request when absent, so that lock-outs stay out of the way. */
+  ip?: string;
+  /** For answers the OpenAPI document does not promise: faults of our own that a test brings about. */
+  unchecked?: boolean;
+}
+
+/** The admin API as somebody sees it: with their cookie, or with none. */
+export interface AdminCaller {
+  send(path: string, options?: AdminSendOptions): Promise<Answer>;
+  get(path: string, options?: AdminSendOptions): Promise<Answer>;
+  post(path: string, body?: unknown, options?: AdminSendOptions): Promise<Answer>;
+  put(path: string, body?: unknown, options?: AdminSendOptions): Promise<Answer>;
+  patch(path: string, body?: unknown, options?: AdminSendOptions): Promise<Answer>;
+  delete(path: string, options?: AdminSendOptions): Promise<Answer>;
+}
+
+export interface Person extends AdminCaller {
+  id: string;
+  email: string;
+  password: string;
+  role: UserRole;
+  shop: Shop;
+  /** What the browser sends along: `handback_session=…`. */
+  cookie: string;
+}
+
+const checkers = new WeakMap<FastifyInstance, ReturnType<typeof openApiChecker>>();
+const checkerOf = ({ app }: Harness) => {
+  const known = checkers.get(app) ?? openApiChecker(app.adminSwagger(), ADMIN_BASE_PATH);
+  checkers.set(app, known);
+  return known;
+};
+
+let addresses = 0;
+const newAddress = (): string => {
+  addresses += 1;
+  return `172.${16 + ((addresses >> 16) & 15)}.${(addresses >> 8) & 255}.${addresses & 255}`;
+};
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** With this cookie, or as a visitor who has none. */
+export const adminCaller = (t: Harness, cookie: string | null = null): AdminCaller => {
+  const send: AdminCaller['send'] = async (
+    path,
+    { method = 'GET', body, headers = {}, ip = newAddress(), unchecked = false } = {},
+  ) => {
+    const target = `${ADMIN_BASE_PATH}${path}`;
+    const given: Record<string, string | null> = {
+      'x-forwarded-for': ip,
+      cookie,
+      'content-type': READS.has(method) ? null : 'application/json',
+      ...headers,
+    };
+    const sent = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== null);
+    const response = await fetch(`${t.url}${target}`, {
+      method,
+      headers: Object.fromEntries(sent),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = method !== 'HEAD' && /json/.test(response.headers.get('content-type') ?? '');
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    };
+    if (method !== 'HEAD' && !unchecked)
+      checkerOf(t)({
+        method,
+        path: target,
+        sent: answer.status < 300 && typeof body !== 'string' ? body : undefined,
+        status: answer.status,
+        headers: answer.headers,
+        received: answer.body,
+      });
+    return answer;
+  };
+  const writing =
+    (method: string) =>
+    (path: string, body?: unknown, options: AdminSendOptions = {}): Promise<Answer> =>
+      send(path, { method, body, ...options });
+  return {
+    send,
+    get: send,
+    post: writing('POST'),
+    put: writing('PUT'),
+    patch: writing('PATCH'),
+    delete: (path, options = {}) => send(path, { method: 'DELETE', ...options }),
+  };
+};
+
+/** Name and value of the session cookie that an answer sets. */
+export const cookieFrom = ({ headers }: Answer): string => headers.getSetCookie()[0]?.split(';')[0] ?? '';
+
+export const PASSWORD = 'correct horse battery';
+
+let people = 0;
+/** Makes a user. */
+export const newUser = async (
+  t: Harness,
+  { role = 'ADMIN', shop = t.shop, email, password = PASSWORD }: NewPerson = {},
+) => {
+  people += 1;
+  const address = email ?? `person-${people}@example.com`;
+  const user = await createUser(t.ctx, OPERATOR, { shopId: shop.id, email: address, role, password });
+  return { id: user.id, email: user.email, role, shop, password };
+};
+interface NewPerson {
+  role?: UserRole;
+  shop?: Shop;
+  email?: string;
+  password?: string;
+}
+
+/** Makes a user who signs in. */
+export const newPerson = async (t: Harness, options: NewPerson = {}): Promise<Person> => {
+  const user = await newUser(t, options);
+  return signInAs(t, user);
+};
+
+/** Signs a user in, once more or for the first time. */
+export const signInAs = async (
+  t: Harness,
+  user: Omit<Person, keyof AdminCaller | 'cookie'>,
+): Promise<Person> => {
+  const { email, password } = user;
+  const answer = await adminCaller(t).post('/session', { email, password });
+  expect(answer.status).toBe(200);
+  const cookie = cookieFrom(answer);
+  return { ...user, cookie, ...adminCaller(t, cookie) };
+};
