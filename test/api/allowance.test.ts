@@ -2,7 +2,18 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OPERATOR } from '../../src/caller.ts';
 import { changeShop } from '../../src/shops/actions.ts';
-import { expectError, newRepair, newStaffRepair, rowCounts } from '../support/api.ts';
+import {
+  bodyOf,
+  expectError,
+  KINDS,
+  type Kind,
+  newRepair,
+  newRma,
+  newStaffRepair,
+  newStaffRma,
+  newTradeReturn,
+  rowCounts,
+} from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
@@ -71,6 +82,34 @@ describe('the monthly figure', () => {
     expect((await create(t)).status).toBe(201);
   });
 
+  it.each(KINDS)('of an allowance is one for both kinds, used up by %s', async (kind) => {
+    const t = await harness({ allowance: 2 });
+    await newRma(t, kind);
+    await newRma(t, kind);
+    for (const each of KINDS) {
+      expectError(await t.post(`/${each}`, bodyOf[each]()), 403, 'LIMIT_EXCEEDED');
+      await expect(newStaffRma(t, each)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    }
+    const { repairs, returns, timeline, used } = await rowCounts(t);
+    expect([repairs + returns, timeline, used]).toEqual([2, 2, 2]);
+  });
+
+  it.each(KINDS)('of a usage cap is one for both kinds, used up by %s', async (kind) => {
+    const t = await harness({ plan: 'ENTERPRISE', usageCap: 1 });
+    await newRma(t, kind);
+    for (const each of KINDS)
+      expectError(await t.post(`/${each}`, bodyOf[each]()), 403, 'USAGE_CAP_EXCEEDED');
+    expect((await rowCounts(t)).used).toBe(1);
+  });
+
+  it('counts staff-created trade returns as well', async () => {
+    const t = await harness({ allowance: 2 });
+    await newStaffRma(t, 'trade-returns');
+    expect((await newTradeReturn(t)).rmaNumber).toBe('#RMA-000002');
+    for (const each of KINDS) expectError(await t.post(`/${each}`, bodyOf[each]()), 403, 'LIMIT_EXCEEDED');
+    expect((await t.get('/trade-returns')).body.total).toBe(1);
+  });
+
   it('counts staff-created repairs as well', async () => {
     const t = await harness({ allowance: 2 });
     await newStaffRepair(t);
@@ -134,28 +173,38 @@ describe('creations at the same time', () => {
   ] as const)('share the places left exactly, the rest is %s', async (code, options) => {
     const t = await harness(options);
     await setUsed(t, 3);
-    const answers = await Promise.all(Array.from({ length: 40 }, () => create(t)));
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => {
+        const kind = KINDS[index % 2] as Kind;
+        return t.post(`/${kind}`, bodyOf[kind]());
+      }),
+    );
     const created = answers.filter(({ status }) => status === 201);
     const refused = answers.filter(({ status }) => status !== 201);
     expect(created).toHaveLength(7);
     for (const answer of refused) expectError(answer, 403, code);
     expect(new Set(created.map(({ body }) => body.rmaNumber)).size).toBe(7);
     expect(new Set(created.map(({ body }) => body.id)).size).toBe(7);
-    expect(await rowCounts(t)).toMatchObject({ repairs: 7, timeline: 7, used: 10 });
-    expect((await t.get('/offline-repairs')).body.total).toBe(7);
+    const { repairs, returns, timeline, used } = await rowCounts(t);
+    expect([repairs + returns, timeline, used]).toEqual([7, 7, 10]);
+    expect((await t.get('/offline-repairs')).body.total).toBe(repairs);
+    expect((await t.get('/trade-returns')).body.total).toBe(returns);
   });
 
-  it('each get a number of their own', async () => {
+  it('each get a number of their own, whatever their kind', async () => {
     const t = await harness({ plan: 'ENTERPRISE' });
     const other = await t.addShop();
     const keys = [t.client.apiKey, other.client.apiKey];
     const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => newRepair(t, {}, { key: keys[index % 2] as string })),
+      Array.from({ length: 60 }, (_, index) =>
+        newRma(t, KINDS[Math.floor(index / 2) % 2] as Kind, {}, { key: keys[index % 2] as string }),
+      ),
     );
     for (const half of [0, 1]) {
       const numbers = answers.filter((_, index) => index % 2 === half).map(({ rmaNumber }) => rmaNumber);
       expect(new Set(numbers).size).toBe(30);
     }
+    expect(await rowCounts(t)).toMatchObject({ repairs: 30, returns: 30, used: 60 });
   });
 });
 
@@ -182,16 +231,27 @@ describe('a creation that fails', () => {
     expectError(await create(t), 403, 'LIMIT_EXCEEDED');
   });
 
-  it('half-way, in the database, takes no place and leaves nothing behind', async () => {
+  it.each([
+    ['trade return', { items: [] }],
+    ['trade return', { shippingAddress: null }],
+    ['trade return', { reason: '\0' }],
+  ])('as a %s takes no place for %j', async (_kind, more) => {
+    const t = await harness({ allowance: 1 });
+    expectError(await t.post('/trade-returns', bodyOf['trade-returns'](more)), 400);
+    expect(await rowCounts(t)).toEqual({ repairs: 0, returns: 0, timeline: 0, keys: 0, used: 0 });
+    expect((await newTradeReturn(t)).rmaNumber).toBe('#RMA-000001');
+  });
+
+  it.each(KINDS)('half-way, in the database, takes no place and leaves nothing behind: %s', async (kind) => {
     const t = await harness({ allowance: 1 });
     const send = () =>
-      t.post('/offline-repairs', repairBody(), { unchecked: true, headers: { 'idempotency-key': 'k' } });
-    // The last thing a creation writes about the repair fails.
+      t.post(`/${kind}`, bodyOf[kind](), { unchecked: true, headers: { 'idempotency-key': 'k' } });
+    // The last thing a creation writes about the RMA fails.
     await sql`alter table timeline rename to timeline_away`.execute(t.ctx.db);
     const failed = await send();
     await sql`alter table timeline_away rename to timeline`.execute(t.ctx.db);
     expectError(failed, 500);
-    expect(await rowCounts(t)).toEqual({ repairs: 0, timeline: 0, keys: 0, used: 0 });
+    expect(await rowCounts(t)).toEqual({ repairs: 0, returns: 0, timeline: 0, keys: 0, used: 0 });
 
     const again = await send();
     expect(again.status).toBe(201);

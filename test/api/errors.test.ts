@@ -1,8 +1,21 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { endpoints, expectError, newRepair, overSocket, rowCounts, UUID7 } from '../support/api.ts';
-import { repairBody } from '../support/bodies.ts';
+import { TRADE_RETURN_MOVES } from '../../contract/lifecycle.ts';
+import {
+  askAll,
+  bodyOf,
+  call,
+  endpoints,
+  expectError,
+  KINDS,
+  makeIds,
+  newTradeReturn,
+  overSocket,
+  rowCounts,
+  UUID7,
+} from '../support/api.ts';
+import { tradeBody } from '../support/bodies.ts';
 import { harness } from '../support/harness.ts';
 
 const LARGEST_BODY = 256 * 1024;
@@ -22,6 +35,10 @@ describe('the error body', () => {
       `${BASE_PATH}/Offline-Repairs`,
       `${BASE_PATH}/offline-repairs/`,
       `${BASE_PATH}/offline-repairs/a/b/c`,
+      `${BASE_PATH}/trade-return`,
+      `${BASE_PATH}/Trade-Returns`,
+      `${BASE_PATH}/trade-returns/`,
+      `${BASE_PATH}/trade-returns/a/b/c`,
     ];
     for (const path of nowhere) expectError(await t.get(path), 404);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])
@@ -30,15 +47,23 @@ describe('the error body', () => {
     expect((await t.send('/nowhere', { method: 'HEAD' })).status).toBe(404);
   });
 
+  it("comes with a 404 for staff's moves of a trade return: they are not for programs", async () => {
+    const t = await harness();
+    const before = await newTradeReturn(t);
+    for (const move of [...Object.keys(TRADE_RETURN_MOVES), 'notes'])
+      for (const method of ['GET', 'POST'])
+        expectError(await t.send(`/trade-returns/${before.id}/${move}`, { method }), 404);
+    expect((await t.get(`/trade-returns/${before.id}`)).body).toEqual(before);
+  });
+
   it('comes with a 405 for a method an address does not take; Allow names those it takes', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     const taken = new Map<string, string[]>();
-    for (const { template, method } of endpoints(t))
-      taken.set(template, [...(taken.get(template) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
+    for (const { path, method } of endpoints(t))
+      taken.set(path(ids), [...(taken.get(path(ids)) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
     const before = await rowCounts(t);
-    for (const [template, methods] of taken) {
-      const path = template.replace('{id}', id);
+    for (const [path, methods] of taken) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         if (methods.includes(method)) continue;
         const answer = await t.send(path, { method });
@@ -52,29 +77,30 @@ describe('the error body', () => {
 
   it('comes with a 413 for a body over 256 KiB, and only then', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(bytes);
     for (const { path, good, method } of endpoints(t)) {
       if (method !== 'POST') continue;
-      expect((await t.post(path(id), padded(good, LARGEST_BODY))).status).toBeLessThan(300);
-      expectError(await t.post(path(id), padded(good, LARGEST_BODY + 1)), 413);
+      expect((await t.post(path(ids), padded(good, LARGEST_BODY))).status).toBeLessThan(300);
+      expectError(await t.post(path(ids), padded(good, LARGEST_BODY + 1)), 413);
     }
   });
 
-  it('comes with a 413 also when the length is not told beforehand', async () => {
+  it.each(KINDS)('comes with a 413 at /%s also when the length is not told beforehand', async (kind) => {
     const t = await harness();
     const chunk = `1000\r\n${' '.repeat(0x1000)}\r\n`;
     const answer = await overSocket(
       t.url,
-      `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nconnection: close\r\nx-api-key: ${t.client.apiKey}\r\n` +
+      `POST ${BASE_PATH}/${kind} HTTP/1.1\r\nhost: test\r\nconnection: close\r\nx-api-key: ${t.client.apiKey}\r\n` +
         `content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(65)}0\r\n\r\n`,
     );
     expectError(answer, 413);
   });
 
-  it('comes with a 415 for a body that is not called JSON', async () => {
+  it.each(KINDS)('comes with a 415 for a body that is not called JSON, at /%s', async (kind) => {
     const t = await harness();
-    const body = JSON.stringify(repairBody());
+    const body = JSON.stringify(bodyOf[kind]());
+    const send = (type: string) => t.post(`/${kind}`, body, { headers: { 'content-type': type } });
     for (const type of [
       'text/plain',
       'application/xml',
@@ -83,39 +109,39 @@ describe('the error body', () => {
       'text/json',
       'json',
     ])
-      expectError(await t.post('/offline-repairs', body, { headers: { 'content-type': type } }), 415);
+      expectError(await send(type), 415);
     for (const type of [
       'application/json',
       'application/json; charset=utf-8',
       'Application/JSON;charset=UTF-8',
     ])
-      expect((await t.post('/offline-repairs', body, { headers: { 'content-type': type } })).status).toBe(
-        201,
-      );
-    expect((await rowCounts(t)).repairs).toBe(3);
+      expect((await send(type)).status).toBe(201);
+    expect(await rowCounts(t)).toMatchObject({ timeline: 3, used: 3 });
   });
 
   it('comes with a 5xx and says nothing about the inside', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     await sql`alter table offline_repairs rename to offline_repairs_away`.execute(t.ctx.db);
-    const asked = [
-      await t.get('/offline-repairs', { unchecked: true }),
-      await t.get(`/offline-repairs/${id}`, { unchecked: true }),
-      await t.post('/offline-repairs', repairBody({ notes: 'private words' }), { unchecked: true }),
-      await t.post(`/offline-repairs/${id}/close`, {}, { unchecked: true }),
-    ];
-    for (const answer of asked) {
+    await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
+    const asked = await askAll(endpoints(t), (endpoint) =>
+      call(t, endpoint, ids, {
+        unchecked: true,
+        ...(endpoint.isCreation ? { body: bodyOf[endpoint.kind]({ customerName: 'private words' }) } : {}),
+      }),
+    );
+    for (const answer of Object.values(asked)) {
       expectError(answer, 500);
       expect(JSON.stringify(answer.body)).not.toMatch(
-        /offline_repairs|sql|select|insert|table|\.ts|relation/i,
+        /offline_repairs|trade_returns|sql|select|insert|table|\.ts|relation/i,
       );
     }
     // What went wrong is in the log, under the request's id and without the customer's words.
     const log = t.logs.join('');
-    for (const { body } of asked) expect(log).toContain(body.requestId);
+    for (const { body } of Object.values(asked)) expect(log).toContain(body.requestId);
     expect(log).not.toContain('private words');
     await sql`alter table offline_repairs_away rename to offline_repairs`.execute(t.ctx.db);
+    await sql`alter table trade_returns_away rename to trade_returns`.execute(t.ctx.db);
   });
 
   it('does not repeat what the caller sent', async () => {
@@ -126,16 +152,32 @@ describe('the error body', () => {
       await t.post('/offline-repairs', `{"customerName": ${secret}}`),
       await t.get(`/offline-repairs?status=${secret}&page=${secret}`),
       await t.get(`/offline-repairs/${secret}`),
+      await t.post('/trade-returns', {
+        customerEmail: secret,
+        items: [secret, { sku: [secret] }],
+        reason: 1,
+      }),
+      await t.post('/trade-returns', `{"companyName": ${secret}}`),
+      await t.get(`/trade-returns?status=${secret}&limit=${secret}`),
+      await t.get(`/trade-returns/${secret}/timeline`),
     ];
     for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(secret);
   });
 
   it('keeps to a bounded number of faults, however many a body has', async () => {
     const t = await harness();
-    const body = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 1]));
-    const answer = await t.post('/offline-repairs', body);
-    expectError(answer, 400);
-    expect(answer.body.errors.length).toBeLessThanOrEqual(100);
+    const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 1]));
+    const bodies = [
+      ['offline-repairs', unknown],
+      ['trade-returns', unknown],
+      ['trade-returns', tradeBody({ items: Array.from({ length: 50_000 }, () => ({})) })],
+      ['trade-returns', tradeBody({ items: Array.from({ length: 60_000 }, () => 1) })],
+    ] as const;
+    for (const [kind, body] of bodies) {
+      const answer = await t.post(`/${kind}`, body);
+      expectError(answer, 400);
+      expect(answer.body.errors.length).toBeLessThanOrEqual(100);
+    }
   });
 });
 
@@ -143,7 +185,7 @@ describe('X-Request-Id', () => {
   it("is the caller's own where it has 1 to 128 printable characters", async () => {
     const t = await harness();
     for (const own of ['a', 'till 4 / receipt #88213', '~'.repeat(128), '{"a":1}'])
-      for (const path of ['/offline-repairs', '/offline-repairs/nothing', '/nowhere', '/healthz']) {
+      for (const path of ['/offline-repairs', '/trade-returns/nothing', '/nowhere', '/healthz']) {
         const { headers, body } = await t.get(path, { headers: { 'x-request-id': own } });
         expect(headers.get('x-request-id')).toBe(own);
         if (body.statusCode) expect(body.requestId).toBe(own);
@@ -165,11 +207,11 @@ describe('X-Request-Id', () => {
 
   it('is on every answer, good or bad', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     for (const { method, path, good, bad } of endpoints(t)) {
       for (const body of [good, bad])
-        expect((await t.send(path(id), { method, body })).headers.get('x-request-id')).toMatch(UUID7);
-      const limited = await t.send(path(id), { method, body: good, key: null });
+        expect((await t.send(path(ids), { method, body })).headers.get('x-request-id')).toMatch(UUID7);
+      const limited = await t.send(path(ids), { method, body: good, key: null });
       expect(limited.headers.get('x-request-id')).toMatch(UUID7);
     }
     expect((await t.send('/offline-repairs', { method: 'PUT' })).headers.get('x-request-id')).toMatch(UUID7);

@@ -7,21 +7,23 @@ import { OPERATOR } from '../../src/caller.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import {
   askAll,
+  bodyOf,
   call,
   endpoints,
   expectError,
-  newRepair,
+  KINDS,
+  makeIds,
   overSocket,
   rowCounts,
   UNKNOWN_ID,
 } from '../support/api.ts';
-import { repairBody } from '../support/bodies.ts';
+import { tradeBody } from '../support/bodies.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 const LIMITED_IP = '198.51.100.7';
 /** Uses up both of the address's limits, without a key. */
 const useUpLimits = async (t: Harness) => {
-  const knock = (method: string) => t.send('/offline-repairs', { method, key: null, ip: LIMITED_IP });
+  const knock = (method: string) => t.send('/trade-returns', { method, key: null, ip: LIMITED_IP });
   await Promise.all([
     ...Array.from({ length: 200 }, () => knock('GET')),
     ...Array.from({ length: 5 }, () => knock('POST')),
@@ -86,49 +88,52 @@ describe('the order of the gates', () => {
     for (const answer of Object.values(answers)) expectError(answer, 400);
   });
 
-  it('reads no body before it knows the key, the plan and the subscription', async () => {
-    const t = await harness();
-    const tooLarge = 300 * 1024;
-    // Over a socket: fetch stops half-way through a body that is answered early, and the service waits for the rest.
-    const sendTooLarge = (key: string | null) =>
-      overSocket(
-        t.url,
-        `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-type: application/json\r\n` +
-          `${key ? `x-api-key: ${key}\r\n` : ''}content-length: ${tooLarge}\r\n\r\n${' '.repeat(tooLarge)}`,
-      );
-    const all = async (key: string | null) => [
-      await t.post('/offline-repairs', '{', { key }),
-      await t.post('/offline-repairs', '<a/>', { key, headers: { 'content-type': 'application/xml' } }),
-      await sendTooLarge(key),
-    ];
-    for (const answer of await all(null)) expectError(answer, 401);
-    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'READ_ONLY');
-    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
-    for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'PLAN_REQUIRED');
-  });
+  it.each(KINDS)(
+    'reads no body at /%s before it knows the key, the plan and the subscription',
+    async (kind) => {
+      const t = await harness();
+      const tooLarge = 300 * 1024;
+      // Over a socket: fetch stops half-way through a body that is answered early, and the service waits for the rest.
+      const sendTooLarge = (key: string | null) =>
+        overSocket(
+          t.url,
+          `POST ${BASE_PATH}/${kind} HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+            `${key ? `x-api-key: ${key}\r\n` : ''}content-length: ${tooLarge}\r\n\r\n${' '.repeat(tooLarge)}`,
+        );
+      const all = async (key: string | null) => [
+        await t.post(`/${kind}`, '{', { key }),
+        await t.post(`/${kind}`, '<a/>', { key, headers: { 'content-type': 'application/xml' } }),
+        await sendTooLarge(key),
+      ];
+      for (const answer of await all(null)) expectError(answer, 401);
+      await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
+      for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'READ_ONLY');
+      await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
+      for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'PLAN_REQUIRED');
+    },
+  );
 
-  it('looks at the body before the allowance', async () => {
+  it.each(KINDS)('looks at the body of /%s before the allowance', async (kind) => {
     const t = await harness({ allowance: 0 });
-    expectError(await t.post('/offline-repairs', repairBody({ storeId: null })), 400);
-    expectError(await t.post('/offline-repairs?nonsense=1', repairBody()), 400);
-    expectError(await t.post('/offline-repairs', repairBody()), 403, 'LIMIT_EXCEEDED');
+    expectError(await t.post(`/${kind}`, bodyOf[kind]({ customerName: null })), 400);
+    expectError(await t.post(`/${kind}?nonsense=1`, bodyOf[kind]()), 400);
+    expectError(await t.post(`/${kind}`, bodyOf[kind]()), 403, 'LIMIT_EXCEEDED');
   });
 });
 
 describe('the key', () => {
   it('is needed at every endpoint', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     const before = await rowCounts(t);
-    const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, id, { key: null }));
+    const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids, { key: null }));
     for (const answer of Object.values(answers)) expectError(answer, 401);
     expect(await rowCounts(t)).toEqual(before);
   });
 
   it('is taken from X-Api-Key or as a Bearer token, at every endpoint', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     const { apiKey } = t.client;
     const ways: { key: string | null; headers: Record<string, string> }[] = [
       { key: apiKey, headers: {} },
@@ -139,7 +144,7 @@ describe('the key', () => {
     ];
     for (const way of ways) {
       const answers = await askAll(endpoints(t), (endpoint) =>
-        call(t, endpoint, id, way).then(({ status }) => status),
+        call(t, endpoint, ids, way).then(({ status }) => status),
       );
       expect(answers).toEqual(each(t, ({ isCreation }) => (isCreation ? 201 : 200)));
     }
@@ -192,19 +197,20 @@ describe('the key', () => {
 
   it('stops working with the next request once its client is revoked; other clients go on', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     const other = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     await revokeClient(t.ctx, OPERATOR, t.client);
     const before = await rowCounts(t);
-    const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, id));
+    const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids));
     for (const answer of Object.values(answers)) expectError(answer, 401);
     expect(await rowCounts(t)).toEqual(before);
-    expect((await t.get(`/offline-repairs/${id}`, { key: other.apiKey })).status).toBe(200);
+    for (const kind of KINDS)
+      expect((await t.get(`/${kind}/${ids[kind]}`, { key: other.apiKey })).status).toBe(200);
   });
 
   it('is nowhere in the database and nowhere in the log, nor is the webhook secret', async () => {
     const t = await harness();
-    await newRepair(t);
+    await makeIds(t);
     const rows = JSON.stringify(await t.ctx.db.selectFrom('api_clients').selectAll().execute());
     for (const secret of [t.client.apiKey, t.client.webhookSecret]) {
       expect(rows).not.toContain(secret);
@@ -229,12 +235,12 @@ describe('the key', () => {
 describe('the plan', () => {
   it('opens every endpoint on SCALE and ENTERPRISE, and none on the others', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     for (const plan of PLANS) {
       await changeShop(t.ctx, OPERATOR, t.shop.id, { plan });
       const open = plan === 'SCALE' || plan === 'ENTERPRISE';
       const before = await rowCounts(t);
-      const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, id));
+      const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids));
       expect(Object.values(answers).map(({ status }) => status < 300)).toEqual(
         Object.values(answers).map(() => open),
       );
@@ -248,18 +254,21 @@ describe('the plan', () => {
 describe('an inactive subscription', () => {
   it('blocks every write and no read, until it is active again', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     const before = await rowCounts(t);
     for (const endpoint of endpoints(t)) {
-      const answer = await call(t, endpoint, id);
+      const answer = await call(t, endpoint, ids);
       if (endpoint.method === 'GET') expect(answer.status).toBe(200);
       else expectError(answer, 403, 'READ_ONLY');
     }
     expect(await rowCounts(t)).toEqual(before);
-    expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe('OFFLINE_DIAGNOSTICS');
+    const repair = `/offline-repairs/${ids['offline-repairs']}`;
+    expect((await t.get(repair)).body.status).toBe('OFFLINE_DIAGNOSTICS');
+    expect((await t.get('/trade-returns')).body.total).toBe(1);
 
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'active' });
-    expect((await t.post(`/offline-repairs/${id}/close`)).body.status).toBe('OFFLINE_CLOSED');
+    expect((await t.post(`${repair}/close`)).body.status).toBe('OFFLINE_CLOSED');
+    expect((await t.post('/trade-returns', tradeBody())).status).toBe(201);
   });
 });

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { changeShop } from '../../src/shops/actions.ts';
-import { expectError, newRepair, rowCounts, rulesOf } from '../support/api.ts';
-import { repairBody } from '../support/bodies.ts';
+import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
+import { expectError, newRepair, rowCounts, rulesOf, staffOf } from '../support/api.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
 import { ENGINE, type Harness, harness, type SendOptions } from '../support/harness.ts';
 
 const HOUR = 60 * 60_000;
@@ -136,6 +137,78 @@ describe('the same Idempotency-Key', () => {
   });
 });
 
+describe('the key of a trade return', () => {
+  const trade = (t: Harness, key: string, body: unknown = tradeBody()) =>
+    t.post('/trade-returns', body, { headers: { 'idempotency-key': key } });
+
+  it('with the same body answers with the first result, even after the return has moved on', async () => {
+    const t = await harness({ allowance: 1 });
+    const first = await trade(t, 'receipt-1');
+    expect([first.status, isReplay(first)]).toEqual([201, false]);
+    await moveTradeReturn(t.ctx, staffOf(t), first.body.id, 'approve', null);
+    const before = await rowCounts(t);
+    const sameContent = JSON.stringify(Object.fromEntries(Object.entries(tradeBody()).reverse()), null, 2);
+    for (const body of [tradeBody(), sameContent]) {
+      const replay = await trade(t, 'receipt-1', body);
+      expect([replay.status, isReplay(replay)]).toEqual([201, true]);
+      expect(replay.body).toEqual(first.body);
+    }
+    expect(await rowCounts(t)).toEqual(before);
+    expect(before).toMatchObject({ repairs: 0, returns: 1, keys: 1, used: 1 });
+    expectError(await trade(t, 'receipt-2'), 403, 'LIMIT_EXCEEDED');
+  });
+
+  it('with another body is a 422 and creates nothing', async () => {
+    const t = await harness();
+    await trade(t, 'receipt-1');
+    const [item] = tradeBody().items;
+    const others = [
+      { reason: 'Wrong colour' },
+      { orderDate: '' },
+      { externalRef: 'R' },
+      { items: [{ ...item, quantity: 5 }] },
+      { items: [item, item] },
+      { shippingAddress: { ...tradeBody().shippingAddress, postcode: '3208' } },
+    ];
+    for (const more of others)
+      expectError(await trade(t, 'receipt-1', tradeBody(more)), 422, 'IDEMPOTENCY_KEY_REUSED');
+    expect((await rowCounts(t)).returns).toBe(1);
+  });
+
+  it('is a 422 on the other kind of creation, whichever came first', async () => {
+    const t = await harness();
+    const repair = await create(t, 'a');
+    const tradeReturn = await trade(t, 'b');
+    expectError(await trade(t, 'a'), 422, 'IDEMPOTENCY_KEY_REUSED');
+    expectError(await create(t, 'b'), 422, 'IDEMPOTENCY_KEY_REUSED');
+    expect(await rowCounts(t)).toMatchObject({ repairs: 1, returns: 1, keys: 2, used: 2 });
+    expect((await create(t, 'a')).body).toEqual(repair.body);
+    expect((await trade(t, 'b')).body).toEqual(tradeReturn.body);
+  });
+
+  it('and of a repair at the same time create exactly one RMA; the others are a 422 or a 409', async () => {
+    const t = await harness();
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => (index % 2 ? trade(t, 'a') : create(t, 'a'))),
+    );
+    const made = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
+    expect(made).toHaveLength(1);
+    for (const answer of answers) {
+      expect([201, 409, 422]).toContain(answer.status);
+      if (answer.status === 201) expect(answer.body).toEqual(made[0]?.body);
+    }
+    const { repairs, returns, used } = await rowCounts(t);
+    expect([repairs + returns, used]).toEqual([1, 1]);
+  });
+
+  it('has 1 to 255 printable characters, else it is a 400', async () => {
+    const t = await harness();
+    for (const key of ['', 'x'.repeat(256), 'ä'])
+      expect(rulesOf(await trade(t, key))).toEqual({ 'Idempotency-Key': 'format' });
+    expect((await rowCounts(t)).returns).toBe(0);
+  });
+});
+
 describe('an Idempotency-Key', () => {
   it('may be left out: then every creation is a new one', async () => {
     const t = await harness();
@@ -161,7 +234,7 @@ describe('an Idempotency-Key', () => {
         key,
         rules: { 'Idempotency-Key': 'format' },
       });
-    expect(await rowCounts(t)).toEqual({ repairs: 0, timeline: 0, keys: 0, used: 0 });
+    expect(await rowCounts(t)).toEqual({ repairs: 0, returns: 0, timeline: 0, keys: 0, used: 0 });
   });
 
   it('means nothing to the other endpoints', async () => {

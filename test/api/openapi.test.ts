@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES } from '../../contract/lifecycle.ts';
+import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
 import { VERSION } from '../../src/version.ts';
 import { endpoints } from '../support/api.ts';
+import { tradeBody } from '../support/bodies.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 const read = async (t: Harness) => {
@@ -42,6 +43,11 @@ describe('the OpenAPI document', () => {
     const { paths } = await read(t);
     const known = registered(t).filter((path) => path !== '/openapi.json');
     expect(known).toContain('/offline-repairs/:id/tracking');
+    expect(known.filter((path) => path.startsWith('/trade-returns')).sort()).toEqual([
+      '/trade-returns',
+      '/trade-returns/:id',
+      '/trade-returns/:id/timeline',
+    ]);
     const taken: Record<string, string[]> = {};
     for (const path of known) {
       const { headers } = await t.send(path.replace(':id', 'x'), { method: 'OPTIONS' });
@@ -82,13 +88,43 @@ describe('the OpenAPI document', () => {
     const t = await harness();
     const { schemas } = (await read(t)).components;
     expect(schemas.OfflineRepair.properties.status.enum).toEqual([...OFFLINE_REPAIR_STATUSES]);
+    expect(schemas.TradeReturn.properties.status.enum).toEqual([...TRADE_RETURN_STATUSES]);
     const disposition = JSON.stringify(schemas.OfflineRepair.properties.offlineDisposition);
     for (const word of DISPOSITIONS) expect(disposition).toContain(word);
   });
 
   it('says that every field of an answer is always there', async () => {
     const t = await harness();
-    const { OfflineRepair } = (await read(t)).components.schemas;
-    expect([...OfflineRepair.required].sort()).toEqual(Object.keys(OfflineRepair.properties).sort());
+    const { OfflineRepair, TradeReturn } = (await read(t)).components.schemas;
+    for (const schema of [
+      OfflineRepair,
+      TradeReturn,
+      TradeReturn.properties.items.items,
+      TradeReturn.properties.shippingAddress,
+    ])
+      expect([...schema.required].sort()).toEqual(Object.keys(schema.properties).sort());
+  });
+
+  it('says what a trade return needs, how many items it may have and how its list is narrowed', async () => {
+    const t = await harness();
+    const { components, paths } = await read(t);
+    const { CreateTradeReturn, TradeItem, ShippingAddress } = components.schemas;
+    expect(CreateTradeReturn.required.sort()).toEqual(Object.keys(tradeBody()).sort());
+    expect(CreateTradeReturn.properties.items).toMatchObject({ minItems: 1, maxItems: 250 });
+    expect(TradeItem.required.sort()).toEqual(['price', 'productName', 'quantity', 'sku']);
+    expect(ShippingAddress.required.sort()).toEqual(['postcode', 'state', 'street', 'suburb']);
+    const names = paths['/trade-returns'].get.parameters.map(({ name }: { name: string }) => name);
+    expect(names.sort()).toEqual([
+      'companyId',
+      'customerEmail',
+      'externalRef',
+      'externalSource',
+      'limit',
+      'page',
+      'status',
+      'tradeOrderNumber',
+      'updatedSince',
+    ]);
+    expect(JSON.stringify(paths['/trade-returns'].post)).toContain('Idempotency-Key');
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DISPOSITIONS, START_STATUSES } from '../../contract/lifecycle.ts';
-import { type Endpoint, endpoints, expectError, newRepair, rowCounts } from '../support/api.ts';
-import { repairBody } from '../support/bodies.ts';
+import { type Endpoint, endpoints, expectError, type Ids, makeIds, rowCounts } from '../support/api.ts';
+import { tradeBody } from '../support/bodies.ts';
 import { type Answer, type Harness, harness } from '../support/harness.ts';
 
 // Whatever is thrown at a POST endpoint, it takes it as it is or refuses it and writes nothing.
@@ -29,11 +29,13 @@ const decimal = (least: number) =>
     .tuple(fc.integer({ min: least, max: 2_000_000_000 }), fc.integer({ min: 0, max: 4 }))
     .map(([digits, places]) => Number(`${digits}e-${places}`));
 
+const goodEmail = fc.constantFrom('ada@example.com', ' ada@example.com ', "o'neil+x@mail.example.co.uk");
+
 const goodBodies: Record<string, fc.Arbitrary<unknown>> = {
   '/offline-repairs': fc.record(
     {
       orderNumber: goodText,
-      customerEmail: fc.constantFrom('ada@example.com', ' ada@example.com ', "o'neil+x@mail.example.co.uk"),
+      customerEmail: goodEmail,
       customerName: goodText,
       customerPhone: maybe(words(20)),
       faultyItem: fc.record(
@@ -79,6 +81,67 @@ const goodBodies: Record<string, fc.Arbitrary<unknown>> = {
     { requiredKeys: ['offlineDisposition'] },
   ),
   '/offline-repairs/{id}/close': fc.constant({}),
+  '/trade-returns': fc.record(
+    {
+      tradeOrderNumber: goodText,
+      customerEmail: goodEmail,
+      customerName: goodText,
+      customerPhone: maybe(words(20)),
+      companyName: goodText,
+      companyId: goodText,
+      reason: goodText,
+      items: fc.array(
+        fc.record(
+          {
+            sku: goodText,
+            productName: goodText,
+            quantity: decimal(1),
+            price: decimal(0),
+            variantTitle: maybe(words(20)),
+            weight: maybe(decimal(0)),
+            tradeLineItemId: maybe(words(20)),
+          },
+          { requiredKeys: ['sku', 'productName', 'quantity', 'price'] },
+        ),
+        { minLength: 1, maxLength: 6 },
+      ),
+      shippingAddress: fc.record({ street: goodText, suburb: goodText, state: goodText, postcode: goodText }),
+      orderDate: maybe(words(20)),
+      customerNotes: maybe(words(200)),
+      faultDescription: maybe(words(200)),
+      additionalComment: maybe(words(200)),
+      externalRef: maybe(words(20)),
+      externalSource: maybe(words(20)),
+    },
+    {
+      requiredKeys: [
+        'tradeOrderNumber',
+        'customerEmail',
+        'customerName',
+        'companyName',
+        'companyId',
+        'reason',
+        'items',
+        'shippingAddress',
+      ],
+    },
+  ),
+};
+
+/** Bodies that only one endpoint has a use for. */
+const ownBodies: Record<string, fc.Arbitrary<Bytes>> = {
+  // As many items as are allowed, none, one too many, and as many as a body can hold and more.
+  '/trade-returns': fc
+    .tuple(
+      fc.constantFrom(0, 1, 2, 249, 250, 250, 251, 251, 252, 2_000, 3_000, 20_000, 100_000),
+      fc.constantFrom('{"sku":"A","productName":"B","quantity":1,"price":0.1}', '{}', '1', '[]', 'null'),
+      fc.nat({ max: 2 }),
+    )
+    .map(([count, item, kind]) => {
+      const good = '{"sku":"A","productName":"B","quantity":1,"price":0.1}';
+      const items = Array.from({ length: count }, () => (kind === 0 ? item : good));
+      return JSON.stringify(tradeBody({ items: 'ITEMS' })).replace('"ITEMS"', `[${items.join(',')}]`);
+    }),
 };
 
 const nested = (depth: number, open: string, close: string, inside: string) =>
@@ -137,15 +200,19 @@ const oddName = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
 );
 
-/** The fields of a body and of what is inside it, each with its JSON text. */
-const asText = (body: unknown, change: (path: string, text: string) => string | null, path = ''): string => {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return JSON.stringify(body);
-  const fields = Object.entries(body).flatMap(([name, value]) => {
+/** What becomes of the JSON text at a place: another text, or null for none. A place in an array has no name. */
+type Change = (path: string, text: string, name: string | null) => string | null;
+
+/** A body as JSON text, with a change at every place in it. */
+const asText = (body: unknown, change: Change, path = ''): string => {
+  if (typeof body !== 'object' || body === null) return JSON.stringify(body);
+  const isArray = Array.isArray(body);
+  const parts = Object.entries(body).flatMap(([name, value]) => {
     const inner = path ? `${path}.${name}` : name;
-    const text = change(inner, asText(value, change, inner));
-    return text === null ? [] : [`${JSON.stringify(name)}:${text}`];
+    const text = change(inner, asText(value, change, inner), isArray ? null : name);
+    return text === null ? [] : [isArray ? text : `${JSON.stringify(name)}:${text}`];
   });
-  return `{${fields.join(',')}}`;
+  return isArray ? `[${parts.join(',')}]` : `{${parts.join(',')}}`;
 };
 const pathsIn = (body: unknown, path = ''): string[] =>
   typeof body !== 'object' || body === null
@@ -170,12 +237,13 @@ const spoilt = (good: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
       const hit = new Map<string, (typeof accidents)[number]>();
       for (const accident of accidents)
         if (paths.length > 0) hit.set(paths[accident[0] % paths.length] as string, accident);
-      const text = asText(body, (path, value) => {
+      const text = asText(body, (path, value, own) => {
         const [, kind, name, piece] = hit.get(path) ?? [];
+        const named = (each: string | undefined) => (own === null ? '' : `${JSON.stringify(each)}:`);
         if (kind === 'replace') return piece as string;
         if (kind === 'remove') return null;
-        if (kind === 'add') return `${value},${JSON.stringify(name)}:${piece}`;
-        if (kind === 'twice') return `${value},${JSON.stringify(path.split('.').at(-1))}:${value}`;
+        if (kind === 'add') return `${value},${named(name)}${piece}`;
+        if (kind === 'twice') return `${value},${named(own ?? '')}${value}`;
         return value;
       });
       const [, , name, piece] = accidents[0] as (typeof accidents)[number];
@@ -213,8 +281,9 @@ const heavy: fc.Arbitrary<Bytes> = fc.oneof(
     ),
 );
 
-const anything = (good: fc.Arbitrary<unknown>): fc.Arbitrary<Bytes> =>
+const anything = (good: fc.Arbitrary<unknown>, own?: fc.Arbitrary<Bytes>): fc.Arbitrary<Bytes> =>
   fc.oneof(
+    ...(own ? [{ weight: 6, arbitrary: own }] : []),
     { weight: 25, arbitrary: good.map((body) => JSON.stringify(body)) },
     { weight: 45, arbitrary: spoilt(good) },
     { weight: 12, arbitrary: oddPiece },
@@ -239,13 +308,15 @@ const expectNumber = (told: unknown, sent: unknown): void => {
   else expect(Math.abs((told as number) - number)).toBeLessThanOrEqual(noise);
 };
 
+/** Each of these texts is told as it was sent, but for the space around it. */
+const same = (names: string[], from: Json, to: Json): void => {
+  for (const name of names) expect([name, to[name]]).toEqual([name, textOf(from[name])]);
+};
+
 const ECHO: Record<string, (told: Json, sent: Json) => void> = {
   '/offline-repairs': (told, sent) => {
     const { faultyItem: item, tracking } = sent as { faultyItem: Json; tracking?: Json | null };
     const toldItem = told['faultyItem'] as Json;
-    const same = (names: string[], from: Json, to: Json) => {
-      for (const name of names) expect([name, to[name]]).toEqual([name, textOf(from[name])]);
-    };
     same(['orderNumber', 'customerEmail', 'customerName', 'customerPhone', 'faultDescription'], sent, told);
     same(['storeId', 'externalRef', 'externalSource', 'replacementSku', 'notes'], sent, told);
     same(['sku', 'productName', 'serialNumber', 'variantTitle'], item, toldItem);
@@ -269,6 +340,28 @@ const ECHO: Record<string, (told: Json, sent: Json) => void> = {
     expect(told['offlineDisposition']).toBe(sent['offlineDisposition']);
   },
   '/offline-repairs/{id}/close': (told) => expect(told['status']).toBe('OFFLINE_CLOSED'),
+  '/trade-returns': (told, sent) => {
+    const [items, toldItems] = [sent['items'] as Json[], told['items'] as Json[]];
+    same(['tradeOrderNumber', 'customerEmail', 'customerName', 'customerPhone', 'companyName'], sent, told);
+    same(['companyId', 'reason', 'customerNotes', 'faultDescription', 'additionalComment'], sent, told);
+    same(['externalRef', 'externalSource'], sent, told);
+    same(
+      ['street', 'suburb', 'state', 'postcode'],
+      sent['shippingAddress'] as Json,
+      told['shippingAddress'] as Json,
+    );
+    expect(told['orderDate']).toBe(sent['orderDate'] ?? null);
+    expect(told['status']).toBe('TRADE_SUBMITTED');
+    expect(items.length).toBeLessThanOrEqual(250);
+    expect(toldItems).toHaveLength(items.length);
+    expect(toldItems).not.toEqual([]);
+    for (const [index, item] of items.entries()) {
+      const toldItem = toldItems[index] as Json;
+      same(['sku', 'productName', 'variantTitle', 'tradeLineItemId'], item, toldItem);
+      for (const name of ['quantity', 'price', 'weight']) expectNumber(toldItem[name], item[name]);
+      expect(toldItem['quantity']).toBeGreaterThan(0);
+    }
+  },
 };
 
 const shown = (body: Bytes): string =>
@@ -292,10 +385,19 @@ const expectFit = ({ template, isCreation }: Endpoint, body: Bytes, answer: Answ
   }
 };
 
-const stateOf = async (t: Harness, id: string) => ({
-  counts: await rowCounts(t),
-  repair: await t.ctx.db.selectFrom('offline_repairs').selectAll().where('id', '=', id).executeTakeFirst(),
-});
+const stateOf = async (t: Harness, ids: Ids) => {
+  const row = (table: 'offline_repairs' | 'trade_returns', id: string) =>
+    t.ctx.db
+      .selectFrom(table as 'offline_repairs')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+  return {
+    counts: await rowCounts(t),
+    repair: await row('offline_repairs', ids['offline-repairs']),
+    tradeReturn: await row('trade_returns', ids['trade-returns']),
+  };
+};
 
 describe('random bodies', () => {
   it('have an arbitrary and an expected echo for every POST endpoint', async () => {
@@ -311,33 +413,34 @@ describe('random bodies', () => {
     'at POST %s are taken as they are or refused without a trace',
     async (template, good) => {
       const t = await harness({ plan: 'ENTERPRISE', env: { LOG_LEVEL: 'fatal' } });
-      const { id } = await newRepair(t, repairBody());
+      const ids = await makeIds(t);
       const endpoint = endpoints(t).find(
         (each) => each.template === template && each.method === 'POST',
       ) as Endpoint;
       const tally = { taken: 0, refused: 0 };
       const run = await fc.check(
         fc.asyncProperty(
-          fc.array(anything(good), { minLength: BATCH, maxLength: BATCH, size: 'max' }),
+          fc.array(anything(good, ownBodies[template]), { minLength: BATCH, maxLength: BATCH, size: 'max' }),
           async (bodies) => {
-            const before = await stateOf(t, id);
-            const answers = await Promise.all(bodies.map((body) => t.post(endpoint.path(id), body)));
+            const before = await stateOf(t, ids);
+            const answers = await Promise.all(bodies.map((body) => t.post(endpoint.path(ids), body)));
             for (const [index, answer] of answers.entries())
               expectFit(endpoint, bodies[index] as Bytes, answer);
 
             const taken = answers.filter(({ status }) => status < 300).length;
             tally.taken += taken;
             tally.refused += answers.length - taken;
-            const after = await stateOf(t, id);
+            const after = await stateOf(t, ids);
             const created = endpoint.isCreation ? taken : 0;
             expect(after.counts).toEqual({
-              repairs: before.counts.repairs + created,
+              repairs: before.counts.repairs + (endpoint.kind === 'offline-repairs' ? created : 0),
+              returns: before.counts.returns + (endpoint.kind === 'trade-returns' ? created : 0),
               timeline: before.counts.timeline + taken,
               keys: 0,
               used: before.counts.used + created,
             });
-            if (created === taken && taken > 0) expect(after.repair).toEqual(before.repair);
-            if (taken === 0) expect(after.repair).toEqual(before.repair);
+            if (created === taken) expect(after.repair).toEqual(before.repair);
+            expect(after.tradeReturn).toEqual(before.tradeReturn);
           },
         ),
         { numRuns: BATCHES, endOnFailure: true },

@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints, expectError, newRepair, rowCounts, stopClock } from '../support/api.ts';
-import { repairBody } from '../support/bodies.ts';
+import {
+  bodyOf,
+  endpoints,
+  expectError,
+  KINDS,
+  type Kind,
+  makeIds,
+  rowCounts,
+  stopClock,
+} from '../support/api.ts';
 import { type Answer, type Harness, harness, type SendOptions } from '../support/harness.ts';
 
 const IP = '198.51.100.7';
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-const create = (t: Harness, options: SendOptions = {}) =>
-  t.post('/offline-repairs', repairBody(), { ip: IP, ...options });
+const createOne = (t: Harness, kind: Kind, options: SendOptions = {}) =>
+  t.post(`/${kind}`, bodyOf[kind](), { ip: IP, ...options });
+const create = (t: Harness, options: SendOptions = {}) => createOne(t, 'offline-repairs', options);
 const read = (t: Harness, options: SendOptions = {}) => t.get('/offline-repairs', { ip: IP, ...options });
 const times = async (count: number, ask: () => Promise<Answer>): Promise<number[]> =>
   (await Promise.all(Array.from({ length: count }, ask))).map(({ status }) => status);
@@ -65,6 +74,58 @@ describe('creations', () => {
     expect((await create(t)).status).toBe(201);
   });
 
+  it('of both kinds count together within the second', async () => {
+    for (const first of KINDS) {
+      const t = await harness();
+      const clock = stopClock();
+      const second = KINDS.find((kind) => kind !== first) as Kind;
+      expect(await times(3, () => createOne(t, first))).toEqual(repeated(3, 201));
+      expect(await times(2, () => createOne(t, second))).toEqual(repeated(2, 201));
+      for (const kind of KINDS) {
+        const refused = await createOne(t, kind);
+        expectError(refused, 429);
+        expect(windowOf(refused)).toEqual(['5', '0', '1']);
+        expect(refused.headers.get('retry-after')).toBe('1');
+      }
+      clock.advance(SECOND);
+      for (const kind of KINDS) expect((await createOne(t, kind)).status).toBe(201);
+    }
+  });
+
+  it('of both kinds count together within the minute', async () => {
+    const t = await harness();
+    const clock = stopClock();
+    for (let second = 0; second < 12; second += 1) {
+      const kinds = Array.from({ length: 5 }, (_, index) => KINDS[(second + index) % 2] as Kind);
+      const answers = await Promise.all(kinds.map((kind) => createOne(t, kind)));
+      expect(answers.map(({ status }) => status)).toEqual(repeated(5, 201));
+      const left = answers.map(({ headers }) => Number(headers.get('ratelimit-remaining')));
+      expect(Math.min(...left)).toBe(55 - 5 * second);
+      clock.advance(SECOND);
+    }
+    expect(await rowCounts(t)).toMatchObject({ repairs: 30, returns: 30 });
+    for (const kind of KINDS) {
+      const refused = await createOne(t, kind);
+      expectError(refused, 429);
+      expect(windowOf(refused)).toEqual(['60', '0', '48']);
+    }
+    clock.advance(48 * SECOND);
+    for (const kind of KINDS) expect((await createOne(t, kind)).status).toBe(201);
+  });
+
+  it('of both kinds are exactly five when more arrive at the same moment', async () => {
+    const t = await harness();
+    stopClock();
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => createOne(t, KINDS[index % 2] as Kind)),
+    );
+    const taken = answers.filter(({ status }) => status === 201);
+    expect(taken).toHaveLength(5);
+    for (const answer of answers) if (answer.status !== 201) expectError(answer, 429);
+    const { repairs, returns } = await rowCounts(t);
+    expect(repairs + returns).toBe(5);
+  });
+
   it('that the second turns away spend nothing of the minute', async () => {
     const t = await harness();
     const clock = stopClock();
@@ -88,8 +149,9 @@ describe('creations', () => {
     const t = await harness();
     stopClock();
     await useUpReads(t);
-    expectError(await read(t), 429);
-    expect(await times(5, () => create(t))).toEqual(repeated(5, 201));
+    for (const kind of KINDS) expectError(await t.get(`/${kind}`, { ip: IP }), 429);
+    expect(await times(3, () => create(t))).toEqual(repeated(3, 201));
+    expect(await times(2, () => createOne(t, 'trade-returns'))).toEqual(repeated(2, 201));
     expectError(await create(t), 429);
   });
 });
@@ -112,7 +174,7 @@ describe('everything else', () => {
 
   it('shares one count: actions, reads, the document, unknown addresses and wrong methods', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
+    const ids = await makeIds(t);
     stopClock();
     const others = endpoints(t).filter(({ isCreation }) => !isCreation);
     let left = 200;
@@ -121,14 +183,14 @@ describe('everything else', () => {
       expect(windowOf(answer)).toEqual(['200', String(left), '60']);
     };
     for (const { method, path, good } of others)
-      expectCounted(await t.send(path(id), { method, body: good, ip: IP }));
+      expectCounted(await t.send(path(ids), { method, body: good, ip: IP }));
     expectCounted(await t.get('/api/v1/external/v1/openapi.json', { key: null, ip: IP }));
     expectCounted(await t.get('/api/v1/external/v1/nowhere', { ip: IP }));
     expectCounted(await t.send('/offline-repairs', { method: 'DELETE', ip: IP }));
 
     expect(await times(left, () => read(t))).toEqual(repeated(left, 200));
     for (const { method, path, good } of others)
-      expectError(await t.send(path(id), { method, body: good, ip: IP }), 429);
+      expectError(await t.send(path(ids), { method, body: good, ip: IP }), 429);
     expectError(await t.get('/api/v1/external/v1/openapi.json', { key: null, ip: IP }), 429);
     expectError(await t.get('/api/v1/external/v1/nowhere', { ip: IP }), 429);
     expectError(await t.send('/offline-repairs', { method: 'DELETE', ip: IP }), 429);

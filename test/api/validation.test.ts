@@ -1,18 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { expectError, newRepair, rowCounts, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
+import { checkText, type Field, withValue } from '../support/fields.ts';
 import { type Answer, type Harness, harness } from '../support/harness.ts';
 
 type Body = Record<string, unknown>;
-
-interface Field {
-  /** Where it goes in the body. */
-  path: string;
-  /** Where the answer shows it, when it does. */
-  shown?: string;
-  max: number;
-  required?: boolean;
-}
 
 const CREATE_TEXTS: Field[] = [
   { path: 'orderNumber', max: 128, required: true },
@@ -54,58 +46,10 @@ const ACTION_TEXTS: (Field & { action: string; rest?: Body })[] = [
   { action: 'resolve', path: 'notes', max: 5000, rest: { offlineDisposition: 'WRITE_OFF' } },
 ];
 
-const withValue = (body: Body, path: string, value: unknown): Body => {
-  const [first = '', ...rest] = path.split('.');
-  if (rest.length > 0)
-    return { ...body, [first]: withValue((body[first] ?? {}) as Body, rest.join('.'), value) };
-  const { [first]: _before, ...others } = body;
-  return value === undefined ? others : { ...others, [first]: value };
-};
-const at = (body: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((part, name) => (part as Body)[name], body);
-
 const fullBody = () =>
   repairBody({
     tracking: { trackingNumber: 'JD0146000034', carrierName: 'DHL' },
   });
-
-/** Holds one text field against every rule for texts. */
-const checkText = async (field: Field, send: (value: unknown) => Promise<Answer>): Promise<void> => {
-  const { path, max, required = false, shown } = field;
-  const accepts = async (value: unknown, echoed: unknown) => {
-    const answer = await send(value);
-    expect({ path, value, status: answer.status < 300 }).toEqual({ path, value, status: true });
-    if (shown) expect({ path, echoed: at(answer.body, shown) }).toEqual({ path, echoed });
-  };
-  const refuses = async (value: unknown, rule: string) =>
-    expect({ path, value, rules: rulesOf(await send(value)) }).toEqual({
-      path,
-      value,
-      rules: { [path]: rule },
-    });
-
-  await accepts('x', 'x');
-  await accepts('  \t x y\n ', 'x y');
-  await accepts('x'.repeat(max), 'x'.repeat(max));
-  await accepts(` ${'x'.repeat(max)} `, 'x'.repeat(max));
-  await accepts('Ærø 日本 🙂 "quoted" \\ \u007f', 'Ærø 日本 🙂 "quoted" \\ \u007f');
-  await refuses('x'.repeat(max + 1), 'maxLength');
-  await refuses('a\0b', 'nul');
-  await refuses('\0', 'nul');
-  await refuses('\ud800', 'unicode');
-  for (const wrong of [1, true, {}, ['x']]) await refuses(wrong, 'type');
-  if (required) {
-    await refuses(undefined, 'required');
-    await refuses(null, 'type');
-    await refuses('', 'notEmpty');
-    await refuses(' \n\t', 'notEmpty');
-  } else {
-    await accepts(undefined, null);
-    await accepts(null, null);
-    await accepts('', null);
-    await accepts('  ', null);
-  }
-};
 
 describe('texts', () => {
   it('of a creation keep to their lengths and types, and are trimmed', async () => {

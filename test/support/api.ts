@@ -2,7 +2,10 @@ import { STATUS_CODES } from 'node:http';
 import { connect } from 'node:net';
 import { expect, onTestFinished, vi } from 'vitest';
 import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
+import { CreateTradeReturn } from '../../contract/trade-return.ts';
+import type { Caller } from '../../src/caller.ts';
 import { createOfflineRepair } from '../../src/offline-repairs/actions.ts';
+import { createTradeReturn } from '../../src/trade-returns/actions.ts';
 import { repairBody, tradeBody } from './bodies.ts';
 import type { Answer, Harness, SendOptions } from './harness.ts';
 
@@ -12,6 +15,17 @@ export const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
 export const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** Well-formed, but nobody's. */
 export const UNKNOWN_ID = '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44';
+
+/** The two kinds of RMA, by the collections they are in. */
+export const KINDS = ['offline-repairs', 'trade-returns'] as const;
+export type Kind = (typeof KINDS)[number];
+/** The smallest body that creates one of a kind. */
+export const bodyOf: Record<Kind, (more?: Record<string, unknown>) => object> = {
+  'offline-repairs': repairBody,
+  'trade-returns': tradeBody,
+};
+/** One RMA of each kind, so that every endpoint can be given an id of its own kind. */
+export type Ids = Record<Kind, string>;
 
 /** A body that each POST endpoint takes, and one that it refuses. */
 const BODIES: Record<string, { good: unknown; bad: unknown }> = {
@@ -36,12 +50,14 @@ const BODIES: Record<string, { good: unknown; bad: unknown }> = {
 export interface Endpoint {
   name: string;
   template: string;
+  kind: Kind;
   method: string;
   hasId: boolean;
   isCreation: boolean;
   good: unknown;
   bad: unknown;
-  path(id: string): string;
+  /** With the id of the endpoint's kind, or with one text whatever the kind. */
+  path(ids: Ids | string): string;
 }
 
 /** Every endpoint of the OpenAPI document, so that a new one cannot be forgotten: without a body here it fails. */
@@ -53,15 +69,18 @@ export const endpoints = (t: Harness): Endpoint[] => {
       const bodies = BODIES[template];
       if (method !== 'GET' && !bodies) throw new Error(`no test body for ${method} ${template}`);
       const hasId = template.includes('{id}');
+      const kind = KINDS.find((each) => template.split('/')[1] === each);
+      if (!kind) throw new Error(`no kind of RMA for ${template}`);
       return {
         name: `${method} ${template}`,
         template,
+        kind,
         method,
         hasId,
         isCreation: method === 'POST' && !hasId,
         good: method === 'GET' ? undefined : bodies?.good,
         bad: method === 'GET' ? undefined : bodies?.bad,
-        path: (id: string) => template.replace('{id}', id),
+        path: (ids) => template.replace('{id}', typeof ids === 'string' ? ids : ids[kind]),
       };
     }),
   );
@@ -80,9 +99,9 @@ export const askAll = async <Result>(
 export const call = (
   t: Harness,
   { method, path, good }: Endpoint,
-  id: string,
+  ids: Ids | string,
   options: SendOptions = {},
-): Promise<Answer> => t.send(path(id), { method, body: good, ...options });
+): Promise<Answer> => t.send(path(ids), { method, body: good, ...options });
 
 /** The contract's error body, whole: nothing missing, nothing beyond. */
 export const expectError = (answer: Answer, status: number, code?: string): void => {
@@ -119,31 +138,53 @@ export const rulesOf = (answer: Answer): Record<string, string> => {
   );
 };
 
-/** Creates a repair and answers with it. */
-export const newRepair = async (
+/** Creates an RMA of that kind and answers with it. */
+export const newRma = async (
   t: Harness,
+  kind: Kind,
   more: Record<string, unknown> = {},
   options: SendOptions = {},
 ): Promise<Answer['body']> => {
-  const { status, body } = await t.post('/offline-repairs', repairBody(more), options);
+  const { status, body } = await t.post(`/${kind}`, bodyOf[kind](more), options);
   expect(status).toBe(201);
   return body;
 };
+export const newRepair = (t: Harness, more?: Record<string, unknown>, options?: SendOptions) =>
+  newRma(t, 'offline-repairs', more, options);
+export const newTradeReturn = (t: Harness, more?: Record<string, unknown>, options?: SendOptions) =>
+  newRma(t, 'trade-returns', more, options);
 
-/** A repair that a person of the shop made, as the admin app does. */
-export const newStaffRepair = async (t: Harness, more: Record<string, unknown> = {}) => {
-  const actor = { type: 'USER', id: UNKNOWN_ID, name: 'Grace' } as const;
-  const { answer } = await createOfflineRepair(
-    t.ctx,
-    { shop: t.shop, actor },
-    CreateOfflineRepair.parse(repairBody(more)),
-  );
+const idsOf = async (make: (kind: Kind) => Promise<{ id: string }>): Promise<Ids> => ({
+  'offline-repairs': (await make('offline-repairs')).id,
+  'trade-returns': (await make('trade-returns')).id,
+});
+/** Creates one RMA of each kind. */
+export const makeIds = (t: Harness, options: SendOptions = {}): Promise<Ids> =>
+  idsOf((kind) => newRma(t, kind, {}, options));
+
+/** A person of the shop, as the admin app calls on their behalf. */
+export const staffOf = ({ shop }: Pick<Harness, 'shop'>, actor: Partial<Caller['actor']> = {}): Caller => ({
+  shop,
+  actor: { type: 'USER', id: UNKNOWN_ID, name: 'Grace', ...actor },
+});
+
+/** An RMA that a person of the shop made, as the admin app does. */
+export const newStaffRma = async (t: Harness, kind: Kind, more: Record<string, unknown> = {}) => {
+  const { answer } =
+    kind === 'offline-repairs'
+      ? await createOfflineRepair(t.ctx, staffOf(t), CreateOfflineRepair.parse(repairBody(more)))
+      : await createTradeReturn(t.ctx, staffOf(t), CreateTradeReturn.parse(tradeBody(more)));
   return answer;
 };
+export const newStaffRepair = (t: Harness, more?: Record<string, unknown>) =>
+  newStaffRma(t, 'offline-repairs', more);
+export const makeStaffIds = (t: Harness): Promise<Ids> => idsOf((kind) => newStaffRma(t, kind));
 
 /** Everything that a request could have written. */
 export const rowCounts = async ({ ctx: { db } }: Harness) => {
-  const count = async (table: 'offline_repairs' | 'timeline' | 'idempotency_keys'): Promise<number> => {
+  const count = async (
+    table: 'offline_repairs' | 'trade_returns' | 'timeline' | 'idempotency_keys',
+  ): Promise<number> => {
     const { rows } = await db
       .selectFrom(table)
       .select((eb) => eb.fn.countAll<number>().as('rows'))
@@ -156,6 +197,7 @@ export const rowCounts = async ({ ctx: { db } }: Harness) => {
     .executeTakeFirstOrThrow();
   return {
     repairs: await count('offline_repairs'),
+    returns: await count('trade_returns'),
     timeline: await count('timeline'),
     keys: await count('idempotency_keys'),
     used: Number(used),
