@@ -59,6 +59,12 @@ export const forbidden = [
     { path: '^src/(context|app|main)\\.ts$' },
     'The floor is put together above it.',
   ),
+  forbid(
+    'admin-knows-only-the-contract',
+    { path: '^admin/' },
+    { path: '^(src|test|bench|scripts)/' },
+    'The app talks to the service over HTTP.',
+  ),
 ];
 
 export const options = {

@@ -7,6 +7,7 @@ import { adminApi } from './admin-api.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { ServiceError } from './errors.ts';
+import { serveAdminApp } from './http/admin-app.ts';
 import { serveDocs } from './http/docs.ts';
 import { answerError, answerParserError } from './http/errors.ts';
 import { raiseGates } from './http/gates.ts';
@@ -75,6 +76,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
 
   for (const api of [EXTERNAL_API, ADMIN_API]) await describeApi(app, ctx.config.publicUrl, api);
   await app.register(serveDocs);
+  await app.register(serveAdminApp);
   await app.register(
     async (external) => {
       external.setNotFoundHandler(() => {

@@ -1,0 +1,38 @@
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import './app.css';
+import { createTheme, MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ApiError } from './api.ts';
+import { createAppRouter } from './router.tsx';
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A refusal stays a refusal; only a lost connection is worth another try.
+      retry: (count, error) => count < 2 && error instanceof ApiError && error.status === 0,
+      staleTime: 5_000,
+      refetchOnWindowFocus: true,
+    },
+  },
+});
+const router = createAppRouter(queryClient);
+
+const theme = createTheme({ primaryColor: 'blue', defaultRadius: 'md', cursorType: 'pointer' });
+
+const root = document.getElementById('root');
+if (!root) throw new Error('no root element');
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto">
+      <Notifications position="top-right" />
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,7 @@
+import { Center, Loader } from '@mantine/core';
+
+export const Loading = () => (
+  <Center mih="50vh">
+    <Loader aria-label="Loading" />
+  </Center>
+);

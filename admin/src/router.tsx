@@ -1,0 +1,157 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { listSearch } from './list-search.ts';
+import { Failure } from './parts/failure.tsx';
+import { Loading } from './parts/loading.tsx';
+import { Shell } from './parts/shell.tsx';
+import { sessionQuery } from './session.ts';
+
+// Every page and its address. Pages load when they are opened.
+
+const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>): { to?: string } =>
+    typeof search['to'] === 'string' ? { to: search['to'] } : {},
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+});
+
+/** Everything behind the sign-in. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery);
+    if (!session) throw redirect({ to: '/sign-in', search: { to: location.href } });
+  },
+  component: Shell,
+});
+
+const overview = createRoute({
+  getParentRoute: () => inside,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'OverviewPage'),
+});
+
+const repairs = createRoute({
+  getParentRoute: () => inside,
+  path: '/offline-repairs',
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import('./pages/repairs.tsx'), 'RepairsPage'),
+});
+const newRepair = createRoute({
+  getParentRoute: () => inside,
+  path: '/offline-repairs/new',
+  component: lazyRouteComponent(() => import('./pages/new-repair.tsx'), 'NewRepairPage'),
+});
+const repair = createRoute({
+  getParentRoute: () => inside,
+  path: '/offline-repairs/$id',
+  component: lazyRouteComponent(() => import('./pages/repair.tsx'), 'RepairPage'),
+});
+
+const tradeReturns = createRoute({
+  getParentRoute: () => inside,
+  path: '/trade-returns',
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import('./pages/trade-returns.tsx'), 'TradeReturnsPage'),
+});
+const newTradeReturn = createRoute({
+  getParentRoute: () => inside,
+  path: '/trade-returns/new',
+  component: lazyRouteComponent(() => import('./pages/new-trade-return.tsx'), 'NewTradeReturnPage'),
+});
+const tradeReturn = createRoute({
+  getParentRoute: () => inside,
+  path: '/trade-returns/$id',
+  component: lazyRouteComponent(() => import('./pages/trade-return.tsx'), 'TradeReturnPage'),
+});
+
+const account = createRoute({
+  getParentRoute: () => inside,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./pages/account.tsx'), 'AccountPage'),
+});
+
+/** For Admins only; the API holds that too, this spares people a refusal. */
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings',
+  beforeLoad: async ({ context }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery);
+    if (session?.user.role !== 'ADMIN') throw redirect({ to: '/' });
+  },
+});
+const clients = createRoute({
+  getParentRoute: () => settings,
+  path: '/external-api',
+  component: lazyRouteComponent(() => import('./pages/clients.tsx'), 'ClientsPage'),
+});
+const deliveries = createRoute({
+  getParentRoute: () => settings,
+  path: '/external-api/$id',
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import('./pages/deliveries.tsx'), 'DeliveriesPage'),
+});
+const team = createRoute({
+  getParentRoute: () => settings,
+  path: '/team',
+  component: lazyRouteComponent(() => import('./pages/team.tsx'), 'TeamPage'),
+});
+const dangerousGoods = createRoute({
+  getParentRoute: () => settings,
+  path: '/dangerous-goods',
+  component: lazyRouteComponent(() => import('./pages/dangerous-goods.tsx'), 'DangerousGoodsPage'),
+});
+const plan = createRoute({
+  getParentRoute: () => settings,
+  path: '/plan',
+  component: lazyRouteComponent(() => import('./pages/plan.tsx'), 'PlanPage'),
+});
+const auditLog = createRoute({
+  getParentRoute: () => settings,
+  path: '/audit-log',
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import('./pages/audit-log.tsx'), 'AuditLogPage'),
+});
+
+const routeTree = root.addChildren([
+  signIn,
+  inside.addChildren([
+    overview,
+    repairs,
+    newRepair,
+    repair,
+    tradeReturns,
+    newTradeReturn,
+    tradeReturn,
+    account,
+    settings.addChildren([clients, deliveries, team, dangerousGoods, plan, auditLog]),
+  ]),
+]);
+
+export const createAppRouter = (queryClient: QueryClient) =>
+  createRouter({
+    routeTree,
+    basepath: '/admin',
+    context: { queryClient },
+    defaultPreload: 'intent',
+    defaultPendingComponent: Loading,
+    defaultErrorComponent: Failure,
+    defaultNotFoundComponent: () => <Failure error={new Error('There is no such page.')} />,
+  });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}
