@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TRADE_RETURN_STATUSES, type TradeReturnAction } from '../../contract/lifecycle.ts';
+import { TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
 import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
 import {
   expectError,
@@ -17,6 +17,7 @@ import {
 import { tradeBody } from '../support/bodies.ts';
 import { at, checkText, type Field, withValue } from '../support/fields.ts';
 import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { moveThrough, tradeReturnIn } from '../support/trade-moves.ts';
 
 const create = (t: Harness, body: unknown = tradeBody()) => t.post('/trade-returns', body);
 const ITEM = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 4, price: 120.5 };
@@ -453,12 +454,6 @@ const found = async (t: Harness, query: Record<string, string>): Promise<number[
   (await list(t, query)).items.map(({ rmaNumber }: { rmaNumber: string }) =>
     Number(rmaNumber.slice('#RMA-'.length)),
   );
-const move = (t: Harness, id: string, ...actions: TradeReturnAction[]) =>
-  actions.reduce<Promise<unknown>>(
-    (before, action) => before.then(() => moveTradeReturn(t.ctx, staffOf(t), id, action, null)),
-    Promise.resolve(),
-  );
-
 describe('the list of trade returns', () => {
   it("has the repairs' shape, newest first, and pages that hold each return once", async () => {
     const t = await harness();
@@ -481,8 +476,8 @@ describe('the list of trade returns', () => {
     const t = await harness();
     const ids: string[] = [];
     for (let index = 0; index < 4; index += 1) ids.push((await newTradeReturn(t, everything())).id);
-    await move(t, ids[2] as string, 'approve', 'receive');
-    await move(t, ids[0] as string, 'reject');
+    await moveThrough(t, ids[2] as string, ['approve', 'receive']);
+    await moveThrough(t, ids[0] as string, ['reject']);
     expect(await found(t, {})).toEqual([4, 3, 2, 1]);
     for (const item of (await list(t)).items)
       expect(item).toEqual((await t.get(`/trade-returns/${item.id}`)).body);
@@ -506,15 +501,7 @@ describe('the list of trade returns', () => {
 
   it('by status finds what is in that status now', async () => {
     const t = await harness();
-    const ways: TradeReturnAction[][] = [
-      [],
-      ['approve'],
-      ['reject'],
-      ['approve', 'receive'],
-      ['approve', 'receive', 'request-credit'],
-      ['approve', 'receive', 'resolve'],
-    ];
-    for (const way of ways) await move(t, (await newTradeReturn(t)).id, ...way);
+    for (const status of TRADE_RETURN_STATUSES) await tradeReturnIn(t, status);
     const byStatus = await Promise.all(TRADE_RETURN_STATUSES.map((status) => found(t, { status })));
     expect(byStatus).toEqual([[1], [2], [3], [4], [5], [6]]);
   });
@@ -605,7 +592,7 @@ describe('the list of trade returns', () => {
     for (let index = 0; index < 3; index += 1) ids.push((await newTradeReturn(t, marks)).id);
     for (const name of Object.keys(marks))
       await newTradeReturn(t, { ...marks, [name]: name === 'customerEmail' ? 'd@b.co' : 'other' });
-    await move(t, ids[1] as string, 'approve');
+    await moveThrough(t, ids[1] as string, ['approve']);
     const all = { ...marks, status: 'TRADE_SUBMITTED', updatedSince: '2000-01-01T00:00:00Z' };
     expect(await found(t, all)).toEqual([3, 1]);
     expect(await list(t, { ...all, limit: '1', page: '2' })).toMatchObject({
@@ -644,7 +631,7 @@ describe("a trade return's timeline", () => {
     const t = await harness();
     const { id } = await newTradeReturn(t);
     await newTradeReturn(t);
-    await move(t, id, 'approve', 'receive', 'request-credit', 'resolve');
+    await moveThrough(t, id, ['approve', 'receive', 'request-credit', 'resolve']);
     const { items } = (await t.get(`/trade-returns/${id}/timeline`)).body;
     expect(
       items.map(({ type, fromStatus, toStatus }: Record<string, string>) => [type, fromStatus, toStatus]),

@@ -1,0 +1,391 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { TimelineEntry } from '../../contract/common.ts';
+import {
+  openTradeMoves,
+  TRADE_RETURN_MOVES,
+  TRADE_RETURN_START,
+  TRADE_RETURN_STATUSES,
+  type TradeReturnAction,
+  type TradeReturnStatus,
+} from '../../contract/lifecycle.ts';
+import type { Caller } from '../../src/caller.ts';
+import { REFUSALS, ServiceError } from '../../src/errors.ts';
+import { noteOfflineRepair } from '../../src/offline-repairs/actions.ts';
+import { moveTradeReturn, noteTradeReturn } from '../../src/trade-returns/actions.ts';
+import {
+  KINDS,
+  type Kind,
+  newRma,
+  newStaffRma,
+  newTradeReturn,
+  staffOf,
+  stopClock,
+  UNKNOWN_ID,
+  UUID7,
+} from '../support/api.ts';
+import { type Harness, harness } from '../support/harness.ts';
+import { tradeReturnIn } from '../support/trade-moves.ts';
+import { webhookHarness } from '../support/webhooks.ts';
+
+const ACTIONS = Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[];
+
+/** The contract's table of moves: from, move, to, what the timeline calls it, what it fires. */
+const TABLE = [
+  ['TRADE_SUBMITTED', 'approve', 'TRADE_APPROVED', 'STATUS_CHANGED', 'trade_return.status_changed'],
+  ['TRADE_SUBMITTED', 'reject', 'TRADE_REJECTED', 'STATUS_CHANGED', 'trade_return.status_changed'],
+  ['TRADE_APPROVED', 'reject', 'TRADE_REJECTED', 'STATUS_CHANGED', 'trade_return.status_changed'],
+  ['TRADE_APPROVED', 'receive', 'TRADE_RECEIVED', 'STATUS_CHANGED', 'trade_return.status_changed'],
+  [
+    'TRADE_RECEIVED',
+    'request-credit',
+    'TRADE_CREDIT_REQUESTED',
+    'CREDIT_REQUESTED',
+    'trade_return.credit_requested',
+  ],
+  ['TRADE_RECEIVED', 'resolve', 'TRADE_RESOLVED', 'RESOLVED', 'trade_return.resolved'],
+  ['TRADE_CREDIT_REQUESTED', 'resolve', 'TRADE_RESOLVED', 'RESOLVED', 'trade_return.resolved'],
+] as const;
+const rowOf = (from: string | null, action: string) =>
+  TABLE.find(([status, move]) => status === from && move === action);
+
+const timelineOf = async (t: Harness, kind: Kind, id: string): Promise<TimelineEntry[]> =>
+  (await t.get(`/${kind}/${id}/timeline`)).body.items;
+const readReturn = async (t: Harness, id: string) => (await t.get(`/trade-returns/${id}`)).body;
+/** Everything a move could have written. */
+const stateOf = async (t: Harness) => ({
+  returns: await t.ctx.db.selectFrom('trade_returns').selectAll().orderBy('id').execute(),
+  entries: await t.ctx.db.selectFrom('timeline').selectAll().orderBy('id').execute(),
+  deliveries: await t.ctx.db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute(),
+});
+const refusalOf = (outcome: Promise<unknown>): Promise<ServiceError> =>
+  outcome.then(
+    () => expect.unreachable('the move was made'),
+    (error) => error,
+  );
+/** The moves that a refusal names beside the one it refuses. */
+const namedIn = ({ message }: ServiceError, refused: TradeReturnAction): string[] => {
+  const words = message.match(/[a-z]+(?:-[a-z]+)*/g) ?? [];
+  const named = words.filter((word) => (ACTIONS as string[]).includes(word));
+  expect(named).toContain(refused);
+  named.splice(named.indexOf(refused), 1);
+  return named;
+};
+
+describe('the table of moves', () => {
+  it("is the contract's", () => {
+    const told = Object.entries(TRADE_RETURN_MOVES).flatMap(([action, { from, to, entry, event }]) =>
+      from.map((status) => [status, action, to, entry, event]),
+    );
+    expect(told.sort()).toEqual(TABLE.map((row) => [...row]).sort());
+    expect(TRADE_RETURN_START).toBe('TRADE_SUBMITTED');
+  });
+
+  it.each(TRADE_RETURN_STATUSES)('holds for every move from %s', async (from) => {
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver('http://127.0.0.1:9/');
+    const open = TABLE.filter(([status]) => status === from).map(([, action]) => action);
+    expect([...openTradeMoves(from)].sort()).toEqual([...open].sort());
+    for (const action of ACTIONS) {
+      const { id } = await tradeReturnIn(t, from, { key: client.apiKey });
+      const before = await readReturn(t, id);
+      expect(before.status).toBe(from);
+      const row = rowOf(from, action);
+      const state = await stateOf(t);
+      const attempt = moveTradeReturn(t.ctx, staffOf(t), id, action, `to ${action}`);
+      if (!row) {
+        const refusal = await refusalOf(attempt);
+        expect(refusal).toBeInstanceOf(ServiceError);
+        expect(refusal.code).toBe('MOVE_NOT_OPEN');
+        expect(namedIn(refusal, action).sort()).toEqual([...open].sort());
+        expect(await stateOf(t)).toEqual(state);
+        continue;
+      }
+      const [, , to, type, event] = row;
+      const after = await attempt;
+      expect(after).toEqual({ ...before, status: to, updatedAt: after.updatedAt });
+      expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
+      expect(await readReturn(t, id)).toEqual(after);
+      expect((await timelineOf(t, 'trade-returns', id)).at(-1)).toEqual({
+        id: expect.stringMatching(UUID7),
+        type,
+        at: after.updatedAt,
+        actor: { type: 'USER', id: UNKNOWN_ID, name: 'Grace' },
+        fromStatus: from,
+        toStatus: to,
+        note: `to ${action}`,
+        data: expect.any(Object),
+      });
+      const { entries, deliveries } = await stateOf(t);
+      expect(entries).toHaveLength(state.entries.length + 1);
+      const earlier = new Set(state.deliveries.map((delivery) => delivery.id));
+      const fired = deliveries.filter((delivery) => !earlier.has(delivery.id));
+      expect(fired.map((delivery) => [delivery.rma_id, delivery.event])).toEqual([[id, event]]);
+    }
+  });
+
+  it('refuses with a 409', () => {
+    expect(REFUSALS.MOVE_NOT_OPEN.status).toBe(409);
+  });
+});
+
+describe('a move', () => {
+  it('changes its own return and no other', async () => {
+    const t = await harness();
+    const bystander = await newTradeReturn(t);
+    const { id } = await newTradeReturn(t);
+    for (const action of ['approve', 'receive', 'request-credit', 'resolve'] as const)
+      await moveTradeReturn(t.ctx, staffOf(t), id, action, null);
+    expect(await readReturn(t, bystander.id)).toEqual(bystander);
+    expect(await timelineOf(t, 'trade-returns', bystander.id)).toHaveLength(1);
+  });
+
+  it('keeps its note in the timeline, under the name of the person who made it', async () => {
+    const t = await harness();
+    const { id } = await newTradeReturn(t);
+    const people: Caller[] = [
+      staffOf(t, { id: null, name: 'Sam' }),
+      staffOf(t, { id: UNKNOWN_ID, name: 'Zoë Ærø 🙂' }),
+      staffOf(t, { id: null, name: 'Grace' }),
+    ];
+    const note = 'Looked at it:\n"two broken", \\ 🙂';
+    await moveTradeReturn(t.ctx, people[0] as Caller, id, 'approve', note);
+    await moveTradeReturn(t.ctx, people[1] as Caller, id, 'receive', null);
+    await moveTradeReturn(t.ctx, people[2] as Caller, id, 'resolve', 'x'.repeat(5000));
+    const [, ...entries] = await timelineOf(t, 'trade-returns', id);
+    expect(entries.map(({ actor, note }) => [actor, note])).toEqual([
+      [{ type: 'USER', id: null, name: 'Sam' }, note],
+      [{ type: 'USER', id: UNKNOWN_ID, name: 'Zoë Ærø 🙂' }, null],
+      [{ type: 'USER', id: null, name: 'Grace' }, 'x'.repeat(5000)],
+    ]);
+  });
+
+  it('works on staff-created returns as well', async () => {
+    const t = await harness();
+    const { id } = await newStaffRma(t, 'trade-returns');
+    for (const action of ['approve', 'receive', 'request-credit', 'resolve'] as const)
+      expect(await moveTradeReturn(t.ctx, staffOf(t), id, action, null)).toMatchObject({
+        id,
+        status: TRADE_RETURN_MOVES[action].to,
+      });
+    expect(await refusalOf(moveTradeReturn(t.ctx, staffOf(t), id, 'approve', null))).toMatchObject({
+      code: 'MOVE_NOT_OPEN',
+    });
+  });
+
+  it('of an id that names no return of the shop is NOT_FOUND, and changes nothing', async () => {
+    const t = await harness();
+    const other = await t.addShop();
+    const { id } = await newTradeReturn(t);
+    const repair = await newRma(t, 'offline-repairs');
+    const before = await stateOf(t);
+    const attempts: [Caller, string][] = [
+      [staffOf(other), id],
+      [staffOf(t), repair.id],
+      [staffOf(t), UNKNOWN_ID],
+      [staffOf(t), 'x'],
+      [staffOf(t), id.toUpperCase()],
+    ];
+    for (const [caller, wrong] of attempts) {
+      for (const action of ACTIONS)
+        expect(await refusalOf(moveTradeReturn(t.ctx, caller, wrong, action, null))).toMatchObject({
+          code: 'NOT_FOUND',
+        });
+      expect(await refusalOf(noteTradeReturn(t.ctx, caller, wrong, 'x'))).toMatchObject({
+        code: 'NOT_FOUND',
+      });
+    }
+    expect(await refusalOf(noteOfflineRepair(t.ctx, staffOf(t), id, 'x'))).toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    expect(await refusalOf(noteOfflineRepair(t.ctx, staffOf(other), repair.id, 'x'))).toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    expect(await stateOf(t)).toEqual(before);
+  });
+
+  it('has a later time than the one before it, also when the clock is set back', async () => {
+    const t = await harness();
+    const { id, createdAt } = await newTradeReturn(t);
+    t.clock.advance(-60 * 60_000);
+    const one = await moveTradeReturn(t.ctx, staffOf(t), id, 'approve', null);
+    const two = await moveTradeReturn(t.ctx, staffOf(t), id, 'receive', null);
+    expect(one.createdAt).toBe(createdAt);
+    expect(Date.parse(one.updatedAt)).toBeGreaterThan(Date.parse(createdAt));
+    expect(Date.parse(two.updatedAt)).toBeGreaterThan(Date.parse(one.updatedAt));
+  });
+});
+
+/** Holds a timeline against the table: every entry a move that was open then, or a note, and each later than the last. */
+const expectValidPath = (items: TimelineEntry[]): void => {
+  const [created, ...rest] = items;
+  expect(created).toMatchObject({ type: 'CREATED', fromStatus: null, toStatus: TRADE_RETURN_START });
+  let last = created as TimelineEntry;
+  for (const entry of rest) {
+    expect(entry.fromStatus).toBe(last.toStatus);
+    expect(Date.parse(entry.at)).toBeGreaterThan(Date.parse(last.at));
+    if (entry.type === 'NOTE_ADDED') expect(entry.toStatus).toBe(entry.fromStatus);
+    else
+      expect(TABLE.map(([from, , to, type]) => [from, to, type] as string[])).toContainEqual([
+        entry.fromStatus,
+        entry.toStatus,
+        entry.type,
+      ]);
+    last = entry;
+  }
+};
+
+describe('many people at once', () => {
+  it('leave a timeline that is a way through the table, with strictly rising times', async () => {
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver('http://127.0.0.1:9/');
+    stopClock();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...ACTIONS, 'note' as const), { minLength: 50, maxLength: 50 }),
+        async (wishes) => {
+          const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
+          const outcomes = await Promise.allSettled(
+            wishes.map((wish, index) => {
+              const caller = staffOf(t, { name: `Person ${index}` });
+              return wish === 'note'
+                ? noteTradeReturn(t.ctx, caller, id, `note ${index}`)
+                : moveTradeReturn(t.ctx, caller, id, wish, `wish ${index}`);
+            }),
+          );
+          const items = await timelineOf(t, 'trade-returns', id);
+          expectValidPath(items);
+          const made = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+          for (const [index, outcome] of outcomes.entries())
+            if (outcome.status === 'rejected') {
+              expect(wishes[index]).not.toBe('note');
+              expect(outcome.reason).toMatchObject({ code: 'MOVE_NOT_OPEN' });
+            }
+          // Whoever was told of success has an entry, with the status and the time it was told, and nobody else has.
+          expect(items.slice(1).map(({ at, toStatus }) => [at, toStatus])).toEqual(
+            made.map(({ updatedAt, status }) => [updatedAt, status]).sort(),
+          );
+          expect(await readReturn(t, id)).toMatchObject({
+            status: items.at(-1)?.toStatus,
+            updatedAt: items.at(-1)?.at,
+          });
+          const moves = items.filter(({ type }) => type !== 'NOTE_ADDED');
+          const told = (await t.deliveries())
+            .filter(({ rma_id }) => rma_id === id)
+            .map(({ body }) => JSON.parse(body))
+            .sort((one, other) => one.timestamp.localeCompare(other.timestamp));
+          expect(told.map(({ timestamp, data }) => [timestamp, data.status])).toEqual(
+            moves.map(({ at, toStatus }) => [at, toStatus]),
+          );
+        },
+      ),
+      { numRuns: 8 },
+    );
+  });
+
+  const RIVALS: [TradeReturnStatus, TradeReturnAction, TradeReturnAction][] = [
+    ...TABLE.map(([from, action]): [TradeReturnStatus, TradeReturnAction, TradeReturnAction] => [
+      from,
+      action,
+      action,
+    ]),
+    ['TRADE_APPROVED', 'receive', 'reject'],
+  ];
+
+  it.each(RIVALS)(
+    'from %s: of %s and %s one wins, the other is told what is open now',
+    async (from, one, other) => {
+      const t = await webhookHarness({ sending: false });
+      const client = await t.addReceiver('http://127.0.0.1:9/');
+      for (let round = 0; round < 5; round += 1) {
+        const { id } = await tradeReturnIn(t, from, { key: client.apiKey });
+        const before = await timelineOf(t, 'trade-returns', id);
+        const events = (await t.deliveries()).length;
+        const wishes = [one, other];
+        const outcomes = await Promise.allSettled(
+          wishes.map((action, index) =>
+            moveTradeReturn(t.ctx, staffOf(t, { name: `Person ${index}` }), id, action, null),
+          ),
+        );
+        const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
+        const loser = 1 - winner;
+        expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+        const after = await readReturn(t, id);
+        expect(after.status).toBe(rowOf(from, wishes[winner] as string)?.[2]);
+
+        const { reason } = outcomes[loser] as PromiseRejectedResult;
+        expect(reason).toBeInstanceOf(ServiceError);
+        expect(reason.code).toBe('MOVE_NOT_OPEN');
+        expect(namedIn(reason, wishes[loser] as TradeReturnAction).sort()).toEqual(
+          openTradeMoves(after.status).sort(),
+        );
+        const items = await timelineOf(t, 'trade-returns', id);
+        expect(items.slice(0, -1)).toEqual(before);
+        expect(items.at(-1)?.actor.name).toBe(`Person ${winner}`);
+        expect(await t.deliveries()).toHaveLength(events + 1);
+      }
+    },
+  );
+});
+
+describe('a note', () => {
+  const note = (t: Harness, kind: Kind, id: string, text: string, caller: Caller = staffOf(t)) =>
+    kind === 'trade-returns'
+      ? noteTradeReturn(t.ctx, caller, id, text)
+      : noteOfflineRepair(t.ctx, caller, id, text);
+
+  it.each(KINDS)('on one of %s stands in the timeline, fires no event and is a change', async (kind) => {
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver('http://127.0.0.1:9/');
+    const before = await newRma(t, kind, {}, { key: client.apiKey });
+    const events = await t.deliveries();
+    expect(events).toHaveLength(1);
+    t.clock.advance(60_000);
+
+    const sam = staffOf(t, { id: null, name: 'Sam' });
+    const after = await note(t, kind, before.id, 'Called the customer:\n"Friday" 🙂', sam);
+    expect(after).toEqual({ ...before, updatedAt: after.updatedAt });
+    expect(Date.parse(after.updatedAt) - Date.parse(before.updatedAt)).toBeGreaterThanOrEqual(60_000);
+    expect((await t.get(`/${kind}/${before.id}`)).body).toEqual(after);
+    expect((await timelineOf(t, kind, before.id)).slice(1)).toEqual([
+      {
+        id: expect.stringMatching(UUID7),
+        type: 'NOTE_ADDED',
+        at: after.updatedAt,
+        actor: { type: 'USER', id: null, name: 'Sam' },
+        fromStatus: before.status,
+        toStatus: before.status,
+        note: 'Called the customer:\n"Friday" 🙂',
+        data: {},
+      },
+    ]);
+    expect(await t.deliveries()).toEqual(events);
+    const since = new URLSearchParams({ updatedSince: after.updatedAt });
+    expect((await t.get(`/${kind}?${since}`)).body).toMatchObject({ total: 1, items: [{ id: before.id }] });
+  });
+
+  it.each(KINDS)('on one of %s may be added many times, by many people at once', async (kind) => {
+    const t = await harness();
+    const { id } = await newRma(t, kind);
+    stopClock();
+    await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        note(t, kind, id, `note ${index}`, staffOf(t, { name: `Person ${index}` })),
+      ),
+    );
+    const [, ...entries] = await timelineOf(t, kind, id);
+    expect(new Set(entries.map(({ note }) => note)).size).toBe(12);
+    for (const { note, actor } of entries)
+      expect(note?.slice('note '.length)).toBe(actor.name.slice('Person '.length));
+    const times = entries.map(({ at }) => at);
+    expect([...new Set(times)].sort()).toEqual(times);
+  });
+
+  it('may be added in every status', async () => {
+    const t = await harness();
+    for (const status of TRADE_RETURN_STATUSES) {
+      const { id } = await tradeReturnIn(t, status);
+      expect(await noteTradeReturn(t.ctx, staffOf(t), id, 'x')).toMatchObject({ status });
+    }
+  });
+});

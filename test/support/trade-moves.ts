@@ -1,0 +1,35 @@
+import type { TradeReturnAction, TradeReturnStatus } from '../../contract/lifecycle.ts';
+import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
+import { newTradeReturn, staffOf } from './api.ts';
+import type { Harness, SendOptions } from './harness.ts';
+
+/** The shortest way to each status. */
+export const WAY_TO: Record<TradeReturnStatus, TradeReturnAction[]> = {
+  TRADE_SUBMITTED: [],
+  TRADE_APPROVED: ['approve'],
+  TRADE_REJECTED: ['reject'],
+  TRADE_RECEIVED: ['approve', 'receive'],
+  TRADE_CREDIT_REQUESTED: ['approve', 'receive', 'request-credit'],
+  TRADE_RESOLVED: ['approve', 'receive', 'resolve'],
+};
+
+/** A person of the shop makes these moves, one after another. */
+export const moveThrough = async (
+  t: Harness,
+  id: string,
+  actions: TradeReturnAction[],
+  caller = staffOf(t),
+): Promise<void> => {
+  for (const action of actions) await moveTradeReturn(t.ctx, caller, id, action, null);
+};
+
+/** A trade return of a program that is in that status now. */
+export const tradeReturnIn = async (
+  t: Harness,
+  status: TradeReturnStatus,
+  options: SendOptions = {},
+): Promise<{ id: string }> => {
+  const { id } = await newTradeReturn(t, {}, options);
+  await moveThrough(t, id, WAY_TO[status]);
+  return { id };
+};
