@@ -16,6 +16,8 @@ export interface WebhookHarness extends Harness {
   deliveries(): Promise<Row<'webhook_deliveries'>[]>;
   /** Resolves when no delivery is waiting any more. */
   drained(withinMs?: number): Promise<void>;
+  /** Resolves, with the delivery, when the first one of the client (or of all) has so many attempts written down. */
+  attempted(count: number, clientId?: string): Promise<Row<'webhook_deliveries'>>;
   /** Moves the clock and has the dispatcher look at it. */
   advance(ms: number): void;
   startSending(): Promise<() => Promise<void>>;
@@ -65,6 +67,16 @@ export const webhookHarness = async ({
         withinMs,
       );
     },
+    attempted: (count, clientId) =>
+      until(`${count} attempts are written down`, async () => {
+        const all = await t.ctx.db
+          .selectFrom('webhook_deliveries')
+          .selectAll()
+          .orderBy('created_at')
+          .execute();
+        const one = all.find((row) => !clientId || row.client_id === clientId);
+        return one && one.attempts >= count && one.lease_token === null ? one : null;
+      }),
     advance(ms) {
       t.clock.advance(ms);
       t.ctx.wake(t.client.id);

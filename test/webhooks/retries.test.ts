@@ -3,23 +3,16 @@ import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
-
-/** Waits until so many attempts are written down, then gives the delivery. */
-const afterAttempts = (t: WebhookHarness, count: number) =>
-  until('the attempts are written down', async () => {
-    const [one] = await t.deliveries();
-    return one && one.attempts >= count && one.lease_token === null ? one : null;
-  });
+import { webhookHarness } from '../support/webhooks.ts';
 
 describe('a receiver that never acknowledges', () => {
   it('gets exactly four requests of the same bytes, 1, 4 and 16 s apart, then the delivery is dropped', async () => {
     const receiver = await startReceiver(() => 500);
     const t = await webhookHarness();
     await t.create(await t.addReceiver(receiver.url));
-    let waited = (await afterAttempts(t, 1)).due_at;
+    let waited = (await t.attempted(1)).due_at;
     for (const [n, gapMs] of [1_000, 4_000, 16_000].entries()) {
-      const before = await afterAttempts(t, n + 1);
+      const before = await t.attempted(n + 1);
       const ended = JSON.parse(before.attempt_log)[n];
       expect(before.due_at).toBe(ended.at + ended.durationMs + gapMs);
       expect(before.status).toBe('PENDING');
@@ -54,7 +47,7 @@ describe('a receiver that never acknowledges', () => {
     const receiver = await startReceiver(() => 503);
     const t = await webhookHarness();
     await t.create(await t.addReceiver(receiver.url));
-    const first = await afterAttempts(t, 1);
+    const first = await t.attempted(1);
     t.advance(first.due_at - t.ctx.clock.now() - 200);
     // Another event goes through meanwhile, so the dispatcher has looked.
     const other = await startReceiver();
@@ -68,11 +61,11 @@ describe('a receiver that never acknowledges', () => {
     const t = await webhookHarness({ sending: false });
     const stop = await t.startSending();
     await t.create(await t.addReceiver(receiver.url));
-    await afterAttempts(t, 1);
+    await t.attempted(1);
     await stop();
     t.advance(1_100);
     await t.startSending();
-    await afterAttempts(t, 2);
+    await t.attempted(2);
     expect(receiver.received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2']);
   });
 });
@@ -94,7 +87,7 @@ describe('an attempt', () => {
     });
     const t = await webhookHarness();
     await t.create(await t.addReceiver(receiver.url));
-    expect(await afterAttempts(t, 1)).toMatchObject({ status: 'PENDING', attempts: 1 });
+    expect(await t.attempted(1)).toMatchObject({ status: 'PENDING', attempts: 1 });
     expect(elsewhere.received).toEqual([]);
   });
 
@@ -102,7 +95,7 @@ describe('an attempt', () => {
     const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
     const t = await webhookHarness();
     await t.create(await t.addReceiver(receiver.url));
-    await afterAttempts(t, 1);
+    await t.attempted(1);
     t.advance(1_000);
     await t.drained();
     expect(receiver.received).toHaveLength(2);
@@ -117,7 +110,7 @@ describe('an attempt', () => {
   it('says in words why there was no answer', async () => {
     const t = await webhookHarness();
     await t.create(await t.addReceiver('http://127.0.0.1:1/'));
-    const one = await afterAttempts(t, 1);
+    const one = await t.attempted(1);
     expect(JSON.parse(one.attempt_log)).toMatchObject([
       { statusCode: null, error: 'connection refused (ECONNREFUSED)' },
     ]);
@@ -130,7 +123,7 @@ describe('what still waits', () => {
     const t = await webhookHarness();
     const client = await t.addReceiver(old.url);
     await t.create(client);
-    await afterAttempts(t, 1);
+    await t.attempted(1);
     await changeClient(t.ctx, OPERATOR, client.id, { webhookUrl: next.url });
     t.advance(1_000);
     await next.got(1);
@@ -143,7 +136,7 @@ describe('what still waits', () => {
     const t = await webhookHarness();
     const client = await t.addReceiver(receiver.url);
     await t.create(client);
-    await afterAttempts(t, 1);
+    await t.attempted(1);
     if (how === 'revoked') await revokeClient(t.ctx, OPERATOR, client);
     else await changeClient(t.ctx, OPERATOR, client.id, { webhookUrl: null });
     t.advance(1_000);

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { newPerson } from '../support/admin.ts';
+import { ISO, UNKNOWN_ID } from '../support/api.ts';
+import { repairBody } from '../support/bodies.ts';
+import { harness } from '../support/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { webhookHarness } from '../support/webhooks.ts';
+
+describe('API clients', () => {
+  it('are made with a key and a secret that are shown this once, and work', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const made = await admin.post('/clients', { name: ' ERP ', webhookUrl: 'https://1.1.1.1/hook' });
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      id: expect.any(String),
+      name: 'ERP',
+      webhookUrl: 'https://1.1.1.1/hook',
+      lastUsedAt: null,
+      revokedAt: null,
+      createdAt: expect.stringMatching(ISO),
+      apiKey: expect.stringMatching(/^handback_ext_[0-9a-f]{48}$/),
+      webhookSecret: expect.stringMatching(/^whsec_[0-9a-f]{48}$/),
+    });
+    expect((await t.get('/offline-repairs', { key: made.body.apiKey })).status).toBe(200);
+
+    const { body } = await admin.get('/clients');
+    const { apiKey, webhookSecret, ...shown } = made.body;
+    expect(body.items).toEqual([
+      expect.objectContaining({ id: t.client.id }),
+      { ...shown, lastUsedAt: expect.stringMatching(ISO) },
+    ]);
+    expect(JSON.stringify(body)).not.toContain(apiKey);
+    expect(JSON.stringify(body)).not.toContain(webhookSecret);
+  });
+
+  it('are edited: name and URL alone, the URL also taken away', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const { id } = (await admin.post('/clients', { name: 'ERP', webhookUrl: 'https://1.1.1.1/a' })).body;
+    expect((await admin.patch(`/clients/${id}`, { name: 'ERP 2' })).body).toMatchObject({
+      name: 'ERP 2',
+      webhookUrl: 'https://1.1.1.1/a',
+    });
+    expect((await admin.patch(`/clients/${id}`, { webhookUrl: null })).body).toMatchObject({
+      name: 'ERP 2',
+      webhookUrl: null,
+    });
+    expect((await admin.patch(`/clients/${id}`, {})).body).toMatchObject({ name: 'ERP 2', webhookUrl: null });
+  });
+
+  it.each([
+    ['http://example.com/', 'https'],
+    ['https://127.0.0.1/', 'private network'],
+    ['https://user:pass@example.com/', 'user name'],
+    ['nonsense', 'http or https'],
+  ])('refuse %s as a webhook URL, when made and when edited', async (webhookUrl, words) => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const made = await admin.post('/clients', { name: 'ERP', webhookUrl });
+    expect(made.status).toBe(400);
+    expect(made.body.errors).toEqual([
+      { field: 'webhookUrl', rule: 'address', message: expect.stringContaining(words) },
+    ]);
+    expect((await admin.get('/clients')).body.items).toHaveLength(1);
+    expect((await admin.patch(`/clients/${t.client.id}`, { webhookUrl })).status).toBe(400);
+  });
+
+  it('are revoked for good: the key fails on the next request', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    expect((await t.get('/offline-repairs')).status).toBe(200);
+    const revoked = await admin.post(`/clients/${t.client.id}/revoke`);
+    expect(revoked.body.revokedAt).toMatch(ISO);
+    expect((await t.get('/offline-repairs')).status).toBe(401);
+    expect((await admin.post(`/clients/${t.client.id}/revoke`)).body.revokedAt).toBe(revoked.body.revokedAt);
+  });
+
+  it('of another shop, or of nobody, do not exist', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const other = await t.addShop();
+    for (const id of [other.client.id, UNKNOWN_ID, 'x'])
+      for (const answer of [
+        await admin.patch(`/clients/${id}`, { name: 'Mine now' }),
+        await admin.post(`/clients/${id}/revoke`),
+        await admin.get(`/clients/${id}/deliveries`),
+      ]) {
+        expect(answer.status).toBe(404);
+        expect(answer.body.message).toBe('There is no such API client.');
+      }
+    expect((await t.get('/offline-repairs', { key: other.client.apiKey })).status).toBe(200);
+  });
+});
+
+describe("a client's deliveries", () => {
+  it('show event, status, attempts and payload, newest first, and can be narrowed', async () => {
+    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
+    const t = await webhookHarness();
+    const admin = await newPerson(t);
+    const client = await t.addReceiver(receiver.url);
+    const repair = await t.create(client);
+    await receiver.got(1);
+    t.advance(1_000);
+    await t.drained();
+    await t.post(`/offline-repairs/${repair.id}/close`, undefined, { key: client.apiKey });
+    await t.drained();
+
+    const { body } = await admin.get(`/clients/${client.id}/deliveries`);
+    expect(body).toMatchObject({ total: 2, page: 1, totalPages: 1 });
+    expect(body.items.map(({ event }: { event: string }) => event)).toEqual([
+      'offline_repair.closed',
+      'offline_repair.created',
+    ]);
+    expect(body.items[1]).toEqual({
+      id: expect.any(String),
+      event: 'offline_repair.created',
+      status: 'DELIVERED',
+      rmaId: repair.id,
+      createdAt: expect.stringMatching(ISO),
+      finishedAt: expect.stringMatching(ISO),
+      nextAttemptAt: null,
+      attempts: [
+        { at: expect.stringMatching(ISO), durationMs: expect.any(Number), statusCode: 500, error: null },
+        { at: expect.stringMatching(ISO), durationMs: expect.any(Number), statusCode: 200, error: null },
+      ],
+      payload: receiver.received[0]?.body,
+    });
+    const narrowed = await admin.get(
+      `/clients/${client.id}/deliveries?event=offline_repair.closed&status=DELIVERED`,
+    );
+    expect(narrowed.body.total).toBe(1);
+    expect((await admin.get(`/clients/${client.id}/deliveries?status=DROPPED`)).body.items).toEqual([]);
+    expect((await admin.get(`/clients/${client.id}/deliveries?status=LOST`)).status).toBe(400);
+    expect((await admin.get(`/clients/${client.id}/deliveries?limit=1&page=2`)).body.items).toHaveLength(1);
+  });
+
+  it('show when the next attempt comes while one waits', async () => {
+    const t = await webhookHarness({ sending: false });
+    const admin = await newPerson(t);
+    const client = await t.addReceiver('http://127.0.0.1:9/');
+    await t.post('/offline-repairs', repairBody(), { key: client.apiKey });
+    const [waiting] = (await admin.get(`/clients/${client.id}/deliveries`)).body.items;
+    expect(waiting).toMatchObject({
+      status: 'PENDING',
+      attempts: [],
+      finishedAt: null,
+      nextAttemptAt: expect.stringMatching(ISO),
+    });
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { newPerson } from '../support/admin.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { harness } from '../support/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { webhookHarness } from '../support/webhooks.ts';
+
+const KINDS = [
+  { path: '/offline-repairs', body: repairBody },
+  { path: '/trade-returns', body: tradeBody },
+];
+
+describe.each(KINDS)('staff at $path', ({ path, body }) => {
+  it('see what programs and people made, and can tell them apart', async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const byProgram = (await t.post(path, body())).body;
+    const made = await staff.post(path, body());
+    expect(made.status).toBe(201);
+    expect(made.body.rmaNumber).toBe('#RMA-000002');
+    expect((await staff.get(path)).body).toMatchObject({ total: 2 });
+    expect((await staff.get(`${path}?origin=API`)).body.items).toEqual([byProgram]);
+    expect((await staff.get(`${path}?origin=STAFF`)).body.items).toEqual([made.body]);
+    expect((await staff.get(`${path}/${made.body.id}`)).body).toEqual(made.body);
+
+    const { items } = (await staff.get(`${path}/${made.body.id}/timeline`)).body;
+    expect(items).toMatchObject([
+      { type: 'CREATED', actor: { type: 'USER', id: staff.id, name: staff.email } },
+    ]);
+  });
+
+  it('make returns that count in the allowance and are invisible to programs', async () => {
+    const t = await harness({ allowance: 1 });
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const { id } = (await staff.post(path, body())).body;
+    expect((await t.get(`${path}/${id}`)).status).toBe(404);
+    expect((await t.get(path)).body.total).toBe(0);
+    const refused = await t.post(path, body());
+    expect([refused.status, refused.body.code]).toEqual([403, 'LIMIT_EXCEEDED']);
+    const refusedToo = await staff.post(path, body());
+    expect([refusedToo.status, refusedToo.body.code]).toEqual([403, 'LIMIT_EXCEEDED']);
+  });
+
+  it('find returns by words of number, order, customer and sku, in any case', async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const item = { productName: 'P', quantity: 1, price: 1 };
+    const named = (customerName: string, sku: string, order: string) =>
+      body(
+        path === '/offline-repairs'
+          ? { customerName, orderNumber: order, faultyItem: { ...item, sku, serialNumber: `SER-${sku}` } }
+          : { customerName, tradeOrderNumber: order, items: [{ ...item, sku }] },
+      );
+    await t.post(path, named('Zoë Ångström', 'ABC_1', 'ORD-77'));
+    await t.post(path, named('Bob 100%', 'ABCX1', 'ORD-78'));
+    const found = async (q: string) =>
+      (await staff.get(`${path}?q=${encodeURIComponent(q)}`)).body.items.map(
+        ({ customerName }: { customerName: string }) => customerName,
+      );
+    expect(await found('zoë')).toEqual(['Zoë Ångström']);
+    expect(await found('ÅNGSTRÖM abc')).toEqual(['Zoë Ångström']);
+    expect(await found('ord-7')).toEqual(['Bob 100%', 'Zoë Ångström']);
+    expect(await found('#rma-000002')).toEqual(['Bob 100%']);
+    // A percent sign and an underscore are plain characters.
+    expect(await found('100%')).toEqual(['Bob 100%']);
+    expect(await found('abc_1')).toEqual(['Zoë Ångström']);
+    expect(await found('nobody')).toEqual([]);
+    if (path === '/offline-repairs') expect(await found('ser-abcx1')).toEqual(['Bob 100%']);
+  });
+
+  it('add notes, which stand in the timeline', async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const { id, updatedAt } = (await t.post(path, body())).body;
+    const noted = await staff.post(`${path}/${id}/notes`, { note: ' Customer called ' });
+    expect(noted.status).toBe(200);
+    expect(noted.body.updatedAt > updatedAt).toBe(true);
+    const { items } = (await t.get(`${path}/${id}/timeline`)).body;
+    expect(items[1]).toMatchObject({
+      type: 'NOTE_ADDED',
+      note: 'Customer called',
+      actor: { type: 'USER', id: staff.id },
+    });
+    expect((await staff.post(`${path}/${id}/notes`, {})).status).toBe(400);
+  });
+
+  it('only read while the subscription is inactive', async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const { id } = (await t.post(path, body())).body;
+    await t.ctx.db
+      .updateTable('shops')
+      .set({ subscription: 'inactive' })
+      .where('id', '=', t.shop.id)
+      .execute();
+    for (const answer of [
+      await staff.post(path, body()),
+      await staff.post(`${path}/${id}/notes`, { note: 'x' }),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([403, 'READ_ONLY']);
+    expect((await staff.get(`${path}/${id}`)).status).toBe(200);
+  });
+
+  it('of another shop see nothing of it', async () => {
+    const t = await harness();
+    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+    const { id } = (await t.post(path, body())).body;
+    expect((await stranger.get(path)).body.total).toBe(0);
+    for (const answer of [
+      await stranger.get(`${path}/${id}`),
+      await stranger.get(`${path}/${id}/timeline`),
+      await stranger.post(`${path}/${id}/notes`, { note: 'x' }),
+    ])
+      expect(answer.status).toBe(404);
+  });
+});
+
+describe('moves by staff', () => {
+  it('of a repair run as those of programs do: same events, the person as actor', async () => {
+    const receiver = await startReceiver();
+    const t = await webhookHarness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const client = await t.addReceiver(receiver.url);
+    const { id } = await t.create(client);
+    await staff.post(`/offline-repairs/${id}/begin-repair`, { assignedToId: 'tech-1' });
+    await staff.post(`/offline-repairs/${id}/close`);
+    await receiver.got(3);
+    expect(receiver.received.map(({ body }) => body.event).sort()).toEqual([
+      'offline_repair.closed',
+      'offline_repair.created',
+      'offline_repair.status_changed',
+    ]);
+    const { items } = (await t.get(`/offline-repairs/${id}/timeline`)).body;
+    expect(items.slice(1).map(({ actor }: { actor: object }) => actor)).toEqual(
+      Array(2).fill({ type: 'USER', id: staff.id, name: staff.email }),
+    );
+  });
+
+  it('of a trade return follow its table, and a closed way is a 409 that names the open ones', async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const { id } = (await t.post('/trade-returns', tradeBody())).body;
+    const wrong = await staff.post(`/trade-returns/${id}/receive`);
+    expect([wrong.status, wrong.body.code]).toEqual([409, 'MOVE_NOT_OPEN']);
+    expect(wrong.body.message).toContain('open now: approve, reject');
+    for (const [move, status] of [
+      ['approve', 'TRADE_APPROVED'],
+      ['receive', 'TRADE_RECEIVED'],
+      ['request-credit', 'TRADE_CREDIT_REQUESTED'],
+      ['resolve', 'TRADE_RESOLVED'],
+    ] as const) {
+      const moved = await staff.post(`/trade-returns/${id}/${move}`, { note: move });
+      expect([moved.status, moved.body.status]).toEqual([200, status]);
+    }
+    const over = await staff.post(`/trade-returns/${id}/reject`);
+    expect(over.status).toBe(409);
+    expect(over.body.message).toContain('no move is open any more');
+    const { items } = (await staff.get(`/trade-returns/${id}/timeline`)).body;
+    expect(items.map(({ note }: { note: string | null }) => note)).toEqual([
+      null,
+      'approve',
+      'receive',
+      'request-credit',
+      'resolve',
+    ]);
+  });
+
+  it('of one return by two people at once: one wins', async () => {
+    const t = await harness();
+    const people = await Promise.all([newPerson(t), newPerson(t, { role: 'STAFF' })]);
+    const { id } = (await t.post('/trade-returns', tradeBody())).body;
+    const answers = await Promise.all(people.map((person) => person.post(`/trade-returns/${id}/approve`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+});
