@@ -6,6 +6,8 @@ import { sha256 } from '../secrets.ts';
 /** So many wrong passwords for one e-mail or from one address lock it for so long. */
 const FAILURES = 10;
 const LOCKED_S = 15 * 60;
+/** The count of what is locked: so high that points given back meanwhile cannot open it. */
+const LOCKED = 1_000_000;
 
 /** A password about to be checked: it counts as wrong until it is known to be right. */
 interface Attempt {
@@ -47,8 +49,8 @@ export const openLockOut = (ctx: Context): LockOut => {
       return {
         /** The time runs from the last failure, not from the first that was counted. */
         async failed() {
-          if (forEmail === FAILURES) await byEmail.block(emailKey, LOCKED_S);
-          if (fromAddress === FAILURES) await byAddress.block(address, LOCKED_S);
+          if (forEmail === FAILURES) await byEmail.set(emailKey, LOCKED, LOCKED_S);
+          if (fromAddress === FAILURES) await byAddress.set(address, LOCKED, LOCKED_S);
         },
         async succeeded() {
           await Promise.all([byEmail.delete(emailKey), byAddress.reward(address)]);

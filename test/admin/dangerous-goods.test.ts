@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { newPerson } from '../support/admin.ts';
+import { newRepair, rulesOf } from '../support/api.ts';
+import { repairBody } from '../support/bodies.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+const isDangerous = async (t: Harness, sku: string) =>
+  (await newRepair(t, { faultyItem: { ...repairBody().faultyItem, sku } })).isDangerous;
+
+describe('the dangerous-goods rules', () => {
+  it('are read and replaced as a whole, and count from the next repair on', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const put = async (rules: string[]) => (await admin.put('/dangerous-goods', { rules })).body.rules;
+    expect((await admin.get('/dangerous-goods')).body).toEqual({ rules: [] });
+    expect(await put(['LI-*', 'ACID', 'ACID'])).toEqual(['ACID', 'LI-*']);
+    expect([await isDangerous(t, 'ACID'), await isDangerous(t, 'LI-1')]).toEqual([true, true]);
+    expect(await put(['GAS', 'LI-*'])).toEqual(['GAS', 'LI-*']);
+    expect((await admin.get('/dangerous-goods')).body).toEqual({ rules: ['GAS', 'LI-*'] });
+    expect([await isDangerous(t, 'ACID'), await isDangerous(t, 'GAS')]).toEqual([false, true]);
+    expect(await put([])).toEqual([]);
+    expect(await isDangerous(t, 'GAS')).toBe(false);
+  });
+
+  it('keep every character to the letter', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const rules = ['"', "F'*", 'E\\*', 'Ä🙂*', 'a,b', 'x'.repeat(128), '{}', '🙂'.repeat(128)];
+    await admin.put('/dangerous-goods', { rules });
+    expect(new Set((await admin.get('/dangerous-goods')).body.rules)).toEqual(new Set(rules));
+  });
+
+  it('are at most 1,000, of 1 to 128 characters each', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const put = (rules: unknown) => admin.put('/dangerous-goods', { rules });
+    const many = (count: number) => Array.from({ length: count }, (_, i) => `RULE-${i}`);
+    expect((await put(many(1000))).body.rules).toHaveLength(1000);
+    expect(rulesOf(await put(many(1001)))).toEqual({ rules: 'maxItems' });
+    expect(rulesOf(await put(['x'.repeat(129), '', ' ', 1]))).toEqual({
+      'rules.0': 'maxLength',
+      'rules.1': 'notEmpty',
+      'rules.2': 'notEmpty',
+      'rules.3': 'type',
+    });
+    expect(rulesOf(await put('ACID'))).toEqual({ rules: 'type' });
+    expect(rulesOf(await admin.put('/dangerous-goods', {}))).toEqual({ rules: 'required' });
+    expect((await admin.get('/dangerous-goods')).body.rules).toHaveLength(1000);
+  });
+
+  it('are one of the lists, not a mixture, when two people replace them at the same time', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const lists = ['A', 'B', 'C', 'D'].map((letter) => [`${letter}1`, `${letter}2`, 'SHARED']);
+    for (let round = 0; round < 3; round += 1) {
+      const answers = await Promise.all(lists.map((rules) => admin.put('/dangerous-goods', { rules })));
+      for (const { status } of answers) expect(status).toBe(200);
+      expect(lists).toContainEqual((await admin.get('/dangerous-goods')).body.rules);
+    }
+  });
+
+  it("are the shop's own", async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+    await admin.put('/dangerous-goods', { rules: ['ACID'] });
+    await stranger.put('/dangerous-goods', { rules: ['GAS'] });
+    expect((await stranger.get('/dangerous-goods')).body).toEqual({ rules: ['GAS'] });
+    expect((await admin.get('/dangerous-goods')).body).toEqual({ rules: ['ACID'] });
+  });
+});

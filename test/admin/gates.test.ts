@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
+import { adminCaller, newPerson, PASSWORD, type Person } from '../support/admin.ts';
+import { expectError, overSocket, UNKNOWN_ID } from '../support/api.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+const PUBLIC_URL = 'https://returns.example.com';
+const rules = (t: Harness) => t.ctx.db.selectFrom('dangerous_goods').selectAll().execute();
+const put = (person: Person, headers: Record<string, string | null>) =>
+  person.put('/dangerous-goods', { rules: ['ACID'] }, { headers });
+
+describe('a change', () => {
+  it('needs to be called JSON, also where it has no body', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const types = [
+      null,
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/plain; application/json',
+      'application/jsonp',
+      'application/json+x',
+    ];
+    for (const type of types) {
+      const headers = { 'content-type': type };
+      expectError(await put(admin, headers), 415);
+      expectError(await admin.delete(`/users/${UNKNOWN_ID}`, { headers }), 415);
+      expectError(await admin.delete('/session', { headers }), 415);
+      expectError(
+        await adminCaller(t).post(
+          '/session',
+          { email: admin.email, password: PASSWORD },
+          { headers: { 'content-type': type } },
+        ),
+        415,
+      );
+    }
+    expect(await rules(t)).toEqual([]);
+    expect((await admin.get('/session')).status).toBe(200);
+    for (const type of [
+      'application/json',
+      'application/json; charset=utf-8',
+      'Application/JSON;charset=UTF-8',
+    ])
+      expect((await put(admin, { 'content-type': type })).status).toBe(200);
+  });
+
+  it('is refused from another origin, whatever else is right', async () => {
+    const t = await harness({ env: { PUBLIC_URL } });
+    const admin = await newPerson(t);
+    const port = new URL(t.url).port;
+    const foreign = [
+      'https://evil.example.com',
+      'https://returns.example.com.evil.example.com',
+      'https://sub.returns.example.com',
+      'https://returns.example.com:8443',
+      'http://returns.example.com',
+      'http://127.0.0.1:1',
+      `http://localhost:${port}`,
+      'null',
+      'returns.example.com',
+      'nonsense',
+      '',
+    ];
+    for (const origin of foreign) {
+      expectError(await put(admin, { origin }), 403, 'CROSS_SITE');
+      expectError(await admin.delete('/session', { headers: { origin } }), 403, 'CROSS_SITE');
+      const { email } = admin;
+      expectError(
+        await adminCaller(t).post('/session', { email, password: PASSWORD }, { headers: { origin } }),
+        403,
+        'CROSS_SITE',
+      );
+    }
+    expect(await rules(t)).toEqual([]);
+    expect((await admin.get('/session')).status).toBe(200);
+  });
+
+  it('is taken from PUBLIC_URL, from the host it is sent to, and from programs, which name no origin', async () => {
+    const t = await harness({ env: { PUBLIC_URL } });
+    const admin = await newPerson(t);
+    for (const origin of [PUBLIC_URL, t.url, null]) expect((await put(admin, { origin })).status).toBe(200);
+  });
+
+  it.each(['cross-site', 'same-site'])('is refused where the browser says %s', async (site) => {
+    const t = await harness({ env: { PUBLIC_URL } });
+    const admin = await newPerson(t);
+    expectError(await put(admin, { 'sec-fetch-site': site }), 403, 'CROSS_SITE');
+    expectError(await put(admin, { 'sec-fetch-site': site, origin: PUBLIC_URL }), 403, 'CROSS_SITE');
+    expect(await rules(t)).toEqual([]);
+    for (const own of ['same-origin', 'none'])
+      expect((await put(admin, { 'sec-fetch-site': own })).status).toBe(200);
+  });
+
+  it('that comes with a name of another host is judged by that host', async () => {
+    const t = await harness({ env: { PUBLIC_URL } });
+    const { cookie } = await newPerson(t);
+    const body = JSON.stringify({ rules: [] });
+    const send = (host: string, origin: string) =>
+      overSocket(
+        t.url,
+        `PUT ${ADMIN_BASE_PATH}/dangerous-goods HTTP/1.1\r\nhost: ${host}\r\norigin: ${origin}\r\ncookie: ${cookie}\r\n` +
+          `connection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+    expect((await send('Desk.internal:3000', 'http://desk.internal:3000')).status).toBe(200);
+    expectError(await send('desk.internal:3000', 'http://desk.internal'), 403, 'CROSS_SITE');
+    expectError(await send('desk.internal', 'http://desk.internal:3000'), 403, 'CROSS_SITE');
+  });
+});
+
+describe('reading', () => {
+  it('needs neither a content type nor an origin of our own', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const headers = { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' };
+    const answer = await admin.get('/users', { headers });
+    expect(answer.status).toBe(200);
+    // Without these the browser shows the other site nothing.
+    for (const name of ['access-control-allow-origin', 'access-control-allow-credentials'])
+      expect(answer.headers.get(name)).toBeNull();
+  });
+
+  it('works with HEAD, and a preflight is refused', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    expect((await admin.send('/users', { method: 'HEAD' })).status).toBe(200);
+    expect((await adminCaller(t).send('/users', { method: 'HEAD' })).status).toBe(401);
+    const preflight = await adminCaller(t).send('/users', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.example.com', 'access-control-request-method': 'POST' },
+    });
+    expectError(preflight, 405);
+    expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('the order of the gates', () => {
+  it('is content type, origin, session, role, body, id', async () => {
+    const t = await harness();
+    const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+    const bad = { role: 'OWNER' };
+    const path = `/users/${UNKNOWN_ID}`;
+    const foreign = { origin: 'https://evil.example.com' };
+    const ask = (who: Parameters<typeof adminCaller>[1], body: unknown, headers = {}) =>
+      adminCaller(t, who).patch(path, body, { headers });
+    expectError(await ask(null, bad, { ...foreign, 'content-type': 'text/plain' }), 415);
+    expectError(await ask(null, bad, foreign), 403, 'CROSS_SITE');
+    expectError(await ask(null, bad), 401);
+    expectError(await ask(staff.cookie, bad), 403, 'ADMIN_REQUIRED');
+    expectError(await ask(admin.cookie, bad), 400);
+    expectError(await ask(admin.cookie, { role: 'STAFF' }), 404);
+  });
+
+  it('reads no body before it knows who sends it', async () => {
+    const t = await harness();
+    const size = 300 * 1024;
+    const answer = await overSocket(
+      t.url,
+      `POST ${ADMIN_BASE_PATH}/users HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+        `content-length: ${size}\r\n\r\n${' '.repeat(size)}`,
+    );
+    expectError(answer, 401);
+    expectError(await adminCaller(t).post('/users', '{'), 401);
+  });
+});
+
+describe('addresses and methods that are not there', () => {
+  it('answer with the error body, without a session', async () => {
+    const t = await harness();
+    const visitor = adminCaller(t);
+    for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session/'])
+      expectError(await visitor.get(path), 404);
+    expectError(await visitor.post('/nothing', {}), 404);
+    const answer = await visitor.put('/users', {});
+    expectError(answer, 405);
+    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
+  });
+
+  it('are those of a worker altogether', async () => {
+    const t = await harness(process.env['ENGINE'] === 'postgres' ? { env: { ROLE: 'worker' } } : {});
+    if (t.ctx.config.role !== 'worker') return;
+    expectError(await adminCaller(t).get('/session', { unchecked: true }), 404);
+  });
+});

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { adminCaller, newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
+import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+const userBody = (more: Record<string, unknown> = {}) => ({
+  email: 'grace@example.com',
+  role: 'STAFF',
+  password: PASSWORD,
+  ...more,
+});
+const rolesIn = async (t: Harness, shopId = t.shop.id) => {
+  const rows = await t.ctx.db.selectFrom('users').select(['role']).where('shop_id', '=', shopId).execute();
+  return rows.map(({ role }) => role).sort();
+};
+const rowOf = (t: Harness, id: string) =>
+  t.ctx.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+
+describe('the team', () => {
+  it('is listed newest first, page by page, without anything secret', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const others = await t.addShop();
+    await newUser(t, { shop: others.shop });
+    const made = [admin.id];
+    for (let i = 0; i < 4; i += 1) made.unshift((await newUser(t, { role: 'STAFF' })).id);
+    const { status, body } = await admin.get('/users');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ total: 5, page: 1, limit: 20, totalPages: 1 });
+    expect(body.items.map((user: { id: string }) => user.id)).toEqual(made);
+    expect(body.items[4]).toEqual({
+      id: admin.id,
+      email: admin.email,
+      role: 'ADMIN',
+      createdAt: expect.stringMatching(ISO),
+    });
+    const page = (await admin.get('/users?page=2&limit=2')).body;
+    expect(page).toMatchObject({ total: 5, page: 2, limit: 2, totalPages: 3 });
+    expect(page.items.map((user: { id: string }) => user.id)).toEqual(made.slice(2, 4));
+    expect((await admin.get('/users?page=9')).body.items).toEqual([]);
+    expect(rulesOf(await admin.get('/users?limit=101&nonsense=1'))).toEqual({
+      limit: 'max',
+      nonsense: 'unknown',
+    });
+  });
+
+  it('takes a new person, who can sign in at once', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const { status, body } = await admin.post('/users', userBody({ email: 'Grace@Example.com' }));
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(UUID7),
+      email: 'grace@example.com',
+      role: 'STAFF',
+      createdAt: expect.stringMatching(ISO),
+    });
+    const grace = await signInAs(t, { ...admin, ...body, password: PASSWORD });
+    expect((await grace.get('/session')).body).toMatchObject({
+      user: { role: 'STAFF' },
+      shop: { id: t.shop.id },
+    });
+  });
+
+  it('refuses what is wrong in a person, all of it at once', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const rules = async (body: unknown) => rulesOf(await admin.post('/users', body));
+    expect(await rules({})).toEqual({ email: 'required', role: 'required', password: 'required' });
+    expect(await rules(userBody({ email: 'grace', role: 'OWNER', password: 'short7!', name: 'x' }))).toEqual({
+      email: 'format',
+      role: 'oneOf',
+      password: 'minLength',
+      name: 'unknown',
+    });
+    for (const length of [201, 10_000])
+      expect(await rules(userBody({ password: 'x'.repeat(length) }))).toEqual({ password: 'maxLength' });
+    expect(await rules(userBody({ password: '🙂'.repeat(7) }))).toEqual({ password: 'minLength' });
+    expect(await rolesIn(t)).toEqual(['ADMIN']);
+  });
+
+  it('takes each e-mail once: in any case, in any shop, also when asked twice at the same time', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const others = await t.addShop();
+    const stranger = await newUser(t, { shop: others.shop });
+    const taken = [admin.email, admin.email.toUpperCase(), stranger.email];
+    const refused = [];
+    for (const email of taken) refused.push(await admin.post('/users', userBody({ email })));
+    for (const answer of refused) expectError(answer, 409, 'EMAIL_TAKEN');
+    // Whose it is stays untold.
+    expect(new Set(refused.map(({ body }) => body.message)).size).toBe(1);
+    const both = await Promise.all([
+      admin.post('/users', userBody()),
+      admin.post('/users', userBody({ email: 'GRACE@example.com' })),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+    expect(await rolesIn(t)).toEqual(['ADMIN', 'STAFF']);
+  });
+});
+
+describe('a person', () => {
+  it('is changed one thing at a time, the rest staying as it was', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const shown = { id: staff.id, email: staff.email, role: 'STAFF', createdAt: expect.stringMatching(ISO) };
+    const patch = async (body?: unknown) => (await admin.patch(`/users/${staff.id}`, body)).body;
+    expect(await patch({})).toEqual(shown);
+    expect(await patch()).toEqual(shown);
+    expect(await patch({ email: null, role: null, password: null })).toEqual(shown);
+    expect(await patch({ role: 'ADMIN' })).toEqual({ ...shown, role: 'ADMIN' });
+    expect(await patch({ email: 'New.Name@example.com' })).toEqual({
+      ...shown,
+      role: 'ADMIN',
+      email: 'new.name@example.com',
+    });
+    expect(await patch({ role: 'STAFF' })).toEqual({ ...shown, email: 'new.name@example.com' });
+    expect((await staff.get('/session')).body.user.email).toBe('new.name@example.com');
+    await signInAs(t, { ...staff, email: 'new.name@example.com' });
+  });
+
+  it('has the new role from the next request on', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const staff = await newPerson(t, { role: 'STAFF' });
+    expectError(await staff.get('/users'), 403, 'ADMIN_REQUIRED');
+    await admin.patch(`/users/${staff.id}`, { role: 'ADMIN' });
+    expect((await staff.get('/users')).status).toBe(200);
+    await admin.patch(`/users/${staff.id}`, { role: 'STAFF' });
+    expectError(await staff.get('/users'), 403, 'ADMIN_REQUIRED');
+  });
+
+  it('is signed out everywhere by a new password, and signs in with it alone', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const elsewhere = await signInAs(t, staff);
+    const password = 'set by the admin';
+    expect((await admin.patch(`/users/${staff.id}`, { password })).status).toBe(200);
+    for (const ended of [staff, elsewhere]) expectError(await ended.get('/session'), 401);
+    const { email } = staff;
+    expectError(await adminCaller(t).post('/session', { email, password: PASSWORD }), 401);
+    await signInAs(t, { ...staff, password });
+    expect((await admin.get('/session')).status).toBe(200);
+  });
+
+  it('cannot take an e-mail that somebody has', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const staff = await newUser(t, { role: 'STAFF' });
+    const email = admin.email.toUpperCase();
+    expectError(await admin.patch(`/users/${staff.id}`, { email, role: 'ADMIN' }), 409, 'EMAIL_TAKEN');
+    expect(await rowOf(t, staff.id)).toMatchObject({ email: staff.email, role: 'STAFF' });
+    expect((await admin.patch(`/users/${admin.id}`, { email })).status).toBe(200);
+  });
+
+  it('is gone once removed: no session, no sign-in, and the e-mail is free again', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const answer = await admin.delete(`/users/${staff.id}`);
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 204, body: '' });
+    expectError(await staff.get('/session'), 401);
+    const { email } = staff;
+    expectError(await adminCaller(t).post('/session', { email, password: PASSWORD }), 401);
+    expectError(await admin.delete(`/users/${staff.id}`), 404);
+    expectError(await admin.patch(`/users/${staff.id}`, { role: 'ADMIN' }), 404);
+    expect((await admin.post('/users', userBody({ email }))).status).toBe(201);
+  });
+
+  it('of another shop, or of none, is not there', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const { shop } = await t.addShop();
+    const stranger = await newPerson(t, { shop });
+    const before = await rowOf(t, stranger.id);
+    for (const id of [stranger.id, UNKNOWN_ID, 'nonsense', stranger.id.toUpperCase(), "' or 1=1 --"]) {
+      const path = `/users/${encodeURIComponent(id)}`;
+      expectError(await admin.patch(path, { role: 'STAFF', password: 'another password' }), 404);
+      expectError(await admin.delete(path), 404);
+    }
+    expect(await rowOf(t, stranger.id)).toEqual(before);
+    expect((await stranger.get('/session')).body.shop.id).toBe(shop.id);
+    const list = (await stranger.get('/users')).body;
+    expect(list.items.map((user: { id: string }) => user.id)).toEqual([stranger.id]);
+  });
+});
+
+describe('the last Admin of a shop', () => {
+  it('can be neither removed nor demoted, not even by themselves; everything else can be changed', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    // An Admin of another shop is no help.
+    await newUser(t, { shop: (await t.addShop()).shop });
+    await newUser(t, { role: 'STAFF' });
+    expectError(await admin.delete(`/users/${admin.id}`), 409, 'LAST_ADMIN');
+    expectError(
+      await admin.patch(`/users/${admin.id}`, { role: 'STAFF', email: 'x@example.com' }),
+      409,
+      'LAST_ADMIN',
+    );
+    expect(await rowOf(t, admin.id)).toMatchObject({ role: 'ADMIN', email: admin.email });
+    expect((await admin.patch(`/users/${admin.id}`, { role: 'ADMIN', email: 'x@example.com' })).status).toBe(
+      200,
+    );
+    await newUser(t);
+    expect((await admin.patch(`/users/${admin.id}`, { role: 'STAFF' })).status).toBe(200);
+    expectError(await admin.get('/users'), 403, 'ADMIN_REQUIRED');
+  });
+
+  it.each([
+    ['demote', (id: string) => ({ path: `/users/${id}`, method: 'PATCH', body: { role: 'STAFF' } })],
+    ['remove', (id: string) => ({ path: `/users/${id}`, method: 'DELETE' })],
+  ])('stays when Admins %s each other at the same time', async (_how, ask) => {
+    const t = await harness();
+    for (let round = 0; round < 5; round += 1) {
+      const { shop } = await t.addShop();
+      const admins = [
+        await newPerson(t, { shop }),
+        await newPerson(t, { shop }),
+        await newPerson(t, { shop }),
+      ];
+      const answers = await Promise.all(
+        admins.map((admin, i) => {
+          const { path, ...options } = ask(admins[(i + 1) % admins.length]?.id ?? '');
+          return admin.send(path, options);
+        }),
+      );
+      expect((await rolesIn(t, shop.id)).filter((role) => role === 'ADMIN')).not.toHaveLength(0);
+      for (const { status } of answers) expect([200, 204, 401, 403, 409]).toContain(status);
+    }
+  });
+});
