@@ -4,7 +4,7 @@ import { newTradeReturn, staffOf } from './api.ts';
 import type { Harness, SendOptions } from './harness.ts';
 
 /** The shortest way to each status. */
-export const WAY_TO: Record<TradeReturnStatus, TradeReturnAction[]> = {
+const WAY_TO: Record<TradeReturnStatus, TradeReturnAction[]> = {
   TRADE_SUBMITTED: [],
   TRADE_APPROVED: ['approve'],
   TRADE_REJECTED: ['reject'],

@@ -170,7 +170,7 @@ describe('the credit amount', () => {
     return amountIn(row.body);
   };
 
-  it.each<[name: string, items: [string, string][], amount: string]>([
+  const CASES: [name: string, items: [string, string][], amount: string][] = [
     ['0.1 × 3', [['0.1', '3']], '0.3'],
     [
       '0.1 + 0.2',
@@ -228,9 +228,13 @@ describe('the credit amount', () => {
       ],
       '300',
     ],
-  ])('is exact for %s', async (_name, items, amount) => {
+  ];
+
+  it('is exact where binary numbers are not', async () => {
     const t = await webhookHarness({ sending: false });
-    expect(await amountOf(t, await t.addReceiver(NOWHERE), items)).toBe(amount);
+    const client = await t.addReceiver(NOWHERE);
+    for (const [name, items, amount] of CASES)
+      expect({ name, amount: await amountOf(t, client, items) }).toEqual({ name, amount });
   });
 
   it('is exact for any items, to the last digit', async () => {
