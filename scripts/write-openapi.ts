@@ -6,17 +6,24 @@ import { buildApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
 
-// Writes the document the service would serve to the file named, for the linter and for whoever wants it in a file.
+// Writes the external API's document to the first file named and the admin API's to the second: for the linter, and for
+// whoever wants them in a file.
 
-const file = process.argv[2] ?? 'openapi.json';
+const [, , externalFile = 'openapi.json', adminFile = 'admin-openapi.json'] = process.argv;
 const dataDir = mkdtempSync(join(tmpdir(), 'handback-openapi-'));
 const ctx = await openContext(readConfig({ DATA_DIR: dataDir, PUBLIC_URL: 'https://returns.example.com' }), {
   log: pino({ level: 'silent' }),
 });
 const app = await buildApp(ctx);
 await app.ready();
-mkdirSync(dirname(file), { recursive: true });
-writeFileSync(file, `${JSON.stringify(app.swagger(), null, 2)}\n`);
+const documents: [string, object][] = [
+  [externalFile, app.swagger()],
+  [adminFile, app.adminSwagger()],
+];
+for (const [file, document] of documents) {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
+}
 await app.close();
 await ctx.close();
 rmSync(dataDir, { recursive: true });

@@ -9,7 +9,7 @@ import { openApiChecker } from './openapi-check.ts';
 
 // People of a shop, calling the admin API over HTTP as the admin app does. Every exchange is held against its document.
 
-export interface AdminSendOptions {
+interface AdminSendOptions {
   method?: string;
   /** Sent as JSON; a string is sent as it is. */
   body?: unknown;

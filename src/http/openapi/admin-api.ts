@@ -12,6 +12,10 @@ export const ADMIN_API: ApiDescription = {
     'Sign in at `POST /session`; the cookie it sets goes along with every call. Changes are taken as JSON, from our own pages only.',
   tags: [
     { name: 'Session', description: 'Signing in and out.' },
+    { name: 'Offline repairs', description: "The shop's repairs, from programs and from staff." },
+    { name: 'Trade returns', description: "The shop's trade returns, and the moves its staff make." },
+    { name: 'Overview', description: 'Figures of the shop.' },
+    { name: 'API clients', description: "The shop's programs and their webhooks, for its Admins." },
     { name: 'Team', description: "The shop's people, for its Admins." },
     { name: 'Settings', description: "The shop's rules, for its Admins." },
     { name: 'Audit log', description: 'Who changed what, for Admins.' },

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { hashPassword, isPassword, NOBODYS_HASH } from '../../src/staff/passwords.ts';
+
+const costs = (hash: string): string => hash.split('$').slice(0, 4).join('$');
+
+describe('passwords', () => {
+  it("cost as much to compare with nobody's hash as with a real one", async () => {
+    const hash = await hashPassword('correct horse');
+    expect(costs(hash)).toBe('$argon2id$v=19$m=19456,t=2,p=1');
+    expect(costs(NOBODYS_HASH)).toBe(costs(hash));
+    expect(NOBODYS_HASH).toHaveLength(hash.length);
+  });
+
+  it('are never the right one where there is no hash', async () => {
+    for (const password of ['x'.repeat(20), '', 'correct horse'])
+      expect(await isPassword(null, password)).toBe(false);
+  });
+
+  it('are the same however an accent is typed, and differ in everything else', async () => {
+    const hash = await hashPassword('Cafe\u0301 au lait');
+    expect(await isPassword(hash, 'Caf\u00e9 au lait')).toBe(true);
+    for (const other of ['cafe\u0301 au lait', 'Cafe au lait', 'Caf\u00e9 au lait ', ''])
+      expect(await isPassword(hash, other)).toBe(false);
+  });
+
+  it('have another hash each time', async () => {
+    expect(await hashPassword('correct horse')).not.toBe(await hashPassword('correct horse'));
+  });
+});
