@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import statics from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
-import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { ServiceError } from '../errors.ts';
 
 const BUILT = fileURLToPath(new URL('../../dist/admin', import.meta.url));
@@ -35,18 +34,14 @@ export const serveAdminApp = async (app: FastifyInstance): Promise<void> => {
   app.addHook('onSend', async (_request, reply) => {
     reply.header('content-security-policy', POLICY);
   });
-  await app.register(statics, {
-    root: BUILT,
-    prefix: '/admin/',
-    wildcard: false,
-    index: false,
-    // Built files carry a hash of their content in their name.
-    setHeaders: (reply, path) =>
-      void reply.header('cache-control', path.includes('/assets/') ? FOREVER : 'no-cache'),
-  });
-  app.get('/admin/*', hide, (request, reply) => {
+  await app.register(statics, { root: BUILT, serve: false, cacheControl: false });
+  app.get<{ Params: { '*': string } }>('/admin/*', hide, (request, reply) => {
+    const path = request.params['*'];
     // What is no address of the admin API is no page either.
-    if (request.url.startsWith(`${ADMIN_BASE_PATH}/`)) throw new ServiceError('NO_ROUTE');
-    return reply.sendFile('index.html');
+    if (path.startsWith('api/')) throw new ServiceError('NO_ROUTE');
+    const isFile = /\.\w+$/.test(path);
+    // Built files carry a hash of their content in their name.
+    reply.header('cache-control', path.startsWith('assets/') ? FOREVER : 'no-cache');
+    return reply.sendFile(isFile ? path : 'index.html');
   });
 };

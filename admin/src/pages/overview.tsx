@@ -1,1 +1,205 @@
-export const OverviewPage = () => <p>…</p>;
+import { Card, Group, Progress, SimpleGrid, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense } from 'react';
+import type { Overview } from '../../../contract/admin.ts';
+import { overviewQuery } from '../overview-query.ts';
+import { TextLink } from '../parts/links.tsx';
+import { Moment } from '../parts/moment.tsx';
+import { statusWords } from '../parts/words.ts';
+
+const CreationsChart = lazy(() =>
+  import('../parts/creations-chart.tsx').then((m) => ({ default: m.CreationsChart })),
+);
+
+type ListAddress = '/offline-repairs' | '/trade-returns';
+
+export const OverviewPage = () => {
+  const { data } = useSuspenseQuery(overviewQuery);
+  return (
+    <Stack>
+      <Title order={2}>Overview</Title>
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+        <Figure label="Open repairs" value={data.offlineRepairs.open} to="/offline-repairs" />
+        <Figure label="Open trade returns" value={data.tradeReturns.open} to="/trade-returns" />
+        <MonthCard month={data.month} />
+        <WebhookCard webhooks={data.webhooks} />
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <ByStatus title="Offline repairs" counts={data.offlineRepairs} to="/offline-repairs" />
+        <ByStatus title="Trade returns" counts={data.tradeReturns} to="/trade-returns" />
+      </SimpleGrid>
+      <Section title="Made per day, last 30 days">
+        <Suspense fallback={<Skeleton h={220} />}>
+          <CreationsChart days={data.createdPerDay} />
+        </Suspense>
+        <DayTable days={data.createdPerDay} />
+      </Section>
+      <OpenLongest returns={data.openLongest} />
+    </Stack>
+  );
+};
+
+const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Card withBorder>
+    <Title order={3} size="h5" mb="sm">
+      {title}
+    </Title>
+    {children}
+  </Card>
+);
+
+const Figure = ({ label, value, to }: { label: string; value: number; to: ListAddress }) => (
+  <Card withBorder>
+    <Text c="dimmed" size="sm">
+      {label}
+    </Text>
+    <TextLink to={to} fz={32} fw={600} className="figures">
+      {value.toLocaleString()}
+    </TextLink>
+  </Card>
+);
+
+const MonthCard = ({ month }: { month: Overview['month'] }) => {
+  const share = month.limit ? Math.min(100, (month.used / month.limit) * 100) : 0;
+  return (
+    <Card withBorder>
+      <Text c="dimmed" size="sm">
+        Made this month
+      </Text>
+      <Text fz={32} fw={600} className="figures">
+        {month.used.toLocaleString()}
+        <Text span c="dimmed" size="sm">
+          {month.limit === null ? ' without a limit' : ` of ${month.limit.toLocaleString()}`}
+        </Text>
+      </Text>
+      {month.limit === null ? null : (
+        <Progress
+          value={share}
+          color={share >= 80 ? 'red' : 'blue'}
+          aria-label="Share of the month's allowance that is used"
+        />
+      )}
+    </Card>
+  );
+};
+
+const WebhookCard = ({ webhooks: { delivered, dropped, waiting } }: { webhooks: Overview['webhooks'] }) => {
+  const ended = delivered + dropped;
+  return (
+    <Card withBorder>
+      <Text c="dimmed" size="sm">
+        Webhooks, last 24 hours
+      </Text>
+      <Text fz={32} fw={600} className="figures">
+        {ended === 0 ? '–' : `${Math.round((delivered / ended) * 100)} %`}
+        <Text span c="dimmed" size="sm">
+          {' '}
+          delivered
+        </Text>
+      </Text>
+      <Text size="sm" c={dropped > 0 ? 'red' : 'dimmed'}>
+        {delivered} delivered, {dropped} dropped, {waiting} waiting
+      </Text>
+    </Card>
+  );
+};
+
+interface StatusCounts {
+  byStatus: { status: string; count: number }[];
+  open: number;
+  openByAge: Overview['offlineRepairs']['openByAge'];
+}
+
+const ByStatus = ({ title, counts, to }: { title: string; counts: StatusCounts; to: ListAddress }) => {
+  const most = Math.max(1, ...counts.byStatus.map(({ count }) => count));
+  return (
+    <Section title={title}>
+      <Stack gap={6}>
+        {counts.byStatus.map(({ status, count }) => (
+          <Group key={status} gap="sm" wrap="nowrap">
+            <TextLink to={to} search={{ status }} size="sm" w={170}>
+              {statusWords(status).label}
+            </TextLink>
+            <Progress
+              flex={1}
+              value={(count / most) * 100}
+              color={statusWords(status).color}
+              aria-label={`${statusWords(status).label}: ${count}`}
+            />
+            <Text size="sm" w={48} ta="right" className="figures">
+              {count.toLocaleString()}
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+      <Text size="sm" c="dimmed" mt="sm">
+        Age of what is open: {ages(counts.openByAge)}
+      </Text>
+    </Section>
+  );
+};
+
+const ages = (steps: StatusCounts['openByAge']): string => {
+  const words = steps
+    .filter(({ count }) => count > 0)
+    .map(({ upToDays, count }) => (upToDays === null ? `${count} older` : `${count} up to ${upToDays} d`));
+  return words.length > 0 ? words.join(', ') : 'nothing is open';
+};
+
+/** The chart's figures as text, for those who cannot see it. */
+const DayTable = ({ days }: { days: Overview['createdPerDay'] }) => {
+  const total = days.reduce((sum, each) => sum + each.offlineRepairs + each.tradeReturns, 0);
+  return (
+    <Text size="sm" c="dimmed" mt="xs">
+      {total.toLocaleString()} in all, {days.at(-1)?.offlineRepairs ?? 0} repairs and{' '}
+      {days.at(-1)?.tradeReturns ?? 0} trade returns today.
+    </Text>
+  );
+};
+
+const ADDRESSES = { OFFLINE_REPAIR: '/offline-repairs/$id', TRADE_RETURN: '/trade-returns/$id' } as const;
+
+const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
+  <Section title="Open longest">
+    {returns.length === 0 ? (
+      <Text c="dimmed">Nothing is open.</Text>
+    ) : (
+      <Table.ScrollContainer minWidth={480}>
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Number</Table.Th>
+              <Table.Th>Customer</Table.Th>
+              <Table.Th>Status</Table.Th>
+              <Table.Th>Made</Table.Th>
+              <Table.Th>Last change</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {returns.map((each) => (
+              <Table.Tr key={each.id}>
+                <Table.Td>
+                  <TextLink
+                    to={ADDRESSES[each.kind]}
+                    params={{ id: each.id }}
+                    style={{ whiteSpace: 'nowrap' }}
+                  >
+                    {each.rmaNumber}
+                  </TextLink>
+                </Table.Td>
+                <Table.Td>{each.customerName}</Table.Td>
+                <Table.Td>{statusWords(each.status).label}</Table.Td>
+                <Table.Td>
+                  <Moment at={each.createdAt} />
+                </Table.Td>
+                <Table.Td>
+                  <Moment at={each.updatedAt} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    )}
+  </Section>
+);

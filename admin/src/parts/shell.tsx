@@ -27,8 +27,11 @@ import {
   Users,
   Wrench,
 } from 'lucide-react';
+import { Suspense } from 'react';
 import { api } from '../api.ts';
 import { rememberSignIn, useSession } from '../session.ts';
+import { Loading } from './loading.tsx';
+import { Notices } from './notices.tsx';
 
 const PAGES = [
   { to: '/', label: 'Overview', icon: LayoutDashboard, adminOnly: false },
@@ -85,7 +88,10 @@ export const Shell = () => {
         )}
       </AppShell.Navbar>
       <AppShell.Main>
-        <Outlet />
+        <Notices />
+        <Suspense fallback={<Loading />}>
+          <Outlet />
+        </Suspense>
       </AppShell.Main>
     </AppShell>
   );
