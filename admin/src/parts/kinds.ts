@@ -1,0 +1,74 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { z } from 'zod';
+import type { listEnvelope, Timeline } from '../../../contract/common.ts';
+import type { OfflineRepair } from '../../../contract/offline-repair.ts';
+import type { TradeReturn } from '../../../contract/trade-return.ts';
+import { api } from '../api.ts';
+import type { ListSearch } from '../list-search.ts';
+
+/** What both kinds of return have in common, and where each is found. */
+export type AnyReturn = OfflineRepair | TradeReturn;
+
+export const REPAIRS = {
+  path: '/offline-repairs',
+  detail: '/offline-repairs/$id',
+  add: '/offline-repairs/new',
+  title: 'Offline repairs',
+  one: 'repair',
+  many: 'repairs',
+  reference: 'storeId',
+  referenceLabel: 'Store',
+} as const;
+export const TRADE_RETURNS = {
+  path: '/trade-returns',
+  detail: '/trade-returns/$id',
+  add: '/trade-returns/new',
+  title: 'Trade returns',
+  one: 'trade return',
+  many: 'trade returns',
+  reference: 'companyId',
+  referenceLabel: 'Company id',
+} as const;
+export type Kind = typeof REPAIRS | typeof TRADE_RETURNS;
+
+export const countOf = (count: number, { one, many }: Kind): string =>
+  `${count.toLocaleString()} ${count === 1 ? one : many}`;
+
+export type Listed<Item> = ReturnType<typeof listEnvelope<Item>>;
+
+/** Others work on the same returns: what is on the screen is asked for again this often. */
+const REFETCH_MS = 30_000;
+export const PAGE_SIZE = 25;
+
+/** What of the address narrows this kind's list; the API refuses what it does not know. */
+export const filtersOf = (kind: Kind, { q, status, origin, ...rest }: ListSearch) => ({
+  q,
+  status,
+  origin,
+  [kind.reference]: rest[kind.reference],
+});
+
+export const readPage = <Item>(kind: Kind, search: ListSearch, limit: number): Promise<Listed<Item>> =>
+  api.get<Listed<Item>>(kind.path, { ...filtersOf(kind, search), page: search.page, limit });
+
+export const listQuery = <Item>(kind: Kind, search: ListSearch) =>
+  queryOptions({
+    queryKey: [kind.path, 'list', search],
+    queryFn: () => readPage<Item>(kind, search, PAGE_SIZE),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFETCH_MS,
+  });
+
+export const detailQuery = <Item>(kind: Kind, id: string) =>
+  queryOptions({
+    queryKey: [kind.path, id],
+    queryFn: () => api.get<Item>(`${kind.path}/${encodeURIComponent(id)}`),
+    refetchInterval: REFETCH_MS,
+  });
+
+export const timelineQuery = (kind: Kind, id: string) =>
+  queryOptions({
+    queryKey: [kind.path, id, 'timeline'],
+    queryFn: () => api.get<z.infer<typeof Timeline>>(`${kind.path}/${encodeURIComponent(id)}/timeline`),
+    refetchInterval: REFETCH_MS,
+  });

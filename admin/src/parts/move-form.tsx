@@ -1,0 +1,78 @@
+import { Alert, Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useEffect } from 'react';
+import type { MoveField, StaffMove } from './moves.ts';
+import { useSchemaForm } from './use-schema-form.ts';
+
+interface Props {
+  move: Pick<StaffMove<never>, 'label' | 'schema' | 'fields' | 'isRefusal'>;
+  given: Record<string, string>;
+  /** Told before the fields. */
+  children?: ReactNode;
+  pending: boolean;
+  error: Error | null;
+  onSend(body: Record<string, string>): void;
+  onCancel(): void;
+}
+
+/** The fields of a move and its button. */
+export const MoveForm = ({ move, given, children, pending, error, onSend, onCancel }: Props) => {
+  const { form, focusFirst, refused } = useSchemaForm({
+    schema: move.schema,
+    initialValues: given,
+    bodyOf: (values) => values,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each refusal is shown once
+  useEffect(() => refused(error), [error]);
+  return (
+    <form onSubmit={form.onSubmit(onSend, focusFirst)} noValidate>
+      <Stack>
+        {children}
+        {error ? (
+          <Alert color="red" role="alert">
+            {error.message}
+          </Alert>
+        ) : null}
+        {move.fields.map((field, index) => (
+          <Field key={field.name} field={field} first={index === 0} input={form.getInputProps(field.name)} />
+        ))}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button
+            type="submit"
+            loading={pending}
+            color={move.isRefusal ? 'red' : undefined}
+            data-autofocus={move.fields.length === 0 || undefined}
+          >
+            {move.label}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+};
+
+const Field = ({ field, first, input }: { field: MoveField; first: boolean; input: object }) => {
+  const { label, description, required } = field;
+  const props = { label, description, required, ...input };
+  if (field.as === 'line') return <TextInput {...props} data-autofocus={first || undefined} />;
+  if (field.as === 'text')
+    return <Textarea {...props} autosize minRows={2} maxRows={8} data-autofocus={first || undefined} />;
+  return (
+    <Radio.Group {...props}>
+      <Stack gap="xs" mt="xs">
+        {field.choices?.map(({ value, label: choice, says }, index) => (
+          <Radio
+            key={value}
+            value={value}
+            label={choice}
+            description={says}
+            data-autofocus={(first && index === 0) || undefined}
+          />
+        ))}
+      </Stack>
+    </Radio.Group>
+  );
+};

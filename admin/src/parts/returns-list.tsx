@@ -1,0 +1,243 @@
+import { Box, Button, EmptyState, Group, Kbd, Paper, Select, Skeleton, Stack } from '@mantine/core';
+import { useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { PackageOpen, Plus, Search, SearchX } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import type { ListSearch } from '../list-search.ts';
+import { BulkMoves } from './bulk-moves.tsx';
+import type { CsvColumn } from './csv.ts';
+import { CsvExport } from './csv-export.tsx';
+import { type AnyReturn, countOf, filtersOf, type Kind, listQuery, readPage } from './kinds.ts';
+import { rememberSearch } from './last-search.ts';
+import { ButtonLink } from './links.tsx';
+import { ListPager } from './list-pager.tsx';
+import type { StaffMove } from './moves.ts';
+import { PageTitle } from './page-title.tsx';
+import { Refusal } from './refusal.tsx';
+import { type ReturnColumn, ReturnsCards, ReturnsTable } from './returns-table.tsx';
+import { SearchField } from './search-field.tsx';
+import { statusWords } from './words.ts';
+
+/** Narrower than this, beside the menu, a table is no use. */
+const NARROW = '(max-width: 62em)';
+
+const ORIGINS = [
+  { value: 'API', label: 'Made by a program' },
+  { value: 'STAFF', label: 'Made by staff' },
+];
+
+interface Props<Item> {
+  kind: Kind;
+  statuses: readonly string[];
+  columns: readonly ReturnColumn<Item>[];
+  csv: readonly CsvColumn<Item>[];
+  moves: readonly StaffMove<Item>[];
+  search: ListSearch;
+  onSearch(search: ListSearch): void;
+}
+
+/** A list of returns: found, filtered, paged, exported, and moved many at once. */
+export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, columns, moves, search, onSearch } = props;
+  const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+  const list = useQuery(listQuery<Item>(kind, search));
+  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
+  useEffect(() => rememberSearch(kind, search), [kind, search]);
+
+  const items = list.data?.items ?? [];
+  const fresh = new Map(items.map((item) => [item.id, item]));
+  // What was selected on another page is known as it stood then; the service has the last word.
+  const chosen = [...selected.values()].map((item) => fresh.get(item.id) ?? item);
+  const select = (some: readonly Item[], on: boolean) => {
+    const next = new Map(selected);
+    for (const item of some) on ? next.set(item.id, item) : next.delete(item.id);
+    setSelected(next);
+  };
+  const rows = { kind, columns, items, isSelected: (id: string) => selected.has(id), select };
+
+  return (
+    <Stack gap="sm" pb="xl">
+      <Group justify="space-between" gap="sm">
+        <PageTitle>{kind.title}</PageTitle>
+        <Group gap="xs">
+          <CsvExport
+            kind={kind}
+            search={search}
+            columns={props.csv}
+            disabled={(list.data?.total ?? 0) === 0}
+          />
+          <ButtonLink to={kind.add} leftSection={<Plus size={16} aria-hidden />}>
+            New {kind.one}
+          </ButtonLink>
+        </Group>
+      </Group>
+      <Filters {...props} />
+      {list.error ? (
+        <Refusal
+          title={list.data ? 'This may be out of date' : 'The list could not be read'}
+          error={list.error}
+          onRetry={() => void list.refetch()}
+        >
+          {list.data ? null : (
+            <Button size="xs" variant="default" onClick={() => onSearch({})}>
+              Clear all filters
+            </Button>
+          )}
+        </Refusal>
+      ) : null}
+      {chosen.length > 0 ? (
+        <BulkMoves
+          kind={kind}
+          moves={moves}
+          selected={chosen}
+          onSelect={(some) => setSelected(new Map(some.map((item) => [item.id, item])))}
+        />
+      ) : null}
+      {list.isPending ? <Awaited /> : null}
+      {list.data && items.length === 0 ? (
+        <Nothing kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
+      ) : null}
+      {items.length > 0 ? (
+        <Box aria-busy={list.isPlaceholderData} opacity={list.isPlaceholderData ? 0.5 : 1}>
+          {narrow ? <ReturnsCards {...rows} /> : <ReturnsTable {...rows} />}
+        </Box>
+      ) : null}
+      {list.data ? (
+        <ListPager
+          list={list.data}
+          things={list.data.total === 1 ? kind.one : kind.many}
+          onPage={(page) => {
+            onSearch({ ...search, page });
+            window.scrollTo({ top: 0 });
+          }}
+        />
+      ) : null}
+    </Stack>
+  );
+};
+
+const Filters = <Item extends AnyReturn>({ kind, statuses, search, onSearch }: Props<Item>) => {
+  const navigate = useNavigate();
+  const box = useRef<HTMLInputElement>(null);
+  useHotkeys([['/', () => box.current?.focus()]]);
+  /** Another filter begins at its first page. */
+  const narrowBy = (change: ListSearch) => {
+    const { page: _, ...rest } = search;
+    onSearch({ ...rest, ...change });
+  };
+  /** A scanned slip or a whole number: where there is only one, it is what was looked for. */
+  const open = async (q: string) => {
+    if (!q) return;
+    const { items, total } = await readPage<Item>(kind, { q }, 2).catch(() => ({ items: [], total: 0 }));
+    const [only] = items;
+    if (total === 1 && only) await navigate({ to: kind.detail, params: { id: only.id } });
+  };
+  const isFiltered = Object.values(filtersOf(kind, search)).some((value) => value !== undefined);
+  return (
+    <Group gap="xs" role="search" aria-label={kind.title}>
+      <SearchField
+        label="Number, order, customer, sku, serial"
+        value={search.q ?? ''}
+        onSearch={(q) => narrowBy({ q: q || undefined })}
+        onEnter={open}
+        inputRef={box}
+        leftSection={<Search size={16} aria-hidden />}
+        {...(search.q ? {} : { rightSection: <Kbd aria-hidden>/</Kbd> })}
+        style={{ flex: '3 1 260px' }}
+      />
+      <Select
+        aria-label="Status"
+        placeholder="Every status"
+        data={statuses.map((value) => ({ value, label: statusWords(value).label }))}
+        value={search.status ?? null}
+        onChange={(status) => narrowBy({ status: status ?? undefined })}
+        clearable
+        style={{ flex: '1 1 150px' }}
+      />
+      <Select
+        aria-label="Made by"
+        placeholder="Made by anyone"
+        data={ORIGINS}
+        value={search.origin ?? null}
+        onChange={(origin) => narrowBy({ origin: (origin as ListSearch['origin']) ?? undefined })}
+        clearable
+        style={{ flex: '1 1 150px' }}
+      />
+      <SearchField
+        label={kind.referenceLabel}
+        value={search[kind.reference] ?? ''}
+        onSearch={(reference) => narrowBy({ [kind.reference]: reference || undefined })}
+        style={{ flex: '1 1 120px' }}
+      />
+      {isFiltered ? (
+        <Button variant="subtle" onClick={() => onSearch({})}>
+          Clear filters
+        </Button>
+      ) : null}
+    </Group>
+  );
+};
+
+const Awaited = () => (
+  <Stack gap="xs" role="status" aria-label="Loading">
+    {[1, 2, 3, 4, 5, 6, 7, 8].map((row) => (
+      <Skeleton key={row} height={44} />
+    ))}
+  </Stack>
+);
+
+interface NothingProps {
+  kind: Kind;
+  search: ListSearch;
+  total: number;
+  onSearch(search: ListSearch): void;
+}
+
+/** Why a list is empty, and what to do about it. */
+const Nothing = ({ kind, search, total, onSearch }: NothingProps) => {
+  if (total > 0)
+    return (
+      <Paper withBorder p="xl">
+        <EmptyState
+          icon={<SearchX size={32} aria-hidden />}
+          title="This page is empty"
+          description={`There are ${countOf(total, kind)}, on earlier pages.`}
+        >
+          <EmptyState.Actions>
+            <Button variant="default" onClick={() => onSearch({ ...search, page: undefined })}>
+              To the first page
+            </Button>
+          </EmptyState.Actions>
+        </EmptyState>
+      </Paper>
+    );
+  const isFiltered = Object.values(filtersOf(kind, search)).some((value) => value !== undefined);
+  return (
+    <Paper withBorder p="xl">
+      {isFiltered ? (
+        <EmptyState
+          icon={<SearchX size={32} aria-hidden />}
+          title={`No ${kind.many} like that`}
+          description="Every word must be found in number, order, customer, sku or serial, and all filters count together."
+        >
+          <EmptyState.Actions>
+            <Button variant="default" onClick={() => onSearch({})}>
+              Clear all filters
+            </Button>
+          </EmptyState.Actions>
+        </EmptyState>
+      ) : (
+        <EmptyState
+          icon={<PackageOpen size={32} aria-hidden />}
+          title={`No ${kind.many} yet`}
+          description={`Those your programs make over the API appear here, and those your staff make.`}
+        >
+          <EmptyState.Actions>
+            <ButtonLink to={kind.add}>Make the first</ButtonLink>
+          </EmptyState.Actions>
+        </EmptyState>
+      )}
+    </Paper>
+  );
+};

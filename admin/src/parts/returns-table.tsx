@@ -1,0 +1,170 @@
+import { Card, Checkbox, Group, Paper, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { AnyReturn, Kind } from './kinds.ts';
+import { TextLink } from './links.tsx';
+import { Moment } from './moment.tsx';
+import styles from './returns-table.module.css';
+import { StatusBadge } from './status-badge.tsx';
+
+/** A column between the status and the time, which every list has. */
+export interface ReturnColumn<Item> {
+  head: string;
+  cell(item: Item): ReactNode;
+  /** Shown on wide screens only. */
+  wide?: boolean;
+  /** Shown on a card without its name. */
+  plain?: boolean;
+}
+
+interface Props<Item> {
+  kind: Kind;
+  columns: readonly ReturnColumn<Item>[];
+  items: readonly Item[];
+  isSelected(id: string): boolean;
+  select(items: readonly Item[], on: boolean): void;
+}
+
+export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, columns, items, isSelected, select } = props;
+  return (
+    <Paper withBorder className={styles['frame']}>
+      <Table verticalSpacing={6} highlightOnHover>
+        <caption className={styles['caption']}>
+          <VisuallyHidden>{kind.title}, newest first</VisuallyHidden>
+        </caption>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={1}>
+              <SelectAll {...props} />
+            </Table.Th>
+            <Table.Th scope="col">Number</Table.Th>
+            <Table.Th scope="col">Status</Table.Th>
+            {columns.map(({ head, wide }) => (
+              <Table.Th key={head} scope="col" {...(wide ? { visibleFrom: 'lg' } : {})}>
+                {head}
+              </Table.Th>
+            ))}
+            <Table.Th scope="col">Created</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map((item) => (
+            <Table.Tr
+              key={item.id}
+              className={styles['row']}
+              bg={isSelected(item.id) ? 'var(--mantine-primary-color-light)' : undefined}
+            >
+              <Table.Td className={styles['above']}>
+                <SelectOne item={item} isSelected={isSelected} select={select} />
+              </Table.Td>
+              <Table.Th scope="row">
+                <ReturnLink kind={kind} item={item} />
+              </Table.Th>
+              <Table.Td>
+                <StatusBadge status={item.status} />
+              </Table.Td>
+              {columns.map(({ head, cell, wide }) => (
+                <Table.Td key={head} {...(wide ? { visibleFrom: 'lg' } : {})}>
+                  {cell(item)}
+                </Table.Td>
+              ))}
+              <Table.Td className={`${styles['above']} ${styles['time']}`}>
+                <Moment at={item.createdAt} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Paper>
+  );
+};
+
+/** The same as a list of cards, for narrow screens. */
+export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, columns, items, isSelected, select } = props;
+  return (
+    <Stack gap="xs">
+      <SelectAll {...props} label="Select all on this page" />
+      <Stack gap="xs" component="ul" className={styles['cards']}>
+        {items.map((item) => (
+          <Card
+            key={item.id}
+            component="li"
+            withBorder
+            padding="sm"
+            className={styles['row']}
+            bg={isSelected(item.id) ? 'var(--mantine-primary-color-light)' : undefined}
+          >
+            <Group gap="sm" wrap="nowrap" mb={6}>
+              <div className={styles['above']}>
+                <SelectOne item={item} isSelected={isSelected} select={select} />
+              </div>
+              <ReturnLink kind={kind} item={item} />
+              <StatusBadge status={item.status} ml="auto" />
+            </Group>
+            {columns.map(({ head, cell, plain }) =>
+              plain ? (
+                <div key={head}>{cell(item)}</div>
+              ) : (
+                <Group key={head} gap={6} align="baseline">
+                  <Text size="sm" c="dimmed">
+                    {head}
+                  </Text>
+                  {cell(item)}
+                </Group>
+              ),
+            )}
+            <Text size="sm" c="dimmed" className={styles['above']} w="fit-content">
+              Created <Moment at={item.createdAt} />
+            </Text>
+          </Card>
+        ))}
+      </Stack>
+    </Stack>
+  );
+};
+
+const ReturnLink = ({ kind, item }: { kind: Kind; item: AnyReturn }) => (
+  <TextLink
+    to={kind.detail}
+    params={{ id: item.id }}
+    className={styles['link'] ?? ''}
+    size="sm"
+    fw={600}
+    preload={false}
+  >
+    {item.rmaNumber}
+  </TextLink>
+);
+
+const SelectAll = <Item extends AnyReturn>({
+  items,
+  isSelected,
+  select,
+  label,
+}: Props<Item> & { label?: string }) => {
+  const count = items.filter(({ id }) => isSelected(id)).length;
+  return (
+    <Checkbox
+      size="xs"
+      label={label}
+      aria-label={label ? undefined : 'Select all on this page'}
+      checked={count === items.length}
+      indeterminate={count > 0 && count < items.length}
+      onChange={({ currentTarget }) => select(items, currentTarget.checked)}
+    />
+  );
+};
+
+const SelectOne = <Item extends AnyReturn>({
+  item,
+  isSelected,
+  select,
+}: Pick<Props<Item>, 'isSelected' | 'select'> & { item: Item }) => (
+  <Checkbox
+    size="xs"
+    aria-label={`Select ${item.rmaNumber}`}
+    checked={isSelected(item.id)}
+    onChange={({ currentTarget }) => select([item], currentTarget.checked)}
+  />
+);

@@ -1,0 +1,55 @@
+import type {
+  DISPOSITIONS,
+  OfflineRepairAction,
+  OfflineRepairStatus,
+  TradeReturnAction,
+  TradeReturnStatus,
+} from '../../../contract/lifecycle.ts';
+
+// What the contract's words are called on the screen.
+
+const STATUS_WORDS: Record<OfflineRepairStatus | TradeReturnStatus, { label: string; color: string }> = {
+  COUNTER_SWAPPED: { label: 'Counter swapped', color: 'grape' },
+  OFFLINE_DIAGNOSTICS: { label: 'In diagnostics', color: 'blue' },
+  OFFLINE_REPAIR: { label: 'In repair', color: 'orange' },
+  OFFLINE_RESOLVED: { label: 'Resolved', color: 'teal' },
+  OFFLINE_CLOSED: { label: 'Closed', color: 'gray' },
+  TRADE_SUBMITTED: { label: 'Submitted', color: 'blue' },
+  TRADE_APPROVED: { label: 'Approved', color: 'cyan' },
+  TRADE_REJECTED: { label: 'Rejected', color: 'red' },
+  TRADE_RECEIVED: { label: 'Received', color: 'orange' },
+  TRADE_CREDIT_REQUESTED: { label: 'Credit requested', color: 'grape' },
+  TRADE_RESOLVED: { label: 'Resolved', color: 'teal' },
+};
+
+/** A status of a newer service than this page is shown as it came. */
+export const statusWords = (status: string): { label: string; color: string } =>
+  STATUS_WORDS[status as keyof typeof STATUS_WORDS] ?? { label: status, color: 'gray' };
+
+export const DISPOSITION_WORDS: Record<(typeof DISPOSITIONS)[number], { label: string; says: string }> = {
+  RESTOCK_MASTER: { label: 'Restock as master', says: 'Back into stock under its own sku' },
+  RESTOCK_CHILD: { label: 'Restock as child', says: 'Back into stock under a second-grade sku' },
+  WRITE_OFF: { label: 'Write off', says: 'Leaves the stock for good' },
+  RETURN_TO_SUPPLIER: { label: 'Return to supplier', says: 'Goes back to where it was bought' },
+};
+export const dispositionLabel = (disposition: string): string =>
+  DISPOSITION_WORDS[disposition as keyof typeof DISPOSITION_WORDS]?.label ?? disposition;
+
+interface MoveWords {
+  label: string;
+  done: string;
+}
+export const REPAIR_MOVE_WORDS: Record<OfflineRepairAction, MoveWords> = {
+  tracking: { label: 'Add tracking', done: 'Tracking saved' },
+  'begin-diagnostics': { label: 'Begin diagnostics', done: 'Diagnostics begun' },
+  'begin-repair': { label: 'Begin repair', done: 'Repair begun' },
+  resolve: { label: 'Resolve', done: 'Resolved' },
+  close: { label: 'Close', done: 'Closed' },
+};
+export const TRADE_MOVE_WORDS: Record<TradeReturnAction, MoveWords> = {
+  approve: { label: 'Approve', done: 'Approved' },
+  reject: { label: 'Reject', done: 'Rejected' },
+  receive: { label: 'Receive', done: 'Received' },
+  'request-credit': { label: 'Request credit', done: 'Credit requested' },
+  resolve: { label: 'Resolve', done: 'Resolved' },
+};
