@@ -75,8 +75,11 @@ export const email = (about: About = {}) =>
 
 /** Sums a till worked out in binary (0.1 + 0.2) are meant as decimals: a few of the last bits are no fault. */
 const inLastDecimal = (value: number): number => Number(value.toFixed(DECIMALS));
+const BITS_OF_NOISE = 8 * Number.EPSILON;
+/** In large numbers a few bits are as much as a decimal; there this bounds them well below the last one kept. */
+const MOST_NOISE = 10 ** -(DECIMALS + 2);
 const isDecimal = (value: number): boolean =>
-  Math.abs(value - inLastDecimal(value)) <= 8 * Number.EPSILON * Math.abs(value);
+  Math.abs(value - inLastDecimal(value)) <= Math.min(BITS_OF_NOISE * Math.abs(value), MOST_NOISE);
 
 const decimal = (bounded: z.ZodNumber) =>
   bounded

@@ -85,11 +85,11 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
       return { rule: 'oneOf', says: `must be one of ${issue.values.map(String).join(', ')}` };
     case 'too_small':
       if (issue.origin === 'array')
-        return { rule: 'minItems', says: `must have at least ${issue.minimum} entries` };
+        return { rule: 'minItems', says: `must have at least ${entries(issue.minimum)}` };
       return { rule: 'min', says: `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}` };
     case 'too_big':
       if (issue.origin === 'array')
-        return { rule: 'maxItems', says: `must have at most ${issue.maximum} entries` };
+        return { rule: 'maxItems', says: `must have at most ${entries(issue.maximum)}` };
       return { rule: 'max', says: `must be at most ${issue.maximum}` };
     case 'invalid_format':
       return { rule: 'format', says: FORMATS[issue.format] ?? issue.message };
@@ -99,6 +99,8 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
       return { rule: issue.code, says: 'is not valid' };
   }
 };
+
+const entries = (count: number | bigint): string => (Number(count) === 1 ? '1 entry' : `${count} entries`);
 
 const FORMATS: Record<string, string> = {
   datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',
