@@ -1,1 +1,85 @@
-export const AuditLogPage = () => null;
+import { Button, EmptyState } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { ScrollText } from 'lucide-react';
+import type { z } from 'zod';
+import type { AuditEntry, AuditLog } from '../../../contract/admin-people.ts';
+import { api } from '../api.ts';
+import { ACTION_WORDS, ACTOR_WORDS, AuditDetails, SUBJECT_WORDS } from '../parts/audit-words.tsx';
+import { Aside, type Column, DataTable } from '../parts/data-table.tsx';
+import { ListPager } from '../parts/list-pager.tsx';
+import { Moment } from '../parts/moment.tsx';
+import { QueryView } from '../parts/query-view.tsx';
+import { SettingsPage } from '../parts/settings-page.tsx';
+
+const route = getRouteApi('/inside/settings/audit-log');
+
+export const AuditLogPage = () => {
+  const { page = 1 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const toPage = (next: number) => void navigate({ search: { page: next } });
+  const log = useQuery({
+    queryKey: ['audit-log', { page }],
+    queryFn: () => api.get<z.infer<typeof AuditLog>>('/audit-log', { page }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <SettingsPage
+      title="Audit log"
+      lead="Every change of an API client, a person, the rules or the plan: who made it, and what it was."
+    >
+      <QueryView query={log}>
+        {(list) =>
+          list.items.length === 0 ? (
+            <EmptyState
+              icon={<ScrollText aria-hidden />}
+              title={list.total > 0 ? 'The log is shorter than that' : 'Nothing has been changed yet'}
+            >
+              {list.total > 0 ? (
+                <EmptyState.Actions>
+                  <Button variant="default" onClick={() => toPage(1)}>
+                    To the first page
+                  </Button>
+                </EmptyState.Actions>
+              ) : null}
+            </EmptyState>
+          ) : (
+            <>
+              <DataTable
+                caption="Changes, newest first"
+                columns={COLUMNS}
+                rows={list.items}
+                nameOf={({ action, subject }) => `“${ACTION_WORDS[action]}”, ${subject.name}`}
+                details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
+              />
+              <ListPager list={list} things="changes" onPage={toPage} />
+            </>
+          )
+        }
+      </QueryView>
+    </SettingsPage>
+  );
+};
+
+const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
+  { head: 'What', cell: ({ action }) => ACTION_WORDS[action], width: '28%' },
+  {
+    head: 'To whom',
+    cell: ({ subject }) => (
+      <>
+        {subject.name}
+        <Aside>{SUBJECT_WORDS[subject.type]}</Aside>
+      </>
+    ),
+  },
+  {
+    head: 'Who',
+    cell: ({ actor }) => (
+      <>
+        {actor.name}
+        <Aside>{ACTOR_WORDS[actor.type]}</Aside>
+      </>
+    ),
+  },
+  { head: 'When', cell: ({ at }) => <Moment at={at} /> },
+];

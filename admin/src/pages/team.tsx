@@ -1,1 +1,131 @@
-export const TeamPage = () => null;
+import { Badge, Button, Group, Menu } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { EllipsisVertical, KeyRound, Pencil, Plus, UserMinus } from 'lucide-react';
+import { useState } from 'react';
+import type { z } from 'zod';
+import type { User, UserList } from '../../../contract/admin-people.ts';
+import { api } from '../api.ts';
+import { DataTable } from '../parts/data-table.tsx';
+import { ListPager } from '../parts/list-pager.tsx';
+import { Moment } from '../parts/moment.tsx';
+import { QueryView } from '../parts/query-view.tsx';
+import { SettingsPage } from '../parts/settings-page.tsx';
+import {
+  AddPersonDialog,
+  EditPersonDialog,
+  PasswordDialog,
+  RemovePersonDialog,
+  ROLE_WORDS,
+  teamKey,
+} from '../parts/team-dialogs.tsx';
+import { useSession } from '../session.ts';
+
+type OfPerson = 'edit' | 'password' | 'remove';
+type Open = { dialog: 'add' } | { dialog: OfPerson; person: User };
+
+export const TeamPage = () => {
+  const { user } = useSession();
+  const [page, setPage] = useState(1);
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = () => setOpen(null);
+  const team = useQuery({
+    queryKey: [...teamKey, { page }],
+    queryFn: () => api.get<z.infer<typeof UserList>>('/users', { page, limit: 50 }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <SettingsPage
+      title="Team"
+      lead="The people of the shop who sign in here. Staff work on returns; Admins also see these settings."
+      actions={
+        <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setOpen({ dialog: 'add' })}>
+          Add person
+        </Button>
+      }
+    >
+      <QueryView query={team}>
+        {(list) => (
+          <>
+            <DataTable
+              caption="People of the shop, newest first"
+              columns={[
+                {
+                  head: 'E-mail',
+                  width: '50%',
+                  cell: ({ id, email }) => (
+                    <Group gap="xs">
+                      {email}
+                      {id === user.id ? <Badge variant="default">You</Badge> : null}
+                    </Group>
+                  ),
+                },
+                { head: 'Role', cell: ({ role }) => ROLE_WORDS[role].name },
+                { head: 'Added', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+              ]}
+              rows={list.items}
+              nameOf={({ email }) => email}
+              actions={(person) => (
+                <PersonActions
+                  person={person}
+                  isSelf={person.id === user.id}
+                  onPick={(dialog) => setOpen({ dialog, person })}
+                />
+              )}
+            />
+            <ListPager list={list} things={list.total === 1 ? 'person' : 'people'} onPage={setPage} />
+          </>
+        )}
+      </QueryView>
+      {open?.dialog === 'add' ? <AddPersonDialog onClose={close} /> : null}
+      {open?.dialog === 'edit' ? <EditPersonDialog person={open.person} onClose={close} /> : null}
+      {open?.dialog === 'password' ? <PasswordDialog person={open.person} onClose={close} /> : null}
+      {open?.dialog === 'remove' ? <RemovePersonDialog person={open.person} onClose={close} /> : null}
+    </SettingsPage>
+  );
+};
+
+interface ActionProps {
+  person: User;
+  isSelf: boolean;
+  onPick: (dialog: OfPerson) => void;
+}
+
+const PersonActions = ({ person, isSelf, onPick }: ActionProps) => (
+  <Group gap="xs" wrap="nowrap" display="inline-flex">
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<Pencil size={14} aria-hidden />}
+      aria-label={`Change ${person.email}`}
+      onClick={() => onPick('edit')}
+    >
+      Change
+    </Button>
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button size="xs" variant="default" px={6} aria-label={`More for ${person.email}`}>
+          <EllipsisVertical size={16} aria-hidden />
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {isSelf ? (
+          <Menu.Item leftSection={<KeyRound size={16} aria-hidden />} component={Link} to="/account">
+            Change your password
+          </Menu.Item>
+        ) : (
+          <Menu.Item leftSection={<KeyRound size={16} aria-hidden />} onClick={() => onPick('password')}>
+            Set a new password…
+          </Menu.Item>
+        )}
+        <Menu.Item
+          leftSection={<UserMinus size={16} aria-hidden />}
+          color="red"
+          onClick={() => onPick('remove')}
+        >
+          Remove…
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  </Group>
+);

@@ -1,0 +1,114 @@
+import { Button, Collapse, Table, Text, VisuallyHidden } from '@mantine/core';
+import { ChevronDown, ChevronUp } from 'lucide-react';
+import { type ReactNode, useId, useState } from 'react';
+import styles from './data-table.module.css';
+
+export interface Column<Row> {
+  head: string;
+  cell: (row: Row) => ReactNode;
+  width?: string | number;
+}
+
+interface Props<Row> {
+  /** For those who cannot see what the table is about. */
+  caption: string;
+  /** The first one names the row. */
+  columns: readonly [Column<Row>, ...Column<Row>[]];
+  rows: readonly Row[];
+  /** What a row is called in the names of its buttons. */
+  nameOf: (row: Row) => string;
+  actions?: (row: Row) => ReactNode;
+  /** What can be unfolded below a row; null where there is nothing more. */
+  details?: (row: Row) => ReactNode | null;
+}
+
+/** A table that becomes a list of cards on a narrow screen. */
+export const DataTable = <Row extends { id: string }>(props: Props<Row>) => {
+  const { caption, columns, rows, actions, details } = props;
+  return (
+    // Roles are told once more, since browsers forget them where a table is laid out as cards.
+    <Table className={styles['table']} verticalSpacing="sm" role="table">
+      <caption>
+        <VisuallyHidden>{caption}</VisuallyHidden>
+      </caption>
+      <Table.Thead role="rowgroup">
+        <Table.Tr role="row">
+          {columns.map(({ head, width }) => (
+            <Table.Th key={head} scope="col" role="columnheader" w={width}>
+              {head}
+            </Table.Th>
+          ))}
+          {actions || details ? (
+            <Table.Th scope="col" role="columnheader" w={1}>
+              <VisuallyHidden>{actions ? 'Actions' : 'Details'}</VisuallyHidden>
+            </Table.Th>
+          ) : null}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody role="rowgroup">
+        {rows.map((row) => (
+          <DataRow key={row.id} {...props} row={row} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+};
+
+const DataRow = <Row extends { id: string }>({
+  row,
+  columns: [first, ...others],
+  nameOf,
+  actions,
+  details,
+}: Props<Row> & { row: Row }) => {
+  const [opened, setOpened] = useState(false);
+  const id = useId();
+  const more = details?.(row) ?? null;
+  return (
+    <>
+      <Table.Tr className={styles['row']} role="row" style={opened ? { borderBottom: 0 } : {}}>
+        <Table.Th className={styles['cell']} scope="row" role="rowheader">
+          {first.cell(row)}
+        </Table.Th>
+        {others.map(({ head, cell }) => (
+          <Table.Td key={head} className={styles['cell']} role="cell" data-label={head}>
+            <div>{cell(row)}</div>
+          </Table.Td>
+        ))}
+        {actions || details ? (
+          <Table.Td className={`${styles['cell']} ${styles['actions']}`} role="cell">
+            {actions?.(row)}
+            {more === null ? null : (
+              <Button
+                variant="default"
+                size="xs"
+                aria-expanded={opened}
+                aria-controls={id}
+                onClick={() => setOpened(!opened)}
+                rightSection={
+                  opened ? <ChevronUp size={14} aria-hidden /> : <ChevronDown size={14} aria-hidden />
+                }
+              >
+                Details<VisuallyHidden> of {nameOf(row)}</VisuallyHidden>
+              </Button>
+            )}
+          </Table.Td>
+        ) : null}
+      </Table.Tr>
+      {more === null ? null : (
+        <Table.Tr role="row" id={id} hidden={!opened} className={opened ? styles['row'] : undefined}>
+          <Table.Td role="cell" colSpan={others.length + 2} pt={0}>
+            <Collapse expanded={opened}>{opened ? more : null}</Collapse>
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  );
+};
+
+/** A second, quieter line in a cell. */
+export const Aside = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" c="dimmed" component="span" display="block" fw={400}>
+    {children}
+  </Text>
+);

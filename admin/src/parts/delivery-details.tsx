@@ -1,0 +1,101 @@
+import { Badge, Box, Code, Stack, Table, Text, Title } from '@mantine/core';
+import { Check, Clock, X } from 'lucide-react';
+import { useId } from 'react';
+import type { Delivery } from '../../../contract/admin.ts';
+import { asSentence } from './api-form.ts';
+
+type Attempt = Delivery['attempts'][number];
+
+export const DELIVERY_WORDS = {
+  PENDING: { label: 'Waiting', color: 'blue', icon: Clock },
+  DELIVERED: { label: 'Delivered', color: 'green', icon: Check },
+  DROPPED: { label: 'Dropped', color: 'red', icon: X },
+} as const satisfies Record<Delivery['status'], object>;
+
+export const DeliveryStatus = ({ status }: Pick<Delivery, 'status'>) => {
+  const { label, color, icon: Icon } = DELIVERY_WORDS[status];
+  return (
+    <Badge variant="light" color={color} leftSection={<Icon size={12} aria-hidden />}>
+      {label}
+    </Badge>
+  );
+};
+
+/** To the second: attempts lie that close together. */
+const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const tookOf = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+/** What an attempt came to, in words. */
+export const outcomeOf = ({ statusCode, error }: Pick<Attempt, 'statusCode' | 'error'>): string => {
+  if (error) return asSentence(error);
+  if (statusCode === null) return 'No answer';
+  if (statusCode >= 200 && statusCode < 300) return 'Acknowledged';
+  if (statusCode >= 300 && statusCode < 400) return 'Answered with a redirect, which is not followed';
+  return statusCode >= 500 ? 'The receiver failed' : 'The receiver refused it';
+};
+
+const nextWords = (at: string): string => {
+  const seconds = Math.ceil((Date.parse(at) - Date.now()) / 1000);
+  return seconds <= 0 ? 'The next attempt is due now.' : `The next attempt follows in ${seconds} s.`;
+};
+
+const endWords = ({ status, nextAttemptAt, attempts }: Delivery): string | null => {
+  if (nextAttemptAt) return nextWords(nextAttemptAt);
+  if (status !== 'DROPPED') return null;
+  return attempts.length === 4
+    ? 'Dropped after the fourth attempt: it is not sent again. The program can catch up by reading the lists with updatedSince.'
+    : 'Dropped: it is not sent again, since the client was revoked or lost its webhook URL.';
+};
+
+export const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {
+  const id = useId();
+  const end = endWords(delivery);
+  return (
+    <Stack gap="sm" pb="sm">
+      <Title order={3} size="h5" id={`${id}attempts`}>
+        Attempts
+      </Title>
+      {delivery.attempts.length === 0 ? null : (
+        <Attempts attempts={delivery.attempts} labelledBy={`${id}attempts`} />
+      )}
+      {end ? <Text size="sm">{end}</Text> : null}
+      <Title order={3} size="h5" id={`${id}payload`}>
+        What is sent
+      </Title>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <Box tabIndex={0} role="region" aria-labelledby={`${id}payload`} mah={380} style={{ overflow: 'auto' }}>
+        <Code block>{JSON.stringify(delivery.payload, null, 2)}</Code>
+      </Box>
+    </Stack>
+  );
+};
+
+const Attempts = ({ attempts, labelledBy }: { attempts: Attempt[]; labelledBy: string }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+  <Box tabIndex={0} role="region" aria-labelledby={labelledBy} style={{ overflowX: 'auto' }}>
+    <Table withTableBorder verticalSpacing={6} miw={560}>
+      <Table.Thead>
+        <Table.Tr>
+          {['No.', 'Time', 'Answer', 'Took', 'What happened'].map((head) => (
+            <Table.Th key={head} scope="col">
+              {head}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {attempts.map((attempt, index) => (
+          <Table.Tr key={attempt.at}>
+            <Table.Td>{index + 1}</Table.Td>
+            <Table.Td>
+              <time dateTime={attempt.at}>{clock.format(new Date(attempt.at))}</time>
+            </Table.Td>
+            <Table.Td>{attempt.statusCode ?? 'None'}</Table.Td>
+            <Table.Td>{tookOf(attempt.durationMs)}</Table.Td>
+            <Table.Td>{outcomeOf(attempt)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  </Box>
+);

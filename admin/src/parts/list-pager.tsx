@@ -1,0 +1,34 @@
+import { Group, Pagination, Text } from '@mantine/core';
+
+interface Props {
+  /** Of the list as the service gave it. */
+  list: { page: number; totalPages: number; total: number };
+  /** What is listed, in the plural. */
+  things: string;
+  onPage: (page: number) => void;
+}
+
+/** How much there is, and the way to the rest of it. */
+export const ListPager = ({ list: { page, totalPages, total }, things, onPage }: Props) => (
+  <Group justify="space-between" gap="sm">
+    <Text size="sm" c="dimmed" aria-live="polite">
+      {total.toLocaleString('en')} {things}
+      {totalPages > 1 ? `, page ${page} of ${totalPages}` : ''}
+    </Text>
+    {totalPages > 1 ? (
+      <Pagination
+        component="nav"
+        aria-label="Pages of the list"
+        total={totalPages}
+        value={Math.min(page, totalPages)}
+        onChange={onPage}
+        siblings={0}
+        size="sm"
+        getItemProps={(item) => ({ 'aria-label': `Page ${item}` })}
+        getControlProps={(control) => ({ 'aria-label': CONTROLS[control] })}
+      />
+    ) : null}
+  </Group>
+);
+
+const CONTROLS = { first: 'First page', previous: 'Previous page', next: 'Next page', last: 'Last page' };
