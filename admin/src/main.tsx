@@ -1,7 +1,8 @@
+import './schemas-without-eval.ts';
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import './app.css';
-import { createTheme, MantineProvider } from '@mantine/core';
+import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -9,6 +10,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
 import { createAppRouter } from './router.tsx';
+import { cssVariables, theme } from './theme.ts';
 
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -22,13 +24,11 @@ const queryClient = new QueryClient({
 });
 const router = createAppRouter(queryClient);
 
-const theme = createTheme({ primaryColor: 'blue', defaultRadius: 'md', cursorType: 'pointer' });
-
 const root = document.getElementById('root');
 if (!root) throw new Error('no root element');
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
       <Notifications position="top-right" />
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
