@@ -59,6 +59,27 @@ export const ChangePassword = z
   .meta({ id: 'ChangePassword' });
 export type ChangePassword = z.infer<typeof ChangePassword>;
 
+// --- first start ---
+
+export const SetUp = z
+  .strictObject({
+    token: text(LENGTH.reference, {
+      description: 'From the link that the service printed at its first start.',
+    }),
+    shopName: text(LENGTH.name, { examples: ['Harbour Road Electrics'] }),
+    email: staffEmail(),
+    password: NewPassword,
+  })
+  .meta({ id: 'SetUp' });
+export type SetUp = z.infer<typeof SetUp>;
+
+export const SetUpDone = z
+  .object({
+    shop: z.object({ id: Id, name: z.string() }),
+    user: z.object({ id: Id, email: z.string() }),
+  })
+  .meta({ id: 'SetUpDone' });
+
 // --- users ---
 
 export const User = z

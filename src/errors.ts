@@ -23,6 +23,7 @@ export const REFUSALS = {
   NOT_FOUND: { status: 404, message: 'There is no such RMA.' },
   NO_USER: { status: 404, message: 'There is no such user.' },
   NO_RULE: { status: 404, message: 'The shop has no such rule.' },
+  SET_UP_OVER: { status: 403, message: 'This set-up link is not valid any more.' },
   NO_CLIENT: { status: 404, message: 'There is no such API client.' },
   NO_ROUTE: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },

@@ -5,7 +5,7 @@ import { ConfigError } from './config.ts';
 import type { Context } from './context.ts';
 import { describeError } from './describe-error.ts';
 import { startJanitor } from './janitor.ts';
-import { hasShops } from './shops/store.ts';
+import { offerSetUp } from './staff/set-up.ts';
 import { explainListenFailure } from './start-failure.ts';
 import { VERSION } from './version.ts';
 import { startWebhooks } from './webhooks/start.ts';
@@ -24,6 +24,7 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   const { port: listeningPort } = app.server.address() as AddressInfo;
   const stopJanitor = startJanitor(ctx);
   const stopWebhooks = role === 'api' ? async () => {} : await startWebhooks(ctx);
+  const token = role === 'worker' ? null : await offerSetUp(ctx);
   ctx.log.info({ version: VERSION, role, host, port: listeningPort }, 'ready');
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ signal, err }) => {
@@ -38,11 +39,15 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
 
   const url = publicUrl.replace(/:0$/, `:${listeningPort}`);
   say(`Handback ${VERSION} is ready at ${url} (API reference: ${url}/docs)`);
-  if (!(await hasShops(ctx.db))) say(FIRST_STEPS);
+  if (token) say(firstSteps(`${url}/admin/set-up?token=${token}`));
 };
 
-const FIRST_STEPS = `
-There is no shop yet. In another terminal, in this folder:
+const firstSteps = (link: string): string => `
+There is no shop yet. Make the first one and its Admin here (the link works once):
+
+  ${link}
+
+or, in another terminal in this folder:
 
   npx handback demo                          a filled shop to look at, with a key to call it
   npx handback shop create --name "My shop"  a shop of your own; then, with the id it prints,

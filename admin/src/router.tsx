@@ -25,6 +25,14 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 });
 
+const setUp = createRoute({
+  getParentRoute: () => root,
+  path: '/set-up',
+  validateSearch: (search: Record<string, unknown>): { token?: string } =>
+    typeof search['token'] === 'string' ? { token: search['token'] } : {},
+  component: lazyRouteComponent(() => import('./pages/set-up.tsx'), 'SetUpPage'),
+});
+
 /** Everything behind the sign-in. */
 const inside = createRoute({
   getParentRoute: () => root,
@@ -126,6 +134,7 @@ const auditLog = createRoute({
 
 const routeTree = root.addChildren([
   signIn,
+  setUp,
   inside.addChildren([
     overview,
     repairs,

@@ -3,6 +3,8 @@ import {
   ChangePassword,
   ChangeUser,
   CreateUser,
+  SetUp,
+  SetUpDone,
   SignedIn,
   SignIn,
   User,
@@ -15,6 +17,7 @@ import { callerAddress } from '../http/rate-limit.ts';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from '../http/session-cookie.ts';
 import { openLockOut } from './lock-out.ts';
 import { endSession } from './sessions.ts';
+import { setUp } from './set-up.ts';
 import { changeOwnPassword, signIn, viewSignedIn } from './sign-in.ts';
 import { changeUser, createUser, listUsers, removeUser } from './users.ts';
 
@@ -84,6 +87,23 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
       clearSessionCookie(ctx, reply);
       return reply.code(204).send(null);
     },
+  );
+
+  app.post(
+    '/set-up',
+    {
+      config: open,
+      schema: {
+        operationId: 'setUp',
+        summary: 'Make the first shop and its Admin',
+        description: 'Works once, with the token from the link that the service printed at its first start.',
+        tags,
+        security: [],
+        body: SetUp,
+        response: { 201: answer('Made; sign in next.', SetUpDone), ...refusals(400, 403, 413, 415, 503) },
+      },
+    },
+    async (request, reply) => reply.code(201).send(await setUp(ctx, request.body)),
   );
 
   app.put(

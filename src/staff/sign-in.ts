@@ -7,7 +7,7 @@ import type { LockOut } from './lock-out.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { endSessionsOf, findSession, openSession, type SignedInUser } from './sessions.ts';
 import { findByEmail, findUser, keptEmail, replacePassword } from './store.ts';
-import { about, PASSWORD_CHANGED } from './users.ts';
+import { aboutUser, PASSWORD_CHANGED } from './users.ts';
 
 export const viewSignedIn = ({ shop }: Caller, { id, email, role }: SignedInUser): SignedIn => ({
   user: { id, email, role },
@@ -76,7 +76,7 @@ export const changeOwnPassword = async (
     if (!(await replacePassword(trx, before, nextHash))) return null;
     await endSessionsOf(trx, user.id);
     await recordAudit(trx, {
-      ...about(before),
+      ...aboutUser(before),
       at,
       actor: caller.actor,
       action: 'USER_CHANGED',

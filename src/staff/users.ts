@@ -18,7 +18,7 @@ const viewUser = ({ id, email, role, created_at }: Row<'users'>): User => ({
   createdAt: instant(created_at),
 });
 
-export const about = (user: Row<'users'>) => ({
+export const aboutUser = (user: Row<'users'>) => ({
   shopId: user.shop_id,
   subject: { type: 'USER', id: user.id, name: user.email } as const,
 });
@@ -50,7 +50,7 @@ export const createUser = async (
         password_hash: passwordHash,
         created_at: at,
       });
-      await recordAudit(trx, { ...about(user), at, actor, action: 'USER_CREATED', data: { role } });
+      await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'USER_CREATED', data: { role } });
       return viewUser(user);
     })
     .catch(refuseTakenEmail);
@@ -78,7 +78,7 @@ export const changeUser = async (
       const changes = changesBetween(before, after, ['email', 'role']);
       if (changes || passwordHash)
         await recordAudit(trx, {
-          ...about(after),
+          ...aboutUser(after),
           at: ctx.clock.now(),
           actor,
           action: 'USER_CHANGED',
@@ -98,7 +98,7 @@ export const removeUser = (ctx: Context, { shop, actor }: Caller, id: string): P
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
     await deleteUser(trx, id);
     await recordAudit(trx, {
-      ...about(user),
+      ...aboutUser(user),
       at: ctx.clock.now(),
       actor,
       action: 'USER_REMOVED',

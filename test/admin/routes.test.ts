@@ -19,6 +19,8 @@ interface Route {
   /** Or what makes one, where it must be another each time. */
   body?: unknown;
   endsSession?: true;
+  /** Of a 403 that is not about the role. */
+  code?: string;
   /** Makes what the address names in the first shop, anew for each call. */
   id?: (t: Harness) => Promise<string>;
 }
@@ -58,6 +60,11 @@ const ANYBODY = { email: 'anybody@example.com', password: PASSWORD };
 const TABLE: Record<string, Route> = {
   'POST /session': { expected: forAll(200), body: ANYBODY },
   'GET /session': { expected: forStaff(200) },
+  'POST /set-up': {
+    expected: forAll(403),
+    code: 'SET_UP_OVER',
+    body: { token: 'spent', shopName: 'S', email: 'a@example.com', password: 'long enough' },
+  },
   'PUT /session/password': {
     expected: forStaff(200),
     body: { currentPassword: PASSWORD, newPassword: 'a better password' },
@@ -168,14 +175,14 @@ describe('the routes of the admin API', () => {
     ];
     const usual = await makePeople();
     const seen: Record<string, number[]> = {};
-    for (const [name, { id, body, endsSession }] of Object.entries(TABLE)) {
+    for (const [name, { id, body, endsSession, code = 'ADMIN_REQUIRED' }] of Object.entries(TABLE)) {
       const [method = '', template = ''] = name.split(' ');
       const statuses: number[] = [];
       for (const person of endsSession ? await makePeople() : usual) {
         const path = template.replace('{id}', id ? await id(t) : '');
         const answer = await person.send(path, { method, body: typeof body === 'function' ? body() : body });
         if (answer.status >= 400)
-          expectError(answer, answer.status, answer.status === 403 ? 'ADMIN_REQUIRED' : undefined);
+          expectError(answer, answer.status, answer.status === 403 ? code : undefined);
         statuses.push(answer.status);
       }
       seen[name] = statuses;

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { offerSetUp } from '../../src/staff/set-up.ts';
+import { adminCaller } from '../support/admin.ts';
+import { harness } from '../support/harness.ts';
+import { emptyDatabase, startServer } from '../support/process.ts';
+
+const WISHES = {
+  shopName: 'Harbour Road Electrics',
+  email: 'Grace@Example.com',
+  password: 'correct horse battery',
+};
+
+const linkIn = (text: string): string => /\/admin\/set-up\?token=([0-9a-f]{48})/.exec(text)?.[1] ?? '';
+
+it('the link of a first start makes the first shop and its Admin, once', async () => {
+  const server = await startServer(await emptyDatabase());
+  const token = linkIn(server.stderr);
+  expect(token).not.toBe('');
+  const json = { headers: { 'content-type': 'application/json' } };
+  const setUp = (wishes: object) => server.post('/admin/api/set-up', wishes, json);
+
+  expect((await setUp({ ...WISHES, token: '0'.repeat(48) })).body).toMatchObject({
+    statusCode: 403,
+    code: 'SET_UP_OVER',
+  });
+  expect((await setUp({ ...WISHES, token, password: 'short' })).status).toBe(400);
+  const made = await setUp({ ...WISHES, token });
+  expect(made.status).toBe(201);
+  expect(made.body).toMatchObject({
+    shop: { name: 'Harbour Road Electrics' },
+    user: { email: 'grace@example.com' },
+  });
+  expect((await setUp({ ...WISHES, token, email: 'other@example.com' })).status).toBe(403);
+
+  const { email, password } = WISHES;
+  const session = await server.post('/admin/api/session', { email, password }, json);
+  expect(session.body).toMatchObject({
+    user: { role: 'ADMIN' },
+    shop: { plan: 'SCALE', subscription: 'active' },
+  });
+  // Neither the token nor the password stands in a log.
+  expect(server.stdout).not.toContain(token);
+  expect(server.stdout).not.toContain(password);
+});
+
+it('no link is offered where there is a shop, and none works there', async () => {
+  const t = await harness();
+  expect(await offerSetUp(t.ctx)).toBeNull();
+  const answer = await adminCaller(t).post('/set-up', { ...WISHES, token: '0'.repeat(48) });
+  expect([answer.status, answer.body.code]).toEqual([403, 'SET_UP_OVER']);
+});
