@@ -94,7 +94,6 @@ interface ListProps {
 }
 
 export const RuleList = ({ rules, added, onRemove }: ListProps) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
   <Box role="region" aria-label="Rules" tabIndex={0} mah={460} style={{ overflowY: 'auto' }}>
     <Stack component="ul" gap={0} m={0} p={0} style={{ listStyle: 'none' }}>
       {rules.map((rule) => (

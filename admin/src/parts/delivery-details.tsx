@@ -62,16 +62,21 @@ export const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {
       <Title order={3} size="h5" id={`${id}payload`}>
         What is sent
       </Title>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <Box tabIndex={0} role="region" aria-labelledby={`${id}payload`} mah={380} style={{ overflow: 'auto' }}>
-        <Code block>{JSON.stringify(delivery.payload, null, 2)}</Code>
-      </Box>
+      <Code
+        block
+        tabIndex={0}
+        role="region"
+        aria-labelledby={`${id}payload`}
+        mah={380}
+        style={{ overflow: 'auto' }}
+      >
+        {JSON.stringify(delivery.payload, null, 2)}
+      </Code>
     </Stack>
   );
 };
 
 const Attempts = ({ attempts, labelledBy }: { attempts: Attempt[]; labelledBy: string }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
   <Box tabIndex={0} role="region" aria-labelledby={labelledBy} style={{ overflowX: 'auto' }}>
     <Table withTableBorder verticalSpacing={6} miw={560}>
       <Table.Thead>
