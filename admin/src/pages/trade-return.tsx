@@ -1,1 +1,159 @@
-export const TradeReturnPage = () => null;
+import { Table } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import type { TradeReturn } from '../../../contract/trade-return.ts';
+import { EmailLink, PhoneLink } from '../parts/contact-links.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { amountText, figureText, totalOf } from '../parts/figures.ts';
+import { TRADE_RETURNS } from '../parts/kinds.ts';
+import { TRADE_MOVES } from '../parts/moves.ts';
+import { ReturnDetail } from '../parts/return-detail.tsx';
+import { Slip } from '../parts/slip.tsx';
+import { TwoLines } from '../parts/two-lines.tsx';
+
+const route = getRouteApi('/inside/trade-returns/$id');
+
+export const TradeReturnPage = () => {
+  const { id } = route.useParams();
+  return (
+    <ReturnDetail<TradeReturn>
+      key={id}
+      kind={TRADE_RETURNS}
+      id={id}
+      moves={TRADE_MOVES}
+      facts={(tradeReturn) => <TradeFacts tradeReturn={tradeReturn} />}
+      slip={(tradeReturn) => <TradeSlip tradeReturn={tradeReturn} />}
+    />
+  );
+};
+
+const addressLines = ({ street, suburb, state, postcode }: TradeReturn['shippingAddress']): string =>
+  `${street}\n${suburb} ${state} ${postcode}`;
+
+const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
+  <>
+    <Facts title="Items" facts={[]}>
+      <Items items={tradeReturn.items} />
+    </Facts>
+    <Facts
+      title="Why"
+      facts={[
+        ['Reason', tradeReturn.reason],
+        ['Fault', tradeReturn.faultDescription],
+        ['Customer notes', tradeReturn.customerNotes],
+        ['Comment', tradeReturn.additionalComment],
+      ]}
+    />
+    <Facts
+      title="Company"
+      facts={[
+        ['Company', tradeReturn.companyName],
+        ['Company id', tradeReturn.companyId],
+        ['Contact', tradeReturn.customerName],
+        ['E-mail', <EmailLink key="email" address={tradeReturn.customerEmail} />],
+        ['Phone', tradeReturn.customerPhone && <PhoneLink key="phone" number={tradeReturn.customerPhone} />],
+        ['Goods come from', addressLines(tradeReturn.shippingAddress)],
+      ]}
+    />
+    <Facts
+      title="Order"
+      facts={[
+        ['Trade order', tradeReturn.tradeOrderNumber],
+        ['Order date', tradeReturn.orderDate],
+        ['Your reference', tradeReturn.externalRef],
+        ['Your source', tradeReturn.externalSource],
+      ]}
+    />
+  </>
+);
+
+const Items = ({ items }: Pick<TradeReturn, 'items'>) => (
+  <Table verticalSpacing={6} horizontalSpacing="xs">
+    <Table.Thead>
+      <Table.Tr>
+        <Table.Th scope="col">Product</Table.Th>
+        <Table.Th scope="col" ta="end">
+          Quantity
+        </Table.Th>
+        <Table.Th scope="col" ta="end">
+          Price
+        </Table.Th>
+        <Table.Th scope="col" ta="end" visibleFrom="xs">
+          Worth
+        </Table.Th>
+      </Table.Tr>
+    </Table.Thead>
+    <Table.Tbody>
+      {items.map((item, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
+        <Table.Tr key={index}>
+          <Table.Td>
+            <TwoLines
+              first={[item.productName, item.variantTitle].filter(Boolean).join(', ')}
+              second={[
+                item.sku,
+                item.tradeLineItemId && `line ${item.tradeLineItemId}`,
+                item.weight !== null && `weight ${figureText(item.weight)}`,
+              ]
+                .filter(Boolean)
+                .join(' · ')}
+            />
+          </Table.Td>
+          <Table.Td ta="end">{figureText(item.quantity)}</Table.Td>
+          <Table.Td ta="end">{amountText(item.price)}</Table.Td>
+          <Table.Td ta="end" visibleFrom="xs">
+            {amountText(totalOf([item]))}
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </Table.Tbody>
+    <Table.Tfoot>
+      <Table.Tr>
+        <Table.Th scope="row">Together</Table.Th>
+        <Table.Td ta="end">{figureText(totalOf(items.map((item) => ({ ...item, price: 1 }))))}</Table.Td>
+        <Table.Td ta="end" hiddenFrom="xs" fw={600}>
+          {amountText(totalOf(items))}
+        </Table.Td>
+        <Table.Td visibleFrom="xs" />
+        <Table.Td ta="end" visibleFrom="xs" fw={600}>
+          {amountText(totalOf(items))}
+        </Table.Td>
+      </Table.Tr>
+    </Table.Tfoot>
+  </Table>
+);
+
+const TradeSlip = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
+  <Slip
+    heading="Trade return"
+    rmaNumber={tradeReturn.rmaNumber}
+    createdAt={tradeReturn.createdAt}
+    facts={[
+      ['Company', `${tradeReturn.companyName} (${tradeReturn.companyId})`],
+      ['Contact', tradeReturn.customerName],
+      ['Phone', tradeReturn.customerPhone],
+      ['Trade order', tradeReturn.tradeOrderNumber],
+      ['From', addressLines(tradeReturn.shippingAddress)],
+      ['Reason', tradeReturn.reason],
+    ]}
+  >
+    <table>
+      <thead>
+        <tr>
+          <th>Sku</th>
+          <th>Product</th>
+          <th className="slip-figure">Quantity</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tradeReturn.items.map((item, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
+          <tr key={index}>
+            <td>{item.sku}</td>
+            <td>{[item.productName, item.variantTitle].filter(Boolean).join(', ')}</td>
+            <td className="slip-figure">{figureText(item.quantity)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Slip>
+);

@@ -28,6 +28,11 @@ export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSel
       px="sm"
       py={6}
       bg="var(--mantine-primary-color-light)"
+      shadow="md"
+      // At the edge of the screen, so that no row moves from under the pointer when it comes.
+      pos="sticky"
+      bottom={8}
+      style={{ zIndex: 2 }}
       role="region"
       aria-label="Selected rows"
     >

@@ -86,14 +86,6 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
           )}
         </Refusal>
       ) : null}
-      {chosen.length > 0 ? (
-        <BulkMoves
-          kind={kind}
-          moves={moves}
-          selected={chosen}
-          onSelect={(some) => setSelected(new Map(some.map((item) => [item.id, item])))}
-        />
-      ) : null}
       {list.isPending ? <Awaited /> : null}
       {list.data && items.length === 0 ? (
         <Nothing kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
@@ -102,6 +94,14 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
         <Box aria-busy={list.isPlaceholderData} opacity={list.isPlaceholderData ? 0.5 : 1}>
           {narrow ? <ReturnsCards {...rows} /> : <ReturnsTable {...rows} />}
         </Box>
+      ) : null}
+      {chosen.length > 0 ? (
+        <BulkMoves
+          kind={kind}
+          moves={moves}
+          selected={chosen}
+          onSelect={(some) => setSelected(new Map(some.map((item) => [item.id, item])))}
+        />
       ) : null}
       {list.data ? (
         <ListPager

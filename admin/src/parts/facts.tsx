@@ -1,0 +1,35 @@
+import { Card, DataList, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+type Fact = readonly [label: string, value: ReactNode];
+
+interface Props {
+  title: string;
+  facts: readonly Fact[];
+  /** Below the facts. */
+  children?: ReactNode;
+}
+
+/** What belongs together about a return; what is empty is left out. */
+export const Facts = ({ title, facts, children }: Props) => {
+  const given = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  if (given.length === 0 && !children) return null;
+  return (
+    <Card withBorder padding="md">
+      <Title order={3} size="h5" mb="xs">
+        {title}
+      </Title>
+      {given.length > 0 ? (
+        <DataList gap={6} labelWidth="8.5em">
+          {given.map(([label, value]) => (
+            <DataList.Item key={label}>
+              <DataList.ItemLabel>{label}</DataList.ItemLabel>
+              <DataList.ItemValue style={{ whiteSpace: 'pre-wrap', minWidth: 0 }}>{value}</DataList.ItemValue>
+            </DataList.Item>
+          ))}
+        </DataList>
+      ) : null}
+      {children}
+    </Card>
+  );
+};

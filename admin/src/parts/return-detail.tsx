@@ -1,0 +1,152 @@
+import {
+  Box,
+  Button,
+  Card,
+  CopyButton,
+  Grid,
+  Group,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+  Tooltip,
+} from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { ArrowLeft, Check, Copy, Printer } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { AddNote } from './add-note.tsx';
+import { type AnyReturn, detailQuery, type Kind, timelineQuery } from './kinds.ts';
+import { lastSearch } from './last-search.ts';
+import { TextLink } from './links.tsx';
+import { Moment } from './moment.tsx';
+import type { StaffMove } from './moves.ts';
+import { PageTitle } from './page-title.tsx';
+import { Refusal } from './refusal.tsx';
+import { ReturnMoves } from './return-moves.tsx';
+import { StatusBadge } from './status-badge.tsx';
+import { Story } from './story.tsx';
+
+interface Props<Item> {
+  kind: Kind;
+  id: string;
+  moves: readonly StaffMove<Item>[];
+  /** Between the moves and the facts. */
+  warning?: (item: Item) => ReactNode;
+  facts(item: Item): ReactNode;
+  slip(item: Item): ReactNode;
+}
+
+/** All about one return: how it stands, what can be done, what happened. */
+export const ReturnDetail = <Item extends AnyReturn>({
+  kind,
+  id,
+  moves,
+  warning,
+  facts,
+  slip,
+}: Props<Item>) => {
+  const detail = useQuery(detailQuery<Item>(kind, id));
+  const item = detail.data;
+  return (
+    <Stack gap="md" pb="xl" maw={1250} className="not-printed">
+      <Box>
+        <TextLink to={kind.path} search={lastSearch(kind)} size="sm">
+          <Group component="span" gap={4}>
+            <ArrowLeft size={14} aria-hidden />
+            {kind.title}
+          </Group>
+        </TextLink>
+      </Box>
+      {detail.error ? (
+        <Refusal
+          title={item ? 'This may be out of date' : `This ${kind.one} could not be read`}
+          error={detail.error}
+          onRetry={() => void detail.refetch()}
+        />
+      ) : null}
+      {item ? (
+        <>
+          <Heading item={item} />
+          <ReturnMoves kind={kind} item={item} moves={moves} />
+          {warning?.(item)}
+          <Grid gap="md">
+            <Grid.Col span={{ base: 12, lg: 7 }}>
+              <Stack gap="md">{facts(item)}</Stack>
+            </Grid.Col>
+            <Grid.Col span={{ base: 12, lg: 5 }}>
+              <History kind={kind} id={id} />
+            </Grid.Col>
+          </Grid>
+          {slip(item)}
+        </>
+      ) : detail.error ? (
+        <PageTitle>Not to be read</PageTitle>
+      ) : (
+        <Awaited />
+      )}
+    </Stack>
+  );
+};
+
+const Heading = ({ item: { rmaNumber, status, createdAt, updatedAt } }: { item: AnyReturn }) => (
+  <Group justify="space-between" gap="sm">
+    <div>
+      <Group gap="sm">
+        <PageTitle>{rmaNumber}</PageTitle>
+        <CopyButton value={rmaNumber}>
+          {({ copied, copy }) => (
+            <Tooltip label={copied ? 'Copied' : 'Copy the number'}>
+              <Button
+                variant="subtle"
+                size="compact-sm"
+                onClick={copy}
+                aria-label={`Copy ${rmaNumber}`}
+                px={6}
+              >
+                {copied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
+              </Button>
+            </Tooltip>
+          )}
+        </CopyButton>
+        <StatusBadge status={status} size="lg" />
+      </Group>
+      <Text size="sm" c="dimmed">
+        Created <Moment at={createdAt} />, last changed <Moment at={updatedAt} />
+      </Text>
+    </div>
+    <Button variant="default" leftSection={<Printer size={16} aria-hidden />} onClick={() => window.print()}>
+      Print slip
+    </Button>
+  </Group>
+);
+
+const History = ({ kind, id }: { kind: Kind; id: string }) => {
+  const timeline = useQuery(timelineQuery(kind, id));
+  return (
+    <Card withBorder padding="md">
+      <Title order={3} size="h5" mb="sm">
+        Timeline
+      </Title>
+      <Stack gap="lg">
+        <AddNote kind={kind} id={id} />
+        {timeline.error ? (
+          <Refusal
+            title="The timeline could not be read"
+            error={timeline.error}
+            onRetry={() => void timeline.refetch()}
+          />
+        ) : null}
+        {timeline.isPending ? <Skeleton height={160} /> : null}
+        {timeline.data ? <Story entries={timeline.data.items} /> : null}
+      </Stack>
+    </Card>
+  );
+};
+
+const Awaited = () => (
+  <Stack gap="md" role="status" aria-label="Loading">
+    <Skeleton height={48} maw={420} />
+    <Skeleton height={36} maw={560} />
+    <Skeleton height={320} />
+  </Stack>
+);

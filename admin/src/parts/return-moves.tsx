@@ -1,0 +1,101 @@
+import { Alert, Button, Group, Modal, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiError, api } from '../api.ts';
+import { type AnyReturn, detailQuery, type Kind } from './kinds.ts';
+import { MoveForm } from './move-form.tsx';
+import type { StaffMove } from './moves.ts';
+
+interface Props<Item> {
+  kind: Kind;
+  item: Item;
+  moves: readonly StaffMove<Item>[];
+}
+
+/** What can be done with a return now: a button each, the obvious next one first to the eye. */
+export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props<Item>) => {
+  const queryClient = useQueryClient();
+  const [chosen, setChosen] = useState<StaffMove<Item> | null>(null);
+  const [conflict, setConflict] = useState<string | null>(null);
+  const make = useMutation({
+    mutationFn: ({ move, body }: { move: StaffMove<Item>; body: Record<string, string> }) =>
+      api.post<Item>(`${kind.path}/${item.id}/${move.action}`, body),
+    onSuccess: (answer, { move }) => {
+      setChosen(null);
+      queryClient.setQueryData(detailQuery<Item>(kind, item.id).queryKey, answer);
+      notifications.show({ color: 'teal', message: `${item.rmaNumber}: ${move.done.toLowerCase()}` });
+    },
+    onError: (error) => {
+      if (!(error instanceof ApiError) || error.status !== 409) return;
+      setChosen(null);
+      setConflict(error.message);
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [kind.path] }),
+  });
+  const choose = (move: StaffMove<Item>) => {
+    make.reset();
+    setConflict(null);
+    setChosen(move);
+  };
+  const open = moves.filter((move) => move.isOpen(item));
+  return (
+    <>
+      {conflict ? (
+        <Alert
+          color="orange"
+          role="alert"
+          title="Somebody was faster"
+          withCloseButton
+          closeButtonLabel="Dismiss"
+          onClose={() => setConflict(null)}
+        >
+          {conflict} What you see now is how it stands.
+        </Alert>
+      ) : null}
+      <Group gap="xs" role="group" aria-label="What can be done">
+        {open.map((move) => (
+          <Button
+            key={move.action}
+            size="sm"
+            variant={move.isNext(item) ? 'filled' : 'default'}
+            {...(move.isRefusal && !move.isNext(item) ? { c: 'var(--mantine-color-error)' } : {})}
+            onClick={() => choose(move)}
+          >
+            {move.label}
+          </Button>
+        ))}
+        {open.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            This {kind.one} is finished: no move is open any more.
+          </Text>
+        ) : null}
+      </Group>
+      <Modal
+        opened={chosen !== null}
+        onClose={() => setChosen(null)}
+        title={chosen ? `${chosen.label}: ${item.rmaNumber}` : ''}
+        closeButtonProps={{ 'aria-label': 'Close the dialog' }}
+      >
+        {chosen ? (
+          <MoveForm
+            key={chosen.action}
+            move={chosen}
+            given={chosen.given(item)}
+            pending={make.isPending}
+            error={make.error}
+            onSend={(body) => make.mutate({ move: chosen, body })}
+            onCancel={() => setChosen(null)}
+          >
+            {chosen.warning(item) ? <Alert color="orange">{chosen.warning(item)}</Alert> : null}
+            {chosen.fields.length === 0 ? (
+              <Text size="sm">
+                {chosen.label} this {kind.one}?
+              </Text>
+            ) : null}
+          </MoveForm>
+        ) : null}
+      </Modal>
+    </>
+  );
+};
