@@ -26,6 +26,15 @@ export default defineConfig({
           globalSetup: 'test/support/global-setup.ts',
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          env: { ENGINE: 'sqlite' },
+          globalSetup: 'test/support/browser-setup.ts',
+        },
+      },
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
     ],
   },

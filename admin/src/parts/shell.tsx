@@ -1,7 +1,6 @@
 import {
   ActionIcon,
   AppShell,
-  Avatar,
   Burger,
   Group,
   Menu,
@@ -124,7 +123,7 @@ const Account = ({ email }: { email: string }) => {
     <Menu position="bottom-end">
       <Menu.Target>
         <ActionIcon variant="default" size="lg" aria-label={`Account of ${email}`}>
-          <Avatar size="sm" color="blue" name={email} />
+          <UserRound size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>

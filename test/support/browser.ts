@@ -1,0 +1,107 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect, inject, onTestFinished } from 'vitest';
+import type { UserRole } from '../../contract/admin-people.ts';
+import type { Shop } from '../../src/shops/plans.ts';
+import { newUser, PASSWORD } from './admin.ts';
+import type { Harness } from './harness.ts';
+
+// A person in front of the app: a real Chromium on the real service. What the console complains of fails the test.
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+export type Scheme = 'light' | 'dark';
+
+interface Options {
+  scheme?: Scheme;
+  width?: number;
+}
+
+let shared: Promise<Browser> | null = null;
+const launch = (): Promise<Browser> => {
+  shared ??= chromium.launch({ executablePath: inject('browser'), args: FLAGS });
+  return shared;
+};
+
+/** A window of its own, with no cookies. */
+export const openWindow = async (
+  t: Harness,
+  { scheme = 'light', width = 1280 }: Options = {},
+): Promise<Page> => {
+  const browser = await launch();
+  const context: BrowserContext = await browser.newContext({
+    baseURL: t.url,
+    colorScheme: scheme,
+    viewport: { width, height: 900 },
+    // Every window comes from an address of its own, so that lock-outs stay out of the way.
+    extraHTTPHeaders: { 'x-forwarded-for': `172.31.0.${1 + Math.floor(Math.random() * 250)}` },
+  });
+  const complaints: string[] = [];
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (
+      !request.url().startsWith(t.url) &&
+      !request.url().startsWith('data:') &&
+      !request.url().startsWith('blob:')
+    )
+      complaints.push(`asked another host: ${request.url()}`);
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints.filter((text) => !isExpected(text))).toEqual([]);
+  });
+  return page;
+};
+
+/** Chromium itself logs every refused request; whether a refusal was right is for the test to say. */
+const isExpected = (text: string): boolean =>
+  /^Failed to load resource: the server responded with a status of 4\d\d/.test(text);
+
+export const closeBrowser = async (): Promise<void> => {
+  await (await shared)?.close();
+  shared = null;
+};
+
+export const signIn = async (page: Page, email: string, password = PASSWORD): Promise<void> => {
+  await page.goto('/admin/sign-in');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: false }).and(page.locator('input')).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview', level: 2 }).waitFor();
+};
+
+/** Somebody of the shop, signed in, in a window of their own. */
+export const openAs = async (
+  t: Harness,
+  role: UserRole,
+  options: Options & { shop?: Shop } = {},
+): Promise<Page> => {
+  const { email } = await newUser(t, { role, ...(options.shop ? { shop: options.shop } : {}) });
+  const page = await openWindow(t, options);
+  await signIn(page, email);
+  return page;
+};
+
+/** No violation of what axe checks, on the page as it stands. */
+export const expectAccessible = async (page: Page): Promise<void> => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(
+    violations.map(({ id, help, nodes }) => ({
+      id,
+      help,
+      at: nodes.map(({ target }) => target.join(' ')).slice(0, 3),
+    })),
+  ).toEqual([]);
+};
