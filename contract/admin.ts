@@ -58,7 +58,7 @@ export const ChangeApiClient = z
   .strictObject({ name: text(LENGTH.name).optional(), webhookUrl: webhookUrl.unwrap().optional() })
   .meta({ id: 'ChangeApiClient' });
 
-export const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'DROPPED'] as const;
+const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'DROPPED'] as const;
 const EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA) as [WebhookEventName, ...WebhookEventName[]];
 
 export const Delivery = z

@@ -12,7 +12,7 @@ import { type ApiClient, findClient, listClients } from './store.ts';
 
 const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 
-export const viewClient = (client: ApiClient): ApiClientView => ({
+const viewClient = (client: ApiClient): ApiClientView => ({
   id: client.id,
   name: client.name,
   webhookUrl: client.webhookUrl,

@@ -17,7 +17,7 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-export type Scheme = 'light' | 'dark';
+type Scheme = 'light' | 'dark';
 
 interface Options {
   scheme?: Scheme;

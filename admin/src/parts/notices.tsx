@@ -13,7 +13,7 @@ interface Notice {
 }
 
 /** What a shop should know before it hurts. */
-export const noticesFor = ({ shop }: Session, month: Overview['month'] | undefined): Notice[] => {
+const noticesFor = ({ shop }: Session, month: Overview['month'] | undefined): Notice[] => {
   const notices: Notice[] = [];
   if (shop.subscription === 'inactive')
     notices.push({
