@@ -15,6 +15,11 @@ export const EXTERNAL_API: ApiDescription = {
       name: 'Offline repairs',
       description: 'Items handed in at a counter, a service desk or a partner.',
     },
+    {
+      name: 'Trade returns',
+      description: "Business-to-business returns: you create and read them, the shop's staff move them.",
+    },
+    { name: 'Events', description: 'What is sent to the webhook URL of an API client.' },
   ],
   securitySchemes: {
     apiKey: {
