@@ -1,5 +1,4 @@
 import { Alert, Button, Card, DataList, PasswordInput, Stack, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ChangePassword } from '../../../contract/admin-people.ts';
@@ -8,6 +7,7 @@ import { useApiForm } from '../parts/api-form.ts';
 import { NewPasswordInput } from '../parts/new-password-input.tsx';
 import { SettingsPage } from '../parts/settings-page.tsx';
 import { ROLE_WORDS } from '../parts/team-dialogs.tsx';
+import { tellDone } from '../parts/tell.ts';
 import { type Session, sessionQuery, useSession } from '../session.ts';
 
 export const AccountPage = () => {
@@ -48,7 +48,7 @@ const PasswordForm = ({ email, onDone }: { email: string; onDone: () => void }) 
     send: (body) => api.put<Session>('/session/password', body),
     onDone: (session) => {
       queryClient.setQueryData(sessionQuery.queryKey, session);
-      notifications.show({ message: 'Your password is changed.', color: 'green' });
+      tellDone('Your password is changed.');
       onDone();
     },
   });

@@ -17,7 +17,7 @@ const route = getRouteApi('/inside/settings/audit-log');
 export const AuditLogPage = () => {
   const { page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
-  const toPage = (next: number) => void navigate({ search: { page: next } });
+  const toPage = (next: number) => void navigate({ search: next > 1 ? { page: next } : {} });
   const log = useQuery({
     queryKey: ['audit-log', { page }],
     queryFn: () => api.get<z.infer<typeof AuditLog>>('/audit-log', { page }),

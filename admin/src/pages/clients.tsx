@@ -1,19 +1,6 @@
-import {
-  Alert,
-  Anchor,
-  Badge,
-  Button,
-  Card,
-  EmptyState,
-  Group,
-  Menu,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core';
+import { Badge, Button, Card, EmptyState, Group, Stack, Text, Title } from '@mantine/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { BookOpen, EllipsisVertical, KeyRound, Pencil, Plus, ShieldOff, TriangleAlert } from 'lucide-react';
+import { BookOpen, KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
 import type { ApiClientList, ApiClientView } from '../../../contract/admin.ts';
@@ -27,11 +14,10 @@ import {
 } from '../parts/client-dialogs.tsx';
 import { CopyBlock } from '../parts/copyable.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
+import { ButtonLink } from '../parts/links.tsx';
 import { Moment } from '../parts/moment.tsx';
-import { PLAN_WORDS } from '../parts/plans.ts';
 import { QueryView } from '../parts/query-view.tsx';
 import { SettingsPage } from '../parts/settings-page.tsx';
-import { useSession } from '../session.ts';
 
 const clientsQuery = queryOptions({
   queryKey: clientsKey,
@@ -55,7 +41,6 @@ export const ClientsPage = () => {
       lead="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is told of what happens to its returns."
       actions={make}
     >
-      <ApiState />
       <QueryView query={clients}>
         {({ items }) =>
           items.length === 0 ? (
@@ -136,66 +121,32 @@ interface ActionProps {
 
 const ClientActions = ({ client, onPick }: ActionProps) => (
   <Group gap="xs" wrap="nowrap" justify="flex-end" display="inline-flex">
-    <Button
+    <ButtonLink
+      to="/settings/external-api/$id"
+      params={{ id: client.id }}
       size="xs"
       variant="default"
-      renderRoot={(props) => (
-        <Link
-          {...props}
-          to="/settings/external-api/$id"
-          params={{ id: client.id }}
-          aria-label={`Deliveries to ${client.name}`}
-        />
-      )}
+      aria-label={`Deliveries to ${client.name}`}
     >
       Deliveries
-    </Button>
+    </ButtonLink>
     {client.revokedAt ? null : (
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button size="xs" variant="default" px={6} aria-label={`More for ${client.name}`}>
-            <EllipsisVertical size={16} aria-hidden />
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<Pencil size={16} aria-hidden />} onClick={() => onPick('edit')}>
-            Edit…
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<ShieldOff size={16} aria-hidden />}
-            color="red"
-            onClick={() => onPick('revoke')}
-          >
-            Revoke…
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <>
+        <Button size="xs" variant="default" aria-label={`Edit ${client.name}`} onClick={() => onPick('edit')}>
+          Edit
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={`Revoke ${client.name}`}
+          onClick={() => onPick('revoke')}
+        >
+          Revoke
+        </Button>
+      </>
     )}
   </Group>
 );
-
-/** Why calls are refused at present, if they are. */
-const ApiState = () => {
-  const { shop } = useSession();
-  const { name, hasApi } = PLAN_WORDS[shop.plan];
-  if (hasApi && shop.subscription === 'active') return null;
-  return (
-    <Alert
-      color="yellow"
-      icon={<TriangleAlert aria-hidden />}
-      title={
-        hasApi ? 'Programs can only read at present' : `The ${name} plan does not include the External API`
-      }
-    >
-      {hasApi
-        ? "The shop's subscription is inactive: creations and changes are refused until it is active again."
-        : 'Every call is refused and no events are sent until the shop is on the Scale or the Enterprise plan. '}{' '}
-      <Anchor component={Link} to="/settings/plan" inherit underline="always">
-        Plan and usage
-      </Anchor>
-    </Alert>
-  );
-};
 
 const Reference = () => (
   <Card withBorder component="section" aria-labelledby="api-reference">

@@ -1,5 +1,4 @@
 import { Alert, Badge, Button, Code, EmptyState, Grid, Group, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
@@ -9,6 +8,7 @@ import { api } from '../api.ts';
 import { AddRules, RuleList, SkuTester } from '../parts/dangerous-rules.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { SettingsPage } from '../parts/settings-page.tsx';
+import { tellDone } from '../parts/tell.ts';
 
 const rulesQuery = queryOptions({
   queryKey: ['dangerous-goods'],
@@ -52,7 +52,7 @@ const Editor = ({ saved }: { saved: string[] }) => {
     onSuccess: (answer) => {
       queryClient.setQueryData(rulesQuery.queryKey, answer);
       setDraft(null);
-      notifications.show({ message: 'The rules are saved.', color: 'green' });
+      tellDone('The rules are saved.');
     },
   });
   useBlocker({

@@ -1,6 +1,6 @@
-import { Anchor, Button, EmptyState, Group, NativeSelect, Text } from '@mantine/core';
+import { Button, EmptyState, Group, NativeSelect, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { ArrowLeft, RefreshCw, Send } from 'lucide-react';
 import { useState } from 'react';
 import { z } from 'zod';
@@ -16,6 +16,7 @@ import type { ListSearch } from '../list-search.ts';
 import { clientsKey } from '../parts/client-dialogs.tsx';
 import { Aside, type Column, DataTable } from '../parts/data-table.tsx';
 import { DELIVERY_WORDS, DeliveryDetails, DeliveryStatus, outcomeOf } from '../parts/delivery-details.tsx';
+import { TextLink } from '../parts/links.tsx';
 import { ListPager } from '../parts/list-pager.tsx';
 import { Moment } from '../parts/moment.tsx';
 import { QueryView } from '../parts/query-view.tsx';
@@ -65,9 +66,9 @@ export const DeliveriesPage = () => {
     <SettingsPage
       title={client ? `Deliveries to ${client.name}` : 'Deliveries'}
       above={
-        <Anchor component={Link} to="/settings/external-api" size="sm">
+        <TextLink to="/settings/external-api" size="sm">
           <ArrowLeft size={14} aria-hidden style={{ verticalAlign: '-2px' }} /> External API
-        </Anchor>
+        </TextLink>
       }
       lead={client ? leadOf(client) : undefined}
       actions={
@@ -86,7 +87,7 @@ export const DeliveriesPage = () => {
           label="Status"
           value={status ?? ''}
           onChange={({ currentTarget }) =>
-            show({ ...search, status: currentTarget.value || undefined, page: 1 })
+            show({ ...search, status: currentTarget.value || undefined, page: undefined })
           }
           data={[
             { value: '', label: 'All' },
@@ -97,7 +98,7 @@ export const DeliveriesPage = () => {
           label="Event"
           value={event ?? ''}
           onChange={({ currentTarget }) =>
-            show({ ...search, event: currentTarget.value || undefined, page: 1 })
+            show({ ...search, event: currentTarget.value || undefined, page: undefined })
           }
           data={[{ value: '', label: 'All' }, ...Event.unwrap().options]}
         />
@@ -113,7 +114,7 @@ export const DeliveriesPage = () => {
             <Nothing
               filtered={Boolean(status || event)}
               past={list.total > 0}
-              onFirst={() => show({ ...search, page: 1 })}
+              onFirst={() => show({ ...search, page: undefined })}
             />
           ) : (
             <>
@@ -124,7 +125,11 @@ export const DeliveriesPage = () => {
                 nameOf={(delivery) => `${delivery.event} for ${rmaNumberOf(delivery)}`}
                 details={(delivery) => <DeliveryDetails delivery={delivery} />}
               />
-              <ListPager list={list} things="deliveries" onPage={(next) => show({ ...search, page: next })} />
+              <ListPager
+                list={list}
+                things="deliveries"
+                onPage={(next) => show({ ...search, page: next > 1 ? next : undefined })}
+              />
             </>
           )
         }
@@ -170,14 +175,13 @@ const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
   {
     head: 'Return',
     cell: (delivery) => (
-      <Anchor
-        component={Link}
+      <TextLink
         to={delivery.event.startsWith('trade_return.') ? '/trade-returns/$id' : '/offline-repairs/$id'}
-        params={{ id: delivery.rmaId } as never}
+        params={{ id: delivery.rmaId }}
         inherit
       >
         {rmaNumberOf(delivery)}
-      </Anchor>
+      </TextLink>
     ),
   },
   { head: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },

@@ -1,9 +1,8 @@
-import { Alert, Badge, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Badge, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
-import { api } from '../api.ts';
+import { overviewQuery } from '../overview-query.ts';
 import { PLAN_WORDS } from '../parts/plans.ts';
 import { QueryView } from '../parts/query-view.tsx';
 import { SettingsPage } from '../parts/settings-page.tsx';
@@ -13,7 +12,7 @@ type Month = Overview['month'];
 
 export const PlanPage = () => {
   const { shop } = useSession();
-  const overview = useQuery({ queryKey: ['overview'], queryFn: () => api.get<Overview>('/overview') });
+  const overview = useQuery(overviewQuery);
   const { name, hasApi } = PLAN_WORDS[shop.plan];
   const active = shop.subscription === 'active';
   return (
@@ -102,7 +101,6 @@ const Usage = ({ month }: { month: Month }) => {
             {number.format(left)} left until {dayName.format(next)}, 00:00 UTC, when the count begins anew.
           </Text>
         )}
-        {percent !== null && percent >= NEARLY ? <Scarce month={month} /> : null}
         <Title order={4} size="sm" mt="sm">
           How it is billed
         </Title>
@@ -112,18 +110,6 @@ const Usage = ({ month }: { month: Month }) => {
         </Text>
       </Stack>
     </Card>
-  );
-};
-
-const Scarce = ({ month: { limit, used, billing } }: { month: Month }) => {
-  const full = limit !== null && used >= limit;
-  const what = billing === 'ALLOWANCE' ? 'allowance' : 'usage cap';
-  return (
-    <Alert color={full ? 'red' : 'yellow'} icon={<TriangleAlert aria-hidden />}>
-      {full
-        ? `The ${what} of this month is used up: new returns are refused.`
-        : `The ${what} of this month is nearly used up. Once it is, new returns are refused.`}
-    </Alert>
   );
 };
 

@@ -1,12 +1,12 @@
-import { Badge, Button, Group, Menu } from '@mantine/core';
+import { Badge, Button, Group } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { EllipsisVertical, KeyRound, Pencil, Plus, UserMinus } from 'lucide-react';
+import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
 import type { User, UserList } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { DataTable } from '../parts/data-table.tsx';
+import { ButtonLink } from '../parts/links.tsx';
 import { ListPager } from '../parts/list-pager.tsx';
 import { Moment } from '../parts/moment.tsx';
 import { QueryView } from '../parts/query-view.tsx';
@@ -91,41 +91,23 @@ interface ActionProps {
   onPick: (dialog: OfPerson) => void;
 }
 
-const PersonActions = ({ person, isSelf, onPick }: ActionProps) => (
-  <Group gap="xs" wrap="nowrap" display="inline-flex">
-    <Button
-      size="xs"
-      variant="default"
-      leftSection={<Pencil size={14} aria-hidden />}
-      aria-label={`Change ${person.email}`}
-      onClick={() => onPick('edit')}
-    >
-      Change
+const PersonActions = ({ person, isSelf, onPick }: ActionProps) => {
+  const button = (label: string, what: string, onClick: () => void) => (
+    <Button size="xs" variant="default" aria-label={`${label} ${what}`} onClick={onClick}>
+      {label}
     </Button>
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button size="xs" variant="default" px={6} aria-label={`More for ${person.email}`}>
-          <EllipsisVertical size={16} aria-hidden />
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {isSelf ? (
-          <Menu.Item leftSection={<KeyRound size={16} aria-hidden />} component={Link} to="/account">
-            Change your password
-          </Menu.Item>
-        ) : (
-          <Menu.Item leftSection={<KeyRound size={16} aria-hidden />} onClick={() => onPick('password')}>
-            Set a new password…
-          </Menu.Item>
-        )}
-        <Menu.Item
-          leftSection={<UserMinus size={16} aria-hidden />}
-          color="red"
-          onClick={() => onPick('remove')}
-        >
-          Remove…
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  </Group>
-);
+  );
+  return (
+    <Group gap="xs" wrap="nowrap" display="inline-flex">
+      {button('Change', person.email, () => onPick('edit'))}
+      {isSelf ? (
+        <ButtonLink to="/account" size="xs" variant="default" aria-label="New password for yourself">
+          New password
+        </ButtonLink>
+      ) : (
+        button('New password', `for ${person.email}`, () => onPick('password'))
+      )}
+      {button('Remove', person.email, () => onPick('remove'))}
+    </Group>
+  );
+};

@@ -3,30 +3,15 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef } from 'react';
 import type { z } from 'zod';
 import { ApiError } from '../api.ts';
-
-/** Faults come as what follows the field's name: "must not be empty". Beside an input they stand alone. */
-export const asSentence = (fault: string): string => fault.charAt(0).toUpperCase() + fault.slice(1);
+import { formErrors, serverErrors } from './form-errors.ts';
 
 type Faults = Record<string, string>;
 
-export const faultsBySchema = (schema: z.ZodType, values: unknown): Faults => {
-  const faults: Faults = {};
-  for (const { path, message } of schema.safeParse(values).error?.issues ?? [])
-    faults[path.join('.')] ??= asSentence(message);
-  return faults;
-};
-
-/** What the service found wrong with fields of the form. Its sentences begin with the field's name; the label says that. */
+/** What the service found wrong with the fields of the form. */
 const faultsByService = (error: unknown, codes: Record<string, string>): Faults => {
   if (!(error instanceof ApiError)) return {};
   const field = codes[error.body?.code ?? ''];
-  if (field) return { [field]: error.message };
-  return Object.fromEntries(
-    Object.entries(error.byField).map(([name, message]) => [
-      name,
-      asSentence(message.startsWith(`${name} `) ? message.slice(name.length + 1) : message),
-    ]),
-  );
+  return field ? { [field]: error.message } : serverErrors(error);
 };
 
 interface Options<Schema extends z.ZodType, Values, Answer> {
@@ -64,7 +49,7 @@ export const useApiForm = <
       const standing = Object.entries(last?.faults ?? {}).filter(
         ([field]) => values[field] === last?.values[field],
       );
-      return { ...Object.fromEntries(standing), ...faultsBySchema(schema, values) };
+      return { ...Object.fromEntries(standing), ...formErrors(schema, values) };
     },
   });
   const focus = (field: string | undefined) =>

@@ -1,5 +1,4 @@
 import { Alert, Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
@@ -16,6 +15,7 @@ import { api } from '../api.ts';
 import { useApiForm } from './api-form.ts';
 import { CopyBlock, CopyLine } from './copyable.tsx';
 import { FormDialog } from './form-dialog.tsx';
+import { tellDone } from './tell.ts';
 
 type NewClient = z.infer<typeof NewApiClientView>;
 
@@ -90,6 +90,7 @@ const KeysOnce = ({ client, onClose }: { client: NewClient; onClose: () => void 
       onClose={onClose}
       title={<Text fw={600}>{client.name} is ready</Text>}
       withCloseButton={false}
+      attributes={{ header: { role: 'none' } }}
       closeOnClickOutside={false}
       closeOnEscape={false}
       size="lg"
@@ -120,7 +121,7 @@ const KeysOnce = ({ client, onClose }: { client: NewClient; onClose: () => void 
         />
         <CopyBlock
           label="Try it"
-          description="Reads the three newest repairs this client made: an empty list at first."
+          description="Reads the three newest repairs that programs of the shop made."
           what="the command"
           value={curlWith(client.apiKey)}
         />
@@ -160,7 +161,7 @@ export const EditClientDialog = ({ client, onClose }: OfClient) => {
       }),
     onDone: (changed) => {
       void queryClient.invalidateQueries({ queryKey: clientsKey });
-      notifications.show({ message: `${changed.name} is saved.`, color: 'green' });
+      tellDone(`${changed.name} is saved.`);
       onClose();
     },
   });
@@ -191,7 +192,7 @@ export const RevokeClientDialog = ({ client, onClose }: OfClient) => {
     mutationFn: () => api.post<ApiClientView>(`/clients/${client.id}/revoke`),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: clientsKey });
-      notifications.show({ message: `${client.name} is revoked.`, color: 'green' });
+      tellDone(`${client.name} is revoked.`);
       onClose();
     },
   });

@@ -14,17 +14,18 @@ import {
 import { Check, Plus, TriangleAlert, X } from 'lucide-react';
 import { type ClipboardEvent, type FormEvent, useId, useState } from 'react';
 import { ReplaceDangerousGoods } from '../../../contract/admin-people.ts';
-import { asSentence } from './api-form.ts';
 import { isPrefix, ruleButForCase, ruleFor } from './dangerous-rule.ts';
+import { formErrors } from './form-errors.ts';
 
 const Rule = ReplaceDangerousGoods.shape.rules.element;
 
 const faultIn = (rule: string, rules: readonly string[]): string | null => {
-  const checked = Rule.safeParse(rule);
-  if (!checked.success) return asSentence(checked.error.issues[0]?.message ?? 'is not valid');
-  if (rules.includes(checked.data)) return `${checked.data} is in the list already`;
-  const whole = ReplaceDangerousGoods.safeParse({ rules: [checked.data, ...rules] });
-  return whole.success ? null : 'The list holds as many rules as it can';
+  const fault = formErrors(Rule, rule)[''];
+  if (fault) return fault;
+  const meant = rule.trim();
+  if (rules.includes(meant)) return `${meant} is in the list already.`;
+  const whole = ReplaceDangerousGoods.safeParse({ rules: [meant, ...rules] });
+  return whole.success ? null : 'The list holds as many rules as it can.';
 };
 
 interface AddProps {

@@ -2,7 +2,6 @@ import { Badge, Box, Code, Stack, Table, Text, Title } from '@mantine/core';
 import { Check, Clock, X } from 'lucide-react';
 import { useId } from 'react';
 import type { Delivery } from '../../../contract/admin.ts';
-import { asSentence } from './api-form.ts';
 
 type Attempt = Delivery['attempts'][number];
 
@@ -27,7 +26,7 @@ const tookOf = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${
 
 /** What an attempt came to, in words. */
 export const outcomeOf = ({ statusCode, error }: Pick<Attempt, 'statusCode' | 'error'>): string => {
-  if (error) return asSentence(error);
+  if (error) return error.charAt(0).toUpperCase() + error.slice(1);
   if (statusCode === null) return 'No answer';
   if (statusCode >= 200 && statusCode < 300) return 'Acknowledged';
   if (statusCode >= 300 && statusCode < 400) return 'Answered with a redirect, which is not followed';

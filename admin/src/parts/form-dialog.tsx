@@ -31,6 +31,7 @@ export const FormDialog = ({
     opened
     onClose={onClose}
     title={<Text fw={600}>{title}</Text>}
+    attributes={{ header: { role: 'none' } }}
     closeOnClickOutside={false}
     closeButtonProps={{ 'aria-label': 'Close' }}
     size="lg"

@@ -1,8 +1,7 @@
-import { Alert, Button, Group, Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { ApiError } from '../api.ts';
+import { Refusal } from './refusal.tsx';
 
 interface Props<Data> {
   query: UseQueryResult<Data>;
@@ -16,10 +15,9 @@ export const QueryView = <Data,>({ query, children }: Props<Data>) => {
   return (
     <Stack gap="md">
       {error ? (
-        <QueryFault
+        <Refusal
           title={data === undefined ? 'This could not be read' : 'This could not be read anew'}
           error={error}
-          busy={query.isFetching}
           onRetry={() => void query.refetch()}
         />
       ) : null}
@@ -35,25 +33,4 @@ const Awaited = () => (
       <Skeleton key={row} height={44} />
     ))}
   </Stack>
-);
-
-interface FaultProps {
-  title: string;
-  error: Error;
-  busy: boolean;
-  onRetry: () => void;
-}
-
-const QueryFault = ({ title, error, busy, onRetry }: FaultProps) => (
-  <Alert color="red" title={title} icon={<CircleAlert aria-hidden />} role="alert">
-    <Stack gap="sm" align="flex-start">
-      {error.message}
-      <Group gap="md">
-        <Button size="xs" variant="default" onClick={onRetry} loading={busy}>
-          Try again
-        </Button>
-        {error instanceof ApiError && error.body ? <small>Request {error.body.requestId}</small> : null}
-      </Group>
-    </Stack>
-  </Alert>
 );

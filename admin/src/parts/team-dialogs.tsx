@@ -1,5 +1,4 @@
 import { Alert, Radio, Stack, Text, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
@@ -15,6 +14,7 @@ import { rememberSignIn, sessionQuery, useSession } from '../session.ts';
 import { useApiForm } from './api-form.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
+import { tellDone } from './tell.ts';
 
 export const teamKey = ['users'] as const;
 
@@ -40,7 +40,7 @@ const useDone = (onClose: () => void) => {
   const queryClient = useQueryClient();
   return (message: string) => {
     void queryClient.invalidateQueries({ queryKey: teamKey });
-    notifications.show({ message, color: 'green' });
+    tellDone(message);
     onClose();
   };
 };
