@@ -35,10 +35,11 @@ const request = async <Answer>(
   path: string,
   query: Query,
   body?: unknown,
+  headers: Record<string, string> = {},
 ): Promise<Answer> => {
   const response = await fetch(addressOf(path, query), {
     method,
-    headers: method === 'GET' ? {} : { 'content-type': 'application/json' },
+    headers: method === 'GET' ? headers : { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
     throw new ApiError(0, null);
@@ -51,7 +52,8 @@ const request = async <Answer>(
 /** Calls to the admin API; what they give is typed by the contract's schemas at the place of the call. */
 export const api = {
   get: <Answer>(path: string, query: Query = {}) => request<Answer>('GET', path, query),
-  post: <Answer>(path: string, body: unknown = {}) => request<Answer>('POST', path, {}, body),
+  post: <Answer>(path: string, body: unknown = {}, headers: Record<string, string> = {}) =>
+    request<Answer>('POST', path, {}, body, headers),
   put: <Answer>(path: string, body: unknown) => request<Answer>('PUT', path, {}, body),
   patch: <Answer>(path: string, body: unknown) => request<Answer>('PATCH', path, {}, body),
   delete: <Answer>(path: string) => request<Answer>('DELETE', path, {}, {}),

@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme } from '@mantine/core';
+import { type CSSVariablesResolver, createTheme, Modal } from '@mantine/core';
 
 /** Shades on which white text, and which as text on white, have the contrast that WCAG AA asks for. */
 export const theme = createTheme({
@@ -6,6 +6,10 @@ export const theme = createTheme({
   primaryShade: 8,
   defaultRadius: 'md',
   cursorType: 'pointer',
+  components: {
+    // A dialog's heading is none of the page's: a second banner would mislead those who jump between landmarks.
+    Modal: Modal.extend({ defaultProps: { attributes: { header: { role: 'presentation' } } } }),
+  },
 });
 
 /** The library's quiet colours are too quiet for small text. */

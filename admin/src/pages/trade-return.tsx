@@ -91,7 +91,7 @@ const Items = ({ items }: Pick<TradeReturn, 'items'>) => (
               first={[item.productName, item.variantTitle].filter(Boolean).join(', ')}
               second={[
                 item.sku,
-                item.tradeLineItemId && `line ${item.tradeLineItemId}`,
+                item.tradeLineItemId,
                 item.weight !== null && `weight ${figureText(item.weight)}`,
               ]
                 .filter(Boolean)

@@ -117,6 +117,9 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
   };
 });
 
+/** Open in time, but never what one would do first. */
+const REFUSAL: TradeReturnAction = 'reject';
+
 const endsTrade = (action: TradeReturnAction): boolean =>
   (ENDED_STATUSES.trade_returns as readonly string[]).includes(TRADE_RETURN_MOVES[action].to);
 
@@ -129,7 +132,7 @@ export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
   fields: [notesField('note', 'Note')],
   given: () => ({ note: '' }),
   isOpen: ({ status }) => openTradeMoves(status).includes(action),
-  isNext: ({ status }) => openTradeMoves(status)[0] === action,
-  isRefusal: action === 'reject',
+  isNext: ({ status }) => openTradeMoves(status).find((open) => open !== REFUSAL) === action,
+  isRefusal: action === REFUSAL,
   warning: () => (endsTrade(action) ? 'This ends the return: no other move is open after it.' : null),
 }));

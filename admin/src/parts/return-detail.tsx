@@ -80,7 +80,7 @@ export const ReturnDetail = <Item extends AnyReturn>({
           {slip(item)}
         </>
       ) : detail.error ? (
-        <PageTitle>Not to be read</PageTitle>
+        <PageTitle>{kind.title}</PageTitle>
       ) : (
         <Awaited />
       )}

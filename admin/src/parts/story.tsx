@@ -30,7 +30,7 @@ const ICONS: Record<TimelineType, LucideIcon> = {
 const DID: Record<TimelineType, string> = {
   CREATED: 'made this return',
   TRACKING_UPLOADED: 'lodged tracking',
-  STATUS_CHANGED: 'moved it on',
+  STATUS_CHANGED: 'moved it',
   DISPOSITION_SET: 'decided what becomes of the item',
   CLOSED: 'closed it',
   CREDIT_REQUESTED: 'asked for the credit',

@@ -1,0 +1,113 @@
+import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { ArrowLeft } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { z } from 'zod';
+import { ApiError, api } from '../api.ts';
+import { useSession } from '../session.ts';
+import { draftOf } from './draft.ts';
+import { type AnyReturn, detailQuery, type Kind } from './kinds.ts';
+import { lastSearch } from './last-search.ts';
+import { ButtonLink, TextLink } from './links.tsx';
+import { PageTitle } from './page-title.tsx';
+import { Refusal } from './refusal.tsx';
+import { useSchemaForm } from './use-schema-form.ts';
+
+interface Props<Values> {
+  kind: Kind;
+  /** The very schema by which the service will check. */
+  schema: z.ZodType;
+  empty: Values;
+  bodyOf(values: Values): unknown;
+  onMade?: (values: Values) => void;
+  children(form: UseFormReturnType<Values>): ReactNode;
+}
+
+/** The frame of a form that makes a return: nothing typed is lost before the service has it. */
+export const NewReturn = <Values extends object>(props: Props<Values>) => {
+  const { kind, schema, empty, bodyOf, onMade, children } = props;
+  const { user } = useSession();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const [draft] = useState(() => draftOf<Values>(kind.path.slice(1), user.id));
+  const [found] = useState(() => draft.read());
+  const [isFromBefore, setFromBefore] = useState(found !== null);
+  const { form, focusFirst, refused } = useSchemaForm<Values>({
+    schema,
+    initialValues: { ...empty, ...found },
+    bodyOf,
+    onChange: draft.write,
+  });
+  const make = useMutation({
+    mutationFn: (values: Values) => {
+      draft.write(values);
+      const body = bodyOf(values);
+      return api.post<AnyReturn>(kind.path, body, { 'idempotency-key': draft.keyFor(body) });
+    },
+    onSuccess: async (made, values) => {
+      draft.clear();
+      onMade?.(values);
+      queryClient.setQueryData(detailQuery<AnyReturn>(kind, made.id).queryKey, made);
+      void queryClient.invalidateQueries({ queryKey: [kind.path, 'list'] });
+      notifications.show({ color: 'teal', message: `${made.rmaNumber} made` });
+      await navigate({ to: kind.detail, params: { id: made.id }, replace: true });
+    },
+    onError: (error) => refused(error),
+  });
+  const startOver = () => {
+    draft.clear();
+    form.setInitialValues(empty);
+    form.setValues(empty);
+    form.clearErrors();
+    draft.clear();
+    setFromBefore(false);
+    make.reset();
+  };
+  const isAtInputs = make.error instanceof ApiError && Object.keys(make.error.byField).length > 0;
+  const wrong = Object.keys(form.errors).length;
+  return (
+    <Stack gap="md" pb="xl" maw={900}>
+      <Box>
+        <TextLink to={kind.path} search={lastSearch(kind)} size="sm">
+          <Group component="span" gap={4}>
+            <ArrowLeft size={14} aria-hidden />
+            {kind.title}
+          </Group>
+        </TextLink>
+      </Box>
+      <PageTitle>{`New ${kind.one}`}</PageTitle>
+      {isFromBefore ? (
+        <Alert color="blue" role="status">
+          <Group justify="space-between" gap="sm">
+            <Text size="sm">What you typed before is still here.</Text>
+            <Button size="xs" variant="default" onClick={startOver}>
+              Start over
+            </Button>
+          </Group>
+        </Alert>
+      ) : null}
+      <form onSubmit={form.onSubmit((values) => make.mutate(values), focusFirst)} noValidate>
+        <Stack gap="md">
+          {children(form)}
+          {make.error && !isAtInputs ? (
+            <Refusal title="Not made yet; what you typed is kept" error={make.error} />
+          ) : null}
+          <Group justify="flex-end">
+            <Text size="sm" c="var(--mantine-color-error)" role="status" mr="auto">
+              {wrong > 0 ? `${wrong} ${wrong === 1 ? 'field needs' : 'fields need'} another look.` : ''}
+            </Text>
+            <ButtonLink variant="default" to={kind.path} search={lastSearch(kind)}>
+              Cancel
+            </ButtonLink>
+            <Button type="submit" loading={make.isPending}>
+              Make {kind.one}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Stack>
+  );
+};
