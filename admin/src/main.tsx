@@ -19,7 +19,11 @@ const queryClient = new QueryClient({
       retry: (count, error) => count < 2 && error instanceof ApiError && error.status === 0,
       staleTime: 5_000,
       refetchOnWindowFocus: true,
+      refetchOnReconnect: true,
+      networkMode: 'always',
     },
+    // Where the connection is gone, people are told so at once; nothing waits unseen.
+    mutations: { networkMode: 'always' },
   },
 });
 const router = createAppRouter(queryClient);

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { ApiError } from '../api.ts';
 
 // The contract's schemas, speaking to people: what is wrong with a form, by the path of its input.
 
@@ -42,7 +41,7 @@ export const formErrors = (schema: z.ZodType, body: unknown): Record<string, str
 };
 
 /** The service's own faults, which begin with the path of their field; beside an input that says nothing new. */
-export const serverErrors = ({ byField }: Pick<ApiError, 'byField'>): Record<string, string> =>
+export const serverErrors = ({ byField }: { byField: Record<string, string> }): Record<string, string> =>
   Object.fromEntries(
     Object.entries(byField).map(([field, message]) => [
       field,

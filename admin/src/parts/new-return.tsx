@@ -52,7 +52,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
       onMade?.(values);
       queryClient.setQueryData(detailQuery<AnyReturn>(kind, made.id).queryKey, made);
       void queryClient.invalidateQueries({ queryKey: [kind.path, 'list'] });
-      notifications.show({ color: 'teal', message: `${made.rmaNumber} made` });
+      notifications.show({ color: 'teal', message: `${made.rmaNumber} created` });
       await navigate({ to: kind.detail, params: { id: made.id }, replace: true });
     },
     onError: (error) => refused(error),
@@ -93,7 +93,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
         <Stack gap="md">
           {children(form)}
           {make.error && !isAtInputs ? (
-            <Refusal title="Not made yet; what you typed is kept" error={make.error} />
+            <Refusal title="Not created yet; what you typed is kept" error={make.error} />
           ) : null}
           <Group justify="flex-end">
             <Text size="sm" c="var(--mantine-color-error)" role="status" mr="auto">
@@ -103,7 +103,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
               Cancel
             </ButtonLink>
             <Button type="submit" loading={make.isPending}>
-              Make {kind.one}
+              Create {kind.one}
             </Button>
           </Group>
         </Stack>

@@ -23,8 +23,8 @@ import { statusWords } from './words.ts';
 const NARROW = '(max-width: 62em)';
 
 const ORIGINS = [
-  { value: 'API', label: 'Made by a program' },
-  { value: 'STAFF', label: 'Made by staff' },
+  { value: 'API', label: 'Created by a program' },
+  { value: 'STAFF', label: 'Created by staff' },
 ];
 
 interface Props<Item> {
@@ -156,8 +156,8 @@ const Filters = <Item extends AnyReturn>({ kind, statuses, search, onSearch }: P
         style={{ flex: '1 1 150px' }}
       />
       <Select
-        aria-label="Made by"
-        placeholder="Made by anyone"
+        aria-label="Created by"
+        placeholder="Created by anyone"
         data={ORIGINS}
         value={search.origin ?? null}
         onChange={(origin) => narrowBy({ origin: (origin as ListSearch['origin']) ?? undefined })}
@@ -231,10 +231,10 @@ const Nothing = ({ kind, search, total, onSearch }: NothingProps) => {
         <EmptyState
           icon={<PackageOpen size={32} aria-hidden />}
           title={`No ${kind.many} yet`}
-          description={`Those your programs make over the API appear here, and those your staff make.`}
+          description={`What your programs and your staff create appears here.`}
         >
           <EmptyState.Actions>
-            <ButtonLink to={kind.add}>Make the first</ButtonLink>
+            <ButtonLink to={kind.add}>Create the first</ButtonLink>
           </EmptyState.Actions>
         </EmptyState>
       )}

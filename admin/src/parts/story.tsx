@@ -28,7 +28,7 @@ const ICONS: Record<TimelineType, LucideIcon> = {
 };
 
 const DID: Record<TimelineType, string> = {
-  CREATED: 'made this return',
+  CREATED: 'created this return',
   TRACKING_UPLOADED: 'lodged tracking',
   STATUS_CHANGED: 'moved it',
   DISPOSITION_SET: 'decided what becomes of the item',

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { formErrors, serverErrors } from '../../admin/src/parts/form-errors.ts';
+import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
+import { CreateTradeReturn } from '../../contract/trade-return.ts';
+import { repairBody } from '../support/bodies.ts';
+
+describe('what a form is told', () => {
+  it('is nothing about a good body', () => {
+    expect(formErrors(CreateOfflineRepair, repairBody())).toEqual({});
+  });
+
+  it('names every fault by the path of its input', () => {
+    const errors = formErrors(CreateOfflineRepair, {
+      ...repairBody(),
+      customerName: ' ',
+      customerEmail: '',
+      faultyItem: { ...repairBody().faultyItem, quantity: 0, price: undefined, sku: 'x'.repeat(129) },
+      tracking: { trackingNumber: 'T', carrierName: '' },
+    });
+    expect(errors).toEqual({
+      customerName: 'Please fill this in.',
+      customerEmail: 'Please fill this in.',
+      'faultyItem.quantity': 'Must be more than 0.',
+      'faultyItem.price': 'Please fill this in.',
+      'faultyItem.sku': 'Must be at most 128 characters long.',
+      'tracking.carrierName': 'Please fill this in.',
+    });
+  });
+
+  it('speaks of choices, lists and slips of the finger', () => {
+    expect(formErrors(OfflineRepairActionBody.resolve, { offlineDisposition: '' })).toEqual({
+      offlineDisposition: 'Please choose one.',
+    });
+    expect(formErrors(CreateTradeReturn, { items: [] })['items']).toBe('Add at least 1.');
+    expect(formErrors(CreateOfflineRepair, { ...repairBody(), customerEmail: 'ada@gmail' })).toEqual({
+      customerEmail: 'Must be an e-mail address.',
+    });
+  });
+
+  it("repeats the service's faults without the name of the field", () => {
+    const byField = { 'faultyItem.sku': 'faultyItem.sku must not be empty', other: 'Something else' };
+    expect(serverErrors({ byField })).toEqual({
+      'faultyItem.sku': 'Must not be empty.',
+      other: 'Something else.',
+    });
+  });
+});
