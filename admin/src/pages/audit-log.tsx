@@ -32,6 +32,7 @@ export const AuditLogPage = () => {
         {(list) =>
           list.items.length === 0 ? (
             <EmptyState
+              py="xl"
               icon={<ScrollText aria-hidden />}
               title={list.total > 0 ? 'The log is shorter than that' : 'Nothing has been changed yet'}
             >
@@ -81,5 +82,5 @@ const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
       </>
     ),
   },
-  { head: 'When', cell: ({ at }) => <Moment at={at} /> },
+  { head: 'When', firm: true, cell: ({ at }) => <Moment at={at} /> },
 ];

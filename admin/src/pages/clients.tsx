@@ -76,7 +76,7 @@ const activeFirst = (clients: ApiClientView[]): ApiClientView[] => [
 ];
 
 const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
-  { head: 'Name', cell: ({ name }) => name, width: '26%' },
+  { head: 'Name', cell: ({ name }) => name, width: '24%' },
   {
     head: 'Webhook URL',
     cell: ({ webhookUrl }) =>
@@ -85,10 +85,10 @@ const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
           None
         </Text>
       ),
-    width: '34%',
   },
   {
     head: 'Last use',
+    firm: true,
     cell: ({ lastUsedAt }) =>
       lastUsedAt ? (
         <Moment at={lastUsedAt} />
@@ -100,10 +100,13 @@ const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
   },
   {
     head: 'State',
+    firm: true,
     cell: ({ revokedAt }) =>
       revokedAt ? (
-        <Group gap={6}>
-          <Badge variant="default">Revoked</Badge>
+        <Group gap={6} wrap="nowrap">
+          <Badge variant="default" miw="fit-content">
+            Revoked
+          </Badge>
           <Moment at={revokedAt} />
         </Group>
       ) : (

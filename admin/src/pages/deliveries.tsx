@@ -147,7 +147,11 @@ const leadOf = ({ webhookUrl, revokedAt }: ApiClientView): string => {
 
 const Nothing = ({ filtered, past, onFirst }: { filtered: boolean; past: boolean; onFirst: () => void }) =>
   past ? (
-    <EmptyState title="The list is shorter than that" description="There is nothing on this page any more.">
+    <EmptyState
+      py="xl"
+      title="The list is shorter than that"
+      description="There is nothing on this page any more."
+    >
       <EmptyState.Actions>
         <Button variant="default" onClick={onFirst}>
           To the first page
@@ -156,6 +160,7 @@ const Nothing = ({ filtered, past, onFirst }: { filtered: boolean; past: boolean
     </EmptyState>
   ) : (
     <EmptyState
+      py="xl"
       icon={<Send aria-hidden />}
       title={filtered ? 'Nothing fits these filters' : 'Nothing has been sent yet'}
       description={
@@ -174,6 +179,7 @@ const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
   { head: 'Event', cell: ({ event }) => event, width: '32%' },
   {
     head: 'Return',
+    firm: true,
     cell: (delivery) => (
       <TextLink
         to={delivery.event.startsWith('trade_return.') ? '/trade-returns/$id' : '/offline-repairs/$id'}
@@ -184,7 +190,7 @@ const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
       </TextLink>
     ),
   },
-  { head: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { head: 'Since', firm: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
   {
     head: 'Status',
     cell: (delivery) => (

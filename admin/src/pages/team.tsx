@@ -61,7 +61,7 @@ export const TeamPage = () => {
                   ),
                 },
                 { head: 'Role', cell: ({ role }) => ROLE_WORDS[role].name },
-                { head: 'Added', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                { head: 'Added', firm: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
               ]}
               rows={list.items}
               nameOf={({ email }) => email}

@@ -1,8 +1,10 @@
-import { Code, DataList, Group, Text } from '@mantine/core';
+import { Code, DataList, Group } from '@mantine/core';
 import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { AuditEntry } from '../../../contract/admin-people.ts';
+import { PLAN_WORDS } from './plans.ts';
+import { ROLE_WORDS } from './team-dialogs.tsx';
 
 // The audit log in words.
 
@@ -47,47 +49,56 @@ const FIELD_WORDS: Record<string, string> = {
 
 const Change = z.strictObject({ from: z.unknown(), to: z.unknown() });
 
-const valueWords = (value: unknown): ReactNode => {
-  if (value === null)
-    return (
-      <Text span inherit c="dimmed">
-        none
-      </Text>
-    );
-  if (value === true) return 'yes';
+/** Words of the contract as the other pages say them. */
+const VALUE_WORDS: Record<string, string> = {
+  ...Object.fromEntries(Object.entries(ROLE_WORDS).map(([role, { name }]) => [`role ${role}`, name])),
+  ...Object.fromEntries(Object.entries(PLAN_WORDS).map(([plan, { name }]) => [`plan ${plan}`, name])),
+  'billing ALLOWANCE': 'By plan',
+  'billing USAGE': 'By use',
+  'passwordChanged true': 'Set',
+};
+
+const valueWords = (field: string, value: unknown): ReactNode => {
+  const words = VALUE_WORDS[`${field} ${String(value)}`];
+  if (words) return words;
+  if (value === null) return 'None';
   if (typeof value === 'number') return value.toLocaleString('en');
   if (typeof value === 'string') return value;
   if (Array.isArray(value))
     return (
       <Group gap={6}>
-        {value.length === 0
-          ? valueWords(null)
-          : value.map((one) => <Code key={String(one)}>{String(one)}</Code>)}
+        {value.map((one) => (
+          <Code key={String(one)}>{String(one)}</Code>
+        ))}
       </Group>
     );
   return <Code block>{JSON.stringify(value, null, 2)}</Code>;
 };
 
+const isNothing = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
 export const AuditDetails = ({ data }: Pick<AuditEntry, 'data'>) => (
   <DataList labelWidth="9rem" pb="xs">
-    {Object.entries(data).map(([field, value]) => {
-      const change = Change.safeParse(value).data;
-      return (
-        <DataList.Item key={field}>
-          <DataList.ItemLabel>{FIELD_WORDS[field] ?? field}</DataList.ItemLabel>
-          <DataList.ItemValue>
-            {change ? (
-              <Group gap={6} component="span">
-                {valueWords(change.from)}
-                <ArrowRight size={14} aria-label="to" role="img" />
-                {valueWords(change.to)}
-              </Group>
-            ) : (
-              valueWords(value)
-            )}
-          </DataList.ItemValue>
-        </DataList.Item>
-      );
-    })}
+    {Object.entries(data)
+      .filter(([, value]) => !isNothing(value))
+      .map(([field, value]) => {
+        const change = Change.safeParse(value).data;
+        return (
+          <DataList.Item key={field}>
+            <DataList.ItemLabel>{FIELD_WORDS[field] ?? field}</DataList.ItemLabel>
+            <DataList.ItemValue>
+              {change ? (
+                <Group gap={6} component="span">
+                  {valueWords(field, change.from)}
+                  <ArrowRight size={14} aria-label="to" role="img" />
+                  {valueWords(field, change.to)}
+                </Group>
+              ) : (
+                valueWords(field, value)
+              )}
+            </DataList.ItemValue>
+          </DataList.Item>
+        );
+      })}
   </DataList>
 );

@@ -58,7 +58,6 @@ export const CopyLine = ({ label, description, what, value }: Props) => (
       value={value}
       readOnly
       onFocus={(event) => event.currentTarget.select()}
-      ff="monospace"
       styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
     />
     <CopyIcon text={value} what={what} />

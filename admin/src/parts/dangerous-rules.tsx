@@ -85,7 +85,7 @@ export const AddRules = ({ rules, onAdd }: AddProps) => {
 
 const meaningOf = (rule: string): string => {
   if (rule === '*') return 'Every sku there is';
-  return isPrefix(rule) ? `Every sku that begins with ${rule.slice(0, -1)}` : 'This very sku';
+  return isPrefix(rule) ? `Every sku that begins with ${rule.slice(0, -1)}` : 'Exactly this sku';
 };
 
 interface ListProps {

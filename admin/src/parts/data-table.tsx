@@ -7,6 +7,8 @@ export interface Column<Row> {
   head: string;
   cell: (row: Row) => ReactNode;
   width?: string | number;
+  /** Short and never broken: a time, a figure, a state. */
+  firm?: boolean;
 }
 
 interface Props<Row> {
@@ -33,8 +35,14 @@ export const DataTable = <Row extends { id: string }>(props: Props<Row>) => {
       </caption>
       <Table.Thead role="rowgroup">
         <Table.Tr role="row">
-          {columns.map(({ head, width }) => (
-            <Table.Th key={head} scope="col" role="columnheader" w={width}>
+          {columns.map(({ head, width, firm }) => (
+            <Table.Th
+              key={head}
+              scope="col"
+              role="columnheader"
+              w={width}
+              style={firm ? { whiteSpace: 'nowrap' } : {}}
+            >
               {head}
             </Table.Th>
           ))}
@@ -70,8 +78,14 @@ const DataRow = <Row extends { id: string }>({
         <Table.Th className={styles['cell']} scope="row" role="rowheader">
           {first.cell(row)}
         </Table.Th>
-        {others.map(({ head, cell }) => (
-          <Table.Td key={head} className={styles['cell']} role="cell" data-label={head}>
+        {others.map(({ head, cell, firm }) => (
+          <Table.Td
+            key={head}
+            className={styles['cell']}
+            role="cell"
+            data-label={head}
+            style={firm ? { whiteSpace: 'nowrap' } : {}}
+          >
             <div>{cell(row)}</div>
           </Table.Td>
         ))}
