@@ -66,7 +66,7 @@ export const Delivery = z
     id: Id,
     event: z.string(),
     status: z.enum(DELIVERY_STATUSES),
-    rmaId: Id,
+    rmaId: Id.nullable().meta({ description: '`null` for a test event.' }),
     createdAt: Instant,
     finishedAt: Instant.nullable(),
     nextAttemptAt: Instant.nullable(),

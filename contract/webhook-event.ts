@@ -49,6 +49,13 @@ export const WEBHOOK_EVENT_DATA = {
     creditAmount: z.number().meta({ description: 'The sum of price × quantity, exact to the last decimal.' }),
   }),
   'trade_return.resolved': z.object({ ...tradeReturn, previousStatus: previousTradeStatus }),
+  'webhook.test': z.object({
+    id: Id,
+    rmaNumber: z.null(),
+    externalRef: z.null(),
+    externalSource: z.null(),
+    message: z.string(),
+  }),
 } as const;
 export type WebhookEventName = keyof typeof WEBHOOK_EVENT_DATA;
 export type WebhookEventData<Name extends WebhookEventName> = z.infer<(typeof WEBHOOK_EVENT_DATA)[Name]>;

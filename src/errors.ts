@@ -31,6 +31,10 @@ export const REFUSALS = {
     status: 409,
     message: 'The first request with this Idempotency-Key is still running.',
   },
+  NO_WEBHOOK: {
+    status: 409,
+    message: 'The client is revoked or has no webhook URL: there is nowhere to send to.',
+  },
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },

@@ -4,7 +4,8 @@ import { instant, isId } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
-import { listDeliveries } from '../webhooks/deliveries.ts';
+import { listDeliveries, viewDelivery } from '../webhooks/deliveries.ts';
+import { enqueueTest } from '../webhooks/outbox.ts';
 import { changeClient, createClient, revokeClient } from './actions.ts';
 import { type ApiClient, findClient, listClients } from './store.ts';
 
@@ -69,3 +70,12 @@ export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) 
 
 export const listOwnDeliveries = async (ctx: Context, caller: Caller, id: string, query: DeliveryQuery) =>
   listDeliveries(ctx.db, (await ownClient(ctx, caller, id)).id, query);
+
+/** Sends an event that is about no RMA; it is delivered, retried and shown like any other. */
+export const sendTestEvent = async (ctx: Context, caller: Caller, id: string) => {
+  const client = await ownClient(ctx, caller, id);
+  if (client.revokedAt !== null || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
+  const delivery = await enqueueTest(ctx.db, client.id, ctx.clock.now());
+  ctx.wake(client.id);
+  return viewDelivery(delivery);
+};

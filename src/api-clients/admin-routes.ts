@@ -4,6 +4,7 @@ import {
   ApiClientView,
   ChangeApiClient,
   CreateApiClient,
+  Delivery,
   DeliveryList,
   DeliveryQuery,
   NewApiClientView,
@@ -16,6 +17,7 @@ import {
   listOwnClients,
   listOwnDeliveries,
   revokeOwnClient,
+  sendTestEvent,
 } from './admin-actions.ts';
 
 const tags = ['API clients'];
@@ -105,5 +107,23 @@ export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
       },
     },
     (request) => listOwnDeliveries(ctx, request.caller, request.params.id, request.query),
+  );
+
+  app.post(
+    '/clients/:id/test-event',
+    {
+      config,
+      schema: {
+        operationId: 'sendTestEvent',
+        summary: 'Send a test event',
+        description: 'A `webhook.test`, which is about no RMA, to the client’s webhook URL.',
+        tags,
+        params,
+        body: z.strictObject({}).meta({ id: 'SendTestEvent' }),
+        response: { 201: answer('The delivery, on its way.', Delivery), ...WRITE, ...refusals(409) },
+      },
+    },
+    async (request, reply) =>
+      reply.code(201).send(await sendTestEvent(ctx, request.caller, request.params.id)),
   );
 };

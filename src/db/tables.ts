@@ -161,7 +161,7 @@ interface IdempotencyTable {
 interface WebhookDeliveryTable {
   id: Fixed<string>;
   client_id: Fixed<string>;
-  rma_id: Fixed<string>;
+  rma_id: Fixed<string | null>;
   event: Fixed<WebhookEventName>;
   body: Fixed<string>;
   status: DeliveryStatus;

@@ -20,6 +20,7 @@ const TOLD: ReadonlySet<RefusalCode> = new Set([
   'IDEMPOTENCY_KEY_IN_USE',
   'IDEMPOTENCY_KEY_REUSED',
   'MOVE_NOT_OPEN',
+  'NO_WEBHOOK',
   'SET_UP_OVER',
   'EMAIL_TAKEN',
   'LAST_ADMIN',

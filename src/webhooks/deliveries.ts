@@ -4,7 +4,7 @@ import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import type { Attempt } from './queue.ts';
 
-const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({
+export const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({
   id: row.id,
   event: row.event,
   status: row.status,

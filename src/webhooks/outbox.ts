@@ -1,6 +1,7 @@
 import { instant, rmaNumber } from '../../contract/common.ts';
 import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
-import type { Trx } from '../db/database.ts';
+import type { Db, Trx } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';
 import { recipientOf } from './recipient.ts';
@@ -18,7 +19,8 @@ export interface EventSubject {
 type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
 /** What an event's data holds beyond the fields that every event has. */
 export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Name>, Common>;
-export type Event = { [Name in WebhookEventName]: { name: Name; data: EventExtra<Name> } }[WebhookEventName];
+type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
+export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Name> } }[RmaEventName];
 
 /**
  * Writes the event down in the transaction of the change it tells of, for the one client that is to receive it, if there is
@@ -75,4 +77,29 @@ export const enqueue = async (
     .returning('client_id')
     .executeTakeFirst();
   return queued?.client_id ?? null;
+};
+
+const TEST_MESSAGE =
+  'A test from the admin app: if you can read this and the signature holds, webhooks reach you.';
+
+/** An event about nothing, for a client's own URL, so that an Admin can see whether deliveries arrive. */
+export const enqueueTest = (db: Db, clientId: string, nowMs: number): Promise<Row<'webhook_deliveries'>> => {
+  const id = newId(nowMs);
+  const data = { id, rmaNumber: null, externalRef: null, externalSource: null, message: TEST_MESSAGE };
+  return db
+    .insertInto('webhook_deliveries')
+    .values({
+      id,
+      client_id: clientId,
+      rma_id: null,
+      event: 'webhook.test',
+      body: JSON.stringify({ event: 'webhook.test', timestamp: instant(nowMs), data }),
+      status: 'PENDING',
+      attempts: 0,
+      attempt_log: '[]',
+      due_at: nowMs,
+      created_at: nowMs,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
 };

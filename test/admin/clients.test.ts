@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
 import { ISO, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
@@ -147,5 +149,38 @@ describe("a client's deliveries", () => {
       finishedAt: null,
       nextAttemptAt: expect.stringMatching(ISO),
     });
+  });
+});
+
+describe('a test event', () => {
+  it('is signed and delivered like any other, and touches no RMA', async () => {
+    const receiver = await startReceiver();
+    const t = await webhookHarness();
+    const admin = await newPerson(t);
+    const client = await t.addReceiver(receiver.url);
+    const sent = await admin.post(`/clients/${client.id}/test-event`);
+    expect(sent.status).toBe(201);
+    expect(sent.body).toMatchObject({ event: 'webhook.test', status: 'PENDING', rmaId: null });
+    const [one] = await receiver.got(1);
+    expect(one?.headers['x-webhook-signature']).toBe(
+      createHmac('sha256', client.webhookSecret)
+        .update(one?.bytes ?? '')
+        .digest('hex'),
+    );
+    WEBHOOK_EVENT_DATA['webhook.test'].parse(one?.body.data);
+    await t.drained();
+    expect((await admin.get(`/clients/${client.id}/deliveries?event=webhook.test`)).body.items).toMatchObject(
+      [{ id: sent.body.id, status: 'DELIVERED' }],
+    );
+    expect((await t.get('/offline-repairs')).body.total).toBe(0);
+  });
+
+  it('needs somewhere to go, and a client of the shop', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const nowhere = await admin.post(`/clients/${t.client.id}/test-event`);
+    expect([nowhere.status, nowhere.body.code]).toEqual([409, 'NO_WEBHOOK']);
+    const other = await t.addShop();
+    expect((await admin.post(`/clients/${other.client.id}/test-event`)).status).toBe(404);
   });
 });

@@ -180,15 +180,18 @@ const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
   {
     head: 'Return',
     firm: true,
-    cell: (delivery) => (
-      <TextLink
-        to={delivery.event.startsWith('trade_return.') ? '/trade-returns/$id' : '/offline-repairs/$id'}
-        params={{ id: delivery.rmaId }}
-        inherit
-      >
-        {rmaNumberOf(delivery)}
-      </TextLink>
-    ),
+    cell: (delivery) =>
+      delivery.rmaId === null ? (
+        'none'
+      ) : (
+        <TextLink
+          to={delivery.event.startsWith('trade_return.') ? '/trade-returns/$id' : '/offline-repairs/$id'}
+          params={{ id: delivery.rmaId }}
+          inherit
+        >
+          {rmaNumberOf(delivery)}
+        </TextLink>
+      ),
   },
   { head: 'Since', firm: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
   {

@@ -6,7 +6,8 @@ export const webhookDeliveries: SchemaChange = async ({ schema }, { id }) => {
     .createTable('webhook_deliveries')
     .addColumn('id', id, (column) => column.primaryKey().notNull())
     .addColumn('client_id', id, (column) => column.notNull())
-    .addColumn('rma_id', id, (column) => column.notNull())
+    // A test event is about no RMA.
+    .addColumn('rma_id', id)
     .addColumn('event', 'text', (column) => column.notNull())
     .addColumn('body', 'text', (column) => column.notNull())
     .addColumn('status', 'text', (column) => column.notNull())

@@ -60,6 +60,7 @@ const EVENT_WORDS: Record<WebhookEventName, string> = {
   'trade_return.status_changed': "The shop's staff moved the trade return between lifecycle stages.",
   'trade_return.credit_requested': 'A credit was requested for the trade return.',
   'trade_return.resolved': 'The trade return was resolved.',
+  'webhook.test': 'An Admin asked for a test event in the admin app. It is about no RMA.',
 };
 
 const eventHeader = (name: string, description: string, required = true) => ({
