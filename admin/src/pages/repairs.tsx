@@ -87,7 +87,7 @@ export const RepairsPage = () => {
       csv={CSV}
       moves={BULK}
       search={search}
-      onSearch={(next) => void navigate({ search: next, replace: next.page === search.page })}
+      onSearch={(next, isTyped = false) => void navigate({ search: next, replace: isTyped })}
     />
   );
 };

@@ -83,7 +83,7 @@ export const TradeReturnsPage = () => {
       csv={CSV}
       moves={TRADE_MOVES}
       search={search}
-      onSearch={(next) => void navigate({ search: next, replace: next.page === search.page })}
+      onSearch={(next, isTyped = false) => void navigate({ search: next, replace: isTyped })}
     />
   );
 };

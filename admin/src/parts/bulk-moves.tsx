@@ -89,22 +89,33 @@ const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClose }: D
   const [done, setDone] = useState(0);
   const stop = useRef(new AbortController());
   const run = useMutation({
-    mutationFn: (body: Record<string, string>) => {
+    mutationFn: async (body: Record<string, string>) => {
       stop.current = new AbortController();
-      return workThrough(items, (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body), {
-        atOnce: AT_ONCE,
-        signal: stop.current.signal,
-        onDone: setDone,
-      });
+      const outcomes = await workThrough(
+        items,
+        (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body),
+        { atOnce: AT_ONCE, signal: stop.current.signal, onDone: setDone },
+      );
+      return Promise.all(outcomes.map(asItStands));
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: [kind.path] }),
   });
+  /** What was refused has probably been moved by somebody else. */
+  const asItStands = async ({ item, error }: Outcome<Item>): Promise<Outcome<Item>> =>
+    error instanceof ApiError && error.status === 409
+      ? { item: await api.get<Item>(`${kind.path}/${item.id}`).catch(() => item), error }
+      : { item, error };
   const outcomes = run.data;
   const close = () => {
     stop.current.abort();
     if (!outcomes) return onClose();
-    const made = new Set(outcomes.filter(({ error }) => error === null).map(({ item }) => item.id));
-    onClose(selected.filter(({ id }) => !made.has(id)));
+    const tried = new Map(outcomes.map((outcome) => [outcome.item.id, outcome]));
+    onClose(
+      selected.flatMap((item) => {
+        const outcome = tried.get(item.id);
+        return outcome?.error === null ? [] : [outcome?.item ?? item];
+      }),
+    );
   };
   return (
     <Modal
@@ -187,7 +198,9 @@ const Report = <Item extends AnyReturn>({ kind, move, outcomes, asked, onClose }
         role="status"
         title={`${move.done}: ${made} of ${asked}`}
       >
-        {failed.length > 0 ? `${countOf(failed.length, kind)} could not be moved and stay selected.` : null}
+        {failed.length > 0
+          ? `${countOf(failed.length, kind)} could not be moved; what was not moved stays selected.`
+          : null}
         {outcomes.length < asked ? ` Stopped; ${asked - outcomes.length} were not tried.` : null}
       </Alert>
       {failed.length > 0 ? (

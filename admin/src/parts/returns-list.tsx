@@ -34,7 +34,8 @@ interface Props<Item> {
   csv: readonly CsvColumn<Item>[];
   moves: readonly StaffMove<Item>[];
   search: ListSearch;
-  onSearch(search: ListSearch): void;
+  /** What is typed letter by letter is one step for the back button. */
+  onSearch(search: ListSearch, isTyped?: boolean): void;
 }
 
 /** A list of returns: found, filtered, paged, exported, and moved many at once. */
@@ -122,9 +123,9 @@ const Filters = <Item extends AnyReturn>({ kind, statuses, search, onSearch }: P
   const box = useRef<HTMLInputElement>(null);
   useHotkeys([['/', () => box.current?.focus()]]);
   /** Another filter begins at its first page. */
-  const narrowBy = (change: ListSearch) => {
+  const narrowBy = (change: ListSearch, isTyped = false) => {
     const { page: _, ...rest } = search;
-    onSearch({ ...rest, ...change });
+    onSearch({ ...rest, ...change }, isTyped);
   };
   /** A scanned slip or a whole number: where there is only one, it is what was looked for. */
   const open = async (q: string) => {
@@ -139,7 +140,7 @@ const Filters = <Item extends AnyReturn>({ kind, statuses, search, onSearch }: P
       <SearchField
         label="Number, order, customer, sku, serial"
         value={search.q ?? ''}
-        onSearch={(q) => narrowBy({ q: q || undefined })}
+        onSearch={(q) => narrowBy({ q: q || undefined }, true)}
         onEnter={open}
         inputRef={box}
         leftSection={<Search size={16} aria-hidden />}
@@ -167,7 +168,7 @@ const Filters = <Item extends AnyReturn>({ kind, statuses, search, onSearch }: P
       <SearchField
         label={kind.referenceLabel}
         value={search[kind.reference] ?? ''}
-        onSearch={(reference) => narrowBy({ [kind.reference]: reference || undefined })}
+        onSearch={(reference) => narrowBy({ [kind.reference]: reference || undefined }, true)}
         style={{ flex: '1 1 120px' }}
       />
       {isFiltered ? (

@@ -52,7 +52,7 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
             <Table.Tr
               key={item.id}
               className={styles['row']}
-              bg={isSelected(item.id) ? 'var(--mantine-primary-color-light)' : undefined}
+              data-selected={isSelected(item.id) || undefined}
             >
               <Table.Td className={styles['above']}>
                 <SelectOne item={item} isSelected={isSelected} select={select} />
@@ -93,7 +93,7 @@ export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item>) => {
             withBorder
             padding="sm"
             className={styles['row']}
-            bg={isSelected(item.id) ? 'var(--mantine-primary-color-light)' : undefined}
+            data-selected={isSelected(item.id) || undefined}
           >
             <Group gap="sm" wrap="nowrap" mb={6}>
               <div className={styles['above']}>
