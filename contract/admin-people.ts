@@ -8,6 +8,8 @@ export const ADMIN_BASE_PATH = '/admin/api';
 
 export const PLANS = ['STARTER', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;
 export type Plan = (typeof PLANS)[number];
+/** Those that include the External API and webhooks. */
+export const PLANS_WITH_API: readonly Plan[] = ['SCALE', 'ENTERPRISE'];
 export const SUBSCRIPTIONS = ['active', 'inactive'] as const;
 
 export const USER_ROLES = ['ADMIN', 'STAFF'] as const;

@@ -1,4 +1,4 @@
-import type { Plan } from '../../contract/admin-people.ts';
+import { PLANS_WITH_API, type Plan } from '../../contract/admin-people.ts';
 import type { Row } from '../db/tables.ts';
 
 /** Billed by an allowance that ends, or by use with a cap the shop set itself; `limit` null means without end. */
@@ -7,12 +7,12 @@ export interface Billing {
   limit: number | null;
 }
 
-/** What each plan has (decision 22). */
-const PLAN_TABLE: Record<Plan, { hasApi: boolean; billing: Billing }> = {
-  STARTER: { hasApi: false, billing: { kind: 'ALLOWANCE', limit: null } },
-  GROWTH: { hasApi: false, billing: { kind: 'ALLOWANCE', limit: null } },
-  SCALE: { hasApi: true, billing: { kind: 'ALLOWANCE', limit: 2000 } },
-  ENTERPRISE: { hasApi: true, billing: { kind: 'USAGE', limit: null } },
+/** How each plan is billed (decision 22). */
+const PLAN_BILLING: Record<Plan, Billing> = {
+  STARTER: { kind: 'ALLOWANCE', limit: null },
+  GROWTH: { kind: 'ALLOWANCE', limit: null },
+  SCALE: { kind: 'ALLOWANCE', limit: 2000 },
+  ENTERPRISE: { kind: 'USAGE', limit: null },
 };
 
 export const LIMIT_REFUSAL = { ALLOWANCE: 'LIMIT_EXCEEDED', USAGE: 'USAGE_CAP_EXCEEDED' } as const;
@@ -26,13 +26,13 @@ export interface Shop {
   createdAt: number;
 }
 
-export const hasApi = (shop: Shop): boolean => PLAN_TABLE[shop.plan].hasApi;
+export const hasApi = (shop: Shop): boolean => PLANS_WITH_API.includes(shop.plan);
 
 /** The operator's own figures win over the plan's. */
 const billingOf = (row: Row<'shops'>): Billing => {
   if (row.billing === 'ALLOWANCE') return { kind: 'ALLOWANCE', limit: row.allowance };
   if (row.billing === 'USAGE') return { kind: 'USAGE', limit: row.usage_cap };
-  return PLAN_TABLE[row.plan as Plan].billing;
+  return PLAN_BILLING[row.plan as Plan];
 };
 
 export const shopFrom = (row: Row<'shops'>): Shop => ({

@@ -1,5 +1,5 @@
 import { Button, EmptyState, Group, NativeSelect, Text } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowLeft, RefreshCw, Send } from 'lucide-react';
 import { useState } from 'react';
@@ -20,6 +20,7 @@ import { TextLink } from '../parts/links.tsx';
 import { ListPager } from '../parts/list-pager.tsx';
 import { Moment } from '../parts/moment.tsx';
 import { QueryView } from '../parts/query-view.tsx';
+import { Refusal } from '../parts/refusal.tsx';
 import { SettingsPage } from '../parts/settings-page.tsx';
 
 const route = getRouteApi('/inside/settings/external-api/$id');
@@ -62,6 +63,12 @@ export const DeliveriesPage = () => {
     setAsked(false);
   };
 
+  /** It shows up in the list like any other delivery. */
+  const test = useMutation({
+    mutationFn: () => api.post<Delivery>(`/clients/${encodeURIComponent(id)}/test-event`),
+    onSuccess: () => deliveries.refetch(),
+  });
+
   return (
     <SettingsPage
       title={client ? `Deliveries to ${client.name}` : 'Deliveries'}
@@ -72,16 +79,28 @@ export const DeliveriesPage = () => {
       }
       lead={client ? leadOf(client) : undefined}
       actions={
-        <Button
-          variant="default"
-          leftSection={<RefreshCw size={16} aria-hidden />}
-          loading={asked}
-          onClick={refresh}
-        >
-          Refresh
-        </Button>
+        <>
+          <Button
+            variant="default"
+            leftSection={<RefreshCw size={16} aria-hidden />}
+            loading={asked}
+            onClick={refresh}
+          >
+            Refresh
+          </Button>
+          {client?.webhookUrl && client.revokedAt === null ? (
+            <Button
+              leftSection={<Send size={16} aria-hidden />}
+              loading={test.isPending}
+              onClick={() => test.mutate()}
+            >
+              Send test event
+            </Button>
+          ) : null}
+        </>
       }
     >
+      {test.error ? <Refusal title="The test event was not sent" error={test.error} /> : null}
       <Group align="flex-end" gap="sm">
         <NativeSelect
           label="Status"

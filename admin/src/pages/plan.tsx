@@ -2,6 +2,7 @@ import { Badge, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@m
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
+import { PLANS_WITH_API } from '../../../contract/admin-people.ts';
 import { overviewQuery } from '../overview-query.ts';
 import { PLAN_WORDS } from '../parts/plans.ts';
 import { QueryView } from '../parts/query-view.tsx';
@@ -13,7 +14,8 @@ type Month = Overview['month'];
 export const PlanPage = () => {
   const { shop } = useSession();
   const overview = useQuery(overviewQuery);
-  const { name, hasApi } = PLAN_WORDS[shop.plan];
+  const name = PLAN_WORDS[shop.plan];
+  const hasApi = PLANS_WITH_API.includes(shop.plan);
   const active = shop.subscription === 'active';
   return (
     <SettingsPage

@@ -1,11 +1,11 @@
 import { Alert, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Overview } from '../../../contract/admin.ts';
+import { PLANS_WITH_API } from '../../../contract/admin-people.ts';
 import { overviewQuery } from '../overview-query.ts';
 import { type Session, useSession } from '../session.ts';
 
 const NEARLY = 0.8;
-const PLANS_WITH_API = ['SCALE', 'ENTERPRISE'];
 
 interface Notice {
   colour: string;

@@ -27,8 +27,8 @@ export const statusWords = (status: string): { label: string; color: string } =>
   STATUS_WORDS[status as keyof typeof STATUS_WORDS] ?? { label: status, color: 'gray' };
 
 export const DISPOSITION_WORDS: Record<(typeof DISPOSITIONS)[number], { label: string; says: string }> = {
-  RESTOCK_MASTER: { label: 'Restock as master', says: 'Back into stock under its own sku' },
-  RESTOCK_CHILD: { label: 'Restock as child', says: 'Back into stock under a second-grade sku' },
+  RESTOCK_MASTER: { label: 'Restock at master', says: 'Back into stock at the master location' },
+  RESTOCK_CHILD: { label: 'Restock at child', says: 'Back into stock at a child location' },
   WRITE_OFF: { label: 'Write off', says: 'Leaves the stock for good' },
   RETURN_TO_SUPPLIER: { label: 'Return to supplier', says: 'Goes back to where it was bought' },
 };
