@@ -52,7 +52,7 @@ const Change = z.strictObject({ from: z.unknown(), to: z.unknown() });
 /** Words of the contract as the other pages say them. */
 const VALUE_WORDS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(ROLE_WORDS).map(([role, { name }]) => [`role ${role}`, name])),
-  ...Object.fromEntries(Object.entries(PLAN_WORDS).map(([plan, { name }]) => [`plan ${plan}`, name])),
+  ...Object.fromEntries(Object.entries(PLAN_WORDS).map(([plan, name]) => [`plan ${plan}`, name])),
   'billing ALLOWANCE': 'By plan',
   'billing USAGE': 'By use',
   'passwordChanged true': 'Set',
