@@ -38,7 +38,7 @@ export type Listed<Item> = ReturnType<typeof listEnvelope<Item>>;
 
 /** Others work on the same returns: what is on the screen is asked for again this often. */
 const REFETCH_MS = 30_000;
-export const PAGE_SIZE = 25;
+const PAGE_SIZE = 25;
 
 /** What of the address narrows this kind's list; the API refuses what it does not know. */
 export const filtersOf = (kind: Kind, { q, status, origin, ...rest }: ListSearch) => ({

@@ -14,6 +14,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, Check, Copy, Printer } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { ApiError } from '../api.ts';
 import { AddNote } from './add-note.tsx';
 import { type AnyReturn, detailQuery, type Kind, timelineQuery } from './kinds.ts';
 import { lastSearch } from './last-search.ts';
@@ -57,11 +58,12 @@ export const ReturnDetail = <Item extends AnyReturn>({
           </Group>
         </TextLink>
       </Box>
+      {detail.error && !item ? <PageTitle>{`No ${kind.one}`}</PageTitle> : null}
       {detail.error ? (
         <Refusal
           title={item ? 'This may be out of date' : `This ${kind.one} could not be read`}
           error={detail.error}
-          onRetry={() => void detail.refetch()}
+          {...(isGone(detail.error) ? {} : { onRetry: () => void detail.refetch() })}
         />
       ) : null}
       {item ? (
@@ -79,14 +81,14 @@ export const ReturnDetail = <Item extends AnyReturn>({
           </Grid>
           {slip(item)}
         </>
-      ) : detail.error ? (
-        <PageTitle>{kind.title}</PageTitle>
-      ) : (
+      ) : detail.isPending ? (
         <Awaited />
-      )}
+      ) : null}
     </Stack>
   );
 };
+
+const isGone = (error: Error): boolean => error instanceof ApiError && error.status === 404;
 
 const Heading = ({ item: { rmaNumber, status, createdAt, updatedAt } }: { item: AnyReturn }) => (
   <Group justify="space-between" gap="sm">
