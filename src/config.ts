@@ -97,6 +97,8 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
 
   const host = setting('HOST', text, '127.0.0.1');
   const listenPort = setting('PORT', port, 3000);
+  const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`;
+  if (!URL.canParse(ownUrl)) throw new ConfigError('HOST must be a host name or an IP address');
   const databaseUrl = setting('DATABASE_URL', postgresUrl, null);
   const config: Config = {
     host,
@@ -108,11 +110,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
-    publicUrl: setting(
-      'PUBLIC_URL',
-      webUrl,
-      `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`,
-    ),
+    publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     metricsToken: setting('METRICS_TOKEN', text, null),
   };
   if (databaseUrl && !config.secretKey)

@@ -21,6 +21,7 @@ const FILE_WORDS: Record<string, string> = {
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'the disk is full',
   ENOTDIR: 'a part of the path is not a folder',
+  ENOENT: 'there is no such folder, and it cannot be made',
   EEXIST: 'something that is not a folder is in the way',
 };
 

@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, OnQuery } from './database.ts';
 import { openPostgres } from './postgres.ts';
@@ -7,7 +7,19 @@ import { openSqlite } from './sqlite.ts';
 
 export const openDatabase = (config: Pick<Config, 'databaseUrl' | 'dataDir'>, onQuery: OnQuery): Database => {
   if (config.databaseUrl) return openPostgres(config.databaseUrl, onQuery);
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(config.dataDir);
   accessSync(config.dataDir, constants.W_OK);
   return openSqlite(join(config.dataDir, 'handback.sqlite'), onQuery);
+};
+
+/** Folder by folder: Node's own recursive way never ends where a file system takes no folders. */
+const makeFolder = (path: string): void => {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process that starts at the same time was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !existsSync(path)) throw error;
+  }
 };

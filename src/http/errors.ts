@@ -60,7 +60,9 @@ export const errorBody = (error: ServiceError, requestId: string): ErrorBody => 
 
 /** The one place where an error becomes an answer. */
 export const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-  const refusal = serviceErrorFrom(error);
+  // A caller who hangs up in the middle of a body is no fault of ours, and hears no answer.
+  const hungUp = request.raw.destroyed && !request.raw.complete;
+  const refusal = hungUp ? new ServiceError('BAD_REQUEST') : serviceErrorFrom(error);
   const { status } = REFUSALS[refusal.code];
   if (status >= 500)
     request.log.error({ requestId: request.id, fault: describeError(error) }, 'request failed');

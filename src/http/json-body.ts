@@ -55,8 +55,14 @@ const parseJson = (bytes: Buffer): unknown => {
   return value;
 };
 
+const COMPRESSED = { message: 'Send the body uncompressed: no Content-Encoding is taken.' };
+
 /** JSON is the only body taken; no bytes at all are no body, whatever the header says. */
 export const takeJsonBodies = (app: FastifyInstance): void => {
+  app.addHook('preParsing', async ({ headers }) => {
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+      throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', COMPRESSED);
+  });
   app.removeAllContentTypeParsers();
   const bytes = { parseAs: 'buffer' } as const;
   app.addContentTypeParser('application/json', bytes, async (_request: unknown, body: Buffer) =>

@@ -29,7 +29,8 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
     const { metricsToken, host } = ctx.config;
     // Without a token the figures are for this machine only; elsewhere the page is not there at all.
     if (!metricsToken && !isLoopback(host)) throw new ServiceError('NO_ROUTE');
-    if (metricsToken && !sameText(request.headers.authorization ?? '', `Bearer ${metricsToken}`))
+    const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    if (metricsToken && !sameText(sent, metricsToken))
       throw new ServiceError('UNAUTHORIZED', {
         message: 'The metrics need METRICS_TOKEN as a Bearer token.',
       });

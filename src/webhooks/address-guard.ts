@@ -89,10 +89,11 @@ export const addressGuard = ({
     },
     async faultOf(value) {
       const url = URL.canParse(value) ? new URL(value) : null;
-      if (!url || !['http:', 'https:'].includes(url.protocol)) return 'must be an http or https address';
+      if (!url) return 'must be a whole web address, https://example.com/hook for example';
+      if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))
+        return 'must be an https address';
       if (url.username || url.password) return 'must not hold a user name or password';
       if (allowPrivate) return null;
-      if (url.protocol === 'http:') return 'must be an https address';
       const host = hostIn(url.hostname);
       if (/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)) return PRIVATE;
       try {

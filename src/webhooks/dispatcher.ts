@@ -84,13 +84,15 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
 
   const carry = async (delivery: Claimed, receiver: Receiver | undefined): Promise<void> => {
     flights.start(delivery.clientId);
-    const { settlement, timedOut } = receiver ? await attempt(delivery, receiver) : withoutReceiver(delivery);
+    const { settlement, timedOut } = receiver?.url
+      ? await attempt(delivery, { ...receiver, url: receiver.url })
+      : withoutReceiver(delivery, receiver?.shopId ?? null);
     if (flights.land(delivery.clientId, timedOut)) sleeper.wake();
     await settler.add(settlement);
     if (flights.settled() || settlement.status === 'PENDING') sleeper.wake();
   };
 
-  const attempt = async (delivery: Claimed, receiver: Receiver) => {
+  const attempt = async (delivery: Claimed, receiver: Receiver & { url: string }) => {
     const startedAt = ctx.clock.now();
     const { statusCode, error, timedOut } = await sender.send({
       url: receiver.url,
@@ -110,7 +112,8 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     const status = done ? 'DELIVERED' : again === null ? 'DROPPED' : 'PENDING';
     ctx.metrics.observeAttempt(done ? 'acknowledged' : statusCode === null ? 'failed' : 'refused');
     if (done) ctx.metrics.observeDelivery((endedAt - delivery.createdAt) / 1000);
-    if (status === 'DROPPED') drop(delivery, receiver.shopId, error ?? `status ${statusCode}`);
+    if (status === 'DROPPED')
+      drop({ ...delivery, attempts }, receiver.shopId, error ?? `status ${statusCode}`);
     const settlement: Settlement = {
       id: delivery.id,
       token: delivery.token,
@@ -123,9 +126,9 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
   };
 
   /** Revoked, or its URL taken away, while the event waited: nobody to send it to any more. */
-  const withoutReceiver = (delivery: Claimed) => {
+  const withoutReceiver = (delivery: Claimed, shopId: string | null) => {
     const nowMs = ctx.clock.now();
-    drop(delivery, null, 'the client was revoked or has no webhook URL any more');
+    drop(delivery, shopId, 'the client was revoked or has no webhook URL any more');
     const { id, token, attempts } = delivery;
     const settlement: Settlement = {
       id,
@@ -140,7 +143,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
 
   const drop = ({ id, clientId, event, attempts }: Claimed, shopId: string | null, reason: string): void =>
     ctx.log.warn(
-      { deliveryId: id, clientId, shopId, event, attempts: attempts.length + 1, reason },
+      { deliveryId: id, clientId, shopId, event, attempts: attempts.length, reason },
       'webhook dropped',
     );
 

@@ -140,25 +140,27 @@ export const settle = async (ctx: Pick<Context, 'db' | 'rows'>, settlements: Set
 };
 
 export interface Receiver {
-  clientId: string;
   shopId: string;
-  url: string;
+  /** null: the client was revoked or has no URL any more. */
+  url: string | null;
   sealedSecret: string;
 }
 
-/** Where these clients' deliveries go now; one that was revoked or has no URL any more is missing. */
+/** Where these clients' deliveries go now. */
 export const receiversById = async (db: Db, clientIds: string[]): Promise<Map<string, Receiver>> => {
   const rows = await db
     .selectFrom('api_clients')
-    .select(['id', 'shop_id', 'webhook_url', 'webhook_secret'])
+    .select(['id', 'shop_id', 'webhook_url', 'webhook_secret', 'revoked_at'])
     .where('id', 'in', clientIds)
-    .where('revoked_at', 'is', null)
-    .where('webhook_url', 'is not', null)
     .execute();
   return new Map(
     rows.map((row) => [
       row.id,
-      { clientId: row.id, shopId: row.shop_id, url: row.webhook_url ?? '', sealedSecret: row.webhook_secret },
+      {
+        shopId: row.shop_id,
+        url: row.revoked_at === null ? row.webhook_url : null,
+        sealedSecret: row.webhook_secret,
+      },
     ]),
   );
 };

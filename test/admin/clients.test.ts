@@ -55,7 +55,7 @@ describe('API clients', () => {
     ['http://example.com/', 'https'],
     ['https://127.0.0.1/', 'private network'],
     ['https://user:pass@example.com/', 'user name'],
-    ['nonsense', 'http or https'],
+    ['nonsense', 'whole web address'],
   ])('refuse %s as a webhook URL, when made and when edited', async (webhookUrl, words) => {
     const t = await harness();
     const admin = await newPerson(t);

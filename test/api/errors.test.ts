@@ -266,3 +266,12 @@ describe('bytes that are not a request', () => {
     expectError(answer, answer.status);
   });
 });
+
+it('a compressed body is a 415 that says so', async () => {
+  const t = await harness();
+  const answer = await t.post('/offline-repairs', new Uint8Array([31, 139, 8, 0]), {
+    headers: { 'content-encoding': 'gzip' },
+  });
+  expectError(answer, 415);
+  expect(answer.body.message).toContain('uncompressed');
+});

@@ -50,17 +50,18 @@ describe('saving a webhook URL', () => {
     expect(await guard.faultOf('https://not-yet.example/')).toBeNull();
   });
 
-  it.each([
-    'ftp://example.com/',
-    'file:///etc/passwd',
-    'javascript:alert(1)',
-    'example.com',
-    '',
-    '//example.com',
-    'https://',
-  ])('refuses %j as no web address', async (url) => {
-    expect(await guardWith().faultOf(url)).toBe('must be an http or https address');
-  });
+  it.each(['ftp://example.com/', 'file:///etc/passwd', 'javascript:alert(1)', 'http://example.com/'])(
+    'refuses %j, which is not https',
+    async (url) => {
+      expect(await guardWith().faultOf(url)).toBe('must be an https address');
+    },
+  );
+  it.each(['example.com', '', '//example.com', 'https://', 'https://example.com:99999/'])(
+    'refuses %j as no whole web address',
+    async (url) => {
+      expect(await guardWith().faultOf(url)).toMatch(/^must be a whole web address/);
+    },
+  );
   it('refuses credentials and plain http', async () => {
     expect(await guardWith().faultOf('https://user:pass@example.com/')).toBe(
       'must not hold a user name or password',

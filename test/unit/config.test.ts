@@ -179,3 +179,7 @@ describe('the process', () => {
     expect(status).toBe(1);
   });
 });
+
+it.each(['999.1.1.1', 'bad host', 'a/b'])('HOST %j stops the start with a line that names it', (HOST) => {
+  expect(() => readConfig({ HOST })).toThrow(/^HOST must be/);
+});
