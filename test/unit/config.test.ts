@@ -180,6 +180,6 @@ describe('the process', () => {
   });
 });
 
-it.each(['999.1.1.1', 'bad host', 'a/b'])('HOST %j stops the start with a line that names it', (HOST) => {
+it.each(['999.1.1.1', 'bad host'])('HOST %j stops the start with a line that names it', (HOST) => {
   expect(() => readConfig({ HOST })).toThrow(/^HOST must be/);
 });
