@@ -1,5 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { expect, inject, onTestFinished } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import type { Shop } from '../../src/shops/plans.ts';
@@ -92,6 +92,20 @@ export const openAs = async (
   const page = await openWindow(t, options);
   await signIn(page, email);
   return page;
+};
+
+/** What is said beside an input, by what describes it: its help and its fault. */
+export const saidAt = async (input: Locator): Promise<string> => {
+  const ids = (await input.getAttribute('aria-describedby'))?.split(/\s+/) ?? [];
+  const said = await Promise.all(ids.map((id) => input.page().locator(`[id="${id}"]`).allTextContents()));
+  return said.flat().join(' ');
+};
+
+/** Nothing moves or fades any more. */
+export const settled = async (page: Page): Promise<void> => {
+  // Asked from here: the page's own policy forbids scripts made of text.
+  const moving = `document.getAnimations().filter(({ playState }) => playState === 'running').length`;
+  await expect.poll(() => page.evaluate(moving)).toBe(0);
 };
 
 /** No violation of what axe checks, on the page as it stands. */
