@@ -1,4 +1,4 @@
-import { build } from 'vite';
+import { execFileSync } from 'node:child_process';
 import type { TestProject } from 'vitest/node';
 import { findBrowser } from './find-browser.ts';
 
@@ -9,7 +9,7 @@ declare module 'vitest' {
 }
 
 /** The browser, and the app as it is now. */
-export default async function setup(project: TestProject) {
+export default function setup(project: TestProject) {
   project.provide('browser', findBrowser());
-  await build({ configFile: 'admin/vite.config.ts', logLevel: 'warn' });
+  execFileSync(process.execPath, ['scripts/build-admin.mjs'], { stdio: 'inherit' });
 }
