@@ -65,9 +65,11 @@ export const openWindow = async (
   return page;
 };
 
-/** Chromium itself logs every refused request; whether a refusal was right is for the test to say. */
+/** Chromium itself logs every refused request, and every one without a connection; whether a refusal was right is for the test to say. */
 const isExpected = (text: string): boolean =>
-  /^Failed to load resource: the server responded with a status of 4\d\d/.test(text);
+  /^Failed to load resource: (the server responded with a status of 4\d\d|net::ERR_INTERNET_DISCONNECTED)/.test(
+    text,
+  );
 
 export const closeBrowser = async (): Promise<void> => {
   await (await shared)?.close();

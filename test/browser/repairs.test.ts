@@ -1,0 +1,368 @@
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { UserRole } from '../../contract/admin-people.ts';
+import { newPerson, newUser } from '../support/admin.ts';
+import { repairBody } from '../support/bodies.ts';
+import { closeBrowser, openAs, openWindow, signIn } from '../support/browser.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+afterAll(closeBrowser);
+
+const newRepair = async (t: Harness, more: Record<string, unknown> = {}) => {
+  const { status, body } = await t.post('/offline-repairs', repairBody(more));
+  expect(status).toBe(201);
+  return body as { id: string; rmaNumber: string };
+};
+
+/** A repair that somebody at a counter made. */
+const newRepairOfStaff = async (t: Harness, more: Record<string, unknown> = {}) => {
+  const person = await newPerson(t, { role: 'STAFF' });
+  const { status, body } = await person.post('/offline-repairs', repairBody(more));
+  expect(status).toBe(201);
+  return body as { id: string; rmaNumber: string };
+};
+
+/** Somebody signed in, with the address they signed in with. */
+const openWithEmail = async (t: Harness, role: UserRole) => {
+  const { email } = await newUser(t, { role });
+  const page = await openWindow(t);
+  await signIn(page, email);
+  return { page, email };
+};
+
+const searchOf = (page: Page): Record<string, string> => Object.fromEntries(new URL(page.url()).searchParams);
+const rowOf = (page: Page, rmaNumber: string): Locator =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name: rmaNumber, exact: true }) });
+const field = (page: Page, name: string): Locator => page.getByRole('textbox', { name, exact: true });
+const choose = async (page: Page, list: string, option: string): Promise<void> => {
+  await page.getByRole('combobox', { name: list, exact: true }).click();
+  await page.getByRole('option', { name: option, exact: true }).click();
+};
+const theTitle = (page: Page, name: string): Locator =>
+  page.getByRole('heading', { name, level: 2, exact: true });
+
+describe('the list of repairs', () => {
+  it('is empty at first, and leads to the form', async () => {
+    const t = await harness();
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs');
+    await page.getByText('No repairs yet').waitFor();
+    expect(await page.getByRole('button', { name: 'Export CSV' }).isDisabled()).toBe(true);
+    await page.getByRole('link', { name: 'Create the first' }).click();
+    await theTitle(page, 'New repair').waitFor();
+  });
+
+  it.each(['STAFF', 'ADMIN'] as const)(
+    'shows %s what programs and people made; a row leads to the repair and back',
+    async (role) => {
+      const t = await harness();
+      const ofProgram = await newRepair(t);
+      const ofStaff = await newRepairOfStaff(t, { customerName: 'Grace Okafor' });
+      const page = await openAs(t, role);
+      await page.goto('/admin/offline-repairs');
+      await rowOf(page, ofProgram.rmaNumber).getByText('Ada Pereira').waitFor();
+      await rowOf(page, ofStaff.rmaNumber).getByText('Grace Okafor').waitFor();
+      await page.getByText('2 repairs', { exact: true }).waitFor();
+      await page.getByRole('link', { name: ofStaff.rmaNumber }).click();
+      await theTitle(page, ofStaff.rmaNumber).waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/admin/offline-repairs/${ofStaff.id}`);
+      await page.getByRole('main').getByRole('link', { name: 'Offline repairs' }).click();
+      await rowOf(page, ofProgram.rmaNumber).waitFor();
+    },
+  );
+
+  it('is filtered by words, status and origin, all in the address', async () => {
+    const t = await harness();
+    const wanted = await newRepairOfStaff(t, { orderNumber: 'SO-777', startStatus: 'COUNTER_SWAPPED' });
+    const other = await newRepair(t, { orderNumber: 'SO-777', startStatus: 'COUNTER_SWAPPED' });
+    await newRepairOfStaff(t, { orderNumber: 'SO-778', startStatus: 'COUNTER_SWAPPED' });
+    await newRepairOfStaff(t, { orderNumber: 'SO-777' });
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs');
+    await page.getByText('4 repairs', { exact: true }).waitFor();
+    await field(page, 'Number, order, customer, sku, serial').fill('SO-777');
+    await page.getByText('3 repairs', { exact: true }).waitFor();
+    await choose(page, 'Status', 'Counter swapped');
+    await page.getByText('2 repairs', { exact: true }).waitFor();
+    await choose(page, 'Created by', 'Created by staff');
+    await page.getByText('1 repair', { exact: true }).waitFor();
+    await rowOf(page, wanted.rmaNumber).waitFor();
+    expect(searchOf(page)).toEqual({ q: 'SO-777', status: 'COUNTER_SWAPPED', origin: 'STAFF' });
+
+    await page.reload();
+    await page.getByText('1 repair', { exact: true }).waitFor();
+    await rowOf(page, wanted.rmaNumber).waitFor();
+    expect(await rowOf(page, other.rmaNumber).count()).toBe(0);
+    expect(await field(page, 'Number, order, customer, sku, serial').inputValue()).toBe('SO-777');
+    expect(await page.getByRole('combobox', { name: 'Status' }).inputValue()).toBe('Counter swapped');
+
+    await page.goBack();
+    await page.getByText('2 repairs', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByText('4 repairs', { exact: true }).waitFor();
+    expect(searchOf(page)).toEqual({});
+  });
+
+  it('says that nothing was found, and how to find everything again', async () => {
+    const t = await harness();
+    const { rmaNumber } = await newRepair(t);
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs?q=nowhere');
+    await page.getByText('No repairs like that').waitFor();
+    await page.getByRole('button', { name: 'Clear all filters' }).click();
+    await rowOf(page, rmaNumber).waitFor();
+  });
+
+  it('opens the one repair whose whole number was typed or scanned', async () => {
+    const t = await harness();
+    const { rmaNumber } = await newRepair(t);
+    await newRepair(t);
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs');
+    await rowOf(page, rmaNumber).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type(rmaNumber);
+    await page.keyboard.press('Enter');
+    await theTitle(page, rmaNumber).waitFor();
+  });
+
+  it('has pages', async () => {
+    const t = await harness();
+    const oldest = await newRepair(t);
+    for (let i = 0; i < 25; i++) await newRepair(t);
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs');
+    await page.getByText('26 repairs, page 1 of 2').waitFor();
+    expect(await rowOf(page, oldest.rmaNumber).count()).toBe(0);
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await rowOf(page, oldest.rmaNumber).waitFor();
+    await page.getByText('26 repairs, page 2 of 2').waitFor();
+    expect(searchOf(page)).toEqual({ page: '2' });
+    await page.reload();
+    await rowOf(page, oldest.rmaNumber).waitFor();
+    await page.goto('/admin/offline-repairs?page=9');
+    await page.getByText('This page is empty').waitFor();
+    await page.getByRole('button', { name: 'To the first page' }).click();
+    await page.getByText('26 repairs, page 1 of 2').waitFor();
+  });
+
+  it('is exported as it is filtered', async () => {
+    const t = await harness();
+    const wanted = await newRepair(t, { customerName: 'Pereira, Ada', storeId: 'store-9' });
+    const other = await newRepair(t);
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs?storeId=store-9');
+    await rowOf(page, wanted.rmaNumber).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^offline-repairs-\d{4}-\d\d-\d\d\.csv$/);
+    const text = await readFile(await download.path(), 'utf8');
+    const [head, ...rows] = text.trimEnd().split('\r\n');
+    expect(head).toMatch(/^\uFEFFNumber,Status,Order number,/);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toContain(`${wanted.rmaNumber},OFFLINE_DIAGNOSTICS,SO-10042,store-9,"Pereira, Ada"`);
+    expect(text).not.toContain(other.rmaNumber);
+    await page.getByText('1 repair exported').waitFor();
+  });
+
+  it('moves two selected repairs at once, and reports', async () => {
+    const t = await harness();
+    const [first, second, third] = [await newRepair(t), await newRepair(t), await newRepair(t)];
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs');
+    await page.getByRole('checkbox', { name: `Select ${first.rmaNumber}` }).check();
+    await page.getByRole('checkbox', { name: `Select ${second.rmaNumber}` }).check();
+    const bar = page.getByRole('region', { name: 'Selected rows' });
+    await bar.getByText('2 repairs selected').waitFor();
+    await bar.getByRole('button', { name: 'Begin repair' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Begin repair: 2 repairs' });
+    await dialog.getByLabel('Technician').fill('tech-12');
+    await dialog.getByRole('button', { name: 'Begin repair' }).click();
+    await dialog.getByText('Repair begun: 2 of 2').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await bar.waitFor({ state: 'hidden' });
+    await rowOf(page, first.rmaNumber).getByText('In repair').waitFor();
+    await rowOf(page, second.rmaNumber).getByText('In repair').waitFor();
+    await rowOf(page, third.rmaNumber).getByText('In diagnostics').waitFor();
+    for (const { id } of [first, second])
+      expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject({
+        status: 'OFFLINE_REPAIR',
+        assignedToId: 'tech-12',
+      });
+    expect((await t.get(`/offline-repairs/${third.id}`)).body.status).toBe('OFFLINE_DIAGNOSTICS');
+  });
+});
+
+describe('a repair', () => {
+  it.each(['STAFF', 'ADMIN'] as const)(
+    'is worked through by %s, and the timeline tells of it',
+    async (role) => {
+      const t = await harness();
+      const { id, rmaNumber } = await newRepair(t);
+      const { page, email } = await openWithEmail(t, role);
+      await page.goto(`/admin/offline-repairs/${id}`);
+      await theTitle(page, rmaNumber).waitFor();
+      const moves = page.getByRole('group', { name: 'What can be done' });
+      const story = page.getByLabel('What happened, newest first');
+      await story.getByText('created this return').waitFor();
+      const begin = async (label: string) => {
+        await moves.getByRole('button', { name: label, exact: true }).click();
+        return page.getByRole('dialog', { name: `${label}: ${rmaNumber}` });
+      };
+      const send = async (dialog: Locator, label: string) => {
+        await dialog.getByRole('button', { name: label, exact: true }).click();
+        await dialog.waitFor({ state: 'hidden' });
+      };
+      const told = (words: string) =>
+        expect.poll(() => story.innerText(), { timeout: 10_000 }).toContain(`${email} (staff) ${words}`);
+
+      const repair = await begin('Begin repair');
+      await repair.getByLabel('Technician').fill('tech-12');
+      await repair.getByLabel('Repair notes').fill('New heating element');
+      await send(repair, 'Begin repair');
+      await told('moved it');
+      await story.getByText('Technician tech-12').waitFor();
+
+      const tracking = await begin('Add tracking');
+      await tracking.getByRole('button', { name: 'Add tracking' }).click();
+      await expect
+        .poll(() => tracking.getByLabel('Tracking number').getAttribute('aria-invalid'))
+        .toBe('true');
+      await tracking.getByLabel('Tracking number').fill('JD0146000034');
+      await tracking.getByLabel('Carrier').fill('DHL');
+      await send(tracking, 'Add tracking');
+      await told('lodged tracking');
+      await story.getByText('Tracking JD0146000034 with DHL').waitFor();
+
+      const resolve = await begin('Resolve');
+      await resolve.getByRole('radio', { name: 'Write off' }).check();
+      await resolve.getByLabel('Notes').fill('Beyond repair');
+      await send(resolve, 'Resolve');
+      await told('decided what becomes of the item');
+      await story.getByText('Beyond repair').waitFor();
+
+      await send(await begin('Close'), 'Close');
+      await told('closed it');
+
+      await page.getByLabel('Add a note').fill('The customer was told');
+      await page.getByRole('button', { name: 'Add note' }).click();
+      await told('noted');
+      await story.getByText('The customer was told').waitFor();
+      expect(await page.getByLabel('Add a note').inputValue()).toBe('');
+
+      expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject({
+        status: 'OFFLINE_CLOSED',
+        assignedToId: 'tech-12',
+        repairNotes: 'New heating element',
+        trackingNumber: 'JD0146000034',
+        carrierName: 'DHL',
+        offlineDisposition: 'WRITE_OFF',
+      });
+    },
+  );
+
+  it('warns before it is opened again', async () => {
+    const t = await harness();
+    const { id, rmaNumber } = await newRepair(t);
+    await t.post(`/offline-repairs/${id}/close`, {});
+    const page = await openAs(t, 'STAFF');
+    await page.goto(`/admin/offline-repairs/${id}`);
+    await page.getByRole('button', { name: 'Begin diagnostics' }).click();
+    const dialog = page.getByRole('dialog', { name: `Begin diagnostics: ${rmaNumber}` });
+    await dialog.getByText('This repair is closed; this opens it again.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe('OFFLINE_CLOSED');
+  });
+
+  it('prints a slip, and nothing else', async () => {
+    const t = await harness();
+    const { id, rmaNumber } = await newRepair(t);
+    const page = await openAs(t, 'STAFF');
+    await page.goto(`/admin/offline-repairs/${id}`);
+    await page.getByRole('button', { name: 'Print slip' }).waitFor();
+    const barcode = page.getByLabel(`Bar code of ${rmaNumber}`);
+    expect(await barcode.isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'print' });
+    await barcode.waitFor();
+    await page.getByRole('paragraph', { includeHidden: true }).getByText(rmaNumber).waitFor();
+    expect(await page.getByRole('button', { name: 'Print slip' }).count()).toBe(0);
+  });
+
+  it('that is not of this shop is not found', async () => {
+    const t = await harness();
+    const { client } = await t.addShop();
+    const { body } = await t.post('/offline-repairs', repairBody(), { key: client.apiKey });
+    const page = await openAs(t, 'ADMIN');
+    await page.goto(`/admin/offline-repairs/${body.id}`);
+    await page.getByRole('alert').getByText('This repair could not be read').waitFor();
+    expect(await page.getByText(body.rmaNumber).count()).toBe(0);
+  });
+});
+
+const fillRepair = async (page: Page): Promise<void> => {
+  await field(page, 'Name').fill('Ada Pereira');
+  await field(page, 'E-mail').fill('ada@example.com');
+  await field(page, 'Order number').fill('SO-10042');
+  await field(page, 'Store').fill('store-7');
+  await field(page, 'Sku').fill('KETTLE-17');
+  await field(page, 'Product').fill('Kettle 1.7 l');
+  await field(page, 'Price of one').fill('49.95');
+  await field(page, 'What is wrong').fill('Does not heat up any more');
+};
+
+describe('the form for a repair', () => {
+  it('says what is missing, then makes the repair and shows it', async () => {
+    const t = await harness();
+    const { page, email } = await openWithEmail(t, 'STAFF');
+    await page.goto('/admin/offline-repairs/new');
+    await page.getByRole('button', { name: 'Create repair' }).click();
+    await page.getByText(/^\d+ fields need another look\.$/).waitFor();
+    expect(await field(page, 'Name').getAttribute('aria-invalid')).toBe('true');
+    await fillRepair(page);
+    await page.getByText('another look').waitFor({ state: 'hidden' });
+
+    await field(page, 'E-mail').fill('ada at example');
+    await page.getByText('1 field needs another look.').waitFor();
+    expect(await field(page, 'E-mail').getAttribute('aria-invalid')).toBe('true');
+    await field(page, 'E-mail').fill('ada@example.com');
+    await page.getByText('another look').waitFor({ state: 'hidden' });
+
+    await page.getByRole('radio', { name: 'Counter swapped' }).check();
+    await page.getByRole('button', { name: 'Create repair' }).click();
+    await page.getByRole('heading', { name: 'Item and fault' }).waitFor();
+    await page.getByLabel('What happened, newest first').getByText(email).waitFor();
+  });
+
+  it('keeps what was typed through a lost connection and a reload', async () => {
+    const t = await harness();
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs/new');
+    await fillRepair(page);
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Create repair' }).click();
+    await page.getByText('The service cannot be reached').waitFor();
+    expect(await field(page, 'Name').inputValue()).toBe('Ada Pereira');
+    await page.context().setOffline(false);
+    await page.reload();
+    await page.getByText('What you typed before is still here.').waitFor();
+    expect(await field(page, 'What is wrong').inputValue()).toBe('Does not heat up any more');
+    await page.getByRole('button', { name: 'Create repair' }).click();
+    await page.getByRole('heading', { name: 'Item and fault' }).waitFor();
+  });
+
+  it('can be started over', async () => {
+    const t = await harness();
+    const page = await openAs(t, 'STAFF');
+    await page.goto('/admin/offline-repairs/new');
+    await field(page, 'Name').fill('Ada Pereira');
+    await page.reload();
+    await page.getByRole('button', { name: 'Start over' }).click();
+    await page.getByText('What you typed before').waitFor({ state: 'hidden' });
+    expect(await field(page, 'Name').inputValue()).toBe('');
+  });
+});
