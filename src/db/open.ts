@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, OnQuery } from './database.ts';
@@ -14,12 +14,12 @@ export const openDatabase = (config: Pick<Config, 'databaseUrl' | 'dataDir'>, on
 
 /** Folder by folder: Node's own recursive way never ends where a file system takes no folders. */
 const makeFolder = (path: string): void => {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
+  if (!existsSync(dirname(path))) makeFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process that starts at the same time was faster.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !existsSync(path)) throw error;
+    // There already, perhaps by another process that starts at the same time.
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder) throw error;
   }
 };

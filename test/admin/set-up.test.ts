@@ -3,6 +3,7 @@ import { offerSetUp } from '../../src/staff/set-up.ts';
 import { adminCaller } from '../support/admin.ts';
 import { harness } from '../support/harness.ts';
 import { emptyDatabase, startServer } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const WISHES = {
   shopName: 'Harbour Road Electrics',
@@ -14,8 +15,7 @@ const linkIn = (text: string): string => /\/admin\/set-up\?token=([0-9a-f]{48})/
 
 it('the link of a first start makes the first shop and its Admin, once', async () => {
   const server = await startServer(await emptyDatabase());
-  const token = linkIn(server.stderr);
-  expect(token).not.toBe('');
+  const token = await until('the link is printed', () => linkIn(server.stderr));
   const json = { headers: { 'content-type': 'application/json' } };
   const setUp = (wishes: object) => server.post('/admin/api/set-up', wishes, json);
 
