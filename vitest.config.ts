@@ -11,7 +11,7 @@ const BOTH_ENGINES = [
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // The suites start servers and databases of their own; more than one file a core only makes them wait.
     maxWorkers: 2,

@@ -21,7 +21,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const COMMAND = join(ROOT, 'bin', 'handback.js');
 /** Halves the time a process takes to start, and the suites start hundreds. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile');
-const READY_WITHIN_MS = 20_000;
+const READY_WITHIN_MS = 40_000;
 const STOPPED_WITHIN_MS = 20_000;
 export const SECRET_KEY = 'a secret key for tests, long enough';
 
