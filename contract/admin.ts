@@ -10,8 +10,13 @@ import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
 // --- returns ---
 
-/** What staff may narrow a list by beyond what programs may. */
-const staffFilters = {
+export const RETURN_SORTS = ['number', 'updatedAt', 'status'] as const;
+export type ReturnSort = (typeof RETURN_SORTS)[number];
+export const SORT_ORDERS = ['asc', 'desc'] as const;
+export type SortOrder = (typeof SORT_ORDERS)[number];
+
+/** What staff may narrow and order a list by beyond what programs may. */
+const staffQuery = {
   q: text(LENGTH.name, {
     description:
       'Free text: every word of it must be found in number, order, customer, company, sku or serial.',
@@ -20,9 +25,14 @@ const staffFilters = {
     .enum(['API', 'STAFF'])
     .optional()
     .meta({ description: 'Made by a program of the shop, or by its staff.' }),
+  sort: z
+    .enum(RETURN_SORTS)
+    .default('number')
+    .meta({ description: 'What the list is ordered by; among equals by number.' }),
+  order: z.enum(SORT_ORDERS).default('desc'),
 };
-export const AdminOfflineRepairQuery = OfflineRepairQuery.extend(staffFilters);
-export const AdminTradeReturnQuery = TradeReturnQuery.extend(staffFilters);
+export const AdminOfflineRepairQuery = OfflineRepairQuery.extend(staffQuery);
+export const AdminTradeReturnQuery = TradeReturnQuery.extend(staffQuery);
 
 export const AddNote = z.strictObject({ note: text(LENGTH.freeText) }).meta({ id: 'AddNote' });
 export const TradeMove = z.strictObject({ note: optionalText(LENGTH.freeText) }).meta({ id: 'TradeMove' });

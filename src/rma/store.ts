@@ -1,4 +1,5 @@
 import { sql, type Updateable } from 'kysely';
+import type { ReturnSort, SortOrder } from '../../contract/admin.ts';
 import { isId, type Page } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Db, Trx } from '../db/database.ts';
@@ -54,11 +55,17 @@ export interface RmaFilters extends Page {
   q?: string | undefined;
   /** Staff only: made by programs or by people. */
   origin?: 'API' | 'STAFF' | undefined;
+  /** Staff only: newest first without. */
+  sort?: ReturnSort | undefined;
+  order?: SortOrder | undefined;
 }
+
+/** Each leads an index, whose end the tie-breaking number is or continues. */
+const SORT_COLUMNS = { number: 'number', updatedAt: 'updated_at', status: 'status' } as const;
 
 const escaped = (word: string): string => word.toLowerCase().replaceAll(/[\\%_]/g, '\\$&');
 
-/** Newest first: a shop's numbers rise with every creation, so their order is stable and has an index. */
+/** Newest first unless asked otherwise: a shop's numbers rise with every creation, so their order is stable and has an index. */
 export const listRmas = async <Table extends RmaTableName>(
   db: Db,
   table: Table,
@@ -66,7 +73,7 @@ export const listRmas = async <Table extends RmaTableName>(
   filters: RmaFilters,
   equal: Partial<Record<keyof Tables[Table], string | undefined>>,
 ): Promise<{ rows: RmaRow<Table>[]; total: number }> => {
-  const { updatedSince, q, origin } = filters;
+  const { updatedSince, q, origin, sort = 'number', order = 'desc' } = filters;
   const matching = () => {
     let query = from(db, table).where(visibleTo(caller));
     for (const [column, value] of Object.entries(equal))
@@ -80,7 +87,8 @@ export const listRmas = async <Table extends RmaTableName>(
   const [rows, { total }] = await Promise.all([
     matching()
       .selectAll()
-      .orderBy('number', 'desc')
+      .orderBy(SORT_COLUMNS[sort], order)
+      .$if(sort !== 'number', (query) => query.orderBy('number', order))
       .limit(filters.limit)
       .offset((filters.page - 1) * filters.limit)
       .execute(),

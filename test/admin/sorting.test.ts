@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { newPerson } from '../support/admin.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { harness } from '../support/harness.ts';
+
+/** Of three returns the first is moved last, which puts its status after that of the others, or before it. */
+const KINDS = [
+  { path: '/offline-repairs', body: repairBody, move: 'begin-repair', byStatus: [2, 3, 1] },
+  { path: '/trade-returns', body: tradeBody, move: 'approve', byStatus: [1, 2, 3] },
+];
+
+describe.each(KINDS)('the order of a list at $path', ({ path, body, move, byStatus }) => {
+  const three = async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const ids: string[] = [];
+    for (let made = 0; made < 3; made++) ids.push((await t.post(path, body())).body.id);
+    const [first, second, third] = ids;
+    expect((await staff.post(`${path}/${second}/notes`, { note: 'Called' })).status).toBe(200);
+    expect((await staff.post(`${path}/${third}/notes`, { note: 'Called' })).status).toBe(200);
+    expect((await staff.post(`${path}/${first}/${move}`)).status).toBe(200);
+    const listed = async (query: string) =>
+      (await staff.get(`${path}?${query}`)).body.items.map(({ id }: { id: string }) => ids.indexOf(id) + 1);
+    return { t, staff, listed };
+  };
+
+  it('is the one that was asked for, newest first without asking', async () => {
+    const { listed } = await three();
+    expect(await listed('')).toEqual([3, 2, 1]);
+    expect(await listed('order=asc')).toEqual([1, 2, 3]);
+    expect(await listed('sort=number')).toEqual([3, 2, 1]);
+    expect(await listed('sort=updatedAt')).toEqual([1, 3, 2]);
+    expect(await listed('sort=updatedAt&order=asc')).toEqual([2, 3, 1]);
+  });
+
+  it('by status keeps equals together, in the order of their numbers', async () => {
+    const { listed } = await three();
+    expect(await listed('sort=status&order=asc')).toEqual(byStatus);
+    expect(await listed('sort=status')).toEqual(byStatus.toReversed());
+  });
+
+  it('runs on from page to page, and holds what filters leave', async () => {
+    const { listed } = await three();
+    for (const sort of ['number', 'updatedAt', 'status']) {
+      const whole = await listed(`sort=${sort}&order=asc`);
+      const paged = await Promise.all(
+        [1, 2, 3].map((page) => listed(`sort=${sort}&order=asc&limit=1&page=${page}`)),
+      );
+      expect(paged.flat()).toEqual(whole);
+    }
+    expect(await listed('sort=updatedAt&order=asc&origin=API&q=rma')).toEqual([2, 3, 1]);
+    expect(await listed('sort=updatedAt&origin=STAFF')).toEqual([]);
+  });
+
+  it('is refused where nothing is ordered by it, and is none of a program’s business', async () => {
+    const { t, staff } = await three();
+    expect((await staff.get(`${path}?sort=customerName`)).status).toBe(400);
+    expect((await staff.get(`${path}?order=down`)).status).toBe(400);
+    expect((await t.get(`${path}?sort=updatedAt`)).status).toBe(400);
+    expect((await t.get(`${path}?order=asc`)).status).toBe(400);
+  });
+});
