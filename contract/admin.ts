@@ -3,17 +3,13 @@ import { Id, Instant, listOf, pageQuery } from './common.ts';
 import { LENGTH, optionalText, text } from './fields.ts';
 import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 import { OfflineRepairQuery } from './offline-repair.ts';
+import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
 import { TradeReturnQuery } from './trade-return.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
 // What the admin API takes and gives, beyond the schemas it shares with the external one. People are in admin-people.ts.
 
 // --- returns ---
-
-export const RETURN_SORTS = ['number', 'updatedAt', 'status'] as const;
-export type ReturnSort = (typeof RETURN_SORTS)[number];
-export const SORT_ORDERS = ['asc', 'desc'] as const;
-export type SortOrder = (typeof SORT_ORDERS)[number];
 
 /** What staff may narrow and order a list by beyond what programs may. */
 const staffQuery = {
@@ -27,9 +23,9 @@ const staffQuery = {
     .meta({ description: 'Made by a program of the shop, or by its staff.' }),
   sort: z
     .enum(RETURN_SORTS)
-    .default('number')
+    .default(DEFAULT_ORDER.sort)
     .meta({ description: 'What the list is ordered by; among equals by number.' }),
-  order: z.enum(SORT_ORDERS).default('desc'),
+  order: z.enum(SORT_ORDERS).default(DEFAULT_ORDER.order),
 };
 export const AdminOfflineRepairQuery = OfflineRepairQuery.extend(staffQuery);
 export const AdminTradeReturnQuery = TradeReturnQuery.extend(staffQuery);

@@ -1,6 +1,6 @@
 import { sql, type Updateable } from 'kysely';
-import type { ReturnSort, SortOrder } from '../../contract/admin.ts';
 import { isId, type Page } from '../../contract/common.ts';
+import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Caller } from '../caller.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
@@ -73,7 +73,7 @@ export const listRmas = async <Table extends RmaTableName>(
   filters: RmaFilters,
   equal: Partial<Record<keyof Tables[Table], string | undefined>>,
 ): Promise<{ rows: RmaRow<Table>[]; total: number }> => {
-  const { updatedSince, q, origin, sort = 'number', order = 'desc' } = filters;
+  const { updatedSince, q, origin, sort = DEFAULT_ORDER.sort, order = DEFAULT_ORDER.order } = filters;
   const matching = () => {
     let query = from(db, table).where(visibleTo(caller));
     for (const [column, value] of Object.entries(equal))
