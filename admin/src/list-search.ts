@@ -1,3 +1,11 @@
+import {
+  DEFAULT_ORDER,
+  RETURN_SORTS,
+  type ReturnSort,
+  SORT_ORDERS,
+  type SortOrder,
+} from '../../contract/return-order.ts';
+
 /** What a list shows stands in the address, so that a link shows the same. Empty and odd values are left out. */
 export interface ListSearch {
   page?: number;
@@ -7,6 +15,8 @@ export interface ListSearch {
   event?: string;
   storeId?: string;
   companyId?: string;
+  sort?: ReturnSort;
+  order?: SortOrder;
 }
 
 const TEXTS = ['q', 'status', 'event', 'storeId', 'companyId'] as const;
@@ -20,5 +30,9 @@ export const listSearch = (search: Record<string, unknown>): ListSearch => {
     if (typeof value === 'string' || typeof value === 'number') found[name] = String(value);
   }
   if (search['origin'] === 'API' || search['origin'] === 'STAFF') found.origin = search['origin'];
+  const sort = RETURN_SORTS.find((known) => known === search['sort']);
+  if (sort && sort !== DEFAULT_ORDER.sort) found.sort = sort;
+  const order = SORT_ORDERS.find((known) => known === search['order']);
+  if (order && order !== DEFAULT_ORDER.order) found.order = order;
   return found;
 };

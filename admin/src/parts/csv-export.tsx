@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ListSearch } from '../list-search.ts';
 import { type CsvColumn, csvText } from './csv.ts';
 import { type AnyReturn, countOf, filtersOf, type Kind, readPage } from './kinds.ts';
+import { inOrder, orderOf } from './list-order.ts';
 
 const PER_PAGE = 100;
 /** Beyond this a browser is the wrong tool; a spreadsheet as well. */
@@ -30,13 +31,15 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
     const { signal } = stopping;
     stop.current = stopping;
     setProgress({ done: 0, total: 0 });
-    // New returns push others onto the next page: what comes twice is kept once.
+    // Read by number, which no change of a return moves to another page, and ordered as asked at the end. New returns push
+    // others onto the next page: what comes twice is kept once.
+    const { sort: _, ...byNumber } = search;
     const found = new Map<string, Item>();
     try {
       for (let page = 1, pages = 1; page <= pages && found.size < MOST_ROWS; page++) {
         const { items, total, totalPages } = await queryClient.fetchQuery({
-          queryKey: [kind.path, 'export', filtersOf(kind, search), page],
-          queryFn: () => readPage<Item>(kind, { ...search, page }, PER_PAGE),
+          queryKey: [kind.path, 'export', filtersOf(kind, search), search.order, page],
+          queryFn: () => readPage<Item>(kind, { ...byNumber, page }, PER_PAGE),
           staleTime: 0,
           gcTime: 0,
         });
@@ -45,13 +48,13 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
         pages = totalPages;
         setProgress({ done: found.size, total: Math.min(total, MOST_ROWS) });
       }
-      const items = [...found.values()].slice(0, MOST_ROWS);
+      const items = inOrder([...found.values()].slice(0, MOST_ROWS), orderOf(search));
       save(`${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`, csvText(columns, items));
       notifications.show(
         items.length === MOST_ROWS
           ? {
               color: 'orange',
-              title: `The newest ${countOf(MOST_ROWS, kind)} exported`,
+              title: `${countOf(MOST_ROWS, kind)} exported, but not all`,
               message: 'One file holds no more. Narrow the list to export the rest.',
             }
           : { color: 'teal', message: `${countOf(items.length, kind)} exported` },

@@ -48,8 +48,10 @@ export const filtersOf = (kind: Kind, { q, status, origin, ...rest }: ListSearch
   [kind.reference]: rest[kind.reference],
 });
 
-export const readPage = <Item>(kind: Kind, search: ListSearch, limit: number): Promise<Listed<Item>> =>
-  api.get<Listed<Item>>(kind.path, { ...filtersOf(kind, search), page: search.page, limit });
+export const readPage = <Item>(kind: Kind, search: ListSearch, limit: number): Promise<Listed<Item>> => {
+  const { page, sort, order } = search;
+  return api.get<Listed<Item>>(kind.path, { ...filtersOf(kind, search), sort, order, page, limit });
+};
 
 export const listQuery = <Item>(kind: Kind, search: ListSearch) =>
   queryOptions({

@@ -1,4 +1,15 @@
-import { Box, Button, EmptyState, Group, Kbd, Paper, Select, Skeleton, Stack } from '@mantine/core';
+import {
+  Box,
+  Button,
+  EmptyState,
+  Group,
+  Kbd,
+  NativeSelect,
+  Paper,
+  Select,
+  Skeleton,
+  Stack,
+} from '@mantine/core';
 import { useHotkeys, useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -11,6 +22,7 @@ import { CsvExport } from './csv-export.tsx';
 import { type AnyReturn, countOf, filtersOf, type Kind, listQuery, readPage } from './kinds.ts';
 import { rememberSearch } from './last-search.ts';
 import { ButtonLink } from './links.tsx';
+import { type ListOrder, ORDER_WORDS, orderInSearch, orderOf } from './list-order.ts';
 import { ListPager } from './list-pager.tsx';
 import type { StaffMove } from './moves.ts';
 import { PageTitle } from './page-title.tsx';
@@ -55,6 +67,9 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
     for (const item of some) on ? next.set(item.id, item) : next.delete(item.id);
     setSelected(next);
   };
+  const order = orderOf(search);
+  /** Another order begins at its first page. */
+  const reorder = (next: ListOrder) => onSearch({ ...search, ...orderInSearch(next), page: undefined });
   const rows = { kind, columns, items, isSelected: (id: string) => selected.has(id), select };
 
   return (
@@ -81,7 +96,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
           onRetry={() => void list.refetch()}
         >
           {list.data ? null : (
-            <Button size="xs" variant="default" onClick={() => onSearch({})}>
+            <Button size="xs" variant="default" onClick={() => onSearch(orderInSearch(orderOf(search)))}>
               Clear all filters
             </Button>
           )}
@@ -93,7 +108,11 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       ) : null}
       {items.length > 0 ? (
         <Box aria-busy={list.isPlaceholderData} opacity={list.isPlaceholderData ? 0.5 : 1}>
-          {narrow ? <ReturnsCards {...rows} /> : <ReturnsTable {...rows} />}
+          {narrow ? (
+            <ReturnsCards {...rows} above={<OrderSelect order={order} onOrder={reorder} />} />
+          ) : (
+            <ReturnsTable {...rows} order={order} onOrder={reorder} />
+          )}
         </Box>
       ) : null}
       {chosen.length > 0 ? (
@@ -172,13 +191,31 @@ const Filters = <Item extends AnyReturn>({ kind, statuses, search, onSearch }: P
         style={{ flex: '1 1 120px' }}
       />
       {isFiltered ? (
-        <Button variant="subtle" onClick={() => onSearch({})}>
+        <Button variant="subtle" onClick={() => onSearch(orderInSearch(orderOf(search)))}>
           Clear filters
         </Button>
       ) : null}
     </Group>
   );
 };
+
+const ORDERS = Object.entries(ORDER_WORDS).flatMap(([sort, words]) =>
+  Object.entries(words).map(([order, label]) => ({ value: `${sort} ${order}`, label })),
+);
+
+/** The order, where there are no columns to click on. */
+const OrderSelect = ({ order, onOrder }: { order: ListOrder; onOrder(order: ListOrder): void }) => (
+  <NativeSelect
+    aria-label="Order"
+    size="xs"
+    data={ORDERS}
+    value={`${order.sort} ${order.order}`}
+    onChange={({ currentTarget }) => {
+      const [sort, way] = currentTarget.value.split(' ');
+      onOrder({ sort, order: way } as ListOrder);
+    }}
+  />
+);
 
 const Awaited = () => (
   <Stack gap="xs" role="status" aria-label="Loading">
@@ -223,7 +260,7 @@ const Nothing = ({ kind, search, total, onSearch }: NothingProps) => {
           description="Every word must be found in number, order, customer, sku or serial, and all filters count together."
         >
           <EmptyState.Actions>
-            <Button variant="default" onClick={() => onSearch({})}>
+            <Button variant="default" onClick={() => onSearch(orderInSearch(orderOf(search)))}>
               Clear all filters
             </Button>
           </EmptyState.Actions>

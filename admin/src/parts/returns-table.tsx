@@ -1,7 +1,20 @@
-import { Card, Checkbox, Group, Paper, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
+import {
+  Card,
+  Checkbox,
+  Group,
+  Paper,
+  Stack,
+  Table,
+  Text,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core';
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { ReturnSort } from '../../../contract/return-order.ts';
 import type { AnyReturn, Kind } from './kinds.ts';
 import { TextLink } from './links.tsx';
+import { clicked, type ListOrder, ORDER_WORDS } from './list-order.ts';
 import { Moment } from './moment.tsx';
 import styles from './returns-table.module.css';
 import { StatusBadge } from './status-badge.tsx';
@@ -24,27 +37,36 @@ interface Props<Item> {
   select(items: readonly Item[], on: boolean): void;
 }
 
-export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, columns, items, isSelected, select } = props;
+interface Ordered {
+  order: ListOrder;
+  onOrder(order: ListOrder): void;
+}
+
+export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item> & Ordered) => {
+  const { kind, columns, items, isSelected, select, order, onOrder } = props;
+  const sortable = { order, onOrder };
   return (
     <Paper withBorder className={styles['frame']}>
       <Table verticalSpacing={6} highlightOnHover>
         <caption className={styles['caption']}>
-          <VisuallyHidden>{kind.title}, newest first</VisuallyHidden>
+          <VisuallyHidden>
+            {kind.title}, {ORDER_WORDS[order.sort][order.order].toLowerCase()}
+          </VisuallyHidden>
         </caption>
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={1}>
               <SelectAll {...props} />
             </Table.Th>
-            <Table.Th scope="col">Number</Table.Th>
-            <Table.Th scope="col">Status</Table.Th>
+            <SortHead sort="number" label="Number" {...sortable} />
+            <SortHead sort="status" label="Status" {...sortable} />
             {columns.map(({ head, wide }) => (
               <Table.Th key={head} scope="col" {...(wide ? { visibleFrom: 'lg' } : {})}>
                 {head}
               </Table.Th>
             ))}
             <Table.Th scope="col">Created</Table.Th>
+            <SortHead sort="updatedAt" label="Last change" {...sortable} />
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -71,6 +93,9 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
               <Table.Td className={`${styles['above']} ${styles['time']}`}>
                 <Moment at={item.createdAt} />
               </Table.Td>
+              <Table.Td className={`${styles['above']} ${styles['time']}`}>
+                <Moment at={item.updatedAt} />
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -79,12 +104,34 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item>) => {
   );
 };
 
+/** The head of a column that the list can be ordered by. */
+const SortHead = ({ sort, label, order, onOrder }: Ordered & { sort: ReturnSort; label: string }) => {
+  const way = order.sort === sort ? order.order : null;
+  const Icon = way === null ? ChevronsUpDown : way === 'asc' ? ArrowUp : ArrowDown;
+  return (
+    <Table.Th scope="col" className={styles['time']} {...(way ? { 'aria-sort': SAID[way] } : {})}>
+      <UnstyledButton
+        className={styles['head']}
+        data-ordered={way ?? undefined}
+        onClick={() => onOrder(clicked(order, sort))}
+      >
+        {label}
+        <Icon size={14} aria-hidden />
+      </UnstyledButton>
+    </Table.Th>
+  );
+};
+const SAID = { asc: 'ascending', desc: 'descending' } as const;
+
 /** The same as a list of cards, for narrow screens. */
-export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item>) => {
+export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item> & { above: ReactNode }) => {
   const { kind, columns, items, isSelected, select } = props;
   return (
     <Stack gap="xs">
-      <SelectAll {...props} label="Select all on this page" />
+      <Group justify="space-between" gap="xs">
+        <SelectAll {...props} label="Select all on this page" />
+        {props.above}
+      </Group>
       <Stack gap="xs" component="ul" className={styles['cards']}>
         {items.map((item) => (
           <Card
@@ -116,6 +163,11 @@ export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item>) => {
             )}
             <Text size="sm" c="dimmed" className={styles['above']} w="fit-content">
               Created <Moment at={item.createdAt} />
+              {item.updatedAt === item.createdAt ? null : (
+                <>
+                  , changed <Moment at={item.updatedAt} />
+                </>
+              )}
             </Text>
           </Card>
         ))}
