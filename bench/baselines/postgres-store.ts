@@ -1,0 +1,54 @@
+import pg from 'pg';
+import { newId } from '../../src/ids.ts';
+import { eventOf, REPAIR_COLUMNS, type RepairRow } from './repair.ts';
+import type { Store } from './store.ts';
+
+const POOL_SIZE = 10;
+const BIGINT = 20;
+/** Stands in the event's body until the counter has said which number it is. */
+const UNKNOWN_NUMBER = '#RMA-000000';
+
+const parameter = (column: string, i: number): string => (column === 'number' ? 'last_number' : `$${i + 1}`);
+const [ENTRY_ID, DELIVERY_ID, EVENT_START, EVENT_END] = [1, 2, 3, 4].map(
+  (i) => `$${REPAIR_COLUMNS.length + i}`,
+);
+
+// $1 is the repair's id, $2 the shop, $3 the client, $5 the status, $24 the time; $4, the number, is the counter's to say.
+const CREATE = `
+  with counter as (
+    update shop_counters set last_number = last_number + 1, month_used = month_used + 1
+    where shop_id = $2 returning last_number
+  ), repair as (
+    insert into offline_repairs (${REPAIR_COLUMNS.join(', ')})
+    select ${REPAIR_COLUMNS.map(parameter).join(', ')} from counter returning number
+  ), entry as (
+    insert into timeline (rma_id, at, id, type, actor_type, actor_id, actor_name, to_status, data)
+    values ($1, $24, ${ENTRY_ID}, 'CREATED', 'API_CLIENT', $3, 'Till', $5, '{}')
+  ), event as (
+    insert into webhook_deliveries
+      (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
+    select ${DELIVERY_ID}, $3, $1, 'offline_repair.created',
+      ${EVENT_START} || '#RMA-' || lpad(number::text, 6, '0') || ${EVENT_END}, 'PENDING', 0, '[]', $24, $24
+    from repair
+  )
+  select number from repair where $4::text is null`;
+const GET = `select ${REPAIR_COLUMNS.join(', ')} from offline_repairs where id = $1 and shop_id = $2`;
+const PAGE = `select ${REPAIR_COLUMNS.join(', ')} from offline_repairs where shop_id = $1 order by number desc limit 20`;
+
+export const openPostgresStore = (address: string): Store => {
+  pg.types.setTypeParser(BIGINT, Number);
+  const pool = new pg.Pool({ connectionString: address, max: POOL_SIZE });
+  const query = async (name: string, text: string, values: unknown[]): Promise<RepairRow[]> =>
+    (await pool.query({ name, text, values })).rows;
+  return {
+    async create(repair) {
+      const [start, end] = eventOf(repair).split(UNKNOWN_NUMBER);
+      const now = repair.created_at as number;
+      const values = REPAIR_COLUMNS.map((column) => (column === 'number' ? null : repair[column]));
+      const [row] = await query('create', CREATE, [...values, newId(now), newId(now), start, end]);
+      repair.number = row?.number as number;
+    },
+    get: async (shopId, id) => (await query('get', GET, [id, shopId]))[0],
+    page: (shopId) => query('page', PAGE, [shopId]),
+  };
+};

@@ -1,0 +1,47 @@
+import Sqlite from 'better-sqlite3';
+import { newId } from '../../src/ids.ts';
+import { eventOf, REPAIR_COLUMNS, type RepairRow } from './repair.ts';
+import type { Store } from './store.ts';
+
+export const openSqliteStore = (file: string): Store => {
+  const connection = new Sqlite(file);
+  connection.pragma('journal_mode = WAL');
+  connection.pragma('synchronous = FULL');
+  connection.pragma('cache_size = -65536');
+
+  const count = connection
+    .prepare<[string], number>(
+      `update shop_counters set last_number = last_number + 1, month_used = month_used + 1
+       where shop_id = ? returning last_number`,
+    )
+    .pluck();
+  const insert = connection.prepare(
+    `insert into offline_repairs (${REPAIR_COLUMNS.join(', ')})
+     values (${REPAIR_COLUMNS.map((column) => `@${column}`).join(', ')})`,
+  );
+  const enter = connection.prepare(
+    `insert into timeline (rma_id, at, id, type, actor_type, actor_id, actor_name, to_status, data)
+     values (?, ?, ?, 'CREATED', 'API_CLIENT', ?, 'Till', ?, '{}')`,
+  );
+  const send = connection.prepare(
+    `insert into webhook_deliveries
+       (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
+     values (?, ?, ?, 'offline_repair.created', ?, 'PENDING', 0, '[]', ?, ?)`,
+  );
+  const create = connection.transaction((repair: RepairRow) => {
+    const now = repair.created_at as number;
+    repair.number = count.get(repair.shop_id as string) as number;
+    insert.run(repair);
+    enter.run(repair.id, now, newId(now), repair.client_id, repair.status);
+    send.run(newId(now), repair.client_id, repair.id, eventOf(repair), now, now);
+  }).immediate;
+
+  const columns = REPAIR_COLUMNS.join(', ');
+  const get = connection.prepare<[string, string], RepairRow>(
+    `select ${columns} from offline_repairs where id = ? and shop_id = ?`,
+  );
+  const page = connection.prepare<[string], RepairRow>(
+    `select ${columns} from offline_repairs where shop_id = ? order by number desc limit 20`,
+  );
+  return { create, get: (shopId, id) => get.get(id, shopId), page: (shopId) => page.all(shopId) };
+};

@@ -1,0 +1,41 @@
+/** How much is done for one figure. */
+export interface Effort {
+  rounds: number;
+  warmUpSeconds: number;
+  roundSeconds: number;
+  /** RMAs in the shops whose pages are timed: the smallest, the one that lists are read from, the largest. */
+  small: number;
+  medium: number;
+  large: number;
+  /** Deliveries in the backlog that is drained. */
+  backlog: number;
+  /** Creations after which memory is read. */
+  creations: number;
+  /** How long events trickle at 50 a second. */
+  trickleSeconds: number;
+}
+
+export const FULL: Effort = {
+  rounds: 3,
+  warmUpSeconds: 2,
+  roundSeconds: 3,
+  small: 10_000,
+  medium: 100_000,
+  large: 1_000_000,
+  backlog: 20_000,
+  creations: 100_000,
+  trickleSeconds: 6,
+};
+
+/** To see that all is well, not to quote from. */
+export const QUICK: Effort = {
+  rounds: 1,
+  warmUpSeconds: 1,
+  roundSeconds: 1,
+  small: 10_000,
+  medium: 20_000,
+  large: 50_000,
+  backlog: 4_000,
+  creations: 5_000,
+  trickleSeconds: 2,
+};

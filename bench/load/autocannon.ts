@@ -1,0 +1,23 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Request } from '../requests.ts';
+import type { LoadOptions } from './load.ts';
+
+const RUN = fileURLToPath(new URL('./autocannon-run.ts', import.meta.url));
+
+export interface AutocannonJob extends LoadOptions {
+  url: string;
+  requests: Request[];
+}
+
+export const autocannonCommand = (
+  folder: string,
+  url: string,
+  requests: Request[],
+  options: LoadOptions,
+): [string, ...string[]] => {
+  const file = join(folder, 'job.json');
+  writeFileSync(file, JSON.stringify({ url, requests, ...options } satisfies AutocannonJob));
+  return [process.execPath, RUN, file];
+};

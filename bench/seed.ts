@@ -1,0 +1,171 @@
+import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../contract/lifecycle.ts';
+import { createClient } from '../src/api-clients/actions.ts';
+import { readConfig } from '../src/config.ts';
+import { type Context, openContext } from '../src/context.ts';
+import { createShop } from '../src/shops/actions.ts';
+import type { TestDatabase } from './databases.ts';
+import { seededId, sqlWords } from './sql-words.ts';
+
+// Fills the service's database before it is measured: shops and clients by the service's own actions, RMAs and
+// deliveries by statements that make all rows at once. Whatever the service keeps beside an RMA has to be filled here too.
+
+export interface SeededShop {
+  id: string;
+  clientId: string;
+  apiKey: string;
+}
+
+const OPERATOR = { type: 'SYSTEM', id: null, name: 'Operator' } as const;
+/** A cap that is checked and never reached. */
+const USAGE_CAP = 1_000_000_000;
+const AT_ONCE = 50;
+const DAY_MS = 86_400_000;
+const DAYS = 200;
+
+/** Opens the database as the service does, its schema up to date. */
+export const within = async <Result>(
+  database: TestDatabase,
+  work: (ctx: Context) => Promise<Result>,
+): Promise<Result> => {
+  const ctx = await openContext(readConfig({ ...database.env, LOG_LEVEL: 'error' }));
+  try {
+    return await work(ctx);
+  } finally {
+    await ctx.close();
+  }
+};
+
+/** Shops with a client each. */
+export const seedShops = (
+  database: TestDatabase,
+  count: number,
+  webhookUrl: string | null,
+): Promise<SeededShop[]> =>
+  within(database, async (ctx) => {
+    const shops: SeededShop[] = [];
+    while (shops.length < count) {
+      const some = Array.from({ length: Math.min(AT_ONCE, count - shops.length) });
+      shops.push(...(await Promise.all(some.map(() => seedShop(ctx, webhookUrl)))));
+    }
+    return shops;
+  });
+
+const seedShop = async (ctx: Context, webhookUrl: string | null): Promise<SeededShop> => {
+  const shop = await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'ENTERPRISE', usageCap: USAGE_CAP });
+  const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl });
+  return { id: shop.id, clientId: client.id, apiKey: client.apiKey };
+};
+
+export interface SeededRmas {
+  shops: SeededShop[];
+  count: number;
+  /** The id of the n-th RMA, from 1; every tenth is a trade return, which shop it is of says `shopOf`. */
+  idOf(n: number): string;
+  shopOf(n: number): SeededShop;
+}
+
+const oneOf = (values: readonly string[], n: string): string =>
+  `case ${n} % ${values.length} ${values.map((value, i) => `when ${i} then '${value}'`).join(' ')} end`;
+
+/** As many RMAs as asked for, shared out among the shops, over 200 days and all statuses, 25 with each `externalRef`. */
+export const seedRmas = async (
+  database: TestDatabase,
+  shops: SeededShop[],
+  count: number,
+): Promise<SeededRmas> => {
+  const words = sqlWords(database.engine);
+  const stepMs = Math.floor((DAYS * DAY_MS) / count);
+  const startMs = Date.now() - stepMs * (count + 1);
+  const at = `(${startMs} + n * ${stepMs})`;
+  const id = words.id(at, 'n', 'rma');
+  const number = `((n - 1) / ${shops.length} + 1)`;
+  const refs = Math.max(1, Math.floor(count / 25));
+  const list = shops.map((shop, i) => `(${i}, '${shop.id}', '${shop.clientId}')`).join(', ');
+  const shop = `with shop(i, shop_id, client_id) as (values ${list})`;
+  const idOf = (column: string) => (database.engine === 'postgres' ? `cast(${column} as uuid)` : column);
+  const from = (condition: string) => `from ${words.series(count)}
+    join shop on shop.i = (n - 1) % ${shops.length} where ${condition}`;
+
+  /** What both kinds have, column by column. */
+  const shared = {
+    id,
+    shop_id: idOf('shop.shop_id'),
+    client_id: idOf('shop.client_id'),
+    number,
+    external_ref: `'POS-' || (n % ${refs})`,
+    external_source: `'till-' || (n % 7)`,
+    customer_email: `'customer' || n || '@example.com'`,
+    customer_name: `'Customer ' || n`,
+    created_at: at,
+    updated_at: at,
+  };
+  const insert = (table: string, columns: Record<string, string>, condition: string) =>
+    database.run(`${shop} insert into ${table} (${Object.keys(columns).join(', ')})
+      select ${Object.values(columns).join(', ')} ${from(condition)}`);
+  const item = `'"productName":"Kettle 1.7 l","quantity":1,"price":49.95,"variantTitle":null,"weight":null}'`;
+
+  await insert(
+    'offline_repairs',
+    {
+      ...shared,
+      status: oneOf(OFFLINE_REPAIR_STATUSES, 'n'),
+      order_number: `'SO-' || n`,
+      faulty_item: `'{"sku":"SKU-' || (n % 5000) || '","serialNumber":"SN-' || n || '",' || ${item}`,
+      fault_description: `'Does not heat up any more'`,
+      store_id: `'store-' || (n % 40)`,
+      is_dangerous: '0',
+      search_text: `'#rma-' || ${words.sixDigits(number)} || ' so-' || n || ' customer ' || n || ' customer' || n
+        || '@example.com sku-' || (n % 5000) || ' sn-' || n`,
+    },
+    'n % 10 <> 0',
+  );
+  await insert(
+    'trade_returns',
+    {
+      ...shared,
+      status: oneOf(TRADE_RETURN_STATUSES, '(n / 10)'),
+      trade_order_number: `'TO-' || n`,
+      company_name: `'Company ' || (n % 300)`,
+      company_id: `'company-' || (n % 300)`,
+      reason: `'Damaged in transit'`,
+      items: `'[{"sku":"SKU-' || (n % 5000) || '","tradeLineItemId":null,' || ${item} || ']'`,
+      shipping_address: `'{"street":"12 Harbour Road","suburb":"Port Melbourne","state":"VIC","postcode":"3207"}'`,
+      search_text: `'#rma-' || ${words.sixDigits(number)} || ' to-' || n || ' customer ' || n || ' customer' || n
+        || '@example.com company ' || (n % 300) || ' sku-' || (n % 5000)`,
+    },
+    'n % 10 = 0',
+  );
+  await insert(
+    'timeline',
+    {
+      rma_id: id,
+      at,
+      id: words.id(at, 'n', 'entry'),
+      type: `'CREATED'`,
+      actor_type: `'API_CLIENT'`,
+      actor_id: idOf('shop.client_id'),
+      actor_name: `'Till'`,
+      to_status: `case when n % 10 = 0 then 'TRADE_SUBMITTED' else 'OFFLINE_DIAGNOSTICS' end`,
+      data: `'{}'`,
+    },
+    '1 = 1',
+  );
+  await database.run(`update shop_counters set last_number = ${Math.ceil(count / shops.length)}`);
+  await settleDown(database);
+  return {
+    shops,
+    count,
+    idOf: (n) => seededId(startMs + n * stepMs, n, 'rma'),
+    shopOf: (n) => shops[(n - 1) % shops.length] as SeededShop,
+  };
+};
+
+/** What a database does by itself some time after so many rows came in. */
+export const settleDown = async (database: TestDatabase): Promise<void> => {
+  if (database.engine === 'sqlite') {
+    await database.run('pragma wal_checkpoint(truncate)');
+    return;
+  }
+  await database.run('vacuum analyze');
+  await database.run('checkpoint');
+};

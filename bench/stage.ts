@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url';
+import { baselineRepair, baselineShop, fillBaseline } from './baselines/tables.ts';
+import { startChild } from './children.ts';
+import { type Databases, openDatabases, type TestDatabase } from './databases.ts';
+import type { Effort } from './effort.ts';
+import type { Engine } from './measurement.ts';
+import { type SeededRmas, seedRmas, seedShops } from './seed.ts';
+import { type Service, startService } from './service.ts';
+import { startSilence } from './silence.ts';
+
+// What measurements of one engine share: databases, services and baselines, each made when the first one asks for it.
+
+const BASELINE = fileURLToPath(new URL('./baselines/server.ts', import.meta.url));
+export const MANY_SHOPS = 1_000;
+
+export interface House {
+  database: TestDatabase;
+  service: Service;
+  rmas: SeededRmas;
+}
+
+export interface Baseline {
+  url: string;
+  shop(n: number): string;
+  /** The n-th repair of the first shop, from 1. */
+  repair(n: number): string;
+  repairs: number;
+}
+
+export interface Stage {
+  engine: Engine;
+  effort: Effort;
+  databases(): Promise<Databases>;
+  baseline(): Promise<Baseline>;
+  /** 1,000 shops, each with a client whose receiver never answers: events are written down and stay. */
+  manyShops(): Promise<House>;
+  /** One shop with so many RMAs. */
+  oneShop(rmas: number): Promise<House>;
+  /** Something else that is to end with the stage. */
+  onClose(end: () => Promise<void>): void;
+  close(): Promise<void>;
+}
+
+export const openStage = (engine: Engine, effort: Effort): Stage => {
+  const ends: (() => Promise<void>)[] = [];
+  const made = new Map<string, Promise<unknown>>();
+  const once = <Thing>(name: string, make: () => Promise<Thing>): Promise<Thing> => {
+    const thing = made.get(name) ?? make();
+    made.set(name, thing);
+    return thing as Promise<Thing>;
+  };
+  const onClose = (end: () => Promise<void>) => void ends.unshift(end);
+
+  const databases = () =>
+    once('databases', async () => {
+      const opened = await openDatabases(engine);
+      onClose(opened.close);
+      return opened;
+    });
+  const house = async (
+    name: string,
+    shops: number,
+    rmas: number,
+    webhookUrl: string | null,
+  ): Promise<House> => {
+    const database = await (await databases()).create(name);
+    const seeded = await seedRmas(database, await seedShops(database, shops, webhookUrl), rmas);
+    const service = await startService(database);
+    onClose(service.stop);
+    return { database, service, rmas: seeded };
+  };
+
+  return {
+    engine,
+    effort,
+    databases,
+    baseline: () =>
+      once('baseline', async () => {
+        const database = await (await databases()).create('baseline');
+        await fillBaseline(database, MANY_SHOPS, effort.medium);
+        const child = await startChild(
+          process.execPath,
+          [BASELINE, engine, database.address],
+          /listening on \d+/,
+        );
+        onClose(child.stop);
+        const port = /listening on (\d+)/.exec(child.said())?.[1];
+        return {
+          url: `http://127.0.0.1:${port}`,
+          shop: baselineShop,
+          repair: baselineRepair,
+          repairs: effort.medium,
+        };
+      }),
+    manyShops: () =>
+      once('many shops', async () => {
+        const silence = await startSilence();
+        onClose(silence.close);
+        return house('many_shops', MANY_SHOPS, effort.medium, silence.url);
+      }),
+    oneShop: (rmas) => once(`one shop of ${rmas}`, () => house(`one_shop_${rmas}`, 1, rmas, null)),
+    onClose,
+    async close() {
+      for (const end of ends) await end();
+    },
+  };
+};
