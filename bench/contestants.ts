@@ -19,11 +19,9 @@ const under =
 
 const keyOf = ({ apiKey }: SeededShop) => ({ 'x-api-key': apiKey });
 const spread = (i: number, over: number): number => ((i * 7919) % over) + 1;
-/** The n-th repair that is none of the trade returns. */
-const repairNear = (n: number): number => (n % 10 === 0 ? n - 1 : n);
 
 export const serviceWork = ({ service, rmas }: House, connections = CONNECTIONS) => {
-  const { shops, count } = rmas;
+  const { shops, repairs } = rmas;
   return {
     createOver: (some: SeededShop[] = shops) =>
       under(
@@ -35,7 +33,7 @@ export const serviceWork = ({ service, rmas }: House, connections = CONNECTIONS)
       under(
         service.url,
         (i) => {
-          const n = repairNear(spread(i, count));
+          const n = spread(i, repairs);
           return reading(`${REPAIRS}/${rmas.idOf(n)}${suffix}`, keyOf(rmas.shopOf(n)));
         },
         connections,

@@ -15,7 +15,7 @@ export interface SeededShop {
   apiKey: string;
 }
 
-const OPERATOR = { type: 'SYSTEM', id: null, name: 'Operator' } as const;
+export const OPERATOR = { type: 'SYSTEM', id: null, name: 'Operator' } as const;
 /** A cap that is checked and never reached. */
 const USAGE_CAP = 1_000_000_000;
 const AT_ONCE = 50;
@@ -58,8 +58,8 @@ const seedShop = async (ctx: Context, webhookUrl: string | null): Promise<Seeded
 
 export interface SeededRmas {
   shops: SeededShop[];
-  count: number;
-  /** The id of the n-th RMA, from 1; every tenth is a trade return, which shop it is of says `shopOf`. */
+  repairs: number;
+  /** The id of the n-th repair, from 1. */
   idOf(n: number): string;
   shopOf(n: number): SeededShop;
 }
@@ -67,13 +67,17 @@ export interface SeededRmas {
 const oneOf = (values: readonly string[], n: string): string =>
   `case ${n} % ${values.length} ${values.map((value, i) => `when ${i} then '${value}'`).join(' ')} end`;
 
-/** As many RMAs as asked for, shared out among the shops, over 200 days and all statuses, 25 with each `externalRef`. */
+/**
+ * As many repairs as asked for and a tenth as many trade returns, shared out among the shops, over 200 days and all
+ * statuses, 25 with each `externalRef`.
+ */
 export const seedRmas = async (
   database: TestDatabase,
   shops: SeededShop[],
-  count: number,
+  repairs: number,
 ): Promise<SeededRmas> => {
   const words = sqlWords(database.engine);
+  const count = repairs + Math.floor(repairs / 10);
   const stepMs = Math.floor((DAYS * DAY_MS) / count);
   const startMs = Date.now() - stepMs * (count + 1);
   const at = `(${startMs} + n * ${stepMs})`;
@@ -117,13 +121,13 @@ export const seedRmas = async (
       search_text: `'#rma-' || ${words.sixDigits(number)} || ' so-' || n || ' customer ' || n || ' customer' || n
         || '@example.com sku-' || (n % 5000) || ' sn-' || n`,
     },
-    'n % 10 <> 0',
+    `n <= ${repairs}`,
   );
   await insert(
     'trade_returns',
     {
       ...shared,
-      status: oneOf(TRADE_RETURN_STATUSES, '(n / 10)'),
+      status: oneOf(TRADE_RETURN_STATUSES, 'n'),
       trade_order_number: `'TO-' || n`,
       company_name: `'Company ' || (n % 300)`,
       company_id: `'company-' || (n % 300)`,
@@ -133,7 +137,7 @@ export const seedRmas = async (
       search_text: `'#rma-' || ${words.sixDigits(number)} || ' to-' || n || ' customer ' || n || ' customer' || n
         || '@example.com company ' || (n % 300) || ' sku-' || (n % 5000)`,
     },
-    'n % 10 = 0',
+    `n > ${repairs}`,
   );
   await insert(
     'timeline',
@@ -145,7 +149,7 @@ export const seedRmas = async (
       actor_type: `'API_CLIENT'`,
       actor_id: idOf('shop.client_id'),
       actor_name: `'Till'`,
-      to_status: `case when n % 10 = 0 then 'TRADE_SUBMITTED' else 'OFFLINE_DIAGNOSTICS' end`,
+      to_status: `case when n > ${repairs} then 'TRADE_SUBMITTED' else 'OFFLINE_DIAGNOSTICS' end`,
       data: `'{}'`,
     },
     '1 = 1',
@@ -154,7 +158,7 @@ export const seedRmas = async (
   await settleDown(database);
   return {
     shops,
-    count,
+    repairs,
     idOf: (n) => seededId(startMs + n * stepMs, n, 'rma'),
     shopOf: (n) => shops[(n - 1) % shops.length] as SeededShop,
   };

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/postgres-server.ts';
 import { startChild } from './children.ts';
@@ -34,7 +34,7 @@ export const startService = async (database: TestDatabase): Promise<Service> => 
   return {
     url: `http://127.0.0.1:${port}`,
     memoryMb: () =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+      Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)], { encoding: 'utf8' })) / 1024,
     stop: child.stop,
   };
 };
