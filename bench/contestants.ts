@@ -12,8 +12,8 @@ const REPAIRS = `${BASE_PATH}/offline-repairs`;
 
 type Work = Contestant<keyof LoadFigures>;
 
-const under =
-  (url: string, make: (i: number) => Request, connections = CONNECTIONS): Work =>
+const loading =
+  (url: string, make: (i: number) => Request, connections: number): Work =>
   (seconds) =>
     load({ url, requests: () => manyRequests(make) }, { connections, seconds });
 
@@ -22,42 +22,28 @@ const spread = (i: number, over: number): number => ((i * 7919) % over) + 1;
 
 export const serviceWork = ({ service, rmas }: House, connections = CONNECTIONS) => {
   const { shops, repairs } = rmas;
+  const creating = (some: SeededShop[], i: number): Request =>
+    creation(REPAIRS, keyOf(some[i % some.length] as SeededShop), i);
+  const getting = (suffix: string, i: number): Request => {
+    const n = spread(i, repairs);
+    return reading(`${REPAIRS}/${rmas.idOf(n)}${suffix}`, keyOf(rmas.shopOf(n)));
+  };
+  const under = (make: (i: number) => Request) => loading(service.url, make, connections);
   return {
-    createOver: (some: SeededShop[] = shops) =>
-      under(
-        service.url,
-        (i) => creation(REPAIRS, keyOf(some[i % some.length] as SeededShop), i),
-        connections,
-      ),
-    get: (suffix = '') =>
-      under(
-        service.url,
-        (i) => {
-          const n = spread(i, repairs);
-          return reading(`${REPAIRS}/${rmas.idOf(n)}${suffix}`, keyOf(rmas.shopOf(n)));
-        },
-        connections,
-      ),
+    createOver: (some: SeededShop[] = shops) => under((i) => creating(some, i)),
+    get: (suffix = '') => under((i) => getting(suffix, i)),
+    createAndGet: () => under((i) => (i % 2 === 0 ? creating(shops, i) : getting('', i))),
     list: (query: (i: number) => string) =>
-      under(
-        service.url,
-        (i) => reading(REPAIRS + query(i), keyOf(shops[i % shops.length] as SeededShop)),
-        connections,
-      ),
+      under((i) => reading(REPAIRS + query(i), keyOf(shops[i % shops.length] as SeededShop))),
   };
 };
 
-export const baselineWork = ({ url, shop, repair, repairs }: Baseline, connections = CONNECTIONS) => ({
-  validate: under(url, (i) => creation('/validated', { 'x-shop': shop(1) }, i), connections),
-  create: under(
-    url,
-    (i) => creation('/offline-repairs', { 'x-shop': shop((i % MANY_SHOPS) + 1) }, i),
-    connections,
-  ),
-  get: under(
-    url,
-    (i) => reading(`/offline-repairs/${repair(spread(i, repairs))}`, { 'x-shop': shop(1) }),
-    connections,
-  ),
-  page: under(url, () => reading('/offline-repairs', { 'x-shop': shop(1) }), connections),
-});
+export const baselineWork = ({ url, shop, repair, repairs }: Baseline, connections = CONNECTIONS) => {
+  const under = (make: (i: number) => Request) => loading(url, make, connections);
+  return {
+    validate: under((i) => creation('/validated', { 'x-shop': shop(1) }, i)),
+    create: under((i) => creation('/offline-repairs', { 'x-shop': shop((i % MANY_SHOPS) + 1) }, i)),
+    get: under((i) => reading(`/offline-repairs/${repair(spread(i, repairs))}`, { 'x-shop': shop(1) })),
+    page: under(() => reading('/offline-repairs', { 'x-shop': shop(1) })),
+  };
+};

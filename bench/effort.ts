@@ -17,8 +17,8 @@ export interface Effort {
 
 export const FULL: Effort = {
   rounds: 3,
-  warmUpSeconds: 2,
-  roundSeconds: 3,
+  warmUpSeconds: 1,
+  roundSeconds: 2,
   small: 10_000,
   medium: 100_000,
   large: 1_000_000,
@@ -30,7 +30,7 @@ export const FULL: Effort = {
 /** To see that all is well, not to quote from. */
 export const QUICK: Effort = {
   rounds: 1,
-  warmUpSeconds: 1,
+  warmUpSeconds: 0,
   roundSeconds: 1,
   small: 10_000,
   medium: 20_000,

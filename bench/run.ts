@@ -2,18 +2,33 @@ import { parseArgs } from 'node:util';
 import { FULL, QUICK } from './effort.ts';
 import { LOAD_TOOL } from './load/load.ts';
 import { ENGINES, type Engine, type Measurement, type Row } from './measurement.ts';
+import { apiWhileDraining } from './measurements/api-while-draining.ts';
 import { create } from './measurements/create.ts';
+import { drain } from './measurements/drain.ts';
 import { get } from './measurements/get.ts';
 import { growth } from './measurements/growth.ts';
 import { largeShop } from './measurements/large-shop.ts';
 import { list } from './measurements/list.ts';
 import { memory } from './measurements/memory.ts';
 import { oneConnection } from './measurements/one-connection.ts';
+import { receipt } from './measurements/receipt.ts';
 import { start } from './measurements/start.ts';
 import { textTable } from './report/table.ts';
 import { openStage } from './stage.ts';
 
-const MEASUREMENTS: Measurement[] = [create, get, oneConnection, memory, list, growth, largeShop, start];
+const MEASUREMENTS: Measurement[] = [
+  create,
+  get,
+  oneConnection,
+  memory,
+  list,
+  growth,
+  largeShop,
+  start,
+  drain,
+  receipt,
+  apiWhileDraining,
+];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

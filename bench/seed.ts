@@ -4,6 +4,7 @@ import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import { createShop } from '../src/shops/actions.ts';
 import type { TestDatabase } from './databases.ts';
+import { KILOBYTE_EVENT, kilobyteBody } from './kilobyte.ts';
 import { seededId, sqlWords } from './sql-words.ts';
 
 // Fills the service's database before it is measured: shops and clients by the service's own actions, RMAs and
@@ -39,13 +40,13 @@ export const within = async <Result>(
 export const seedShops = (
   database: TestDatabase,
   count: number,
-  webhookUrl: string | null,
+  webhookUrl: (i: number) => string | null,
 ): Promise<SeededShop[]> =>
   within(database, async (ctx) => {
     const shops: SeededShop[] = [];
     while (shops.length < count) {
       const some = Array.from({ length: Math.min(AT_ONCE, count - shops.length) });
-      shops.push(...(await Promise.all(some.map(() => seedShop(ctx, webhookUrl)))));
+      shops.push(...(await Promise.all(some.map((_, i) => seedShop(ctx, webhookUrl(shops.length + i))))));
     }
     return shops;
   });
@@ -162,6 +163,35 @@ export const seedRmas = async (
     idOf: (n) => seededId(startMs + n * stepMs, n, 'rma'),
     shopOf: (n) => shops[(n - 1) % shops.length] as SeededShop,
   };
+};
+
+/**
+ * Deliveries that are due at once, shared out among the receivers, each with a body of a kilobyte. The service learns of
+ * them when it next looks.
+ */
+export const seedDeliveries = async (
+  database: TestDatabase,
+  receivers: SeededShop[],
+  count: number,
+): Promise<void> => {
+  const words = sqlWords(database.engine);
+  const now = Date.now();
+  const id = words.id(String(now), 'n', 'delivery');
+  const list = receivers.map(({ clientId }, i) => `(${i}, '${clientId}')`).join(', ');
+  const asId = (column: string) => (database.engine === 'postgres' ? `cast(${column} as uuid)` : column);
+  await database.run(`with receiver(i, client_id) as (values ${list})
+    insert into webhook_deliveries
+      (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
+    select ${id}, ${asId('receiver.client_id')}, ${id}, '${KILOBYTE_EVENT}', '${kilobyteBody()}', 'PENDING', 0, '[]',
+      ${now}, ${now}
+    from ${words.series(count)} join receiver on receiver.i = n % ${receivers.length}`);
+};
+
+export const waitingDeliveries = async (database: TestDatabase): Promise<number> => {
+  const [row] = await database.run(
+    `select count(*) as count from webhook_deliveries where status = 'PENDING'`,
+  );
+  return Number(row?.['count']);
 };
 
 /** What a database does by itself some time after so many rows came in. */

@@ -12,7 +12,7 @@ export interface SqlWords {
 }
 
 /** What ids of seeded rows differ by, beside their numbers. */
-const KINDS = { rma: '7000', entry: '7001', delivery: '7002', client: '7003', shop: '7004' } as const;
+const KINDS = { rma: '7000', entry: '7001', delivery: '7002', shop: '7003' } as const;
 export type SeededKind = keyof typeof KINDS;
 
 const dashed = (ms: string, n: string, kind: SeededKind): string =>
@@ -42,3 +42,6 @@ export const sqlWords = (engine: Engine): SqlWords => WORDS[engine];
 const hex = (value: number): string => value.toString(16).padStart(12, '0');
 export const seededId = (ms: number, n: number, kind: SeededKind): string =>
   `${hex(ms).slice(0, 8)}-${hex(ms).slice(8)}-${KINDS[kind]}-8000-${hex(n)}`;
+
+/** Whether an id is one that a statement of ours made, and of that kind. */
+export const isSeeded = (id: string, kind: SeededKind): boolean => id.slice(14, 18) === KINDS[kind];

@@ -4,19 +4,32 @@ import { startChild } from './children.ts';
 import { type Databases, openDatabases, type TestDatabase } from './databases.ts';
 import type { Effort } from './effort.ts';
 import type { Engine } from './measurement.ts';
-import { type SeededRmas, seedRmas, seedShops } from './seed.ts';
+import { type SeededRmas, type SeededShop, seedRmas, seedShops } from './seed.ts';
 import { type Service, startService } from './service.ts';
-import { startSilence } from './silence.ts';
+import { type Ear, startEar } from './webhooks/ear.ts';
+import { type Receivers, startReceivers } from './webhooks/receivers.ts';
+import { startSilence } from './webhooks/silence.ts';
 
 // What measurements of one engine share: databases, services and baselines, each made when the first one asks for it.
 
 const BASELINE = fileURLToPath(new URL('./baselines/server.ts', import.meta.url));
 export const MANY_SHOPS = 1_000;
+const RECEIVERS = 100;
+const NEAR_RECEIVERS = 20;
 
 export interface House {
   database: TestDatabase;
   service: Service;
   rmas: SeededRmas;
+}
+
+export interface WebhookHouse extends House {
+  receivers: Receivers;
+  /** Shops whose events go to those receivers, one each. */
+  away: SeededShop[];
+  ear: Ear;
+  /** Shops whose events come to this process. */
+  near: SeededShop[];
 }
 
 export interface Baseline {
@@ -36,8 +49,8 @@ export interface Stage {
   manyShops(): Promise<House>;
   /** One shop with so many RMAs. */
   oneShop(rmas: number): Promise<House>;
-  /** Something else that is to end with the stage. */
-  onClose(end: () => Promise<void>): void;
+  /** A service with 100 receivers in a process of their own, some of our own, and shops that have none. */
+  webhooks(): Promise<WebhookHouse>;
   close(): Promise<void>;
 }
 
@@ -61,10 +74,10 @@ export const openStage = (engine: Engine, effort: Effort): Stage => {
     name: string,
     shops: number,
     rmas: number,
-    webhookUrl: string | null,
+    webhookUrl: string | null = null,
   ): Promise<House> => {
     const database = await (await databases()).create(name);
-    const seeded = await seedRmas(database, await seedShops(database, shops, webhookUrl), rmas);
+    const seeded = await seedRmas(database, await seedShops(database, shops, () => webhookUrl), rmas);
     const service = await startService(database);
     onClose(service.stop);
     return { database, service, rmas: seeded };
@@ -98,8 +111,25 @@ export const openStage = (engine: Engine, effort: Effort): Stage => {
         onClose(silence.close);
         return house('many_shops', MANY_SHOPS, effort.medium, silence.url);
       }),
-    oneShop: (rmas) => once(`one shop of ${rmas}`, () => house(`one_shop_${rmas}`, 1, rmas, null)),
-    onClose,
+    oneShop: (rmas) => once(`one shop of ${rmas}`, () => house(`one_shop_${rmas}`, 1, rmas)),
+    webhooks: () =>
+      once('webhooks', async () => {
+        const receivers = await startReceivers(RECEIVERS);
+        onClose(receivers.stop);
+        const ear = await startEar();
+        onClose(ear.close);
+        const database = await (await databases()).create('webhooks');
+        const away = await seedShops(database, RECEIVERS, (i) => receivers.urls[i] as string);
+        const near = await seedShops(database, NEAR_RECEIVERS, () => ear.url);
+        const rmas = await seedRmas(
+          database,
+          await seedShops(database, MANY_SHOPS, () => null),
+          effort.small,
+        );
+        const service = await startService(database);
+        onClose(service.stop);
+        return { database, service, rmas, receivers, away, ear, near };
+      }),
     async close() {
       for (const end of ends) await end();
     },

@@ -23,7 +23,7 @@ interface Outcome {
   p99Ms: number;
 }
 
-export type LoadFigures = { perSecond: number; p50Ms: number; p99Ms: number; requests: number };
+export type LoadFigures = { perSecond: number; p50Ms: number; p99Ms: number };
 
 const hasWrk = await outputOf('wrk', ['-v']).then(
   () => true,
@@ -48,11 +48,12 @@ export const load = async ({ url, requests }: Target, options: LoadOptions): Pro
     const outcome = JSON.parse(lines.at(-1) ?? '') as Outcome;
     if (outcome.failures > 0)
       throw new Error(`${outcome.failures} of ${outcome.requests} requests to ${url}${all[0]?.path} failed`);
+    // Where nothing came back in time, it took longer than that.
+    const least = outcome.requests === 0 ? options.seconds * 1000 : 0;
     return {
       perSecond: outcome.requests / outcome.seconds,
-      p50Ms: outcome.p50Ms,
-      p99Ms: outcome.p99Ms,
-      requests: outcome.requests,
+      p50Ms: Math.max(least, outcome.p50Ms),
+      p99Ms: Math.max(least, outcome.p99Ms),
     };
   } finally {
     rmSync(folder, { recursive: true });

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CONNECTIONS, serviceWork } from '../contestants.ts';
 import type { TestDatabase } from '../databases.ts';
 import type { Extras, Measurement } from '../measurement.ts';
+import { waitingDeliveries } from '../seed.ts';
 
 /** Where creations are too slow to reach the number in this time, memory is read at what was reached. */
 const LONGEST_MS = 60_000;
@@ -17,10 +18,10 @@ export const memory: Measurement = {
     const house = await stage.manyShops();
     const create = serviceWork(house, CONNECTIONS).createOver();
     const deadline = performance.now() + LONGEST_MS;
-    let waiting = await waitingIn(house.database);
+    let waiting = await waitingDeliveries(house.database);
     while (waiting < effort.creations && performance.now() < deadline) {
       await create(STEP_SECONDS);
-      waiting = await waitingIn(house.database);
+      waiting = await waitingDeliveries(house.database);
     }
     await pause(REST_MS);
     const reached = waiting < effort.creations ? Math.floor(waiting / 1000) * 1000 : effort.creations;
@@ -37,13 +38,6 @@ export const memory: Measurement = {
       ...(engine === 'postgres' ? { extras: { bytes: await bytesIn(house.database) } } : {}),
     };
   },
-};
-
-const waitingIn = async (database: TestDatabase): Promise<number> => {
-  const [row] = await database.run(
-    `select count(*) as count from webhook_deliveries where status = 'PENDING'`,
-  );
-  return Number(row?.['count']);
 };
 
 /** What a row takes on disk with its indexes. */
