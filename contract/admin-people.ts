@@ -1,16 +1,13 @@
 import { z } from 'zod';
+import { PLANS, SUBSCRIPTIONS } from './admin-plans.ts';
 import { Actor, Id, Instant, listOf, pageQuery } from './common.ts';
 import { email, LENGTH, text } from './fields.ts';
 
 // What the admin API takes and gives about people: who is signed in, the team, the audit log, the shop's rules.
 
-export const ADMIN_BASE_PATH = '/admin/api';
+export { PLANS, PLANS_WITH_API, type Plan, SUBSCRIPTIONS } from './admin-plans.ts';
 
-export const PLANS = ['STARTER', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;
-export type Plan = (typeof PLANS)[number];
-/** Those that include the External API and webhooks. */
-export const PLANS_WITH_API: readonly Plan[] = ['SCALE', 'ENTERPRISE'];
-export const SUBSCRIPTIONS = ['active', 'inactive'] as const;
+export const ADMIN_BASE_PATH = '/admin/api';
 
 export const USER_ROLES = ['ADMIN', 'STAFF'] as const;
 export type UserRole = (typeof USER_ROLES)[number];

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { LENGTH } from './lengths.ts';
 
 // The building blocks of every request body. What may be in a field is decided here and nowhere else.
 
-/** Characters (Unicode code points) a text may have: contract §3. */
-export const LENGTH = { reference: 128, name: 255, freeText: 5000 } as const;
+export { LENGTH };
 
 /** Numbers up to here keep four decimals exactly in a double, so what is read back is what was sent. */
 const LARGEST_NUMBER = 100_000_000_000;

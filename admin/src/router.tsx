@@ -10,7 +10,6 @@ import {
 import { listSearch } from './list-search.ts';
 import { Failure } from './parts/failure.tsx';
 import { Loading } from './parts/loading.tsx';
-import { Shell } from './parts/shell.tsx';
 import { sessionQuery } from './session.ts';
 
 // Every page and its address. Pages load when they are opened.
@@ -41,7 +40,7 @@ const inside = createRoute({
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href } });
   },
-  component: Shell,
+  component: lazyRouteComponent(() => import('./parts/shell.tsx'), 'Shell'),
 });
 
 const overview = createRoute({

@@ -2,6 +2,7 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { SignedIn } from '../../contract/admin-people.ts';
 import { ApiError, api } from './api.ts';
+import { clearDrafts } from './parts/draft.ts';
 
 export type Session = z.infer<typeof SignedIn>;
 
@@ -9,6 +10,12 @@ export type Session = z.infer<typeof SignedIn>;
 const BEEN_HERE = 'handback.signed-in';
 export const rememberSignIn = (signedIn: boolean): void =>
   signedIn ? localStorage.setItem(BEEN_HERE, 'yes') : localStorage.removeItem(BEEN_HERE);
+
+/** On a computer that others use: nothing of whoever signed in here is left behind. */
+export const forgetSession = (): void => {
+  rememberSignIn(false);
+  clearDrafts();
+};
 
 /** Who is signed in; null for nobody. */
 export const sessionQuery = queryOptions({

@@ -252,8 +252,7 @@ it('people change their own password', async () => {
   const { email } = await newUser(t, { role: 'STAFF' });
   const page = await openWindow(t);
   await signIn(page, email);
-  await page.getByRole('button', { name: `Account of ${email}` }).click();
-  await page.getByRole('menuitem', { name: 'Account and password' }).click();
+  await page.getByRole('link', { name: 'Account and password' }).click();
   await page.getByRole('heading', { name: 'Account and password', level: 2 }).waitFor();
   const present = password(page, 'Present password');
   const next = password(page, 'New password');

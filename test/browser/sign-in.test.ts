@@ -18,8 +18,8 @@ describe('signing in', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Trade returns', level: 2 }).waitFor();
 
-    await page.getByRole('button', { name: `Account of ${email}` }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('navigation', { name: 'Pages' }).getByText(email).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();
     await page.goto('/admin/trade-returns');
     await page.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();

@@ -17,9 +17,10 @@ const newTradeReturn = async (t: Harness, more: Record<string, unknown> = {}) =>
 const rowOf = (page: Page, rmaNumber: string): Locator =>
   page.getByRole('row').filter({ has: page.getByRole('link', { name: rmaNumber, exact: true }) });
 const field = (at: Page | Locator, name: string): Locator => at.getByRole('textbox', { name, exact: true });
-const choose = async (page: Page, list: string, option: string): Promise<void> => {
-  await page.getByRole('combobox', { name: list, exact: true }).click();
-  await page.getByRole('option', { name: option, exact: true }).click();
+const chooseStatus = (page: Page, label: string): Promise<void> =>
+  page.getByRole('group', { name: 'Status' }).getByRole('button', { name: label }).click();
+const chooseOrigin = async (page: Page, label: string): Promise<void> => {
+  await page.getByRole('combobox', { name: 'Created by' }).selectOption(label);
 };
 const theTitle = (page: Page, name: string): Locator =>
   page.getByRole('heading', { name, level: 2, exact: true });
@@ -38,8 +39,8 @@ describe('the list of trade returns', () => {
     await page.goto('/admin/trade-returns');
     await rowOf(page, ofProgram.rmaNumber).getByText('Northwind Interiors').waitFor();
     await rowOf(page, ofProgram.rmaNumber).getByText('4 × Oak table lamp').waitFor();
-    await choose(page, 'Status', 'Approved');
-    await choose(page, 'Created by', 'Created by staff');
+    await chooseStatus(page, 'Approved');
+    await chooseOrigin(page, 'Created by staff');
     await page.getByText('1 trade return', { exact: true }).waitFor();
     await field(page, 'Number, order, customer, sku, serial').fill('harbour');
     await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('harbour');

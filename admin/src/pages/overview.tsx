@@ -1,14 +1,16 @@
-import { Card, Group, Progress, SimpleGrid, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
+import { Card, Group, Progress, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { overviewQuery } from '../overview-query.ts';
 import { TextLink } from '../parts/links.tsx';
+import { ornament } from '../parts/missing-parts.ts';
 import { Moment } from '../parts/moment.tsx';
+import plain from '../parts/plain-table.module.css';
 import { statusWords } from '../parts/words.ts';
 
-const CreationsChart = lazy(() =>
-  import('../parts/creations-chart.tsx').then((m) => ({ default: m.CreationsChart })),
+const CreationsChart = ornament(() =>
+  import('../parts/creations-chart.tsx').then((part) => part.CreationsChart),
 );
 
 type ListAddress = '/offline-repairs' | '/trade-returns';
@@ -164,21 +166,21 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
     {returns.length === 0 ? (
       <Text c="dimmed">Nothing is open.</Text>
     ) : (
-      <Table.ScrollContainer minWidth={480}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Number</Table.Th>
-              <Table.Th>Customer</Table.Th>
-              <Table.Th>Status</Table.Th>
-              <Table.Th>Made</Table.Th>
-              <Table.Th>Last change</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
+      <div className={plain['frame']}>
+        <table className={plain['table']}>
+          <thead>
+            <tr>
+              <th scope="col">Number</th>
+              <th scope="col">Customer</th>
+              <th scope="col">Status</th>
+              <th scope="col">Made</th>
+              <th scope="col">Last change</th>
+            </tr>
+          </thead>
+          <tbody>
             {returns.map((each) => (
-              <Table.Tr key={each.id}>
-                <Table.Td>
+              <tr key={each.id}>
+                <td>
                   <TextLink
                     to={ADDRESSES[each.kind]}
                     params={{ id: each.id }}
@@ -186,20 +188,20 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
                   >
                     {each.rmaNumber}
                   </TextLink>
-                </Table.Td>
-                <Table.Td>{each.customerName}</Table.Td>
-                <Table.Td>{statusWords(each.status).label}</Table.Td>
-                <Table.Td>
+                </td>
+                <td>{each.customerName}</td>
+                <td>{statusWords(each.status).label}</td>
+                <td>
                   <Moment at={each.createdAt} />
-                </Table.Td>
-                <Table.Td>
+                </td>
+                <td>
                   <Moment at={each.updatedAt} />
-                </Table.Td>
-              </Table.Tr>
+                </td>
+              </tr>
             ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+          </tbody>
+        </table>
+      </div>
     )}
   </Section>
 );

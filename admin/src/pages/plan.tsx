@@ -2,7 +2,7 @@ import { Badge, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@m
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
-import { PLANS_WITH_API } from '../../../contract/admin-people.ts';
+import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
 import { overviewQuery } from '../overview-query.ts';
 import { PLAN_WORDS } from '../parts/plans.ts';
 import { QueryView } from '../parts/query-view.tsx';

@@ -1,4 +1,3 @@
-import { Table } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { TradeReturn } from '../../../contract/trade-return.ts';
 import { EmailLink, PhoneLink } from '../parts/contact-links.tsx';
@@ -6,6 +5,7 @@ import { Facts } from '../parts/facts.tsx';
 import { amountText, figureText, totalOf } from '../parts/figures.ts';
 import { TRADE_RETURNS } from '../parts/kinds.ts';
 import { TRADE_MOVES } from '../parts/moves.ts';
+import plain from '../parts/plain-table.module.css';
 import { ReturnDetail } from '../parts/return-detail.tsx';
 import { Slip } from '../parts/slip.tsx';
 import { TwoLines } from '../parts/two-lines.tsx';
@@ -66,27 +66,29 @@ const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
   </>
 );
 
+const cells = (...names: string[]): string => names.map((name) => plain[name]).join(' ');
+
 const Items = ({ items }: Pick<TradeReturn, 'items'>) => (
-  <Table verticalSpacing={6} horizontalSpacing="xs">
-    <Table.Thead>
-      <Table.Tr>
-        <Table.Th scope="col">Product</Table.Th>
-        <Table.Th scope="col" ta="end">
+  <table className={plain['table']}>
+    <thead>
+      <tr>
+        <th scope="col">Product</th>
+        <th scope="col" className={cells('figure')}>
           Quantity
-        </Table.Th>
-        <Table.Th scope="col" ta="end">
+        </th>
+        <th scope="col" className={cells('figure')}>
           Price
-        </Table.Th>
-        <Table.Th scope="col" ta="end" visibleFrom="xs">
+        </th>
+        <th scope="col" className={cells('figure', 'roomy')}>
           Worth
-        </Table.Th>
-      </Table.Tr>
-    </Table.Thead>
-    <Table.Tbody>
+        </th>
+      </tr>
+    </thead>
+    <tbody>
       {items.map((item, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
-        <Table.Tr key={index}>
-          <Table.Td>
+        <tr key={index}>
+          <td>
             <TwoLines
               first={[item.productName, item.variantTitle].filter(Boolean).join(', ')}
               second={[
@@ -97,29 +99,25 @@ const Items = ({ items }: Pick<TradeReturn, 'items'>) => (
                 .filter(Boolean)
                 .join(' · ')}
             />
-          </Table.Td>
-          <Table.Td ta="end">{figureText(item.quantity)}</Table.Td>
-          <Table.Td ta="end">{amountText(item.price)}</Table.Td>
-          <Table.Td ta="end" visibleFrom="xs">
-            {amountText(totalOf([item]))}
-          </Table.Td>
-        </Table.Tr>
+          </td>
+          <td className={cells('figure')}>{figureText(item.quantity)}</td>
+          <td className={cells('figure')}>{amountText(item.price)}</td>
+          <td className={cells('figure', 'roomy')}>{amountText(totalOf([item]))}</td>
+        </tr>
       ))}
-    </Table.Tbody>
-    <Table.Tfoot>
-      <Table.Tr>
-        <Table.Th scope="row">Together</Table.Th>
-        <Table.Td ta="end">{figureText(totalOf(items.map((item) => ({ ...item, price: 1 }))))}</Table.Td>
-        <Table.Td ta="end" hiddenFrom="xs" fw={600}>
-          {amountText(totalOf(items))}
-        </Table.Td>
-        <Table.Td visibleFrom="xs" />
-        <Table.Td ta="end" visibleFrom="xs" fw={600}>
-          {amountText(totalOf(items))}
-        </Table.Td>
-      </Table.Tr>
-    </Table.Tfoot>
-  </Table>
+    </tbody>
+    <tfoot>
+      <tr>
+        <th scope="row">Together</th>
+        <td className={cells('figure')}>
+          {figureText(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
+        </td>
+        <td className={cells('figure', 'tight', 'sum')}>{amountText(totalOf(items))}</td>
+        <td className={cells('roomy')} />
+        <td className={cells('figure', 'roomy', 'sum')}>{amountText(totalOf(items))}</td>
+      </tr>
+    </tfoot>
+  </table>
 );
 
 const TradeSlip = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (

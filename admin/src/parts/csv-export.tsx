@@ -1,5 +1,4 @@
 import { Button, Group, Progress, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
@@ -7,6 +6,7 @@ import type { ListSearch } from '../list-search.ts';
 import { type CsvColumn, csvText } from './csv.ts';
 import { type AnyReturn, countOf, filtersOf, type Kind, readPage } from './kinds.ts';
 import { inOrder, orderOf } from './list-order.ts';
+import { tell } from './tell.ts';
 
 const PER_PAGE = 100;
 /** Beyond this a browser is the wrong tool; a spreadsheet as well. */
@@ -50,18 +50,18 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
       }
       const items = inOrder([...found.values()].slice(0, MOST_ROWS), orderOf(search));
       save(`${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`, csvText(columns, items));
-      notifications.show(
+      void tell(
         items.length === MOST_ROWS
           ? {
               color: 'orange',
               title: `${countOf(MOST_ROWS, kind)} exported, but not all`,
               message: 'One file holds no more. Narrow the list to export the rest.',
             }
-          : { color: 'teal', message: `${countOf(items.length, kind)} exported` },
+          : { message: `${countOf(items.length, kind)} exported` },
       );
     } catch (error) {
       if (signal.aborted) return;
-      notifications.show({
+      void tell({
         color: 'red',
         title: 'The export did not finish',
         message: error instanceof Error ? error.message : 'Something went wrong.',

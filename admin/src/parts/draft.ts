@@ -19,9 +19,17 @@ interface Kept<Values> {
   attempt?: { body: string; key: string };
 }
 
+const PREFIX = 'handback.draft.';
+
+/** All of them, whosever they are. */
+export const clearDrafts = (): void => {
+  for (const name of Object.keys(sessionStorage))
+    if (name.startsWith(PREFIX)) sessionStorage.removeItem(name);
+};
+
 /** One draft a form and a person: nobody finds another's customers in it. */
 export const draftOf = <Values extends object>(form: string, userId: string): Draft<Values> => {
-  const name = `handback.draft.${form}.${userId}`;
+  const name = `${PREFIX}${form}.${userId}`;
   const kept = (): Kept<Values> | null => {
     try {
       return JSON.parse(sessionStorage.getItem(name) ?? 'null');

@@ -1,18 +1,30 @@
 import { Alert, Button, Container, Stack } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
+import { useState } from 'react';
 import { ApiError } from '../api.ts';
+import { Loading } from './loading.tsx';
+import { isMissingPart, reloadOnce } from './missing-parts.ts';
+
+const PART_MISSING = 'A part of this page could not be loaded. Check the connection and try again.';
 
 /** What went wrong, in the service's own words, and a way on. */
 export const Failure = ({ error }: { error: unknown }) => {
   const router = useRouter();
+  const isMissing = isMissingPart(error);
+  const [isReloading] = useState(() => isMissing && reloadOnce());
+  if (isReloading) return <Loading />;
+  const message = error instanceof Error ? error.message : 'Something went wrong.';
   const requestId = error instanceof ApiError ? error.body?.requestId : undefined;
   return (
     <Container size="xs" py="xl">
       <Alert color="red" title="This did not work" role="alert">
         <Stack gap="sm" align="flex-start">
-          {error instanceof Error ? error.message : 'Something went wrong.'}
+          {isMissing ? PART_MISSING : message}
           {requestId ? <small>Request {requestId}</small> : null}
-          <Button variant="light" onClick={() => router.invalidate()}>
+          <Button
+            variant="light"
+            onClick={() => (isMissing ? window.location.reload() : void router.invalidate())}
+          >
             Try again
           </Button>
         </Stack>

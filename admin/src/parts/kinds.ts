@@ -13,6 +13,7 @@ export const REPAIRS = {
   path: '/offline-repairs',
   detail: '/offline-repairs/$id',
   add: '/offline-repairs/new',
+  overview: 'offlineRepairs',
   title: 'Offline repairs',
   one: 'repair',
   many: 'repairs',
@@ -23,6 +24,7 @@ export const TRADE_RETURNS = {
   path: '/trade-returns',
   detail: '/trade-returns/$id',
   add: '/trade-returns/new',
+  overview: 'tradeReturns',
   title: 'Trade returns',
   one: 'trade return',
   many: 'trade returns',
@@ -47,6 +49,9 @@ export const filtersOf = (kind: Kind, { q, status, origin, ...rest }: ListSearch
   origin,
   [kind.reference]: rest[kind.reference],
 });
+
+export const isFiltered = (kind: Kind, search: ListSearch): boolean =>
+  Object.values(filtersOf(kind, search)).some((value) => value !== undefined);
 
 export const readPage = <Item>(kind: Kind, search: ListSearch, limit: number): Promise<Listed<Item>> => {
   const { page, sort, order } = search;

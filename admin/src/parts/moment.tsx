@@ -1,4 +1,8 @@
-import { Tooltip } from '@mantine/core';
+import { Suspense, useId, useRef, useState } from 'react';
+import { ornament } from './missing-parts.ts';
+import { TwoLines } from './two-lines.tsx';
+
+const ExactTime = ornament(() => import('./exact-time.tsx').then((part) => part.ExactTime));
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
@@ -14,9 +18,55 @@ const agoOf = (at: string, nowMs = Date.now()): string => {
   return Math.abs(ms) < 60_000 ? 'just now' : relative.format(Math.round(ms / size), unit);
 };
 
-/** A time as people say it, in the reader's zone; exactly on hover. */
-export const Moment = ({ at }: { at: string }) => (
-  <Tooltip label={exact.format(new Date(at))} events={{ hover: true, focus: true, touch: true }}>
-    <time dateTime={at}>{agoOf(at)}</time>
-  </Tooltip>
+/** A time as people say it, in the reader's zone; exactly under the pointer, a finger or the keyboard's focus. */
+export const Moment = ({ at }: { at: string }) => {
+  const [open, setOpen] = useState(false);
+  const time = useRef<HTMLTimeElement>(null);
+  const id = useId();
+  return (
+    <>
+      <time
+        ref={time}
+        dateTime={at}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the only way for the keyboard to the exact time
+        tabIndex={0}
+        aria-describedby={open ? id : undefined}
+        onPointerEnter={() => setOpen(true)}
+        onPointerLeave={() => setOpen(false)}
+        onFocus={() => setOpen(true)}
+        onBlur={() => setOpen(false)}
+        onKeyDown={({ key }) => {
+          if (key === 'Escape') setOpen(false);
+        }}
+      >
+        {agoOf(at)}
+      </time>
+      {open ? (
+        <Suspense>
+          <ExactTime id={id} target={time}>
+            {exact.format(new Date(at))}
+          </ExactTime>
+        </Suspense>
+      ) : null}
+    </>
+  );
+};
+
+const sameYear = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: 'numeric',
+  minute: '2-digit',
+});
+const otherYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const stampOf = (at: string): string => {
+  const date = new Date(at);
+  return (date.getFullYear() === new Date().getFullYear() ? sameYear : otherYear).format(date);
+};
+
+/** The same for a table of many, where there is room for both and a stop of the keyboard at each would be a nuisance. */
+export const MomentLines = ({ at }: { at: string }) => (
+  <time dateTime={at} title={exact.format(new Date(at))}>
+    <TwoLines first={agoOf(at)} second={stampOf(at)} />
+  </time>
 );

@@ -1,11 +1,14 @@
 import { Alert, Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useEffect } from 'react';
+import type { Kind } from './kinds.ts';
+import { moveSchema } from './move-schemas.ts';
 import type { MoveField, StaffMove } from './moves.ts';
 import { useSchemaForm } from './use-schema-form.ts';
 
 interface Props {
-  move: Pick<StaffMove<never>, 'label' | 'schema' | 'fields' | 'isRefusal'>;
+  kind: Kind;
+  move: Pick<StaffMove<never>, 'action' | 'label' | 'fields' | 'isRefusal'>;
   given: Record<string, string>;
   /** Told before the fields. */
   children?: ReactNode;
@@ -16,9 +19,9 @@ interface Props {
 }
 
 /** The fields of a move and its button. */
-export const MoveForm = ({ move, given, children, pending, error, onSend, onCancel }: Props) => {
+export const MoveForm = ({ kind, move, given, children, pending, error, onSend, onCancel }: Props) => {
   const { form, focusFirst, refused } = useSchemaForm({
-    schema: move.schema,
+    schema: moveSchema(kind, move.action),
     initialValues: given,
     bodyOf: (values) => values,
   });

@@ -1,5 +1,3 @@
-import type { z } from 'zod';
-import { TradeMove } from '../../../contract/admin.ts';
 import {
   DISPOSITIONS,
   ENDED_STATUSES,
@@ -10,7 +8,7 @@ import {
   TRADE_RETURN_MOVES,
   type TradeReturnAction,
 } from '../../../contract/lifecycle.ts';
-import { type OfflineRepair, OfflineRepairActionBody } from '../../../contract/offline-repair.ts';
+import type { OfflineRepair } from '../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../contract/trade-return.ts';
 import { DISPOSITION_WORDS, REPAIR_MOVE_WORDS, TRADE_MOVE_WORDS } from './words.ts';
 
@@ -30,7 +28,6 @@ export interface StaffMove<Item> {
   action: string;
   label: string;
   done: string;
-  schema: z.ZodType;
   fields: MoveField[];
   /** What the fields begin with. */
   given(item: Item): Record<string, string>;
@@ -105,7 +102,6 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
   return {
     action,
     ...REPAIR_MOVE_WORDS[action],
-    schema: OfflineRepairActionBody[action],
     fields: REPAIR_FIELDS[action],
     given: (repair) =>
       Object.fromEntries(REPAIR_FIELDS[action].map(({ name }) => [name, GIVEN[name]?.(repair) ?? ''])),
@@ -128,7 +124,6 @@ export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
 ).map((action) => ({
   action,
   ...TRADE_MOVE_WORDS[action],
-  schema: TradeMove,
   fields: [notesField('note', 'Note')],
   given: () => ({ note: '' }),
   isOpen: ({ status }) => openTradeMoves(status).includes(action),

@@ -1,6 +1,5 @@
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
@@ -14,6 +13,7 @@ import { lastSearch } from './last-search.ts';
 import { ButtonLink, TextLink } from './links.tsx';
 import { PageTitle } from './page-title.tsx';
 import { Refusal } from './refusal.tsx';
+import { tellDone } from './tell.ts';
 import { useSchemaForm } from './use-schema-form.ts';
 
 interface Props<Values> {
@@ -52,7 +52,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
       onMade?.(values);
       queryClient.setQueryData(detailQuery<AnyReturn>(kind, made.id).queryKey, made);
       void queryClient.invalidateQueries({ queryKey: [kind.path, 'list'] });
-      notifications.show({ color: 'teal', message: `${made.rmaNumber} created` });
+      tellDone(`${made.rmaNumber} created`);
       await navigate({ to: kind.detail, params: { id: made.id }, replace: true });
     },
     onError: (error) => refused(error),

@@ -1,7 +1,7 @@
 import { Alert, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Overview } from '../../../contract/admin.ts';
-import { PLANS_WITH_API } from '../../../contract/admin-people.ts';
+import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
 import { overviewQuery } from '../overview-query.ts';
 import { type Session, useSession } from '../session.ts';
 

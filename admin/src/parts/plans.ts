@@ -1,4 +1,4 @@
-import type { Plan } from '../../../contract/admin-people.ts';
+import type { Plan } from '../../../contract/admin-plans.ts';
 
 /** What people call a plan. */
 export const PLAN_WORDS: Record<Plan, string> = {

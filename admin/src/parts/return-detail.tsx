@@ -1,21 +1,9 @@
-import {
-  Box,
-  Button,
-  Card,
-  CopyButton,
-  Grid,
-  Group,
-  Skeleton,
-  Stack,
-  Text,
-  Title,
-  Tooltip,
-} from '@mantine/core';
+import { Box, Button, Card, Grid, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft, Check, Copy, Printer } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { ArrowLeft, Printer } from 'lucide-react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { ApiError } from '../api.ts';
-import { AddNote } from './add-note.tsx';
+import { CopyIcon } from './copy-icon.tsx';
 import { type AnyReturn, detailQuery, type Kind, timelineQuery } from './kinds.ts';
 import { lastSearch } from './last-search.ts';
 import { TextLink } from './links.tsx';
@@ -26,6 +14,8 @@ import { Refusal } from './refusal.tsx';
 import { ReturnMoves } from './return-moves.tsx';
 import { StatusBadge } from './status-badge.tsx';
 import { Story } from './story.tsx';
+
+const AddNote = lazy(() => import('./add-note.tsx').then((m) => ({ default: m.AddNote })));
 
 interface Props<Item> {
   kind: Kind;
@@ -95,21 +85,7 @@ const Heading = ({ item: { rmaNumber, status, createdAt, updatedAt } }: { item: 
     <div>
       <Group gap="sm">
         <PageTitle>{rmaNumber}</PageTitle>
-        <CopyButton value={rmaNumber}>
-          {({ copied, copy }) => (
-            <Tooltip label={copied ? 'Copied' : 'Copy the number'}>
-              <Button
-                variant="subtle"
-                size="compact-sm"
-                onClick={copy}
-                aria-label={`Copy ${rmaNumber}`}
-                px={6}
-              >
-                {copied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
-              </Button>
-            </Tooltip>
-          )}
-        </CopyButton>
+        <CopyIcon text={rmaNumber} what={rmaNumber} variant="subtle" size="md" />
         <StatusBadge status={status} size="lg" />
       </Group>
       <Text size="sm" c="dimmed">
@@ -130,7 +106,9 @@ const History = ({ kind, id }: { kind: Kind; id: string }) => {
         Timeline
       </Title>
       <Stack gap="lg">
-        <AddNote kind={kind} id={id} />
+        <Suspense fallback={<Skeleton height={74} />}>
+          <AddNote kind={kind} id={id} />
+        </Suspense>
         {timeline.error ? (
           <Refusal
             title="The timeline could not be read"

@@ -1,11 +1,14 @@
-import { Alert, Button, Group, Modal, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Alert, Button, Group, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { ApiError, api } from '../api.ts';
 import { type AnyReturn, detailQuery, type Kind } from './kinds.ts';
-import { MoveForm } from './move-form.tsx';
+import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
 import type { StaffMove } from './moves.ts';
+import { tellDone } from './tell.ts';
+
+const loadDialog = () => import('./move-dialog.tsx');
+const MoveDialog = lazy(() => loadDialog().then((m) => ({ default: m.MoveDialog }))) as typeof MoveDialogType;
 
 interface Props<Item> {
   kind: Kind;
@@ -18,13 +21,15 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
   const queryClient = useQueryClient();
   const [chosen, setChosen] = useState<StaffMove<Item> | null>(null);
   const [conflict, setConflict] = useState<string | null>(null);
+  // It will be wanted next, perhaps where the connection is gone.
+  useEffect(() => void loadDialog(), []);
   const make = useMutation({
     mutationFn: ({ move, body }: { move: StaffMove<Item>; body: Record<string, string> }) =>
       api.post<Item>(`${kind.path}/${item.id}/${move.action}`, body),
     onSuccess: (answer, { move }) => {
       setChosen(null);
       queryClient.setQueryData(detailQuery<Item>(kind, item.id).queryKey, answer);
-      notifications.show({ color: 'teal', message: `${item.rmaNumber}: ${move.done.toLowerCase()}` });
+      tellDone(`${item.rmaNumber}: ${move.done.toLowerCase()}`);
     },
     onError: (error) => {
       if (!(error instanceof ApiError) || error.status !== 409) return;
@@ -71,31 +76,20 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
           </Text>
         ) : null}
       </Group>
-      <Modal
-        opened={chosen !== null}
-        onClose={() => setChosen(null)}
-        title={chosen ? `${chosen.label}: ${item.rmaNumber}` : ''}
-        closeButtonProps={{ 'aria-label': 'Close the dialog' }}
-      >
-        {chosen ? (
-          <MoveForm
+      {chosen ? (
+        <Suspense>
+          <MoveDialog
             key={chosen.action}
+            kind={kind}
+            item={item}
             move={chosen}
-            given={chosen.given(item)}
             pending={make.isPending}
             error={make.error}
             onSend={(body) => make.mutate({ move: chosen, body })}
-            onCancel={() => setChosen(null)}
-          >
-            {chosen.warning(item) ? <Alert color="orange">{chosen.warning(item)}</Alert> : null}
-            {chosen.fields.length === 0 ? (
-              <Text size="sm">
-                {chosen.label} this {kind.one}?
-              </Text>
-            ) : null}
-          </MoveForm>
-        ) : null}
-      </Modal>
+            onClose={() => setChosen(null)}
+          />
+        </Suspense>
+      ) : null}
     </>
   );
 };

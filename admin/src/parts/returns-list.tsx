@@ -1,43 +1,25 @@
-import {
-  Box,
-  Button,
-  EmptyState,
-  Group,
-  Kbd,
-  NativeSelect,
-  Paper,
-  Select,
-  Skeleton,
-  Stack,
-} from '@mantine/core';
-import { useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { Box, Button, EmptyState, Group, NativeSelect, Paper, Skeleton, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { PackageOpen, Plus, Search, SearchX } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { PackageOpen, Plus, SearchX } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import type { ListSearch } from '../list-search.ts';
 import { BulkMoves } from './bulk-moves.tsx';
 import type { CsvColumn } from './csv.ts';
 import { CsvExport } from './csv-export.tsx';
-import { type AnyReturn, countOf, filtersOf, type Kind, listQuery, readPage } from './kinds.ts';
+import { type AnyReturn, countOf, isFiltered, type Kind, listQuery } from './kinds.ts';
 import { rememberSearch } from './last-search.ts';
 import { ButtonLink } from './links.tsx';
+import { ListFilters } from './list-filters.tsx';
 import { type ListOrder, ORDER_WORDS, orderInSearch, orderOf } from './list-order.ts';
 import { ListPager } from './list-pager.tsx';
 import type { StaffMove } from './moves.ts';
 import { PageTitle } from './page-title.tsx';
 import { Refusal } from './refusal.tsx';
 import { type ReturnColumn, ReturnsCards, ReturnsTable } from './returns-table.tsx';
-import { SearchField } from './search-field.tsx';
-import { statusWords } from './words.ts';
 
 /** Narrower than this, beside the menu, a table is no use. */
 const NARROW = '(max-width: 62em)';
-
-const ORIGINS = [
-  { value: 'API', label: 'Created by a program' },
-  { value: 'STAFF', label: 'Created by staff' },
-];
 
 interface Props<Item> {
   kind: Kind;
@@ -88,7 +70,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
           </ButtonLink>
         </Group>
       </Group>
-      <Filters {...props} />
+      <ListFilters {...props} />
       {list.error ? (
         <Refusal
           title={list.data ? 'This may be out of date' : 'The list could not be read'}
@@ -134,68 +116,6 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
         />
       ) : null}
     </Stack>
-  );
-};
-
-const Filters = <Item extends AnyReturn>({ kind, statuses, search, onSearch }: Props<Item>) => {
-  const navigate = useNavigate();
-  const box = useRef<HTMLInputElement>(null);
-  useHotkeys([['/', () => box.current?.focus()]]);
-  /** Another filter begins at its first page. */
-  const narrowBy = (change: ListSearch, isTyped = false) => {
-    const { page: _, ...rest } = search;
-    onSearch({ ...rest, ...change }, isTyped);
-  };
-  /** A scanned slip or a whole number: where there is only one, it is what was looked for. */
-  const open = async (q: string) => {
-    if (!q) return;
-    const { items, total } = await readPage<Item>(kind, { q }, 2).catch(() => ({ items: [], total: 0 }));
-    const [only] = items;
-    if (total === 1 && only) await navigate({ to: kind.detail, params: { id: only.id } });
-  };
-  const isFiltered = Object.values(filtersOf(kind, search)).some((value) => value !== undefined);
-  return (
-    <Group gap="xs" role="search" aria-label={kind.title}>
-      <SearchField
-        label="Number, order, customer, sku, serial"
-        value={search.q ?? ''}
-        onSearch={(q) => narrowBy({ q: q || undefined }, true)}
-        onEnter={open}
-        inputRef={box}
-        leftSection={<Search size={16} aria-hidden />}
-        {...(search.q ? {} : { rightSection: <Kbd aria-hidden>/</Kbd> })}
-        style={{ flex: '3 1 260px' }}
-      />
-      <Select
-        aria-label="Status"
-        placeholder="Every status"
-        data={statuses.map((value) => ({ value, label: statusWords(value).label }))}
-        value={search.status ?? null}
-        onChange={(status) => narrowBy({ status: status ?? undefined })}
-        clearable
-        style={{ flex: '1 1 150px' }}
-      />
-      <Select
-        aria-label="Created by"
-        placeholder="Created by anyone"
-        data={ORIGINS}
-        value={search.origin ?? null}
-        onChange={(origin) => narrowBy({ origin: (origin as ListSearch['origin']) ?? undefined })}
-        clearable
-        style={{ flex: '1 1 150px' }}
-      />
-      <SearchField
-        label={kind.referenceLabel}
-        value={search[kind.reference] ?? ''}
-        onSearch={(reference) => narrowBy({ [kind.reference]: reference || undefined }, true)}
-        style={{ flex: '1 1 120px' }}
-      />
-      {isFiltered ? (
-        <Button variant="subtle" onClick={() => onSearch(orderInSearch(orderOf(search)))}>
-          Clear filters
-        </Button>
-      ) : null}
-    </Group>
   );
 };
 
@@ -250,10 +170,9 @@ const Nothing = ({ kind, search, total, onSearch }: NothingProps) => {
         </EmptyState>
       </Paper>
     );
-  const isFiltered = Object.values(filtersOf(kind, search)).some((value) => value !== undefined);
   return (
     <Paper withBorder p="xl">
-      {isFiltered ? (
+      {isFiltered(kind, search) ? (
         <EmptyState
           icon={<SearchX size={32} aria-hidden />}
           title={`No ${kind.many} like that`}

@@ -1,21 +1,12 @@
-import {
-  Card,
-  Checkbox,
-  Group,
-  Paper,
-  Stack,
-  Table,
-  Text,
-  UnstyledButton,
-  VisuallyHidden,
-} from '@mantine/core';
+import { Card, Checkbox, Group, Paper, Stack, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ReturnSort } from '../../../contract/return-order.ts';
 import type { AnyReturn, Kind } from './kinds.ts';
 import { TextLink } from './links.tsx';
 import { clicked, type ListOrder, ORDER_WORDS } from './list-order.ts';
-import { Moment } from './moment.tsx';
+import { Moment, MomentLines } from './moment.tsx';
+import plain from './plain-table.module.css';
 import styles from './returns-table.module.css';
 import { StatusBadge } from './status-badge.tsx';
 
@@ -46,60 +37,56 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item> & Ordere
   const { kind, columns, items, isSelected, select, order, onOrder } = props;
   const sortable = { order, onOrder };
   return (
-    <Paper withBorder className={styles['frame']}>
-      <Table verticalSpacing={6} highlightOnHover>
+    <Paper withBorder className={plain['frame'] ?? ''}>
+      <table className={plain['table']}>
         <caption className={styles['caption']}>
           <VisuallyHidden>
             {kind.title}, {ORDER_WORDS[order.sort][order.order].toLowerCase()}
           </VisuallyHidden>
         </caption>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={1}>
+        <thead>
+          <tr>
+            <th className={styles['tick']}>
               <SelectAll {...props} />
-            </Table.Th>
+            </th>
             <SortHead sort="number" label="Number" {...sortable} />
             <SortHead sort="status" label="Status" {...sortable} />
             {columns.map(({ head, wide }) => (
-              <Table.Th key={head} scope="col" {...(wide ? { visibleFrom: 'lg' } : {})}>
+              <th key={head} scope="col" className={wide ? styles['wide'] : undefined}>
                 {head}
-              </Table.Th>
+              </th>
             ))}
-            <Table.Th scope="col">Created</Table.Th>
+            <th scope="col">Created</th>
             <SortHead sort="updatedAt" label="Last change" {...sortable} />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+          </tr>
+        </thead>
+        <tbody>
           {items.map((item) => (
-            <Table.Tr
-              key={item.id}
-              className={styles['row']}
-              data-selected={isSelected(item.id) || undefined}
-            >
-              <Table.Td className={styles['above']}>
+            <tr key={item.id} className={styles['row']} data-selected={isSelected(item.id) || undefined}>
+              <td className={styles['above']}>
                 <SelectOne item={item} isSelected={isSelected} select={select} />
-              </Table.Td>
-              <Table.Th scope="row">
+              </td>
+              <th scope="row">
                 <ReturnLink kind={kind} item={item} />
-              </Table.Th>
-              <Table.Td>
+              </th>
+              <td>
                 <StatusBadge status={item.status} />
-              </Table.Td>
+              </td>
               {columns.map(({ head, cell, wide }) => (
-                <Table.Td key={head} {...(wide ? { visibleFrom: 'lg' } : {})}>
+                <td key={head} className={wide ? styles['wide'] : undefined}>
                   {cell(item)}
-                </Table.Td>
+                </td>
               ))}
-              <Table.Td className={`${styles['above']} ${styles['time']}`}>
-                <Moment at={item.createdAt} />
-              </Table.Td>
-              <Table.Td className={`${styles['above']} ${styles['time']}`}>
-                <Moment at={item.updatedAt} />
-              </Table.Td>
-            </Table.Tr>
+              <td className={`${styles['above']} ${styles['time']}`}>
+                <MomentLines at={item.createdAt} />
+              </td>
+              <td className={`${styles['above']} ${styles['time']}`}>
+                <MomentLines at={item.updatedAt} />
+              </td>
+            </tr>
           ))}
-        </Table.Tbody>
-      </Table>
+        </tbody>
+      </table>
     </Paper>
   );
 };
@@ -109,7 +96,7 @@ const SortHead = ({ sort, label, order, onOrder }: Ordered & { sort: ReturnSort;
   const way = order.sort === sort ? order.order : null;
   const Icon = way === null ? ChevronsUpDown : way === 'asc' ? ArrowUp : ArrowDown;
   return (
-    <Table.Th scope="col" className={styles['time']} {...(way ? { 'aria-sort': SAID[way] } : {})}>
+    <th scope="col" className={styles['time']} {...(way ? { 'aria-sort': SAID[way] } : {})}>
       <UnstyledButton
         className={styles['head']}
         data-ordered={way ?? undefined}
@@ -118,7 +105,7 @@ const SortHead = ({ sort, label, order, onOrder }: Ordered & { sort: ReturnSort;
         {label}
         <Icon size={14} aria-hidden />
       </UnstyledButton>
-    </Table.Th>
+    </th>
   );
 };
 const SAID = { asc: 'ascending', desc: 'descending' } as const;

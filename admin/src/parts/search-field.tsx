@@ -1,7 +1,7 @@
 import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { type Ref, useEffect, useRef, useState } from 'react';
-import { LENGTH } from '../../../contract/fields.ts';
+import { LENGTH } from '../../../contract/lengths.ts';
 
 const PAUSE_MS = 300;
 

@@ -10,7 +10,7 @@ import {
   type UserRole,
 } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { rememberSignIn, sessionQuery, useSession } from '../session.ts';
+import { forgetSession, sessionQuery, useSession } from '../session.ts';
 import { useApiForm } from './api-form.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
@@ -171,7 +171,7 @@ export const RemovePersonDialog = ({ person, onClose }: OfPerson) => {
     mutationFn: () => api.delete<null>(`/users/${person.id}`),
     onSuccess: async () => {
       if (!isSelf) return done(`${person.email} is removed.`);
-      rememberSignIn(false);
+      forgetSession();
       await navigate({ to: '/sign-in' });
       queryClient.clear();
     },

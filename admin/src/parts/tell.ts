@@ -1,6 +1,14 @@
-import { notifications } from '@mantine/notifications';
+interface Told {
+  message: string;
+  title?: string;
+  color?: string;
+}
 
-/** That something was done, in passing. */
-export const tellDone = (message: string): void => {
-  notifications.show({ message, color: 'green', closeButtonProps: { 'aria-label': 'Close' } });
+/** Something said in passing. Where it is said is loaded after the page: nothing is to be said before. */
+export const tell = async (told: Told): Promise<void> => {
+  const corner = await import('./corner.tsx').catch(() => null);
+  corner?.show({ color: 'teal', closeButtonProps: { 'aria-label': 'Close' }, ...told });
 };
+
+/** That something was done. */
+export const tellDone = (message: string): void => void tell({ message });

@@ -1,0 +1,37 @@
+import { afterAll, expect, it } from 'vitest';
+import { repairBody } from '../support/bodies.ts';
+import { closeBrowser, openAs } from '../support/browser.ts';
+import { harness } from '../support/harness.ts';
+
+afterAll(closeBrowser);
+
+it('a tab left open across an upgrade fetches the page anew where a part of it is gone', async () => {
+  const t = await harness();
+  const page = await openAs(t, 'STAFF');
+  // Gone until the page itself is asked for again, which knows the parts by their new names.
+  let fetched = 0;
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) fetched += 1;
+  });
+  await page.route(/\/assets\/trade-returns-.*\.js$/, (route) =>
+    fetched === 0 ? route.fulfill({ status: 404 }) : route.continue(),
+  );
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Trade returns' }).click();
+  await page.getByRole('heading', { name: 'Trade returns', level: 2 }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/admin/trade-returns');
+  expect(fetched).toBeGreaterThan(0);
+});
+
+it('an ornament that cannot be loaded leaves the page as it is', async () => {
+  const t = await harness();
+  const page = await openAs(t, 'STAFF');
+  await page.route(/\/assets\/corner-.*\.js$/, (route) => route.fulfill({ status: 404 }));
+  await page.route(/\/assets\/exact-time-.*\.js$/, (route) => route.fulfill({ status: 404 }));
+  await t.post('/offline-repairs', repairBody());
+  const gone = page.waitForResponse((response) => response.url().includes('/corner-'));
+  await page.goto('/admin/offline-repairs');
+  await gone;
+  await page.getByRole('link', { name: '#RMA-000001' }).click();
+  await page.getByText('Created just now').hover();
+  await page.getByRole('heading', { name: '#RMA-000001' }).waitFor();
+});

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build, type Rolldown } from 'vite';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+
+// What a browser loads before a page of the admin app can be used: the app as it is built for people, weighed.
+
+const MOST_BYTES = 200_000;
+const ADMIN = fileURLToPath(new URL('../../admin/', import.meta.url));
+
+let files = new Map<string, Rolldown.OutputAsset | Rolldown.OutputChunk>();
+
+beforeAll(async () => {
+  vi.stubEnv('NODE_ENV', 'production');
+  const built = await build({
+    configFile: `${ADMIN}vite.config.ts`,
+    logLevel: 'error',
+    build: { write: false },
+  });
+  vi.unstubAllEnvs();
+  if (!('output' in built)) throw new Error('not one build');
+  files = new Map(built.output.map((file) => [file.fileName, file]));
+});
+
+const chunks = () => [...files.values()].filter((file) => file.type === 'chunk');
+
+const chunkOf = (module: string): Rolldown.OutputChunk => {
+  const found = chunks().find(({ facadeModuleId }) => facadeModuleId === `${ADMIN}${module}`);
+  if (!found) throw new Error(`${module} is no part by itself`);
+  return found;
+};
+
+/** A part with all it imports, and their styles. */
+const loadedFor = (chunk: Rolldown.OutputChunk, seen = new Set<string>()): Set<string> => {
+  if (seen.has(chunk.fileName)) return seen;
+  seen.add(chunk.fileName);
+  for (const style of chunk.viteMetadata?.importedCss ?? []) seen.add(style);
+  for (const name of chunk.imports) {
+    const next = files.get(name);
+    if (next?.type === 'chunk') loadedFor(next, seen);
+  }
+  return seen;
+};
+
+const weightOf = (name: string): number => {
+  const file = files.get(name);
+  return gzipSync(file?.type === 'chunk' ? file.code : (file?.source ?? '')).length;
+};
+
+describe('the first load', () => {
+  it.each([
+    ['sign-in', ['src/pages/sign-in.tsx']],
+    ['set-up', ['src/pages/set-up.tsx']],
+    ['the overview, without its chart', ['src/parts/shell.tsx', 'src/pages/overview.tsx']],
+    ['the list of repairs', ['src/parts/shell.tsx', 'src/pages/repairs.tsx']],
+    ['the list of trade returns', ['src/parts/shell.tsx', 'src/pages/trade-returns.tsx']],
+    ['a repair', ['src/parts/shell.tsx', 'src/pages/repair.tsx']],
+    ['a trade return', ['src/parts/shell.tsx', 'src/pages/trade-return.tsx']],
+  ])('of %s stays below 200 kB', (_page, parts) => {
+    const loaded = new Set<string>();
+    for (const part of ['index.html', ...parts]) loadedFor(chunkOf(part), loaded);
+    const weights = [...loaded].map((name) => ({ name, bytes: weightOf(name) }));
+    expect(weights.some(({ name }) => name.endsWith('.css'))).toBe(true);
+    const total = weights.reduce((sum, { bytes }) => sum + bytes, 0);
+    // React and the router alone are more than this; less means that something was not counted.
+    expect(total).toBeGreaterThan(100_000);
+    expect(total).toBeLessThan(MOST_BYTES);
+  });
+});
+
+/** What comes along with others and is never shown. */
+const UNSEEN = [
+  'CheckboxCard',
+  'CheckboxIndicator',
+  'RadioCard',
+  'RadioIndicator',
+  'Combobox',
+  'ScrollArea',
+  'ColorSwatch',
+];
+
+it('every component that is used has its styles', () => {
+  const styles = readFileSync(`${ADMIN}src/mantine.css`, 'utf8');
+  const used = chunks().flatMap(({ moduleIds }) =>
+    moduleIds.flatMap((id) => /@mantine\/core\/esm\/components\/.*\/(\w+)\.module\.mjs$/.exec(id)?.[1] ?? []),
+  );
+  expect(used.length).toBeGreaterThan(20);
+  expect(used.filter((name) => !UNSEEN.includes(name) && !styles.includes(`/${name}.css`))).toEqual([]);
+});
