@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -91,10 +91,3 @@ const openSqlite = async (): Promise<Databases> => {
 
 export const openDatabases = (engine: Engine): Promise<Databases> =>
   engine === 'postgres' ? openPostgres() : openSqlite();
-
-/** Bytes on disk, indexes and all. */
-export const sizeOf = async (database: TestDatabase): Promise<number> => {
-  if (database.engine === 'sqlite') return statSync(database.address).size;
-  const [row] = await database.run('select pg_database_size(current_database())::float8 as bytes');
-  return Number(row?.['bytes']);
-};

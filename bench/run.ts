@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { FULL, QUICK } from './effort.ts';
 import { LOAD_TOOL } from './load/load.ts';
-import { ENGINES, type Engine, type Measurement, type Row } from './measurement.ts';
+import { ENGINES, type Engine, type Extras, type Measurement, type Row } from './measurement.ts';
 import { apiWhileDraining } from './measurements/api-while-draining.ts';
 import { create } from './measurements/create.ts';
 import { drain } from './measurements/drain.ts';
@@ -13,9 +13,13 @@ import { memory } from './measurements/memory.ts';
 import { oneConnection } from './measurements/one-connection.ts';
 import { receipt } from './measurements/receipt.ts';
 import { start } from './measurements/start.ts';
+import { factsBefore } from './report/facts.ts';
+import { writePage } from './report/page.ts';
+import { keepResults, keptResults, type Results, together } from './report/results.ts';
 import { textTable } from './report/table.ts';
 import { openStage } from './stage.ts';
 
+/** In the order they are run: memory is read when creations have been made, and the last start ends the largest shop's service. */
 const MEASUREMENTS: Measurement[] = [
   create,
   get,
@@ -37,29 +41,58 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     engine: { type: 'string' },
+    page: { type: 'boolean', default: false },
   },
 });
 const chosen = (names: string | undefined, name: string): boolean =>
   !names || names.split(',').includes(name);
-const effort = options.quick ? QUICK : FULL;
 
-say(`Load from ${LOAD_TOOL}, median of ${effort.rounds} rounds.`);
-const rows: Row[] = [];
-const begun = performance.now();
-for (const engine of ENGINES.filter((each: Engine) => chosen(options.engine, each))) {
-  const stage = openStage(engine, effort);
-  try {
-    for (const measurement of MEASUREMENTS) {
-      if (!measurement.engines.includes(engine) || !chosen(options.only, measurement.name)) continue;
-      const start = performance.now();
-      const { rows: found } = await measurement.run(stage);
-      rows.push(...found);
-      say(`${measurement.name}, ${engine}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
+const measure = async (): Promise<Results> => {
+  const effort = options.quick ? QUICK : FULL;
+  const facts = factsBefore();
+  const begun = performance.now();
+  const rows: Row[] = [];
+  let extras: Extras = {};
+  say(`Load from ${LOAD_TOOL}, ${effort.rounds} rounds.`);
+  for (const engine of ENGINES.filter((each) => chosen(options.engine, each))) {
+    const stage = openStage(engine, effort);
+    try {
+      for (const measurement of MEASUREMENTS) {
+        if (!measurement.engines.includes(engine) || !chosen(options.only, measurement.name)) continue;
+        const start = performance.now();
+        const found = await measurement.run(stage);
+        rows.push(...found.rows);
+        extras = together(extras, found.extras ?? {});
+        say(`${measurement.name}, ${engine}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
+      }
+      facts.software.push((await stage.databases()).version);
+    } finally {
+      await stage.close();
     }
-  } finally {
-    await stage.close();
+  }
+  const minutes = (performance.now() - begun) / 60_000;
+  return {
+    facts: { ...facts, loadTool: LOAD_TOOL, rounds: effort.rounds, minutes },
+    rows: sorted(rows),
+    extras,
+  };
+};
+
+/** Work by work, the engines side by side. */
+const sorted = (rows: Row[]): Row[] => {
+  const works = [...new Set(rows.map(({ work }) => work))];
+  const place = ({ work, engine }: { work: string; engine: Engine }): number =>
+    works.indexOf(work) * ENGINES.length + ENGINES.indexOf(engine);
+  return rows.toSorted((one, other) => place(one) - place(other));
+};
+
+if (options.page) writePage(keptResults());
+else {
+  const results = await measure();
+  say(`\n${textTable(results.rows)}\n\n${results.facts.minutes.toFixed(1)} minutes`);
+  if (!options.quick && !options.only && !options.engine) {
+    keepResults(results);
+    writePage(results);
+    say('Written: docs/performance.md');
   }
 }
-say('');
-say(textTable(rows));
-say(`\n${((performance.now() - begun) / 60_000).toFixed(1)} minutes`);

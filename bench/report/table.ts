@@ -7,7 +7,7 @@ export const ENGINE_NAMES: Record<Engine, string> = { postgres: 'PostgreSQL', sq
 const number = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value < 10 ? 2 : 1);
 
-const withUnit = (value: number, unit: Row['unit']): string =>
+export const withUnit = (value: number, unit: Row['unit']): string =>
   unit === '/s' ? `${number(value)}/s` : `${number(value)} ${unit}`;
 
 const goalText = ({ goal, baseline, unit }: Row): string =>

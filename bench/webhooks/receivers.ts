@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 
 const RUN = fileURLToPath(new URL('./receivers-run.ts', import.meta.url));
 
+/** Where not all has come by then, the run fails instead of waiting for ever. */
+const LONGEST_MS = 120_000;
+
 /** What the process says, each once a count. */
 export type ReceiverReport =
   | { is: 'listening'; urls: string[] }
@@ -26,8 +29,13 @@ export const startReceivers = async (count: number): Promise<Receivers> => {
   const child = fork(RUN, [String(count)]);
   const told = <Is extends ReceiverReport['is']>(is: Is): Promise<Extract<ReceiverReport, { is: Is }>> =>
     new Promise((resolve, reject) => {
+      const tooLate = setTimeout(
+        () => reject(new Error(`the receivers waited too long (${is})`)),
+        LONGEST_MS,
+      );
       const listener = (report: ReceiverReport) => {
         if (report.is !== is) return;
+        clearTimeout(tooLate);
         child.off('message', listener).off('exit', reject);
         resolve(report as Extract<ReceiverReport, { is: Is }>);
       };
