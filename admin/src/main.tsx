@@ -28,7 +28,12 @@ const router = createAppRouter(queryClient);
 
 const root = document.getElementById('root');
 if (!root) throw new Error('no root element');
-createRoot(root).render(
+createRoot(root, {
+  // What the service refused, or that it cannot be reached, is told on the page; the console is for faults of our own.
+  onCaughtError: (error) => {
+    if (!(error instanceof ApiError)) console.error(error);
+  },
+}).render(
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>

@@ -10,11 +10,15 @@ import {
 import { listSearch } from './list-search.ts';
 import { Failure } from './parts/failure.tsx';
 import { Loading } from './parts/loading.tsx';
+import { NoBeginning, NoSuchPage } from './parts/outside.tsx';
 import { sessionQuery } from './session.ts';
 
 // Every page and its address. Pages load when they are opened.
 
-const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet });
+const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
+  component: Outlet,
+  errorComponent: NoBeginning,
+});
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -41,6 +45,7 @@ const inside = createRoute({
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href } });
   },
   component: lazyRouteComponent(() => import('./parts/shell.tsx'), 'Shell'),
+  errorComponent: NoBeginning,
 });
 
 const overview = createRoute({
@@ -155,7 +160,7 @@ export const createAppRouter = (queryClient: QueryClient) =>
     defaultPreload: 'intent',
     defaultPendingComponent: Loading,
     defaultErrorComponent: Failure,
-    defaultNotFoundComponent: () => <Failure error={new Error('There is no such page.')} />,
+    defaultNotFoundComponent: NoSuchPage,
   });
 
 declare module '@tanstack/react-router' {

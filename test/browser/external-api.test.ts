@@ -194,6 +194,27 @@ describe('deliveries', () => {
     expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(receiver.received[4]?.body);
   });
 
+  it('begin with a test event, which arrives and touches no return', async () => {
+    const t = await webhookHarness();
+    const receiver = await startReceiver();
+    const client = await t.addReceiver(receiver.url);
+    const page = await openAs(t, 'ADMIN');
+    await page.goto(`/admin/settings/external-api/${client.id}`);
+    await page.getByText('Nothing has been sent yet').waitFor();
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    const [arrived] = await receiver.got(1);
+    expect(arrived?.body.event).toBe('webhook.test');
+    const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'webhook.test' }) });
+    await row.getByText('Delivered').waitFor();
+    expect(await row.getByRole('link').count()).toBe(0);
+    await row.getByRole('button', { name: 'Details of webhook.test' }).click();
+    const payload = page.getByRole('region', { name: 'What is sent' });
+    expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(arrived?.body);
+    expect((await t.get('/offline-repairs', { key: client.apiKey })).body.total).toBe(0);
+    expect((await t.get('/trade-returns', { key: client.apiKey })).body.total).toBe(0);
+    expect(receiver.received).toHaveLength(1);
+  });
+
   it('can be filtered, and the filter is in the address', async () => {
     const t = await webhookHarness();
     const receiver = await startReceiver();

@@ -12,8 +12,6 @@ import {
   signIn,
 } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 afterAll(closeBrowser);
 
@@ -277,56 +275,6 @@ it('people change their own password', async () => {
 });
 
 describe.each(['light', 'dark'] as const)('in %s, axe finds nothing', (scheme) => {
-  it.each([1280, 390])('on the settings at %i px', { timeout: 60_000 }, async (width) => {
-    const t = await webhookHarness();
-    const receiver = await startReceiver();
-    const client = await t.addReceiver(receiver.url);
-    await t.create(client);
-    await t.drained();
-    const page = await openAs(t, 'ADMIN', { scheme, width });
-    const open = async (path: string, name: string) => {
-      await page.goto(`/admin${path}`);
-      await page.getByRole('heading', { name, level: 2 }).waitFor();
-    };
-
-    await open('/settings/external-api', 'External API');
-    await rowOf(page, 'Receiver').waitFor();
-    await expectAccessible(page);
-
-    await open(`/settings/external-api/${client.id}`, 'Deliveries to Receiver');
-    await page.getByRole('button', { name: 'Details of offline_repair.created' }).click();
-    await page.getByRole('cell', { name: 'Acknowledged', exact: true }).waitFor();
-    await settled(page);
-    await expectAccessible(page);
-
-    await open('/settings/team', 'Team');
-    await rowOf(page, 'Admin').waitFor();
-    await expectAccessible(page);
-
-    await open('/settings/dangerous-goods', 'Dangerous goods');
-    await page.getByRole('textbox', { name: 'Add a sku' }).fill('BATT-*');
-    await page.keyboard.press('Enter');
-    await page.getByRole('textbox', { name: 'Sku to try' }).fill('BATT-18V');
-    await page.getByText('Yes, dangerous.').waitFor();
-    await settled(page);
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Discard changes' }).click();
-    await page.getByText('There are no rules').waitFor();
-
-    await open('/settings/plan', 'Plan and usage');
-    await page.getByText('How it is billed').waitFor();
-    await expectAccessible(page);
-
-    await open('/settings/audit-log', 'Audit log');
-    await rowOf(page, 'Added a person').getByRole('button', { name: 'Details' }).first().click();
-    await page.getByRole('definition').first().waitFor();
-    await settled(page);
-    await expectAccessible(page);
-
-    await open('/account', 'Account and password');
-    await expectAccessible(page);
-  });
-
   it('in the dialogs', { timeout: 60_000 }, async () => {
     const t = await harness();
     const { email } = await newUser(t);

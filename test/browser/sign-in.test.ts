@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { newUser } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { closeBrowser, expectAccessible, openAs, openWindow, signIn } from '../support/browser.ts';
+import { closeBrowser, openAs, openWindow } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 
 afterAll(closeBrowser);
@@ -74,35 +74,5 @@ describe('the overview', () => {
     await page.getByText('The subscription is inactive').waitFor();
     await page.getByText('does not include the External API').waitFor();
     await page.getByText("4 of this month's 5 returns are used").waitFor();
-  });
-});
-
-it('STAFF see no settings, and are led away from them', async () => {
-  const t = await harness();
-  const page = await openAs(t, 'STAFF');
-  await page
-    .getByRole('navigation', { name: 'Pages' })
-    .getByRole('link', { name: 'Trade returns' })
-    .waitFor();
-  expect(await page.getByRole('link', { name: 'External API' }).count()).toBe(0);
-  await page.goto('/admin/settings/team');
-  await page.getByRole('heading', { name: 'Overview', level: 2 }).waitFor();
-});
-
-describe.each(['light', 'dark'] as const)('in %s, axe finds nothing', (scheme) => {
-  it.each([1280, 390])('on the first pages at %i px', async (width) => {
-    const t = await harness();
-    await t.post('/offline-repairs', repairBody());
-    const visitor = await openWindow(t, { scheme, width });
-    await visitor.goto('/admin/sign-in');
-    await visitor.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();
-    await expectAccessible(visitor);
-    await visitor.goto('/admin/set-up?token=x');
-    await visitor.getByRole('heading', { name: 'Welcome to Handback' }).waitFor();
-    await expectAccessible(visitor);
-    const { email } = await newUser(t);
-    await signIn(visitor, email);
-    await visitor.getByText('Made per day').waitFor();
-    await expectAccessible(visitor);
   });
 });

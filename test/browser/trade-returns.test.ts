@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { newPerson, newUser } from '../support/admin.ts';
 import { tradeBody } from '../support/bodies.ts';
-import { closeBrowser, expectAccessible, openAs, openWindow, signIn } from '../support/browser.ts';
+import { closeBrowser, openAs, openWindow, signIn } from '../support/browser.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 afterAll(closeBrowser);
@@ -198,23 +198,5 @@ describe('the form for a trade return', () => {
     await page.context().setOffline(false);
     await page.getByRole('button', { name: 'Create trade return' }).click();
     await page.getByRole('button', { name: 'Print slip' }).waitFor();
-  });
-});
-
-describe.each(['light', 'dark'] as const)('in %s, axe finds nothing', (scheme) => {
-  it.each([1280, 390])('on the pages of trade returns at %i px', { timeout: 60_000 }, async (width) => {
-    const t = await harness();
-    const { rmaNumber } = await newTradeReturn(t);
-    const page = await openAs(t, 'STAFF', { scheme, width });
-    await page.goto('/admin/trade-returns');
-    await page.getByRole('link', { name: rmaNumber }).waitFor();
-    await expectAccessible(page);
-    await page.getByRole('link', { name: rmaNumber }).click();
-    await page.getByText('created this return').waitFor();
-    await expectAccessible(page);
-    await page.goto('/admin/trade-returns/new');
-    await page.getByRole('button', { name: 'Create trade return' }).click();
-    await page.getByText('fields need another look.').waitFor();
-    await expectAccessible(page);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
-import { closeBrowser, openAs } from '../support/browser.ts';
+import { closeBrowser, expectAccessible, openAs, settled } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 
 afterAll(closeBrowser);
@@ -34,4 +34,17 @@ it('an ornament that cannot be loaded leaves the page as it is', async () => {
   await page.getByRole('link', { name: '#RMA-000001' }).click();
   await page.getByText('Created just now').hover();
   await page.getByRole('heading', { name: '#RMA-000001' }).waitFor();
+});
+
+it('a service that cannot answer at the beginning is told of, and tried again', async () => {
+  const t = await harness();
+  const page = await openAs(t, 'STAFF');
+  await page.route('**/admin/api/session', (route) => route.abort('internetdisconnected'));
+  await page.goto('/admin/trade-returns');
+  await page.getByRole('alert').getByText('The service cannot be reached').waitFor();
+  await settled(page);
+  await expectAccessible(page);
+  await page.unroute('**/admin/api/session');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { name: 'Trade returns', level: 2 }).waitFor();
 });

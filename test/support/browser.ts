@@ -32,7 +32,7 @@ const launch = (): Promise<Browser> => {
 
 /** A window of its own, with no cookies. */
 export const openWindow = async (
-  t: Harness,
+  t: Pick<Harness, 'url'>,
   { scheme = 'light', width = 1280 }: Options = {},
 ): Promise<Page> => {
   const browser = await launch();
@@ -111,7 +111,7 @@ export const settled = async (page: Page): Promise<void> => {
 };
 
 /** No violation of what axe checks, on the page as it stands. */
-export const expectAccessible = async (page: Page): Promise<void> => {
+export const expectAccessible = async (page: Page, where = page.url()): Promise<void> => {
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(
     violations.map(({ id, help, nodes }) => ({
@@ -119,5 +119,6 @@ export const expectAccessible = async (page: Page): Promise<void> => {
       help,
       at: nodes.map(({ target }) => target.join(' ')).slice(0, 3),
     })),
+    where,
   ).toEqual([]);
 };

@@ -6,6 +6,7 @@ import { overviewQuery } from '../overview-query.ts';
 import { TextLink } from '../parts/links.tsx';
 import { ornament } from '../parts/missing-parts.ts';
 import { Moment } from '../parts/moment.tsx';
+import { PageTitle } from '../parts/page-title.tsx';
 import plain from '../parts/plain-table.module.css';
 import { statusWords } from '../parts/words.ts';
 
@@ -19,7 +20,7 @@ export const OverviewPage = () => {
   const { data } = useSuspenseQuery(overviewQuery);
   return (
     <Stack>
-      <Title order={2}>Overview</Title>
+      <PageTitle>Overview</PageTitle>
       <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
         <Figure label="Open repairs" value={data.offlineRepairs.open} to="/offline-repairs" />
         <Figure label="Open trade returns" value={data.tradeReturns.open} to="/trade-returns" />

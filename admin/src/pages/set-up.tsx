@@ -5,12 +5,14 @@ import { SetUp } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { useApiForm } from '../parts/api-form.ts';
 import { NewPasswordInput } from '../parts/new-password-input.tsx';
+import { useTabTitle } from '../parts/page-title.tsx';
 import { rememberSignIn, type Session, sessionQuery } from '../session.ts';
 
 const route = getRouteApi('/set-up');
 
 /** The first page of a new installation: the first shop and the person who runs it. */
 export const SetUpPage = () => {
+  useTabTitle('Set up');
   const { token = '' } = route.useSearch();
   const navigate = useNavigate();
   const queryClient = useQueryClient();

@@ -3,11 +3,13 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { api } from '../api.ts';
+import { useTabTitle } from '../parts/page-title.tsx';
 import { rememberSignIn, type Session, sessionQuery } from '../session.ts';
 
 const route = getRouteApi('/sign-in');
 
 export const SignInPage = () => {
+  useTabTitle('Sign in');
   const { to } = route.useSearch();
   const router = useRouter();
   const queryClient = useQueryClient();

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 const APP = 'Handback';
 
 /** What the browser's tab says; the next page begins with the app's own name again. */
-const useTabTitle = (title: string): void =>
+export const useTabTitle = (title: string): void =>
   useEffect(() => {
     document.title = `${title} · ${APP}`;
     return () => {

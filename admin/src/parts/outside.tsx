@@ -1,0 +1,36 @@
+import { Button, Center, Stack, Text, Title } from '@mantine/core';
+import { Failure } from './failure.tsx';
+import { useTabTitle } from './page-title.tsx';
+
+// What stands alone, without the frame of the app around it.
+
+/** An address that leads nowhere. */
+export const NoSuchPage = () => {
+  useTabTitle('No such page');
+  return (
+    <Center mih="100vh" p="md" component="main">
+      <Stack align="center" gap="sm" ta="center">
+        <Title order={1} size="h3">
+          There is no such page
+        </Title>
+        <Text c="dimmed">The link may be old, or a letter of it is missing.</Text>
+        <Button component="a" href="/admin/">
+          To the overview
+        </Button>
+      </Stack>
+    </Center>
+  );
+};
+
+/** What kept the app from beginning at all. */
+export const NoBeginning = ({ error }: { error: unknown }) => {
+  useTabTitle('Not available');
+  return (
+    <Stack component="main" mih="100vh" p="md" justify="center" gap={0}>
+      <Title order={1} size="h3" ta="center">
+        Handback
+      </Title>
+      <Failure error={error} />
+    </Stack>
+  );
+};

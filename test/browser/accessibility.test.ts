@@ -1,0 +1,128 @@
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { UserRole } from '../../contract/admin-people.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { closeBrowser, expectAccessible, openAs, openWindow, settled } from '../support/browser.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { webhookHarness } from '../support/webhooks.ts';
+
+afterAll(closeBrowser);
+
+/** A shop in which every page has something to show. */
+const filledShop = async () => {
+  const t = await webhookHarness();
+  const receiver = await startReceiver();
+  const client = await t.addReceiver(receiver.url);
+  const repair = await t.create(client);
+  await t.drained();
+  const { body: tradeReturn } = await t.post('/trade-returns', tradeBody());
+  await t.post('/offline-repairs', repairBody());
+  return { t, ids: { client: client.id, repair: repair.id, tradeReturn: tradeReturn.id } };
+};
+type Ids = Awaited<ReturnType<typeof filledShop>>['ids'];
+
+interface Visit {
+  name: string;
+  path: string | ((ids: Ids) => string);
+  /** Brings the page to where all of it is to be seen. */
+  until: (page: Page) => Promise<unknown>;
+}
+
+const heading = (name: string) => (page: Page) => page.getByRole('heading', { name, exact: true }).waitFor();
+const text = (words: string) => (page: Page) => page.getByText(words).first().waitFor();
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+const VISITOR: Visit[] = [
+  { name: 'sign-in', path: '/sign-in', until: heading('Sign in to Handback') },
+  { name: 'set-up', path: '/set-up?token=x', until: heading('Welcome to Handback') },
+];
+
+const listed = async (page: Page) => {
+  await page
+    .getByRole('checkbox', { name: /^Select #RMA-/ })
+    .first()
+    .check();
+  await page.getByRole('region', { name: 'Selected rows' }).waitFor();
+};
+const refusedForm = (action: string) => async (page: Page) => {
+  await button(page, action).click();
+  await page.getByText('fields need another look.').waitFor();
+};
+const moveDialog = (move: string) => async (page: Page) => {
+  await page.getByText('created this return').waitFor();
+  await button(page, move).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
+};
+
+const STAFF: Visit[] = [
+  { name: 'overview', path: '/', until: text('Made per day') },
+  { name: 'repairs', path: '/offline-repairs', until: listed },
+  { name: 'repairs, none found', path: '/offline-repairs?q=nowhere', until: text('No repairs like that') },
+  { name: 'a repair', path: (ids) => `/offline-repairs/${ids.repair}`, until: text('created this return') },
+  { name: 'a move', path: (ids) => `/offline-repairs/${ids.repair}`, until: moveDialog('Resolve') },
+  { name: 'new repair', path: '/offline-repairs/new', until: refusedForm('Create repair') },
+  { name: 'trade returns', path: '/trade-returns', until: listed },
+  {
+    name: 'a trade return',
+    path: (ids) => `/trade-returns/${ids.tradeReturn}`,
+    until: text('created this return'),
+  },
+  { name: 'new trade return', path: '/trade-returns/new', until: refusedForm('Create trade return') },
+  { name: 'account', path: '/account', until: heading('Account and password') },
+  { name: 'nowhere', path: '/nowhere', until: heading('There is no such page') },
+];
+
+const opened = (row: string | RegExp) => async (page: Page) => {
+  await page.getByRole('button', { name: row }).first().click();
+};
+const triedRule = async (page: Page) => {
+  await page.getByRole('textbox', { name: 'Add a sku' }).fill('BATT-*');
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Sku to try' }).fill('BATT-18V');
+  await page.getByText('Yes, dangerous.').waitFor();
+  // Left as it was, so that the next page is not held up by a question.
+  page.once('dialog', (question) => void question.accept());
+};
+
+const ADMIN: Visit[] = [
+  { name: 'clients', path: '/settings/external-api', until: text('Receiver') },
+  {
+    name: 'deliveries',
+    path: (ids) => `/settings/external-api/${ids.client}`,
+    until: opened('Details of offline_repair.created'),
+  },
+  { name: 'team', path: '/settings/team', until: text('You') },
+  { name: 'plan', path: '/settings/plan', until: text('How it is billed') },
+  { name: 'audit log', path: '/settings/audit-log', until: opened(/^Details of “Added a person”/) },
+  { name: 'dangerous goods', path: '/settings/dangerous-goods', until: triedRule },
+];
+
+describe.each(['light', 'dark'] as const)('in %s, axe finds nothing', (scheme) => {
+  const LOOKS = [
+    { who: 'a visitor', visits: VISITOR, width: 1280 },
+    { who: 'a visitor', visits: VISITOR, width: 390 },
+    { who: 'STAFF', visits: STAFF, width: 1280 },
+    { who: 'STAFF', visits: STAFF, width: 390 },
+    { who: 'ADMIN', visits: ADMIN, width: 1280 },
+    { who: 'ADMIN', visits: ADMIN, width: 390 },
+  ];
+  it.each(LOOKS)(
+    'on the pages of $who at $width px',
+    { timeout: 180_000 },
+    async ({ who, visits, width }) => {
+      const { t, ids } = await filledShop();
+      const look = { scheme, width };
+      const page = await (who === 'a visitor' ? openWindow(t, look) : openAs(t, who as UserRole, look));
+      for (const { name, path, until } of visits) {
+        await page.goto(`/admin${typeof path === 'string' ? path : path(ids)}`);
+        await until(page);
+        await settled(page);
+        await expectAccessible(page, name);
+        // Nothing sticks out at the side.
+        expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), name).toBe(
+          true,
+        );
+      }
+    },
+  );
+});
