@@ -9,15 +9,13 @@ import { checkSecretKey, type SecretBox, secretBox, secretKeyOf } from './secret
 import { type AddressGuard, addressGuard, type Resolve } from './webhooks/address-guard.ts';
 
 /** Everything the house stands on, put together once; actions and routes get it as their first argument. */
-export interface Context
-  extends Pick<Database, 'db' | 'lightly' | 'rateLimiter' | 'tryLock' | 'rows' | 'wake' | 'onWake'> {
+export interface Context extends Omit<Database, 'migrate'> {
   config: Config;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
   secrets: SecretBox;
   addressGuard: AddressGuard;
-  close(): Promise<void>;
 }
 
 /** What a test may put in place of the real thing. */
@@ -36,6 +34,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     const secrets = secretBox(secretKeyOf(config));
     await checkSecretKey(database.db, secrets);
     return {
+      ...database,
       config,
       clock: overrides.clock ?? systemClock,
       log: overrides.log ?? pino({ level: config.logLevel }),
@@ -45,17 +44,22 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
         allowPrivate: config.allowPrivateWebhooks,
         ...(overrides.resolve ? { resolve: overrides.resolve } : {}),
       }),
-      db: database.db,
-      lightly: database.lightly,
-      rateLimiter: database.rateLimiter,
-      tryLock: database.tryLock,
-      rows: database.rows,
-      wake: database.wake,
-      onWake: database.onWake,
-      close: database.close,
     };
   } catch (error) {
     await database.close();
     throw error;
   }
+};
+
+/** One thing a context, made when it is first asked for. */
+export const onePer = <Thing>(make: (ctx: Context) => Thing): ((ctx: Context) => Thing) => {
+  const made = new WeakMap<Context, Thing>();
+  return (ctx) => {
+    let thing = made.get(ctx);
+    if (thing === undefined) {
+      thing = make(ctx);
+      made.set(ctx, thing);
+    }
+    return thing;
+  };
 };

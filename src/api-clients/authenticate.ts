@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
+import { type Context, onePer } from '../context.ts';
+import { gather } from '../db/gather.ts';
 import { ServiceError } from '../errors.ts';
 import { hashOfKey, isApiKey } from './api-key.ts';
-import { findByKeyHash, touchClient } from './store.ts';
+import { findByKeyHashes, touchClients } from './store.ts';
 
 /** `lastUsedAt` is for people who look for unused keys: to the minute is exact enough, and spares a write per request. */
 const LAST_USED_STEP_MS = 60_000;
@@ -18,16 +19,30 @@ const keyIn = (headers: IncomingHttpHeaders): string | null => {
   return direct ?? bearer;
 };
 
+const byKeyHash = onePer((ctx) =>
+  gather((hashes: string[]) => findByKeyHashes(ctx, hashes), { most: 200, sideBySide: 2 }),
+);
+
+const touch = onePer((ctx) =>
+  gather(
+    async (ids: string[]) => {
+      const now = ctx.clock.now();
+      await ctx.lightly((db) => touchClients({ ...ctx, db }, ids, now, now - LAST_USED_STEP_MS));
+      return ids;
+    },
+    { most: 200, sideBySide: 1 },
+  ),
+);
+
 export const authenticate = async (ctx: Context, headers: IncomingHttpHeaders): Promise<Caller> => {
   const key = keyIn(headers);
-  const found = key && isApiKey(key) ? await findByKeyHash(ctx.db, hashOfKey(key)) : null;
+  const found = key && isApiKey(key) ? await byKeyHash(ctx)(hashOfKey(key)) : null;
   if (!found) throw new ServiceError('UNAUTHORIZED', { headers: { 'www-authenticate': 'Bearer' } });
   const { client, shop } = found;
 
-  const now = ctx.clock.now();
-  if (client.lastUsedAt === null || client.lastUsedAt < now - LAST_USED_STEP_MS) {
+  if (client.lastUsedAt === null || client.lastUsedAt < ctx.clock.now() - LAST_USED_STEP_MS) {
     // A reader must not be turned away because this note could not be written.
-    await touchClient(ctx.db, client.id, now, now - LAST_USED_STEP_MS).catch(() =>
+    await touch(ctx)(client.id).catch(() =>
       ctx.log.warn({ clientId: client.id }, 'could not note the last use of a client'),
     );
   }

@@ -1,4 +1,5 @@
-import type { Updateable } from 'kysely';
+import { sql, type Updateable } from 'kysely';
+import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { ApiClientTable, Row } from '../db/tables.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
@@ -70,45 +71,71 @@ export const listClients = async (db: Db, shopId: string): Promise<ApiClient[]> 
   return rows.map(clientFrom);
 };
 
-/** The active client behind a key, and its shop, in one query: asked anew for every request, so a revoked key is dead at once. */
-export const findByKeyHash = async (
-  db: Db,
-  keyHash: string,
-): Promise<{ client: ApiClient; shop: Shop } | null> => {
-  const row = await db
+export interface KeyHolder {
+  client: ApiClient;
+  shop: Shop;
+}
+
+/** The active clients behind keys, and their shops: asked anew for every request, so a revoked key is dead at once. */
+export const findByKeyHashes = async (
+  { db, oneOf }: Pick<Context, 'db' | 'oneOf'>,
+  hashes: string[],
+): Promise<(KeyHolder | null)[]> => {
+  const rows = await db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
     .selectAll('shop')
     .select([
       'client.id as client_id',
+      'client.key_hash',
       'client.name as client_name',
       'client.webhook_url',
       'client.last_used_at',
       'client.created_at as client_created_at',
     ])
-    .where('client.key_hash', '=', keyHash)
+    .where(sql<boolean>`client.key_hash ${oneOf('text', [...new Set(hashes)])}`)
     .where('client.revoked_at', 'is', null)
-    .executeTakeFirst();
-  if (!row) return null;
-  return {
-    shop: shopFrom(row),
-    client: {
-      id: row.client_id,
-      shopId: row.id,
-      name: row.client_name,
-      webhookUrl: row.webhook_url,
-      lastUsedAt: row.last_used_at,
-      revokedAt: null,
-      createdAt: row.client_created_at,
-    },
-  };
+    .execute();
+  const holders = new Map<string, KeyHolder>(
+    rows.map((row) => [
+      row.key_hash,
+      {
+        shop: shopFrom(row),
+        client: {
+          id: row.client_id,
+          shopId: row.id,
+          name: row.client_name,
+          webhookUrl: row.webhook_url,
+          lastUsedAt: row.last_used_at,
+          revokedAt: null,
+          createdAt: row.client_created_at,
+        },
+      },
+    ]),
+  );
+  return hashes.map((hash) => holders.get(hash) ?? null);
 };
 
-export const touchClient = async (db: Db, id: string, nowMs: number, olderThanMs: number): Promise<void> => {
+/** One that somebody else is just noting is passed over. */
+export const touchClients = async (
+  { db, oneOf }: Pick<Context, 'db' | 'oneOf'>,
+  ids: string[],
+  nowMs: number,
+  olderThanMs: number,
+): Promise<void> => {
   await db
     .updateTable('api_clients')
     .set({ last_used_at: nowMs })
-    .where('id', '=', id)
-    .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', olderThanMs)]))
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('api_clients')
+        .select('id')
+        .where(sql<boolean>`id ${oneOf('id', ids)}`)
+        .where((older) =>
+          older.or([older('last_used_at', 'is', null), older('last_used_at', '<', olderThanMs)]),
+        )
+        .forUpdate()
+        .skipLocked(),
+    )
     .execute();
 };

@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import type { Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Tables } from './tables.ts';
 
@@ -12,7 +12,21 @@ export interface RateWindow {
   seconds: number;
 }
 
+/** How a key stands after a call: in the window that turned it away, or in the last one. */
+export interface RateState {
+  window: RateWindow;
+  remaining: number;
+  msBeforeNext: number;
+  refused: boolean;
+}
+
+/** At once where nobody need be asked: for a key that is turned away anyway. */
+export type RateGate = (key: string) => RateState | Promise<RateState>;
+
 export type ColumnKind = 'id' | 'text' | 'integer';
+
+/** In a statement's text: its plan depends on the values, a search's pattern for example, and is not to be kept. */
+export const PLANNED_ANEW = '/* planned anew */';
 
 /** What an engine gives the rest of the house; only this folder knows which engine it is. */
 export interface Database {
@@ -20,10 +34,16 @@ export interface Database {
   /** Brings the schema up to date, once, however many processes ask at the same time. */
   migrate(): Promise<void>;
   rateLimiter(window: RateWindow): RateLimiterAbstract;
-  /** Takes a lock by name until the transaction ends, or says at once that somebody else holds it. */
-  tryLock(trx: Trx, name: string): Promise<boolean>;
+  /** Counts calls of a key in all these windows, in their order; one that is turned away spends nothing of the later ones. */
+  rateGate(windows: readonly RateWindow[]): RateGate;
+  /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
+  tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;
   /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
+  /** To stand after a column: it is one of these, as one parameter, whatever their number. */
+  oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
+  /** Writes many rows, all with the same columns, in one round trip. */
+  insert<Name extends keyof Tables>(trx: Trx, table: Name, rows: Insertable<Tables[Name]>[]): Promise<void>;
   /**
    * Runs work whose loss in a power cut does no harm, without waiting for the disk. What it writes is seen by everybody at
    * once and is on disk with the next commit that does wait.

@@ -4,6 +4,7 @@ import { initial } from './migrations/0001-initial.ts';
 import { webhookDeliveries } from './migrations/0002-webhook-deliveries.ts';
 import { tradeReturns } from './migrations/0003-trade-returns.ts';
 import { people } from './migrations/0004-people.ts';
+import { atScale } from './migrations/0005-at-scale.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -13,6 +14,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0002-webhook-deliveries': webhookDeliveries,
   '0003-trade-returns': tradeReturns,
   '0004-people': people,
+  '0005-at-scale': atScale,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

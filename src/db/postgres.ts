@@ -1,9 +1,10 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
-import type { ColumnKind, Database, OnQuery } from './database.ts';
+import { type ColumnKind, type Database, type OnQuery, PLANNED_ANEW } from './database.ts';
 import { logQuery } from './log-query.ts';
 import { migrateToLatest } from './migrate.ts';
+import { postgresRateGate } from './postgres-rate-gate.ts';
 import { wakeCalls } from './postgres-wake.ts';
 import type { Tables } from './tables.ts';
 
@@ -32,7 +33,7 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
   };
   const kyselyOn = (pool: pg.Pool) =>
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: logQuery(onQuery) });
-  const working = { query_timeout: QUERY_TIMEOUT_MS, Client: PreparingClient };
+  const working = { query_timeout: QUERY_TIMEOUT_MS, Client: PreparingClient, pipeline: true };
   const pool = connect({ ...working, max: POOL_SIZE });
   const db = kyselyOn(pool);
   const light = kyselyOn(connect({ ...working, max: LIGHT_POOL_SIZE, options: '-c synchronous_commit=off' }));
@@ -43,7 +44,7 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
       // On a connection of its own without a time limit: waiting for another process's migration is fine.
       const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connect({ max: 1 }) }) });
       try {
-        await migrateToLatest(alone, { id: 'uuid', unlogged: true });
+        await migrateToLatest(alone, { id: 'uuid', unlogged: true, trigrams: true });
       } finally {
         await alone.destroy();
       }
@@ -60,17 +61,30 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
         // Whoever is over the limit is turned away from memory, so a flood costs no round trips.
         inMemoryBlockOnConsumed: points + 1,
       }),
-    async tryLock(trx, name) {
-      const { rows } = await sql<{
-        taken: boolean;
-      }>`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as taken`.execute(trx);
-      return rows[0]?.taken === true;
+    rateGate: (windows) => postgresRateGate(pool, windows),
+    async tryLocks(trx, names) {
+      const { rows } = await sql<{ name: string; taken: boolean }>`
+        select name, pg_try_advisory_xact_lock(hashtextextended(name, 0)) as taken
+        from unnest(${names}::text[]) as name`.execute(trx);
+      return new Set(rows.filter(({ taken }) => !taken).map(({ name }) => name));
     },
     rows: (alias, columns, values) => {
       const parts = Object.entries(columns).map(
         ([name, kind]) => sql`${sql.id(name)} ${sql.raw(TYPES[kind])}`,
       );
       return sql`json_to_recordset(${JSON.stringify(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
+    },
+    oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
+    insert: async (trx, table, rows) => {
+      const [first] = rows;
+      if (!first) return;
+      const columns = Object.keys(first).join();
+      await trx.executeQuery(
+        CompiledQuery.raw(
+          `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`,
+          [JSON.stringify(rows)],
+        ),
+      );
     },
     ...wakeCalls(
       pool,
@@ -106,7 +120,7 @@ class PreparingClient extends pg.Client {
   override query(...args: any[]): any {
     const [text, values, ...rest] = args;
     const named =
-      typeof text === 'string' && Array.isArray(values) && values.length > 0
+      typeof text === 'string' && Array.isArray(values) && values.length > 0 && !text.includes(PLANNED_ANEW)
         ? [{ text, values, name: nameOf(text) }, ...rest]
         : args;
     // biome-ignore lint/suspicious/noExplicitAny: as above

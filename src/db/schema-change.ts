@@ -5,6 +5,8 @@ export interface SchemaWords {
   id: 'uuid' | 'text';
   /** Whether tables whose loss in a crash is harmless may skip the log. */
   unlogged: boolean;
+  /** Whether there are indexes of the three-letter pieces of texts. */
+  trigrams: boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a migration sees the schema of its own day, not today's

@@ -12,8 +12,8 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
-import type { Database, OnQuery } from './database.ts';
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import type { Database, OnQuery, RateState, RateWindow } from './database.ts';
 import { logQuery } from './log-query.ts';
 import { migrateToLatest } from './migrate.ts';
 import type { Tables } from './tables.ts';
@@ -31,6 +31,7 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
   connection.pragma('foreign_keys = ON');
   connection.pragma('cache_size = -65536');
 
+  const statements = cachingStatements(connection);
   const db = new Kysely<Tables>({
     dialect: new Dialect(connection),
     log: logQuery(onQuery),
@@ -38,17 +39,29 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
   const listeners = new EventEmitter();
   return {
     db,
-    migrate: () => migrateToLatest(db, { id: 'text', unlogged: false }),
+    migrate: () => migrateToLatest(db, { id: 'text', unlogged: false, trigrams: false }),
     // One process, so counters need not outlive it nor be shared.
     rateLimiter: ({ name, points, seconds }) =>
       new RateLimiterMemory({ keyPrefix: name, points, duration: seconds }),
+    rateGate,
     // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.
-    tryLock: async () => true,
+    tryLocks: async () => new Set(),
     rows: (alias, columns, values) => {
       const parts = Object.keys(columns).map(
         (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
       );
       return sql`(select ${sql.join(parts)} from json_each(${JSON.stringify(values)})) as ${sql.id(alias)}`;
+    },
+    oneOf: (_kind, values) => sql`in (select value from json_each(${JSON.stringify(values)}))`,
+    // On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart.
+    insert: async (_trx, table, rows) => {
+      const [first] = rows;
+      if (!first) return;
+      const columns = Object.keys(first);
+      const statement = statements.prepare(
+        `insert into ${table} (${columns.join()}) values (${columns.map(() => '?').join()})`,
+      );
+      for (const row of rows) statement.run(Object.values(row));
     },
     lightly: (work) =>
       db.connection().execute(async (alone) => {
@@ -65,6 +78,28 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
       return async () => void listeners.off(WAKE, listener);
     },
     close: () => db.destroy(),
+  };
+};
+
+const rateGate = (windows: readonly RateWindow[]) => {
+  const counted = windows.map((window) => ({
+    window,
+    limiter: new RateLimiterMemory({
+      keyPrefix: window.name,
+      points: window.points,
+      duration: window.seconds,
+    }),
+  }));
+  return async (key: string): Promise<RateState> => {
+    let state: RateState | null = null;
+    for (const { window, limiter } of counted) {
+      // The library rejects with the state where the limit is reached.
+      const result = await limiter.consume(key).catch((rejection: RateLimiterRes) => rejection);
+      const { remainingPoints, consumedPoints, msBeforeNext } = result;
+      state = { window, remaining: remainingPoints, msBeforeNext, refused: consumedPoints > window.points };
+      if (state.refused) break;
+    }
+    return state as RateState;
   };
 };
 

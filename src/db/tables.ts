@@ -135,6 +135,15 @@ interface TradeReturnTable extends RmaColumns<TradeReturnStatus> {
   additional_comment: Fixed<string | null>;
 }
 
+/** How many RMAs there are of each sort, kept with every change. */
+interface RmaTotalTable {
+  shop_id: Fixed<string>;
+  kind: Fixed<'offline_repairs' | 'trade_returns'>;
+  origin: Fixed<'API' | 'STAFF'>;
+  status: Fixed<string>;
+  count: number;
+}
+
 interface TimelineTable {
   rma_id: Fixed<string>;
   at: Fixed<number>;
@@ -192,6 +201,7 @@ export interface Tables {
   audit_log: AuditTable;
   offline_repairs: OfflineRepairTable;
   trade_returns: TradeReturnTable;
+  rma_totals: RmaTotalTable;
   timeline: TimelineTable;
   idempotency_keys: IdempotencyTable;
   webhook_deliveries: WebhookDeliveryTable;

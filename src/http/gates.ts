@@ -38,9 +38,13 @@ export const raiseGates = (app: FastifyInstance, ctx: Context): void => {
   app.decorateRequest('caller', null as unknown as Caller);
 
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
-    await rateLimit(request, reply);
-    if (request.is404 || request.routeOptions.config.keyless) return;
-    request.caller = await authenticate(ctx, request.headers);
+    const counted = rateLimit(request, reply);
+    if (request.is404 || request.routeOptions.config.keyless) return counted;
+    // Looked up meanwhile, but not looked at before the call is counted.
+    const finding = authenticate(ctx, request.headers);
+    finding.catch(() => {});
+    await counted;
+    request.caller = await finding;
     planGate(request);
     readOnlyGate(request);
   });

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Context } from '../context.ts';
-import type { RateWindow } from '../db/database.ts';
+import type { RateGate, RateState, RateWindow } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 
 /** How often one address may call: specification, "Limits". The short window first, so that a burst it turns away spends nothing of the minute. */
@@ -33,38 +32,24 @@ export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socke
 
 const secondsUntil = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
+/** Throws, at once or later, where the caller's address has called too often. */
 export const rateLimitGate = (ctx: Context) => {
-  const limiters = Object.fromEntries(
-    Object.entries(WINDOWS).map(([name, windows]) => [
-      name,
-      windows.map((window) => ({ window, limiter: ctx.rateLimiter(window) })),
-    ]),
-  ) as Record<RateLimitName, { window: RateWindow; limiter: RateLimiterAbstract }[]>;
+  const gates = Object.fromEntries(
+    Object.entries(WINDOWS).map(([name, windows]) => [name, ctx.rateGate(windows)]),
+  ) as Record<RateLimitName, RateGate>;
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const key = callerAddress(request);
-    for (const { window, limiter } of limiters[request.routeOptions.config.limit ?? 'other']) {
-      const { state, refused } = await consume(limiter, key);
-      const resetS = String(secondsUntil(state.msBeforeNext));
-      reply.headers({
-        'ratelimit-limit': String(window.points),
-        'ratelimit-remaining': String(state.remainingPoints),
-        'ratelimit-reset': resetS,
-      });
-      if (refused) throw new ServiceError('RATE_LIMITED', { headers: { 'retry-after': resetS } });
-    }
+  return (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
+    const state = gates[request.routeOptions.config.limit ?? 'other'](callerAddress(request));
+    return state instanceof Promise ? state.then((later) => heed(reply, later)) : heed(reply, state);
   };
 };
 
-/** The library rejects with the state where the limit is reached, and with an error where it could not count. */
-const consume = async (
-  limiter: RateLimiterAbstract,
-  key: string,
-): Promise<{ state: RateLimiterRes; refused: boolean }> => {
-  try {
-    return { state: await limiter.consume(key), refused: false };
-  } catch (rejection) {
-    if (rejection instanceof RateLimiterRes) return { state: rejection, refused: true };
-    throw rejection;
-  }
+const heed = (reply: FastifyReply, { window, remaining, msBeforeNext, refused }: RateState): void => {
+  const resetS = String(secondsUntil(msBeforeNext));
+  reply.headers({
+    'ratelimit-limit': String(window.points),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': resetS,
+  });
+  if (refused) throw new ServiceError('RATE_LIMITED', { headers: { 'retry-after': resetS } });
 };

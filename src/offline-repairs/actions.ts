@@ -18,13 +18,14 @@ import type { Row, Tables } from '../db/tables.ts';
 import { addNote, changeRma } from '../rma/change.ts';
 import { createRma } from '../rma/create.ts';
 import type { Created } from '../rma/idempotency.ts';
-import { findRma, listRmas, type RmaFilters, searchText } from '../rma/store.ts';
+import { listRmas, type RmaFilters } from '../rma/list.ts';
+import { findRma, searchText } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import type { Event, EventExtra } from '../webhooks/outbox.ts';
-import { insertRepair } from './store.ts';
 import { viewOfflineRepair } from './view.ts';
 
 const TABLE = 'offline_repairs';
+type Repair = Row<'offline_repairs'>;
 
 export const createOfflineRepair = (
   ctx: Context,
@@ -32,11 +33,15 @@ export const createOfflineRepair = (
   body: CreateOfflineRepair,
   key?: string,
 ): Promise<Created<OfflineRepair>> =>
-  createRma(ctx, caller, { path: 'offline-repairs', body, key }, async (trx, rma) => {
-    const { faultyItem, tracking } = body;
-    const row = await insertRepair(
-      trx,
-      {
+  createRma(ctx, caller, {
+    kind: TABLE,
+    path: 'offline-repairs',
+    body,
+    key,
+    sku: body.faultyItem.sku,
+    make(rma, isDangerous) {
+      const { faultyItem, tracking } = body;
+      const row: Repair = {
         ...rma,
         status: body.startStatus ?? DEFAULT_START_STATUS,
         order_number: body.orderNumber,
@@ -48,6 +53,7 @@ export const createOfflineRepair = (
         store_id: body.storeId,
         replacement_sku: body.replacementSku,
         notes: body.notes,
+        is_dangerous: isDangerous ? 1 : 0,
         tracking_number: tracking?.trackingNumber ?? null,
         carrier_name: tracking?.carrierName ?? null,
         offline_disposition: null,
@@ -61,23 +67,22 @@ export const createOfflineRepair = (
           faultyItem.sku,
           faultyItem.serialNumber,
         ),
-      },
-      faultyItem.sku,
-    );
-    const answer = viewOfflineRepair(row);
-    const event = { name: 'offline_repair.created', data: answer } as const;
-    return { row, answer, event, note: body.notes, data: { ...tracking } };
+      };
+      const answer = viewOfflineRepair(row);
+      const event = { name: 'offline_repair.created', data: answer } as const;
+      return { row, answer, event, note: body.notes, data: { ...tracking } };
+    },
   });
 
 export const getOfflineRepair = async (ctx: Context, caller: Caller, id: string): Promise<OfflineRepair> =>
-  viewOfflineRepair(await findRma(ctx.db, TABLE, caller, id));
+  viewOfflineRepair(await findRma(ctx, TABLE, caller, id));
 
 export const listOfflineRepairs = async (
   ctx: Context,
   caller: Caller,
   query: OfflineRepairQuery & RmaFilters,
 ) => {
-  const { rows, total } = await listRmas(ctx.db, TABLE, caller, query, {
+  const { rows, total } = await listRmas(ctx, TABLE, caller, query, {
     status: query.status,
     external_ref: query.externalRef,
     external_source: query.externalSource,
@@ -87,8 +92,8 @@ export const listOfflineRepairs = async (
   return listEnvelope(rows.map(viewOfflineRepair), total, query);
 };
 
-export const getOfflineRepairTimeline = async (ctx: Context, caller: Caller, id: string) =>
-  readTimeline(ctx.db, (await findRma(ctx.db, TABLE, caller, id)).id);
+export const getOfflineRepairTimeline = (ctx: Context, caller: Caller, id: string) =>
+  readTimeline(ctx, TABLE, caller, id);
 
 export const noteOfflineRepair = async (
   ctx: Context,
@@ -101,7 +106,6 @@ export type ActionBody<Action extends OfflineRepairAction> = z.infer<
   (typeof OfflineRepairActionBody)[Action]
 >;
 
-type Repair = Row<'offline_repairs'>;
 type EventOf<Action extends OfflineRepairAction> = (typeof OFFLINE_REPAIR_MOVES)[Action]['event'];
 
 interface Effect<Action extends OfflineRepairAction> {

@@ -1,10 +1,16 @@
 import { type SqlBool, sql } from 'kysely';
 import { AGE_STEPS_DAYS, type Overview } from '../../contract/admin.ts';
 import { instant, rmaNumber } from '../../contract/common.ts';
-import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
+import {
+  ENDED_STATUSES,
+  OFFLINE_REPAIR_STATUSES,
+  type OfflineRepairStatus,
+  TRADE_RETURN_STATUSES,
+} from '../../contract/lifecycle.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { lowestId } from '../ids.ts';
+import { totalsOf } from '../rma/totals.ts';
 import type { RmaTableName } from '../rma/visibility.ts';
 import { monthUsed } from '../shops/allowance.ts';
 import type { Shop } from '../shops/plans.ts';
@@ -20,11 +26,11 @@ const KINDS = {
   trade_returns: { kind: 'TRADE_RETURN', statuses: TRADE_RETURN_STATUSES },
 } as const;
 
-const isEnded = (table: RmaTableName, status: string): boolean =>
-  (ENDED_STATUSES[table] as readonly string[]).includes(status);
+const openStatuses = (table: RmaTableName): string[] =>
+  KINDS[table].statuses.filter((status) => !(ENDED_STATUSES[table] as readonly string[]).includes(status));
 
-/** One pass over the index of statuses: how many there are of each, in each step of age. */
-const countByStatusAndAge = async (db: Db, table: RmaTableName, shopId: string, nowMs: number) => {
+/** How many are open in each step of age: one pass over the open part of the index of statuses. */
+const countOpenByAge = async (db: Db, table: RmaTableName, shopId: string, nowMs: number) => {
   const stepOf = AGE_STEPS_DAYS.reduceRight(
     (otherwise, days, step) =>
       sql<number>`case when created_at > ${nowMs - days * DAY_MS} then ${sql.lit(step)} else ${otherwise} end`,
@@ -32,20 +38,23 @@ const countByStatusAndAge = async (db: Db, table: RmaTableName, shopId: string, 
   );
   return db
     .selectFrom(table as 'offline_repairs')
-    .select((eb) => ['status', stepOf.as('step'), eb.fn.countAll<number>().as('count')])
+    .select((eb) => [stepOf.as('step'), eb.fn.countAll<number>().as('count')])
     .where('shop_id', '=', shopId)
-    .groupBy(['status', 'step'])
+    .where('status', 'in', openStatuses(table) as OfflineRepairStatus[])
+    .groupBy('step')
     .execute();
 };
 
-const countsOf = async (db: Db, table: RmaTableName, shopId: string, nowMs: number) => {
-  const rows = await countByStatusAndAge(db, table, shopId, nowMs);
-  const sum = (some: typeof rows) => some.reduce((total, { count }) => total + count, 0);
-  const open = rows.filter(({ status }) => !isEnded(table, status));
+const countsOf = async (ctx: Context, table: RmaTableName, shopId: string, nowMs: number) => {
+  const [totals, open] = await Promise.all([
+    totalsOf(ctx)({ shopId, kind: table }),
+    countOpenByAge(ctx.db, table, shopId, nowMs),
+  ]);
+  const sum = (some: { count: number }[]) => some.reduce((total, { count }) => total + count, 0);
   return {
     byStatus: KINDS[table].statuses.map((status) => ({
       status,
-      count: sum(rows.filter((row) => row.status === status)),
+      count: sum(totals.filter((total) => total.status === status)),
     })),
     open: sum(open),
     openByAge: [...AGE_STEPS_DAYS, null].map((upToDays, step) => ({
@@ -76,9 +85,8 @@ const createdPerDay = async (
 
 /** The oldest of each open status, from its index; the oldest of those are the oldest of all. */
 const openLongest = async (db: Db, table: RmaTableName, shopId: string): Promise<Overview['openLongest']> => {
-  const open = KINDS[table].statuses.filter((status) => !isEnded(table, status));
   const lists = await Promise.all(
-    open.map((status) =>
+    openStatuses(table).map((status) =>
       db
         .selectFrom(table as 'offline_repairs')
         .select(['id', 'number', 'status', 'customer_name', 'created_at', 'updated_at'])
@@ -113,14 +121,15 @@ const deliveriesOf = async (db: Db, shopId: string, sinceMs: number): Promise<Ov
   return { delivered: of('DELIVERED'), dropped: of('DROPPED'), waiting: of('PENDING') };
 };
 
-export const overviewOf = async ({ db, clock }: Context, shop: Shop): Promise<Overview> => {
-  const nowMs = clock.now();
+export const overviewOf = async (ctx: Context, shop: Shop): Promise<Overview> => {
+  const { db } = ctx;
+  const nowMs = ctx.clock.now();
   const today = Math.floor(nowMs / DAY_MS);
   const firstDay = today - DAYS_SHOWN + 1;
   const [offlineRepairs, tradeReturns, repairDays, tradeDays, month, webhooks, oldRepairs, oldReturns] =
     await Promise.all([
-      countsOf(db, 'offline_repairs', shop.id, nowMs),
-      countsOf(db, 'trade_returns', shop.id, nowMs),
+      countsOf(ctx, 'offline_repairs', shop.id, nowMs),
+      countsOf(ctx, 'trade_returns', shop.id, nowMs),
       createdPerDay(db, 'offline_repairs', shop.id, firstDay),
       createdPerDay(db, 'trade_returns', shop.id, firstDay),
       monthUsed(db, shop.id, nowMs),

@@ -3,8 +3,10 @@ import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Tables } from '../db/tables.ts';
+import { mustBeActive } from '../shops/plans.ts';
 import type { Event } from '../webhooks/outbox.ts';
-import { nextInstant, recording } from './record.ts';
+import { reachableClients } from '../webhooks/recipient.ts';
+import { nextInstant, record } from './record.ts';
 import { lockRma, updateRma } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
 
@@ -19,28 +21,49 @@ interface ChangeOf<Table extends RmaTableName> {
 }
 
 /** Changes an RMA of either kind: one change of one RMA at a time, with its timeline entry and its event, all or nothing. */
-export const changeRma = <Table extends RmaTableName>(
+export const changeRma = async <Table extends RmaTableName>(
   ctx: Context,
   caller: Caller,
   table: Table,
   id: string,
   decide: (before: RmaRow<Table>) => ChangeOf<Table>,
-): Promise<RmaRow<Table>> =>
-  recording(ctx, caller, async (trx, record) => {
-    const before = await lockRma(trx, table, caller, id);
+): Promise<RmaRow<Table>> => {
+  mustBeActive(caller.shop);
+  const { after, receivers } = await ctx.db.transaction().execute(async (trx) => {
+    const [before, reachable] = await Promise.all([
+      lockRma(trx, table, caller, id),
+      reachableClients(ctx, trx, [caller.shop.id]),
+    ]);
     const { set, entry, note, data, event } = decide(before);
     const at = nextInstant(ctx.clock.now(), before.updated_at);
-    const after = await updateRma(trx, table, before.id, { ...set, updated_at: at } as never);
-    await record(after, {
-      type: entry,
-      at,
-      fromStatus: before.status,
-      note: note ?? null,
-      data: data ?? {},
-      event: event ? event(before, after) : null,
-    });
-    return after;
+    const change = { ...set, updated_at: at };
+    const after: RmaRow<Table> = { ...before, ...change };
+    const [receivers] = await Promise.all([
+      record(
+        ctx,
+        trx,
+        [
+          {
+            caller,
+            kind: table,
+            rma: after,
+            type: entry,
+            at,
+            fromStatus: before.status,
+            note: note ?? null,
+            data: data ?? {},
+            event: event ? event(before, after) : null,
+          },
+        ],
+        reachable,
+      ),
+      updateRma(trx, table, before.id, change as unknown as Updateable<Tables[Table]>),
+    ]);
+    return { after, receivers };
   });
+  for (const receiver of receivers) ctx.wake(receiver);
+  return after;
+};
 
 /** A remark of the shop's staff: it stands in the timeline and fires nothing. */
 export const addNote = <Table extends RmaTableName>(

@@ -1,10 +1,18 @@
+import type { Insertable } from 'kysely';
 import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
-import type { Trx } from '../db/database.ts';
+import { type Context, onePer } from '../context.ts';
+import { gather } from '../db/gather.ts';
+import type { Row, Tables } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { takePlace } from '../shops/allowance.ts';
+import { keepCounters, lockCounters, takePlace } from '../shops/allowance.ts';
+import { findDangerous } from '../shops/dangerous-goods.ts';
+import { mustBeActive } from '../shops/plans.ts';
 import type { Event, EventSubject } from '../webhooks/outbox.ts';
-import { type Created, createOnce } from './idempotency.ts';
+import { reachableClients } from '../webhooks/recipient.ts';
+import { type Created, type KeyUse, keysInUse, keyUse, lockKeys, remember } from './idempotency.ts';
+import { type Change, record } from './record.ts';
+import type { RmaTableName } from './visibility.ts';
 
 /** What both kinds of RMA begin with. */
 export interface NewRma {
@@ -18,48 +26,133 @@ export interface NewRma {
   updated_at: number;
 }
 
-interface Inserted<Answer> {
-  row: EventSubject;
+interface Made<Table extends RmaTableName, Answer> {
+  row: Row<Table> & EventSubject;
   answer: Answer;
   event: Event;
   note?: string | null;
   data?: Record<string, unknown>;
 }
 
-interface CreateRequest {
+interface CreateRequest<Table extends RmaTableName, Answer> {
+  kind: Table;
   /** The collection's path, so that the same key on the other kind is another request. */
   path: string;
   body: { externalRef: string | null; externalSource: string | null };
   key: string | undefined;
+  /** To be held against the shop's dangerous-goods rules. */
+  sku?: string;
+  make(rma: NewRma, isDangerous: boolean): Made<Table, Answer>;
+}
+
+/** A creation that waits for its turn. */
+interface Creation {
+  caller: Caller;
+  request: CreateRequest<RmaTableName, unknown>;
+  use: KeyUse | null;
+  nowMs: number;
 }
 
 /** Creates an RMA of either kind: a place in the allowance, a number, the row, its first entry and event, all or nothing. */
-export const createRma = <Answer>(
+export const createRma = async <Table extends RmaTableName, Answer>(
   ctx: Context,
   caller: Caller,
-  request: CreateRequest,
-  insert: (trx: Trx, rma: NewRma) => Promise<Inserted<Answer>>,
-): Promise<Created<Answer>> =>
-  createOnce(ctx, caller, request, async (trx, record, nowMs) => {
-    const { shop, actor } = caller;
-    const number = await takePlace(trx, shop, nowMs);
-    const { row, answer, event, note, data } = await insert(trx, {
-      id: newId(nowMs),
-      shop_id: shop.id,
-      client_id: actor.type === 'API_CLIENT' ? actor.id : null,
-      number,
-      external_ref: request.body.externalRef,
-      external_source: request.body.externalSource,
-      created_at: nowMs,
-      updated_at: nowMs,
+  request: CreateRequest<Table, Answer>,
+): Promise<Created<Answer>> => {
+  mustBeActive(caller.shop);
+  const { actor } = caller;
+  const { key, path, body } = request;
+  const use = key === undefined || actor.id === null ? null : keyUse(actor.id, key, path, body);
+  const creation = {
+    caller,
+    request: request as unknown as Creation['request'],
+    use,
+    nowMs: ctx.clock.now(),
+  };
+  const { alone, create } = creations(ctx);
+  return (await alone(use, () => create(creation))) as Created<Answer>;
+};
+
+const creations = onePer((ctx) => ({
+  alone: keysInUse(),
+  create: gather((batch: Creation[]) => createAll(ctx, batch), { most: 100, sideBySide: 2 }),
+}));
+
+/** Many creations in one transaction: all that is to be known is read and held first, then everything is written. */
+const createAll = async (ctx: Context, batch: Creation[]): Promise<(Created<unknown> | Error)[]> => {
+  const shopIds = [...new Set(batch.map(({ caller }) => caller.shop.id))];
+  const goods = batch.flatMap(({ caller, request: { sku } }) =>
+    sku === undefined ? [] : [{ shop_id: caller.shop.id, sku }],
+  );
+  const { outcomes, receivers } = await ctx.db.transaction().execute(async (trx) => {
+    const [memory, counters, isDangerous, reachable] = await Promise.all([
+      lockKeys(
+        ctx,
+        trx,
+        batch.flatMap(({ use }) => use ?? []),
+      ),
+      lockCounters(ctx, trx, shopIds),
+      findDangerous(ctx, trx, goods),
+      reachableClients(ctx, trx, shopIds),
+    ]);
+
+    const rows = { offline_repairs: [] as object[], trade_returns: [] as object[] };
+    const changes: Change[] = [];
+    const answers: { use: KeyUse; answer: unknown; nowMs: number }[] = [];
+
+    const createOne = ({ caller, request, use, nowMs }: Creation): Created<unknown> => {
+      const { shop, actor } = caller;
+      const first = use && memory.recall(use, nowMs);
+      if (first) return { answer: first, replayed: true };
+      const counter = counters.get(shop.id);
+      if (!counter) throw new Error('a shop without counters');
+      const rma: NewRma = {
+        id: newId(nowMs),
+        shop_id: shop.id,
+        client_id: actor.type === 'API_CLIENT' ? actor.id : null,
+        number: takePlace(counter, shop, nowMs),
+        external_ref: request.body.externalRef,
+        external_source: request.body.externalSource,
+        created_at: nowMs,
+        updated_at: nowMs,
+      };
+      const dangerous = request.sku !== undefined && isDangerous(shop.id, request.sku);
+      const { row, answer, event, note = null, data = {} } = request.make(rma, dangerous);
+      rows[request.kind].push(row);
+      const { kind } = request;
+      changes.push({
+        caller,
+        kind,
+        rma: row,
+        type: 'CREATED',
+        at: nowMs,
+        fromStatus: null,
+        note,
+        data,
+        event,
+      });
+      if (use) answers.push({ use, answer, nowMs });
+      return { answer, replayed: false };
+    };
+    const outcomes = batch.map((creation) => {
+      try {
+        return createOne(creation);
+      } catch (refusal) {
+        if (refusal instanceof ServiceError) return refusal;
+        throw refusal;
+      }
     });
-    await record(row, {
-      type: 'CREATED',
-      at: nowMs,
-      fromStatus: null,
-      note: note ?? null,
-      data: data ?? {},
-      event,
-    });
-    return answer;
+
+    if (changes.length === 0) return { outcomes, receivers: new Set<string>() };
+    const [receivers] = await Promise.all([
+      record(ctx, trx, changes, reachable),
+      keepCounters(ctx, trx, counters),
+      remember(ctx, trx, answers),
+      ctx.insert(trx, 'offline_repairs', rows.offline_repairs as Insertable<Tables['offline_repairs']>[]),
+      ctx.insert(trx, 'trade_returns', rows.trade_returns as Insertable<Tables['trade_returns']>[]),
+    ]);
+    return { outcomes, receivers };
   });
+  for (const receiver of receivers) ctx.wake(receiver);
+  return outcomes;
+};

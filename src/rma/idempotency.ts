@@ -1,9 +1,8 @@
-import type { Caller } from '../caller.ts';
+import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
-import { type Recorder, recording } from './record.ts';
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 const PRUNED_AT_ONCE = 1000;
@@ -14,58 +13,102 @@ export interface Created<Answer> {
   replayed: boolean;
 }
 
-/**
- * Runs `create` in one transaction and, where the caller sent a key, remembers its answer in the same one. Only success
- * is remembered: a failure rolls the memory back with everything else. `body` is the validated body, so spacing and the
- * order of fields make no difference.
- */
-export const createOnce = async <Answer>(
-  ctx: Context,
-  caller: Caller,
-  request: { path: string; body: unknown; key: string | undefined },
-  create: (trx: Trx, record: Recorder, nowMs: number) => Promise<Answer>,
-): Promise<Created<Answer>> => {
-  const { key } = request;
-  const nowMs = ctx.clock.now();
-  const clientId = caller.actor.id;
-  if (key === undefined || clientId === null) {
-    return {
-      answer: await recording(ctx, caller, (trx, record) => create(trx, record, nowMs)),
-      replayed: false,
-    };
-  }
-  const bodyHash = sha256(`${request.path}\n${JSON.stringify(request.body)}`);
-  return recording(ctx, caller, async (trx, record) => {
-    if (!(await ctx.tryLock(trx, `${clientId}:${key}`))) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
-    const first = await trx
-      .selectFrom('idempotency_keys')
-      .select(['body_hash', 'answer', 'created_at'])
-      .where('client_id', '=', clientId)
-      .where('key', '=', key)
-      .executeTakeFirst();
-    if (first && first.created_at > nowMs - REMEMBERED_MS) {
-      if (first.body_hash !== bodyHash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
-      return { answer: JSON.parse(first.answer) as Answer, replayed: true };
+/** A client's key on one request. */
+export interface KeyUse {
+  clientId: string;
+  key: string;
+  /** Of the validated body, so that spacing and the order of fields make no difference, and of the collection's path. */
+  bodyHash: string;
+}
+
+export const keyUse = (clientId: string, key: string, path: string, body: unknown): KeyUse => ({
+  clientId,
+  key,
+  bodyHash: sha256(`${path}\n${JSON.stringify(body)}`),
+});
+
+const nameOf = ({ clientId, key }: Pick<KeyUse, 'clientId' | 'key'>): string => `${clientId}:${key}`;
+
+/** What is known of the keys of some requests: who has used them before, or is just using them. */
+export interface Memory {
+  /** The first answer to the same request, or null where it is the first; refuses what is no retry. */
+  recall(use: KeyUse, nowMs: number): unknown;
+}
+
+/** Holds the keys until the transaction ends: while they are in use here, other processes are told so. */
+export const lockKeys = async (
+  ctx: Pick<Context, 'tryLocks' | 'rows'>,
+  trx: Trx,
+  uses: KeyUse[],
+): Promise<Memory> => {
+  if (uses.length === 0) return { recall: () => null };
+  const asked = ctx.rows(
+    'asked',
+    { client_id: 'id', key: 'text' },
+    uses.map(({ clientId, key }) => ({ client_id: clientId, key })),
+  );
+  const [elsewhere, { rows }] = await Promise.all([
+    ctx.tryLocks(trx, uses.map(nameOf)),
+    sql<{ client_id: string; key: string; body_hash: string; answer: string; created_at: number }>`
+      select kept.* from ${asked}
+      join idempotency_keys as kept on kept.client_id = asked.client_id and kept.key = asked.key`.execute(
+      trx,
+    ),
+  ]);
+  const kept = new Map(rows.map((row) => [nameOf({ clientId: row.client_id, key: row.key }), row]));
+  return {
+    recall(use, nowMs) {
+      const name = nameOf(use);
+      if (elsewhere.has(name)) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
+      const first = kept.get(name);
+      if (!first || first.created_at <= nowMs - REMEMBERED_MS) return null;
+      if (first.body_hash !== use.bodyHash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
+      return JSON.parse(first.answer);
+    },
+  };
+};
+
+/** Remembers answers in the transaction that makes them; one of more than a day ago gives way. Only success is remembered. */
+export const remember = async (
+  { rows }: Pick<Context, 'rows'>,
+  trx: Trx,
+  answers: { use: KeyUse; answer: unknown; nowMs: number }[],
+): Promise<void> => {
+  if (answers.length === 0) return;
+  const fresh = rows(
+    'fresh',
+    { client_id: 'id', key: 'text', body_hash: 'text', answer: 'text', created_at: 'integer' },
+    answers.map(({ use: { clientId, key, bodyHash }, answer, nowMs }) => ({
+      client_id: clientId,
+      key,
+      body_hash: bodyHash,
+      answer: JSON.stringify(answer),
+      created_at: nowMs,
+    })),
+  );
+  await sql`
+    insert into idempotency_keys (client_id, key, body_hash, answer, created_at)
+    select client_id, key, body_hash, answer, created_at from ${fresh} where true
+    on conflict (client_id, key) do update
+    set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`.execute(
+    trx,
+  );
+};
+
+/** Keys in use in this process, by name. A second request with one of them is refused until the first has ended. */
+export const keysInUse = () => {
+  const names = new Set<string>();
+  return async <Result>(use: KeyUse | null, work: () => Promise<Result>): Promise<Result> => {
+    if (!use) return work();
+    const name = nameOf(use);
+    if (names.has(name)) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
+    names.add(name);
+    try {
+      return await work();
+    } finally {
+      names.delete(name);
     }
-    const answer = await create(trx, record, nowMs);
-    if (first)
-      await trx
-        .deleteFrom('idempotency_keys')
-        .where('client_id', '=', clientId)
-        .where('key', '=', key)
-        .execute();
-    await trx
-      .insertInto('idempotency_keys')
-      .values({
-        client_id: clientId,
-        key,
-        body_hash: bodyHash,
-        answer: JSON.stringify(answer),
-        created_at: nowMs,
-      })
-      .execute();
-    return { answer, replayed: false };
-  });
+  };
 };
 
 /** Forgets what is past its day, a bounded number at a time so that nobody waits long; true when more is left. */

@@ -1,63 +1,88 @@
+import type { Insertable } from 'kysely';
 import type { Actor } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
-import { ServiceError } from '../errors.ts';
+import type { Tables } from '../db/tables.ts';
 import { newId } from '../ids.ts';
-import { type Event, type EventSubject, enqueue } from '../webhooks/outbox.ts';
+import { deliveryOf, type Event, type EventSubject } from '../webhooks/outbox.ts';
+import type { Reachable } from '../webhooks/recipient.ts';
+import { keepTotals, originOf, type TotalChange } from './totals.ts';
+import type { RmaTableName } from './visibility.ts';
 
 /** A change that was just made to an RMA: what its timeline tells of it, and the event it fires. */
-interface Change {
+export interface Change {
+  caller: Caller;
+  kind: RmaTableName;
+  /** As it stands after the change. */
+  rma: EventSubject;
   type: TimelineType;
   at: number;
+  /** null: it was created. */
   fromStatus: string | null;
   note: string | null;
   data: Record<string, unknown>;
   event: Event | null;
 }
 
-/** Writes a change down, in the transaction that makes it: no change without its entry and event, and none without it. */
-export type Recorder = (rma: EventSubject, change: Change) => Promise<void>;
-
 /** Times of one RMA strictly rise, also when two changes fall into the same millisecond. */
 export const nextInstant = (nowMs: number, lastMs: number): number => Math.max(nowMs, lastMs + 1);
 
-/** Runs `work` in a transaction of its own and, once it is committed, wakes whoever sends the events it recorded. */
-export const recording = async <Result>(
+/**
+ * Writes changes down, in the transaction that makes them: no change without its entry, its event and its place in the
+ * totals, and none of these without it. Gives back the clients there is something for, to be woken after the commit.
+ */
+export const record = async (
   ctx: Context,
-  { shop, actor }: Caller,
-  work: (trx: Trx, record: Recorder) => Promise<Result>,
-): Promise<Result> => {
-  // Programs were turned away at the gate already; this also holds for staff.
-  if (!shop.active) throw new ServiceError('READ_ONLY');
-  const receivers = new Set<string>();
-  const result = await ctx.db.transaction().execute((trx) =>
-    work(trx, async (rma, change) => {
-      await writeEntry(trx, rma, actor, change);
-      const receiver = change.event && (await enqueue(trx, shop, rma, change.at, change.event));
-      if (receiver) receivers.add(receiver);
-    }),
+  trx: Trx,
+  changes: Change[],
+  reachable: Reachable[],
+): Promise<Set<string>> => {
+  const deliveries = changes.flatMap(({ caller, rma, at, event }) =>
+    event ? (deliveryOf(caller.shop, rma, at, event, reachable) ?? []) : [],
   );
-  for (const receiver of receivers) ctx.wake(receiver);
-  return result;
+  await Promise.all([
+    ctx.insert(trx, 'timeline', changes.map(entryOf)),
+    ctx.insert(trx, 'webhook_deliveries', deliveries),
+    keepTotals(ctx, trx, changes.flatMap(totalChanges)),
+  ]);
+  return new Set(deliveries.map(({ client_id }) => client_id));
 };
 
-const writeEntry = async (trx: Trx, rma: EventSubject, actor: Actor, change: Change): Promise<void> => {
-  await trx
-    .insertInto('timeline')
-    .values({
-      rma_id: rma.id,
-      at: change.at,
-      id: newId(change.at),
-      type: change.type,
-      actor_type: actor.type,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      from_status: change.fromStatus,
-      to_status: rma.status,
-      note: change.note,
-      data: JSON.stringify(change.data),
-    })
-    .execute();
+const entryOf = ({
+  rma,
+  at,
+  type,
+  caller,
+  fromStatus,
+  note,
+  data,
+}: Change): Insertable<Tables['timeline']> => {
+  const actor: Actor = caller.actor;
+  return {
+    rma_id: rma.id,
+    at,
+    id: newId(at),
+    type,
+    actor_type: actor.type,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    from_status: fromStatus,
+    to_status: rma.status,
+    note,
+    data: JSON.stringify(data),
+  };
+};
+
+const totalChanges = ({ caller, kind, rma, fromStatus }: Change): TotalChange[] => {
+  const total = (status: string, count: number): TotalChange => ({
+    shop_id: caller.shop.id,
+    kind,
+    origin: originOf(rma),
+    status,
+    count,
+  });
+  if (fromStatus === rma.status) return [];
+  return [...(fromStatus === null ? [] : [total(fromStatus, -1)]), total(rma.status, 1)];
 };

@@ -1,14 +1,22 @@
-import { instant, type TimelineEntry } from '../../contract/common.ts';
-import type { Db } from '../db/database.ts';
+import { instant, isId, type TimelineEntry } from '../../contract/common.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { findRma } from './store.ts';
+import type { RmaTableName } from './visibility.ts';
 
-/** Oldest first. The caller has made sure that the RMA is its own. */
-export const readTimeline = async (db: Db, rmaId: string): Promise<{ items: TimelineEntry[] }> => {
-  const rows = await db
-    .selectFrom('timeline')
-    .selectAll()
-    .where('rma_id', '=', rmaId)
-    .orderBy('at')
-    .execute();
+/** Oldest first, for whoever may see the RMA. */
+export const readTimeline = async (
+  ctx: Context,
+  table: RmaTableName,
+  caller: Caller,
+  rmaId: string,
+): Promise<{ items: TimelineEntry[] }> => {
+  if (!isId(rmaId)) throw new ServiceError('NOT_FOUND');
+  const [rows] = await Promise.all([
+    ctx.db.selectFrom('timeline').selectAll().where('rma_id', '=', rmaId).orderBy('at').execute(),
+    findRma(ctx, table, caller, rmaId),
+  ]);
   return {
     items: rows.map((row) => ({
       id: row.id,

@@ -9,11 +9,15 @@ export type RmaTableName = 'offline_repairs' | 'trade_returns';
 /** A row of either kind, with what shared code reads of it. */
 export type RmaRow<Table extends RmaTableName> = Row<Table> & EventSubject & { updated_at: number };
 
+export const isProgram = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
+
 /** The caller's own shop and, for programs, only what programs made: anything else does not exist for them. */
-export const visibleTo =
-  ({ shop, actor }: Caller) =>
-  (eb: ExpressionBuilder<Tables, RmaTableName>) =>
-    eb.and([
-      eb('shop_id', '=', shop.id),
-      ...(actor.type === 'API_CLIENT' ? [eb('client_id', 'is not', null)] : []),
-    ]);
+export const visibleTo = (caller: Caller) => (eb: ExpressionBuilder<Tables, RmaTableName>) =>
+  eb.and([
+    eb('shop_id', '=', caller.shop.id),
+    ...(isProgram(caller) ? [eb('client_id', 'is not', null)] : []),
+  ]);
+
+/** The same, of a row that was read already. */
+export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: string | null }): boolean =>
+  row.shop_id === caller.shop.id && (row.client_id !== null || !isProgram(caller));

@@ -1,39 +1,60 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { LIMIT_REFUSAL, type Shop } from './plans.ts';
 
 /** The calendar month in UTC, in a form that sorts. */
 const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
 
+export type Counter = Row<'shop_counters'>;
+export type Counters = Map<string, Counter>;
+
 /**
- * Takes the shop's next RMA number and a place in this month's allowance, or refuses. One statement on one row: check
- * and count cannot come apart, and the row's lock holds until the creation commits, so a failed one gives its place back.
- * The month only moves forward, so a process whose clock lags over midnight cannot start the old month anew.
+ * The counters of these shops, held until the transaction ends, so that check and count cannot come apart and a creation
+ * that fails gives its place back. Always in the same order, so that nobody waits in a circle.
  */
-export const takePlace = async (trx: Trx, shop: Shop, nowMs: number): Promise<number> => {
+export const lockCounters = async (
+  { oneOf }: Pick<Context, 'oneOf'>,
+  trx: Trx,
+  shopIds: string[],
+): Promise<Counters> => {
+  const rows = await trx
+    .selectFrom('shop_counters')
+    .selectAll()
+    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
+    .orderBy('shop_id')
+    .forUpdate()
+    .execute();
+  return new Map(rows.map((row) => [row.shop_id, row]));
+};
+
+/**
+ * Takes the shop's next RMA number and a place in this month's allowance, or refuses. The month only moves forward, so a
+ * process whose clock lags over midnight cannot start the old month anew.
+ */
+export const takePlace = (counter: Counter, { billing: { kind, limit } }: Shop, nowMs: number): number => {
   const month = monthOf(nowMs);
-  const { kind, limit } = shop.billing;
-  const taken = await trx
-    .updateTable('shop_counters')
-    .set((eb) => ({
-      last_number: eb('last_number', '+', eb.lit(1)),
-      month_used: eb
-        .case()
-        .when('month', '<', month)
-        .then(eb.lit(1))
-        .else(eb('month_used', '+', eb.lit(1)))
-        .end(),
-      month: eb.case().when('month', '<', month).then(month).else(eb.ref('month')).end(),
-    }))
-    .where('shop_id', '=', shop.id)
-    .where((eb) => {
-      if (limit === null) return eb.lit(true);
-      return limit > 0 ? eb.or([eb('month', '<', month), eb('month_used', '<', limit)]) : eb.lit(false);
-    })
-    .returning('last_number')
-    .executeTakeFirst();
-  if (!taken) throw new ServiceError(LIMIT_REFUSAL[kind]);
-  return taken.last_number;
+  const used = counter.month < month ? 0 : counter.month_used;
+  if (limit !== null && used >= limit) throw new ServiceError(LIMIT_REFUSAL[kind]);
+  if (counter.month < month) counter.month = month;
+  counter.month_used = used + 1;
+  counter.last_number += 1;
+  return counter.last_number;
+};
+
+export const keepCounters = async (
+  { rows }: Pick<Context, 'rows'>,
+  trx: Trx,
+  counters: Counters,
+): Promise<void> => {
+  const kept = rows('kept', { shop_id: 'id', last_number: 'integer', month: 'text', month_used: 'integer' }, [
+    ...counters.values(),
+  ]);
+  await sql`
+    update shop_counters set last_number = kept.last_number, month = kept.month, month_used = kept.month_used
+    from ${kept} where shop_counters.shop_id = kept.shop_id`.execute(trx);
 };
 
 /** How many places of this month are taken. */

@@ -1,35 +1,29 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Tables } from '../db/tables.ts';
 
 // A rule is an exact sku, or a prefix that ends in `*`; upper and lower case differ.
 
-/** For an insert: 1 where one of the shop's rules fits the sku, else 0. */
-export const isDangerous = (eb: ExpressionBuilder<Tables, never>, shopId: string, sku: string) =>
-  eb
-    .case()
-    .when(
-      eb.exists(
-        eb
-          .selectFrom('dangerous_goods')
-          .select(eb.lit(1).as('one'))
-          .where('shop_id', '=', shopId)
-          .where((rule) =>
-            rule.or([
-              rule('pattern', '=', sku),
-              rule.and([
-                rule('pattern', 'like', '%*'),
-                // A prefix and nothing more: `_` and `%` inside a sku are plain characters.
-                sql<boolean>`substr(cast(${sku} as text), 1, length(pattern) - 1) = substr(pattern, 1, length(pattern) - 1)`,
-              ]),
-            ]),
-          ),
-      ),
-    )
-    .then(eb.lit(1))
-    .else(eb.lit(0))
-    .end();
+/** Says of these goods whether one of their shop's rules fits. */
+export const findDangerous = async (
+  { rows }: Pick<Context, 'rows'>,
+  trx: Trx,
+  goods: { shop_id: string; sku: string }[],
+): Promise<(shopId: string, sku: string) => boolean> => {
+  if (goods.length === 0) return () => false;
+  // A prefix and nothing more: `_` and `%` inside a sku are plain characters.
+  const found = await sql<{ shop_id: string; sku: string }>`
+    select good.shop_id, good.sku from ${rows('good', { shop_id: 'id', sku: 'text' }, goods)}
+    where exists (
+      select 1 from dangerous_goods as rule where rule.shop_id = good.shop_id and (
+        rule.pattern = good.sku
+        or rule.pattern like '%*'
+          and substr(good.sku, 1, length(rule.pattern) - 1) = substr(rule.pattern, 1, length(rule.pattern) - 1)
+      )
+    )`.execute(trx);
+  const dangerous = new Set(found.rows.map(({ shop_id, sku }) => `${shop_id} ${sku}`));
+  return (shopId, sku) => dangerous.has(`${shopId} ${sku}`);
+};
 
 export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
   const rows = await db

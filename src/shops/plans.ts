@@ -1,5 +1,6 @@
 import { PLANS_WITH_API, type Plan } from '../../contract/admin-people.ts';
 import type { Row } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
 
 /** Billed by an allowance that ends, or by use with a cap the shop set itself; `limit` null means without end. */
 export interface Billing {
@@ -25,6 +26,11 @@ export interface Shop {
   billing: Billing;
   createdAt: number;
 }
+
+/** Programs were turned away at the gate already; staff are here. */
+export const mustBeActive = (shop: Shop): void => {
+  if (!shop.active) throw new ServiceError('READ_ONLY');
+};
 
 export const hasApi = (shop: Shop): boolean => PLANS_WITH_API.includes(shop.plan);
 

@@ -14,13 +14,15 @@ import { exactNumber } from '../exact-number.ts';
 import { addNote, changeRma } from '../rma/change.ts';
 import { createRma } from '../rma/create.ts';
 import type { Created } from '../rma/idempotency.ts';
-import { findRma, listRmas, type RmaFilters, searchText } from '../rma/store.ts';
+import { listRmas, type RmaFilters } from '../rma/list.ts';
+import { findRma, searchText } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import type { Event, EventExtra } from '../webhooks/outbox.ts';
 import { creditAmount } from './credit.ts';
 import { viewTradeReturn } from './view.ts';
 
 const TABLE = 'trade_returns';
+type Return = Row<'trade_returns'>;
 
 export const createTradeReturn = (
   ctx: Context,
@@ -28,10 +30,13 @@ export const createTradeReturn = (
   body: CreateTradeReturn,
   key?: string,
 ): Promise<Created<TradeReturn>> =>
-  createRma(ctx, caller, { path: 'trade-returns', body, key }, async (trx, rma) => {
-    const row = await trx
-      .insertInto(TABLE)
-      .values({
+  createRma(ctx, caller, {
+    kind: TABLE,
+    path: 'trade-returns',
+    body,
+    key,
+    make(rma) {
+      const row: Return = {
         ...rma,
         status: TRADE_RETURN_START,
         trade_order_number: body.tradeOrderNumber,
@@ -56,22 +61,21 @@ export const createTradeReturn = (
           body.companyId,
           ...body.items.map(({ sku }) => sku),
         ),
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    const answer = viewTradeReturn(row);
-    return { row, answer, event: { name: 'trade_return.created', data: answer } };
+      };
+      const answer = viewTradeReturn(row);
+      return { row, answer, event: { name: 'trade_return.created', data: answer } };
+    },
   });
 
 export const getTradeReturn = async (ctx: Context, caller: Caller, id: string): Promise<TradeReturn> =>
-  viewTradeReturn(await findRma(ctx.db, TABLE, caller, id));
+  viewTradeReturn(await findRma(ctx, TABLE, caller, id));
 
 export const listTradeReturns = async (
   ctx: Context,
   caller: Caller,
   query: TradeReturnQuery & RmaFilters,
 ) => {
-  const { rows, total } = await listRmas(ctx.db, TABLE, caller, query, {
+  const { rows, total } = await listRmas(ctx, TABLE, caller, query, {
     status: query.status,
     external_ref: query.externalRef,
     external_source: query.externalSource,
@@ -82,8 +86,8 @@ export const listTradeReturns = async (
   return listEnvelope(rows.map(viewTradeReturn), total, query);
 };
 
-export const getTradeReturnTimeline = async (ctx: Context, caller: Caller, id: string) =>
-  readTimeline(ctx.db, (await findRma(ctx.db, TABLE, caller, id)).id);
+export const getTradeReturnTimeline = (ctx: Context, caller: Caller, id: string) =>
+  readTimeline(ctx, TABLE, caller, id);
 
 export const noteTradeReturn = async (
   ctx: Context,
@@ -92,7 +96,6 @@ export const noteTradeReturn = async (
   note: string,
 ): Promise<TradeReturn> => viewTradeReturn(await addNote(ctx, caller, TABLE, id, note));
 
-type Return = Row<'trade_returns'>;
 type MoveEvent = (typeof TRADE_RETURN_MOVES)[TradeReturnAction]['event'];
 
 /** What each event tells beyond what all events do. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
+import { createAgenda } from './agenda.ts';
 import type { Sender } from './deliver.ts';
 import { createFlights } from './flights.ts';
 import { isAcknowledged, LEASE_MS, nextAttemptAt } from './policy.ts';
@@ -18,11 +19,9 @@ import { createSleeper } from './sleeper.ts';
 
 /** Receivers served by one claim. */
 const RECEIVERS_AT_ONCE = 16;
-/** How long it rests when nothing is known to be due: for what a lost wake-up call would have told it. */
-const LONGEST_REST_MS = 5_000;
+/** How often it looks at the whole queue: for what a lost wake-up call or a process that died would have sent. */
+const LOOK_EVERY_MS = 5_000;
 const REST_AFTER_FAULT_MS = 1_000;
-/** Another process holds what was seen to be due and will have claimed it in a moment. */
-const REST_WHEN_OTHERS_WERE_FIRST_MS = 5;
 
 export interface Dispatcher {
   /** Claims nothing more, finishes what is under way. */
@@ -32,43 +31,37 @@ export interface Dispatcher {
 /**
  * Brings deliveries from the outbox to their receivers. Rounds of: who has something due and is not at its cap → claim a
  * few of each under a lease → send with no transaction open → settle in batches. What waits, waits in the database; in
- * memory is only what is on its way.
+ * memory is only what is on its way and who may have more.
  */
 export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dispatcher> => {
   const sleeper = createSleeper();
   const flights = createFlights();
+  const agenda = createAgenda(flights);
   const settler = createSettler((batch) => ctx.lightly((db) => settle({ ...ctx, db }, batch)), ctx);
   const secrets = secretCache(ctx);
   let stopped = false;
+  let nextLookAt = 0;
 
-  /** Clients a wake-up call named: their first look at the queue is saved. */
-  const called = new Set<string>();
   const wake = (clientId: string | null): void => {
-    if (clientId) called.add(clientId);
-    sleeper.wake();
+    if (clientId === null) nextLookAt = 0;
+    if (clientId === null || agenda.call(clientId)) sleeper.wake();
   };
 
   /** One round; gives back how long to rest before the next, 0 where there may be more to take at once. */
   const round = async (): Promise<number> => {
-    if (called.size > 0) {
-      const named = [...called].map((clientId) => ({ clientId }));
-      called.clear();
-      await take(flights.share(named, RECEIVERS_AT_ONCE));
-      return 0;
-    }
-    const waiting = await waitingReceivers(ctx.db);
     const nowMs = ctx.clock.now();
-    const due = waiting.filter(({ dueAt }) => dueAt <= nowMs).sort((one, other) => one.dueAt - other.dueAt);
-    const chosen = flights.share(due, RECEIVERS_AT_ONCE);
-    if (chosen.length > 0) return (await take(chosen)) > 0 ? 0 : REST_WHEN_OTHERS_WERE_FIRST_MS;
-    // Those that are due and at their cap come up again when one of their exchanges ends.
-    const next = Math.min(...waiting.map(({ dueAt }) => dueAt).filter((dueAt) => dueAt > nowMs));
-    return Math.max(1, Math.min(next - nowMs, LONGEST_REST_MS));
+    if (nowMs >= nextLookAt) {
+      nextLookAt = nowMs + LOOK_EVERY_MS;
+      for (const { clientId, dueAt } of await waitingReceivers(ctx.db)) agenda.callAt(clientId, dueAt);
+    }
+    const chosen = agenda.next(nowMs, RECEIVERS_AT_ONCE);
+    if (chosen.length === 0) return Math.max(1, Math.min(agenda.soonest(), nextLookAt) - nowMs);
+    await take(chosen);
+    return 0;
   };
 
-  /** Claims what the chosen have due, as far as they have room, and sends it on its way; gives back how many that were. */
-  const take = async (chosen: { clientId: string; room: number }[]): Promise<number> => {
-    if (chosen.length === 0) return 0;
+  /** Claims what the chosen have due, as far as they have room, and sends it on its way. */
+  const take = async (chosen: { clientId: string; room: number }[]): Promise<void> => {
     const nowMs = ctx.clock.now();
     const lease = { nowMs, untilMs: nowMs + LEASE_MS, token: randomUUID() };
     const [claimed, receivers] = await Promise.all([
@@ -79,17 +72,22 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
       ),
     ]);
     for (const delivery of claimed) void carry(delivery, receivers.get(delivery.clientId));
-    return claimed.length;
+    for (const { clientId, room } of chosen)
+      if (claimed.filter((delivery) => delivery.clientId === clientId).length === room) agenda.call(clientId);
   };
 
   const carry = async (delivery: Claimed, receiver: Receiver | undefined): Promise<void> => {
-    flights.start(delivery.clientId);
+    const { clientId } = delivery;
+    flights.start(clientId);
     const { settlement, timedOut } = receiver?.url
       ? await attempt(delivery, { ...receiver, url: receiver.url })
       : withoutReceiver(delivery, receiver?.shopId ?? null);
-    if (flights.land(delivery.clientId, timedOut)) sleeper.wake();
+    flights.land(clientId, timedOut);
+    if (agenda.landed(clientId)) sleeper.wake();
     await settler.add(settlement);
-    if (flights.settled() || settlement.status === 'PENDING') sleeper.wake();
+    if (settlement.status === 'PENDING') agenda.callAt(clientId, settlement.dueAt);
+    flights.settled();
+    if (settlement.status === 'PENDING' || agenda.isCrowded()) sleeper.wake();
   };
 
   const attempt = async (delivery: Claimed, receiver: Receiver & { url: string }) => {

@@ -1,22 +1,41 @@
+import { sql } from 'kysely';
 import type { WebhookEventName } from '../../contract/webhook-event.ts';
+import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 
+/** A client that events can be sent to. */
+export interface Reachable {
+  id: string;
+  shop_id: string;
+}
+
+/** The clients of these shops that are active and have a URL, oldest first. */
+export const reachableClients = (
+  { oneOf }: Pick<Context, 'oneOf'>,
+  trx: Trx,
+  shopIds: string[],
+): Promise<Reachable[]> =>
+  trx
+    .selectFrom('api_clients')
+    .select(['id', 'shop_id'])
+    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
+    .where('revoked_at', 'is', null)
+    .where('webhook_url', 'is not', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+
 /**
- * Who receives an event, as a query of one client or none: the client that created the RMA, if it is active and has a URL;
- * otherwise, for a trade return only, the shop's oldest active client that has one.
+ * Who receives an event: the client that created the RMA; where that cannot be reached, for a trade return only, the shop's
+ * oldest client that can.
  */
-export const recipientOf = (trx: Trx, shopId: string, creatorId: string, event: WebhookEventName) => {
-  const reachable = trx
-    .selectFrom('api_clients as client')
-    .where('client.shop_id', '=', shopId)
-    .where('client.revoked_at', 'is', null)
-    .where('client.webhook_url', 'is not', null);
-  if (!event.startsWith('trade_return.')) return reachable.where('client.id', '=', creatorId);
-  return reachable
-    .orderBy((client) =>
-      client.case().when('client.id', '=', creatorId).then(client.lit(0)).else(client.lit(1)).end(),
-    )
-    .orderBy('client.created_at')
-    .orderBy('client.id')
-    .limit(1);
+export const recipientOf = (
+  shopId: string,
+  creatorId: string,
+  event: WebhookEventName,
+  reachable: Reachable[],
+): string | null => {
+  const own = reachable.filter(({ shop_id }) => shop_id === shopId);
+  if (own.some(({ id }) => id === creatorId)) return creatorId;
+  return event.startsWith('trade_return.') ? (own[0]?.id ?? null) : null;
 };

@@ -6,12 +6,13 @@ import type { Caller } from '../../src/caller.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
+import type { Trx } from '../../src/db/database.ts';
 import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
 import { forgetExpiredKeys } from '../../src/rma/idempotency.ts';
 import { nextInstant } from '../../src/rma/record.ts';
 import { readTimeline } from '../../src/rma/timeline.ts';
 import { createShop } from '../../src/shops/actions.ts';
-import { takePlace } from '../../src/shops/allowance.ts';
+import { type Counter, keepCounters, lockCounters, takePlace } from '../../src/shops/allowance.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
@@ -53,7 +54,7 @@ describe('times of one repair', () => {
         moveOfflineRepair(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
       ),
     );
-    const { items } = await readTimeline(ctx.db, answer.id);
+    const { items } = await readTimeline(ctx, 'offline_repairs', caller, answer.id);
     expect(items.map((entry) => Date.parse(entry.at))).toEqual(
       Array.from({ length: 25 }, (_, i) => NOON + i),
     );
@@ -79,8 +80,14 @@ describe('a place in the allowance', () => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
     return { ctx, shop: await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE', allowance: limit }) };
   };
+  const takeIn = async (ctx: Context, trx: Trx, shop: Shop, nowMs: number): Promise<number> => {
+    const counters = await lockCounters(ctx, trx, [shop.id]);
+    const number = takePlace(counters.get(shop.id) as Counter, shop, nowMs);
+    await keepCounters(ctx, trx, counters);
+    return number;
+  };
   const take = (ctx: Context, shop: Shop, nowMs: number) =>
-    ctx.db.transaction().execute((trx) => takePlace(trx, shop, nowMs));
+    ctx.db.transaction().execute((trx) => takeIn(ctx, trx, shop, nowMs));
   const counters = (ctx: Context) =>
     ctx.db
       .selectFrom('shop_counters')
@@ -121,7 +128,7 @@ describe('a place in the allowance', () => {
   it('is given back by a creation that fails', async () => {
     const { ctx, shop } = await setUp(1);
     const failing = ctx.db.transaction().execute(async (trx) => {
-      await takePlace(trx, shop, NOON);
+      await takeIn(ctx, trx, shop, NOON);
       throw new Error('something after it failed');
     });
     await expect(failing).rejects.toThrow('something after it failed');

@@ -56,7 +56,7 @@ export const emptyDatabase = async (): Promise<Env> => {
   const name = `empty_${randomBytes(8).toString('hex')}`;
   const server = inject('postgresUrl');
   await onServer(server, `create database ${name}`);
-  onTestFinished(() => onServer(server, `drop database ${name}`));
+  onTestFinished(() => onServer(server, `drop database ${name} with (force)`));
   return { DATABASE_URL: server.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
 };
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { WebhookEventName } from '../../contract/webhook-event.ts';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { sweep } from '../../src/janitor.ts';
 import { KEPT_MS, LEASE_MS } from '../../src/webhooks/policy.ts';
 import { claim, forgetOldDeliveries, settle, waitingReceivers } from '../../src/webhooks/queue.ts';
-import { recipientOf } from '../../src/webhooks/recipient.ts';
+import { reachableClients, recipientOf } from '../../src/webhooks/recipient.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
 const leaseAt = (nowMs: number, token: string) => ({ nowMs, untilMs: nowMs + LEASE_MS, token });
@@ -112,13 +113,17 @@ describe('deliveries are kept 30 days', () => {
 });
 
 describe('who receives an event', () => {
-  const receiverOf = (t: WebhookHarness, creator: string, event: string) =>
-    t.ctx.db.transaction().execute(async (trx) => {
-      const row = await recipientOf(trx, t.shop.id, creator, event as never)
-        .select('client.id')
-        .executeTakeFirst();
-      return row?.id ?? null;
-    });
+  const receiverOf = async (t: WebhookHarness, creator: string, event: string) => {
+    const shops = await t.ctx.db.selectFrom('shops').select('id').execute();
+    const reachable = await t.ctx.db.transaction().execute((trx) =>
+      reachableClients(
+        t.ctx,
+        trx,
+        shops.map(({ id }) => id),
+      ),
+    );
+    return recipientOf(t.shop.id, creator, event as WebhookEventName, reachable);
+  };
 
   it('is the creator, or for a trade return the oldest active client with a URL', async () => {
     const t = await webhookHarness({ sending: false });

@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import type { Page } from '../../contract/common.ts';
+import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { PLANNED_ANEW } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import { from } from './store.ts';
+import { type Origin, totalOf } from './totals.ts';
+import { isProgram, type RmaRow, type RmaTableName, visibleTo } from './visibility.ts';
+
+/** What a list may be narrowed by, of either kind. */
+export interface RmaFilters extends Page {
+  updatedSince?: number | undefined;
+  /** Staff only: free text, every word of which must be found. */
+  q?: string | undefined;
+  /** Staff only: made by programs or by people. */
+  origin?: Origin | undefined;
+  /** Staff only: newest first without. */
+  sort?: ReturnSort | undefined;
+  order?: SortOrder | undefined;
+}
+
+/** Each leads an index, whose end the tie-breaking number is or continues. */
+const SORT_COLUMNS = { number: 'number', updatedAt: 'updated_at', status: 'status' } as const;
+
+const escaped = (word: string): string => word.toLowerCase().replaceAll(/[\\%_]/g, '\\$&');
+
+const wordsOf = (q: string | undefined): string[] => q?.split(/\s+/).filter(Boolean) ?? [];
+
+/** Newest first unless asked otherwise: a shop's numbers rise with every creation, so their order is stable and has an index. */
+export const listRmas = async <Table extends RmaTableName>(
+  ctx: Context,
+  table: Table,
+  caller: Caller,
+  filters: RmaFilters,
+  equal: Partial<Record<keyof Tables[Table], string | undefined>> & { status: string | undefined },
+): Promise<{ rows: RmaRow<Table>[]; total: number }> => {
+  const { page, limit, updatedSince, q, origin } = filters;
+  const { sort = DEFAULT_ORDER.sort, order = DEFAULT_ORDER.order } = filters;
+  const matching = () => {
+    let query = from(ctx.db, table).where(visibleTo(caller));
+    for (const [column, value] of Object.entries(equal))
+      if (value !== undefined) query = query.where(column as 'order_number', '=', value as string);
+    if (updatedSince !== undefined) query = query.where('updated_at', '>=', updatedSince);
+    if (origin) query = query.where('client_id', origin === 'API' ? 'is not' : 'is', null);
+    for (const word of wordsOf(q))
+      query = query.where(
+        sql<boolean>`search_text like ${`%${escaped(word)}%`} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
+      );
+    return query;
+  };
+  const ordered = (query: ReturnType<typeof matching>) =>
+    query
+      .orderBy(SORT_COLUMNS[sort], order)
+      .$if(sort !== 'number', (among) => among.orderBy('number', order));
+  const paged = ordered(matching())
+    .limit(limit)
+    .offset((page - 1) * limit);
+  // A search chooses by number alone, which an index answers without a look at the rows.
+  const chosen = q
+    ? ordered(from(ctx.db, table).where('shop_id', '=', caller.shop.id)).where(
+        'number',
+        'in',
+        paged.select('number'),
+      )
+    : paged;
+
+  const { status, ...others } = equal;
+  const isKept =
+    !q && updatedSince === undefined && Object.values(others).every((value) => value === undefined);
+  const [rows, kept] = await Promise.all([
+    chosen.selectAll().execute(),
+    isKept
+      ? totalOf(ctx, caller.shop.id, table, { status, origin: isProgram(caller) ? 'API' : origin })
+      : null,
+  ]);
+  const count = async (): Promise<number> => {
+    // The last page tells how many there are.
+    if (rows.length < limit && (rows.length > 0 || page === 1)) return (page - 1) * limit + rows.length;
+    const counting = matching().select((eb) => eb.fn.countAll<number>().as('total'));
+    return (await counting.executeTakeFirstOrThrow()).total;
+  };
+  return { rows: rows as unknown as RmaRow<Table>[], total: kept ?? (await count()) };
+};

@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import { type Context, onePer } from '../context.ts';
+import type { Trx } from '../db/database.ts';
+import { gather } from '../db/gather.ts';
+import type { RmaTableName } from './visibility.ts';
+
+// How many RMAs a shop has, of each kind, origin and status: kept with every change, since counting takes the longer the
+// more there are.
+
+export type Origin = 'API' | 'STAFF';
+
+export const originOf = ({ client_id }: { client_id: string | null }): Origin =>
+  client_id === null ? 'STAFF' : 'API';
+
+export interface TotalChange {
+  shop_id: string;
+  kind: RmaTableName;
+  origin: Origin;
+  status: string;
+  /** How many more, or fewer. */
+  count: number;
+}
+
+const nameOf = ({ shop_id, kind, origin, status }: TotalChange): string =>
+  `${shop_id} ${kind} ${origin} ${status}`;
+
+/** In the transaction of the changes, always in the same order, so that nobody waits in a circle. */
+export const keepTotals = async (
+  { rows }: Pick<Context, 'rows'>,
+  trx: Trx,
+  changes: TotalChange[],
+): Promise<void> => {
+  const sums = new Map<string, TotalChange>();
+  for (const change of changes) {
+    const name = nameOf(change);
+    sums.set(name, { ...change, count: change.count + (sums.get(name)?.count ?? 0) });
+  }
+  const kept = [...sums]
+    .filter(([, { count }]) => count !== 0)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, change]) => change);
+  if (kept.length === 0) return;
+  const more = rows(
+    'more',
+    { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' },
+    kept,
+  );
+  await sql`
+    insert into rma_totals (shop_id, kind, origin, status, count)
+    select shop_id, kind, origin, status, count from ${more} where true
+    on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`.execute(
+    trx,
+  );
+};
+
+export interface Total {
+  origin: Origin;
+  status: string;
+  count: number;
+}
+
+/** All totals of a shop's RMAs of one kind. */
+export const totalsOf = onePer((ctx) =>
+  gather(
+    async (asked: { shopId: string; kind: RmaTableName }[]): Promise<Total[][]> => {
+      const rows = await ctx.db
+        .selectFrom('rma_totals')
+        .selectAll()
+        .where(sql<boolean>`shop_id ${ctx.oneOf('id', [...new Set(asked.map(({ shopId }) => shopId))])}`)
+        .execute();
+      return asked.map(({ shopId, kind }) =>
+        rows.filter((row) => row.shop_id === shopId && row.kind === kind),
+      );
+    },
+    { most: 100, sideBySide: 2 },
+  ),
+);
+
+export const totalOf = async (
+  ctx: Context,
+  shopId: string,
+  kind: RmaTableName,
+  wanted: { status: string | undefined; origin: Origin | undefined },
+): Promise<number> =>
+  (await totalsOf(ctx)({ shopId, kind }))
+    .filter(({ status }) => wanted.status === undefined || status === wanted.status)
+    .filter(({ origin }) => wanted.origin === undefined || origin === wanted.origin)
+    .reduce((sum, { count }) => sum + count, 0);
