@@ -14,6 +14,8 @@ interface Goal {
 /** One line of the table. */
 export interface Row {
   work: string;
+  /** The same in a few words, where a picture shows the row. */
+  short?: string;
   engine: Engine;
   measured: number;
   unit: Unit;

@@ -24,6 +24,7 @@ export const drain: Measurement = {
       rows: [
         {
           work: `webhooks drained from a backlog of ${effort.backlog.toLocaleString('en')}, ${house.away.length} receivers`,
+          short: 'webhooks drained',
           engine,
           measured: served.perSecond,
           unit: '/s',

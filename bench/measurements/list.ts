@@ -15,8 +15,9 @@ export const list: Measurement = {
       status: served(() => '?status=OFFLINE_REPAIR'),
       externalRef: served((i) => `?externalRef=POS-${i % 500}`),
     });
-    const rowOf = (work: string, { perSecond }: { perSecond: number }): Row => ({
+    const rowOf = (work: string, short: string, { perSecond }: { perSecond: number }): Row => ({
       work,
+      short,
       engine,
       measured: perSecond,
       unit: '/s',
@@ -26,9 +27,9 @@ export const list: Measurement = {
     const page = `list page 1 with total, of ${effort.medium.toLocaleString('en')}`;
     return {
       rows: [
-        rowOf(page, found.plain),
-        rowOf(`${page}, with \`status\``, found.status),
-        rowOf(`${page}, with \`externalRef\``, found.externalRef),
+        rowOf(page, 'list', found.plain),
+        rowOf(`${page}, with \`status\``, 'list by status', found.status),
+        rowOf(`${page}, with \`externalRef\``, 'list by externalRef', found.externalRef),
       ],
     };
   },

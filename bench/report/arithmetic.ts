@@ -32,8 +32,8 @@ export const arithmetic = ({ rows, extras }: Results): string => {
 
   return `
 The largest retailer one can name: Amazon's own carrier brought 6.3 billion parcels to customers in the United States in 2024
-([Pitney Bowes](https://www.pitneybowes.com/us/shipping-index.html)), and retailers there took back 16.9 % of what they sold
-([National Retail Federation](https://nrf.com/research/2024-consumer-returns-retail-industry)). If parcels come back as sales do,
+([Pitney Bowes](https://www.parcelandpostaltechnologyinternational.com/news/parcels/us-parcel-volume-growth-outpaces-revenue-pitney-bowes-reveals.html)), and retailers there took back 16.9 % of what they sold
+([National Retail Federation](https://chainstoreage.com/nrf-2024-retail-returns-total-890-billion)). If parcels come back as sales do,
 that is ${(rmasADay / 1e6).toFixed(1)} million RMAs a day.
 
 | | a day | a second, mean | a second, peak (× ${PEAK}) | measured here |

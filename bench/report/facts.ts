@@ -43,7 +43,7 @@ export const factsBefore = () => ({
     cpus()[0]?.model.trim() ?? 'unknown processor',
     `${cpus().length} cores`,
     `${Math.round(totalmem() / 1024 ** 3)} GB of memory`,
-    `${type()} ${release()}`,
+    `${type()} ${release().replace(/-.*/, '')}`,
   ].join(', '),
   busyBefore: loadavg()[0] ?? 0,
   software: [

@@ -4,7 +4,7 @@ import { ENGINE_NAMES } from './table.ts';
 
 const WIDTH = 920;
 const HEIGHT = 400;
-const TOP = 80;
+const TOP = 100;
 const BOTTOM = HEIGHT - 44;
 const PANEL = 300;
 const LEFTS = [56, 516];

@@ -19,12 +19,12 @@ const sections = (): Map<string, string> =>
 /** What is known of each row that misses its goal. */
 export const notesOf = (rows: Row[]): string => {
   const known = sections();
-  const missed = rows.filter((row) => !isMet(row));
+  const missed = rows.filter((row) => !isMet(row)).map((row) => `${row.work}, ${ENGINE_NAMES[row.engine]}`);
   if (missed.length === 0) return 'Every goal is met.';
-  return missed
-    .map((row) => {
-      const heading = `${row.work}, ${ENGINE_NAMES[row.engine]}`;
-      return `**${heading}.** ${known.get(heading) ?? 'Not looked into yet.'}`;
-    })
-    .join('\n\n');
+  const told = missed.flatMap((heading) => {
+    const note = known.get(heading);
+    return note ? [`**${heading}.** ${note}`] : [];
+  });
+  const untold = missed.filter((heading) => !known.has(heading));
+  return [...told, ...(untold.length > 0 ? [`Not looked into yet: ${untold.join('; ')}.`] : [])].join('\n\n');
 };

@@ -3,7 +3,7 @@ import { bar, line, picture, text } from './svg.ts';
 import { ENGINE_NAMES, withUnit } from './table.ts';
 
 const WIDTH = 920;
-const LEFT = 380;
+const LEFT = 240;
 const RIGHT = 190;
 const TOP = 66;
 const STEP = 34;
@@ -29,7 +29,7 @@ export const throughputPicture = (all: Row[]): string => {
     const y = TOP + i * STEP;
     const ratio = ratioOf(row) ?? 0;
     parts.push(
-      text(LEFT - 10, y + 13, `${row.work.replaceAll('`', '')}, ${ENGINE_NAMES[row.engine]}`, {
+      text(LEFT - 10, y + 13, `${row.short ?? row.work}, ${ENGINE_NAMES[row.engine]}`, {
         anchor: 'end',
       }),
       bar(LEFT, y, x(ratio) - LEFT, BAR, isMet(row) ? 'met' : 'unmet'),
