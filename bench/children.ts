@@ -2,8 +2,6 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 
 // The processes a run starts: it waits until they are ready and ends each of them itself.
 
-const LONGEST_STOP_MS = 20_000;
-
 export interface Child {
   pid: number;
   /** What it has said on the stream that was listened to. */
@@ -34,13 +32,12 @@ export const startChild = (
   });
 };
 
+/** At once: what it leaves behind is thrown away, and a service would first wait for receivers that never answer. */
 const stop = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  const kill = setTimeout(() => child.kill('SIGKILL'), LONGEST_STOP_MS);
+  child.kill('SIGKILL');
   await ended;
-  clearTimeout(kill);
 };
 
 /** Runs a process to its end and gives back its standard output. */

@@ -25,10 +25,13 @@ export const serviceEnv = (database: TestDatabase, port: number): Record<string,
   ...database.env,
 });
 
-export const startService = async (database: TestDatabase): Promise<Service> => {
+export const startService = async (
+  database: TestDatabase,
+  more: Record<string, string> = {},
+): Promise<Service> => {
   const port = await freePort();
   const child = await startChild(process.execPath, [COMMAND, 'serve'], /is ready at/, {
-    env: serviceEnv(database, port),
+    env: { ...serviceEnv(database, port), ...more },
     listen: 'stderr',
   });
   return {

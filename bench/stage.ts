@@ -16,6 +16,7 @@ const BASELINE = fileURLToPath(new URL('./baselines/server.ts', import.meta.url)
 export const MANY_SHOPS = 1_000;
 const RECEIVERS = 100;
 const NEAR_RECEIVERS = 20;
+const ANSWERS_ONLY: Record<Engine, Record<string, string>> = { postgres: { ROLE: 'api' }, sqlite: {} };
 
 export interface House {
   database: TestDatabase;
@@ -45,7 +46,10 @@ export interface Stage {
   effort: Effort;
   databases(): Promise<Databases>;
   baseline(): Promise<Baseline>;
-  /** 1,000 shops, each with a client whose receiver never answers: events are written down and stay. */
+  /**
+   * 1,000 shops, each with a client that wants events, which are written down and stay: on PostgreSQL the process sends
+   * none, on SQLite, where it must, the receiver takes the connection and never answers.
+   */
   manyShops(): Promise<House>;
   /** One shop with so many RMAs. */
   oneShop(rmas: number): Promise<House>;
@@ -75,10 +79,11 @@ export const openStage = (engine: Engine, effort: Effort): Stage => {
     shops: number,
     rmas: number,
     webhookUrl: string | null = null,
+    more: Record<string, string> = {},
   ): Promise<House> => {
     const database = await (await databases()).create(name);
     const seeded = await seedRmas(database, await seedShops(database, shops, () => webhookUrl), rmas);
-    const service = await startService(database);
+    const service = await startService(database, more);
     onClose(service.stop);
     return { database, service, rmas: seeded };
   };
@@ -109,7 +114,7 @@ export const openStage = (engine: Engine, effort: Effort): Stage => {
       once('many shops', async () => {
         const silence = await startSilence();
         onClose(silence.close);
-        return house('many_shops', MANY_SHOPS, effort.medium, silence.url);
+        return house('many_shops', MANY_SHOPS, effort.medium, silence.url, ANSWERS_ONLY[engine]);
       }),
     oneShop: (rmas) => once(`one shop of ${rmas}`, () => house(`one_shop_${rmas}`, 1, rmas)),
     webhooks: () =>

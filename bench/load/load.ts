@@ -23,7 +23,7 @@ interface Outcome {
   p99Ms: number;
 }
 
-export type LoadFigures = { perSecond: number; p50Ms: number; p99Ms: number };
+export type LoadFigures = { perSecond: number; p50Ms: number; p99Ms: number; requests: number };
 
 const hasWrk = await outputOf('wrk', ['-v']).then(
   () => true,
@@ -54,6 +54,7 @@ export const load = async ({ url, requests }: Target, options: LoadOptions): Pro
       perSecond: outcome.requests / outcome.seconds,
       p50Ms: Math.max(least, outcome.p50Ms),
       p99Ms: Math.max(least, outcome.p99Ms),
+      requests: outcome.requests,
     };
   } finally {
     rmSync(folder, { recursive: true });

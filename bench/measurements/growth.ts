@@ -8,7 +8,7 @@ export const growth: Measurement = {
   engines: ['postgres', 'sqlite'],
   async run(stage) {
     const { engine, effort } = stage;
-    const sizes = [effort.small, effort.medium, effort.large];
+    const sizes = [...new Set([effort.small, effort.medium, effort.large])];
     const contestants = new Map<string, ReturnType<ReturnType<typeof serviceWork>['get']>>();
     for (const size of sizes) {
       const work = serviceWork(await stage.oneShop(size), 1);

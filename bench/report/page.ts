@@ -95,8 +95,8 @@ ${markdownTable(
 - 64 connections where nothing else is said. Every answer's status is checked, and one refusal fails the run.
 - All gates are on: rate limits, keys, plan, validation, allowance, timeline, outbox. Limits are kept out of the way by thousands of
   addresses in \`X-Forwarded-For\`, which the service believes (\`TRUST_PROXY=1\`); keys are those of 1,000 shops.
-- While creations are measured, receivers take the connection and never answer: events are written and stay, so nothing but the
-  creation is measured. In the same process deliveries pile up until its memory is read.
+- While creations are measured, events are written and stay, so nothing but the creation is measured: on PostgreSQL the process is
+  one that only answers requests (\`ROLE=api\`); on SQLite, where it sends as well, receivers take the connection and never answer.
 - “One hot shop” is one of the 1,000, called from all connections.
 - Growth is measured with one connection in shops of different sizes, each in a database of its own, taking turns. A tenth as many trade
   returns come on top of the repairs. The median is given.
@@ -104,7 +104,7 @@ ${markdownTable(
 - The moment of a commit cannot be seen from outside. Commit → receipt is counted from when the caller has the 201. Counted from the
   creation's own time, with waiting for the disk in it, PostgreSQL took ${aside(results, 'postgres p50 from the creation')} (p50) and
   ${aside(results, 'postgres p99 from the creation')} (p99), SQLite ${aside(results, 'sqlite p50 from the creation')} and ${aside(results, 'sqlite p99 from the creation')}.
-- Memory is what the operating system counts as resident.
+- Memory is what the operating system counts as resident in a process that answers and sends, whose receivers never answer.
 
 \`npm run bench -- --quick\` takes under two minutes, with smaller shops, and writes nothing. \`--only create,get\` and \`--engine sqlite\` choose.
 \`--page\` writes this page anew from the last full run, for when \`bench/notes.md\` has changed.
