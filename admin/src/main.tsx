@@ -7,6 +7,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
+import { isMissingPart } from './parts/missing-parts.ts';
 import { createAppRouter } from './router.tsx';
 import { cssVariables, theme } from './theme.ts';
 
@@ -29,9 +30,11 @@ const router = createAppRouter(queryClient);
 const root = document.getElementById('root');
 if (!root) throw new Error('no root element');
 createRoot(root, {
-  // What the service refused, or that it cannot be reached, is told on the page; the console is for faults of our own.
   onCaughtError: (error) => {
-    if (!(error instanceof ApiError)) console.error(error);
+    // What is told on the page: a refusal, a service that cannot be reached.
+    if (error instanceof ApiError || isMissingPart(error)) return;
+    // biome-ignore lint/suspicious/noConsole: a fault of our own, for whoever looks for it
+    console.error(error);
   },
 }).render(
   <StrictMode>

@@ -117,6 +117,7 @@ const deliveries = createRoute({
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
+  validateSearch: listSearch,
   component: lazyRouteComponent(() => import('./pages/team.tsx'), 'TeamPage'),
 });
 const dangerousGoods = createRoute({

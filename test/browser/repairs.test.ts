@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import { newPerson, newUser } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
-import { closeBrowser, openAs, openWindow, signIn } from '../support/browser.ts';
+import { closeBrowser, openAs, openWindow, saidAt, signIn } from '../support/browser.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 afterAll(closeBrowser);
@@ -266,6 +266,32 @@ describe('a repair', () => {
       });
     },
   );
+
+  it('tells its exact times to the keyboard, the pointer and a finger', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const page = await openAs(t, 'STAFF');
+    await page.goto(`/admin/offline-repairs/${id}`);
+    const time = page.getByRole('time').first();
+    const exact = page.getByRole('tooltip');
+    const said = await time.evaluate((element) =>
+      new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' }).format(
+        new Date(element.getAttribute('datetime') ?? ''),
+      ),
+    );
+    await page.getByRole('button', { name: /^Copy #RMA-/ }).focus();
+    await page.keyboard.press('Tab');
+    await exact.waitFor();
+    expect(await exact.textContent()).toBe(said);
+    expect(await time.evaluate((element) => element.matches(':focus'))).toBe(true);
+    expect(await saidAt(time)).toBe(said);
+    await page.keyboard.press('Escape');
+    await exact.waitFor({ state: 'detached' });
+    await time.hover();
+    await exact.waitFor();
+    await page.mouse.move(0, 0);
+    await exact.waitFor({ state: 'detached' });
+  });
 
   it('warns before it is opened again', async () => {
     const t = await harness();

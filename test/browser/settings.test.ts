@@ -114,6 +114,16 @@ describe('the team', () => {
   });
 });
 
+it('the page of the team stands in the address', async () => {
+  const t = await harness();
+  const page = await openAs(t, 'ADMIN');
+  await page.goto('/admin/settings/team?page=3');
+  await page.getByText('This page is empty').waitFor();
+  await page.getByRole('button', { name: 'To the first page' }).click();
+  await rowOf(page, 'You').waitFor();
+  expect(new URL(page.url()).search).toBe('');
+});
+
 describe('dangerous goods', () => {
   it('are found by the rules that were saved', async () => {
     const t = await harness();

@@ -13,6 +13,9 @@ const KINDS = [
   { path: '/trade-returns', body: tradeBody, move: 'approve' },
 ];
 
+/** As patiently as for everything else that is waited for on a page. */
+const poll = <Value>(read: () => Promise<Value>) => expect.poll(read, { timeout: 10_000 });
+
 const searchOf = (page: Page): Record<string, string> => Object.fromEntries(new URL(page.url()).searchParams);
 const head = (page: Page, name: string) => page.getByRole('columnheader', { name });
 const shown = (page: Page) =>
@@ -37,26 +40,26 @@ describe.each(KINDS)('the list at $path', ({ path, body, move }) => {
     const { t, first, second, third } = await three();
     const page = await openAs(t, 'STAFF');
     await page.goto(`/admin${path}`);
-    await expect.poll(() => shown(page)).toEqual([third, second, first]);
+    await poll(() => shown(page)).toEqual([third, second, first]);
     expect(await head(page, 'Number').getAttribute('aria-sort')).toBe('descending');
     await page.getByRole('table', { name: /newest first$/ }).waitFor();
 
     await head(page, 'Last change').getByRole('button').click();
-    await expect.poll(() => shown(page)).toEqual([first, third, second]);
+    await poll(() => shown(page)).toEqual([first, third, second]);
     expect(searchOf(page)).toEqual({ sort: 'updatedAt' });
     expect(await head(page, 'Last change').getAttribute('aria-sort')).toBe('descending');
     expect(await head(page, 'Number').getAttribute('aria-sort')).toBeNull();
 
     await head(page, 'Last change').getByRole('button').click();
-    await expect.poll(() => shown(page)).toEqual([second, third, first]);
+    await poll(() => shown(page)).toEqual([second, third, first]);
     expect(searchOf(page)).toEqual({ sort: 'updatedAt', order: 'asc' });
 
     await page.reload();
-    await expect.poll(() => shown(page)).toEqual([second, third, first]);
+    await poll(() => shown(page)).toEqual([second, third, first]);
     expect(await head(page, 'Last change').getAttribute('aria-sort')).toBe('ascending');
 
     await page.goBack();
-    await expect.poll(() => shown(page)).toEqual([first, third, second]);
+    await poll(() => shown(page)).toEqual([first, third, second]);
   });
 
   it('is ordered by the keyboard, and a filter leaves the order', async () => {
@@ -66,18 +69,18 @@ describe.each(KINDS)('the list at $path', ({ path, body, move }) => {
     await page.getByRole('button', { name: 'To the first page' }).click();
     await head(page, 'Number').getByRole('button').focus();
     await page.keyboard.press('Enter');
-    await expect.poll(() => shown(page)).toEqual([first, second, third]);
+    await poll(() => shown(page)).toEqual([first, second, third]);
     expect(searchOf(page)).toEqual({ order: 'asc' });
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
-    await expect.poll(() => head(page, 'Status').getAttribute('aria-sort')).toBe('ascending');
+    await poll(() => head(page, 'Status').getAttribute('aria-sort')).toBe('ascending');
     expect(searchOf(page)).toEqual({ sort: 'status', order: 'asc' });
 
     await page.getByRole('textbox', { name: 'Number, order, customer, sku, serial' }).fill(second);
-    await expect.poll(() => shown(page)).toEqual([second]);
+    await poll(() => shown(page)).toEqual([second]);
     expect(searchOf(page)).toEqual({ q: second, sort: 'status', order: 'asc' });
     await page.getByRole('button', { name: 'Clear filters' }).click();
-    await expect.poll(async () => (await shown(page)).length).toBe(3);
+    await poll(async () => (await shown(page)).length).toBe(3);
     expect(searchOf(page)).toEqual({ sort: 'status', order: 'asc' });
   });
 
@@ -85,7 +88,7 @@ describe.each(KINDS)('the list at $path', ({ path, body, move }) => {
     const { t, first, second, third } = await three();
     const page = await openAs(t, 'STAFF');
     await page.goto(`/admin${path}?sort=updatedAt`);
-    await expect.poll(() => shown(page)).toEqual([first, third, second]);
+    await poll(() => shown(page)).toEqual([first, third, second]);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export CSV' }).click(),
@@ -98,13 +101,13 @@ describe.each(KINDS)('the list at $path', ({ path, body, move }) => {
     const { t, first, second, third } = await three();
     const page = await openAs(t, 'STAFF', { width: 390 });
     await page.goto(`/admin${path}`);
-    await expect.poll(() => shown(page)).toEqual([third, second, first]);
+    await poll(() => shown(page)).toEqual([third, second, first]);
     const order = page.getByRole('combobox', { name: 'Order' });
     await order.selectOption('Longest unchanged first');
-    await expect.poll(() => shown(page)).toEqual([second, third, first]);
+    await poll(() => shown(page)).toEqual([second, third, first]);
     expect(searchOf(page)).toEqual({ sort: 'updatedAt', order: 'asc' });
     await order.selectOption('Newest first');
-    await expect.poll(() => shown(page)).toEqual([third, second, first]);
+    await poll(() => shown(page)).toEqual([third, second, first]);
     expect(searchOf(page)).toEqual({});
   });
 });

@@ -1,4 +1,4 @@
-import { Button, EmptyState } from '@mantine/core';
+import { EmptyState } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
@@ -9,6 +9,7 @@ import { ACTION_WORDS, ACTOR_WORDS, AuditDetails, SUBJECT_WORDS } from '../parts
 import { Aside, type Column, DataTable } from '../parts/data-table.tsx';
 import { ListPager } from '../parts/list-pager.tsx';
 import { Moment } from '../parts/moment.tsx';
+import { PastEnd } from '../parts/past-end.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { SettingsPage } from '../parts/settings-page.tsx';
 
@@ -30,20 +31,10 @@ export const AuditLogPage = () => {
     >
       <QueryView query={log}>
         {(list) =>
-          list.items.length === 0 ? (
-            <EmptyState
-              py="xl"
-              icon={<ScrollText aria-hidden />}
-              title={list.total > 0 ? 'The log is shorter than that' : 'Nothing has been changed yet'}
-            >
-              {list.total > 0 ? (
-                <EmptyState.Actions>
-                  <Button variant="default" onClick={() => toPage(1)}>
-                    To the first page
-                  </Button>
-                </EmptyState.Actions>
-              ) : null}
-            </EmptyState>
+          list.items.length === 0 && list.total > 0 ? (
+            <PastEnd there={`${list.total.toLocaleString()} changes`} onFirst={() => toPage(1)} />
+          ) : list.items.length === 0 ? (
+            <EmptyState py="xl" icon={<ScrollText aria-hidden />} title="Nothing has been changed yet" />
           ) : (
             <>
               <DataTable

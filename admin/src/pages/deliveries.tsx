@@ -19,6 +19,7 @@ import { DELIVERY_WORDS, DeliveryDetails, DeliveryStatus, outcomeOf } from '../p
 import { TextLink } from '../parts/links.tsx';
 import { ListPager } from '../parts/list-pager.tsx';
 import { Moment } from '../parts/moment.tsx';
+import { PastEnd } from '../parts/past-end.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { Refusal } from '../parts/refusal.tsx';
 import { SettingsPage } from '../parts/settings-page.tsx';
@@ -129,12 +130,13 @@ export const DeliveriesPage = () => {
       </Group>
       <QueryView query={deliveries}>
         {(list) =>
-          list.items.length === 0 ? (
-            <Nothing
-              filtered={Boolean(status || event)}
-              past={list.total > 0}
+          list.items.length === 0 && list.total > 0 ? (
+            <PastEnd
+              there={`${list.total.toLocaleString()} deliveries`}
               onFirst={() => show({ ...search, page: undefined })}
             />
+          ) : list.items.length === 0 ? (
+            <Nothing filtered={Boolean(status || event)} />
           ) : (
             <>
               <DataTable
@@ -164,31 +166,18 @@ const leadOf = ({ webhookUrl, revokedAt }: ApiClientView): string => {
   return `Events go to ${webhookUrl}. Each is tried up to four times; deliveries are kept for 30 days.`;
 };
 
-const Nothing = ({ filtered, past, onFirst }: { filtered: boolean; past: boolean; onFirst: () => void }) =>
-  past ? (
-    <EmptyState
-      py="xl"
-      title="The list is shorter than that"
-      description="There is nothing on this page any more."
-    >
-      <EmptyState.Actions>
-        <Button variant="default" onClick={onFirst}>
-          To the first page
-        </Button>
-      </EmptyState.Actions>
-    </EmptyState>
-  ) : (
-    <EmptyState
-      py="xl"
-      icon={<Send aria-hidden />}
-      title={filtered ? 'Nothing fits these filters' : 'Nothing has been sent yet'}
-      description={
-        filtered
-          ? 'Choose other ones, or clear them.'
-          : 'Events show here as soon as something happens to a return this client made.'
-      }
-    />
-  );
+const Nothing = ({ filtered }: { filtered: boolean }) => (
+  <EmptyState
+    py="xl"
+    icon={<Send aria-hidden />}
+    title={filtered ? 'Nothing fits these filters' : 'Nothing has been sent yet'}
+    description={
+      filtered
+        ? 'Choose other ones, or clear them.'
+        : 'Events show here as soon as something happens to a return this client made.'
+    }
+  />
+);
 
 const AboutRma = z.object({ data: z.object({ rmaNumber: z.string() }) });
 const rmaNumberOf = ({ payload }: Delivery): string =>

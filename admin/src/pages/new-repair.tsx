@@ -1,8 +1,15 @@
-import { NumberInput, Radio, Stack, Textarea, TextInput } from '@mantine/core';
+import { Radio, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { DEFAULT_START_STATUS, START_STATUSES } from '../../../contract/lifecycle.ts';
 import { CreateOfflineRepair } from '../../../contract/offline-repair.ts';
-import { FormSection, numberOf, optionalNumberOf, WholeLine } from '../parts/form-section.tsx';
+import {
+  Figure,
+  FormSection,
+  LongText,
+  numberOf,
+  optionalNumberOf,
+  WholeLine,
+} from '../parts/form-section.tsx';
 import { REPAIRS } from '../parts/kinds.ts';
 import { NewReturn } from '../parts/new-return.tsx';
 import { statusWords } from '../parts/words.ts';
@@ -80,36 +87,13 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
         <TextInput label="Product" required {...input('faultyItem.productName')} />
         <TextInput label="Variant" {...input('faultyItem.variantTitle')} />
         <TextInput label="Serial number" {...input('faultyItem.serialNumber')} />
-        <NumberInput label="Quantity" required min={0} decimalScale={4} {...input('faultyItem.quantity')} />
-        <NumberInput
-          label="Price of one"
-          required
-          min={0}
-          decimalScale={4}
-          hideControls
-          {...input('faultyItem.price')}
-        />
-        <NumberInput label="Weight" min={0} decimalScale={4} hideControls {...input('faultyItem.weight')} />
+        <Figure label="Quantity" required hideControls={false} {...input('faultyItem.quantity')} />
+        <Figure label="Price of one" required {...input('faultyItem.price')} />
+        <Figure label="Weight" {...input('faultyItem.weight')} />
       </FormSection>
       <FormSection title="Fault">
-        <Textarea
-          label="What is wrong"
-          required
-          autosize
-          minRows={2}
-          maxRows={10}
-          {...WholeLine}
-          {...input('faultDescription')}
-        />
-        <Textarea
-          label="Notes"
-          description="For your colleagues"
-          autosize
-          minRows={1}
-          maxRows={10}
-          {...WholeLine}
-          {...input('notes')}
-        />
+        <LongText label="What is wrong" required minRows={2} {...WholeLine} {...input('faultDescription')} />
+        <LongText label="Notes" description="For your colleagues" {...WholeLine} {...input('notes')} />
         <Radio.Group label="It begins as" {...WholeLine} {...input('startStatus')}>
           <Stack gap="xs" mt={6}>
             {[...START_STATUSES].reverse().map((status) => (

@@ -1,19 +1,16 @@
-import {
-  Button,
-  Fieldset,
-  Group,
-  NumberInput,
-  SimpleGrid,
-  Stack,
-  Text,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { Button, Fieldset, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { Plus, Trash2 } from 'lucide-react';
 import { CreateTradeReturn } from '../../../contract/trade-return.ts';
 import { amountText, totalOf } from '../parts/figures.ts';
-import { FormSection, numberOf, optionalNumberOf, WholeLine } from '../parts/form-section.tsx';
+import {
+  Figure,
+  FormSection,
+  LongText,
+  numberOf,
+  optionalNumberOf,
+  WholeLine,
+} from '../parts/form-section.tsx';
 import { TRADE_RETURNS } from '../parts/kinds.ts';
 import { NewReturn } from '../parts/new-return.tsx';
 
@@ -82,31 +79,10 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
       </FormSection>
       <Items form={form} />
       <FormSection title="Why">
-        <Textarea
-          label="Reason"
-          required
-          autosize
-          minRows={1}
-          maxRows={10}
-          {...WholeLine}
-          {...input('reason')}
-        />
-        <Textarea label="Fault" autosize minRows={1} maxRows={10} {...input('faultDescription')} />
-        <Textarea
-          label="What the customer says"
-          autosize
-          minRows={1}
-          maxRows={10}
-          {...input('customerNotes')}
-        />
-        <Textarea
-          label="Comment"
-          autosize
-          minRows={1}
-          maxRows={10}
-          {...WholeLine}
-          {...input('additionalComment')}
-        />
+        <LongText label="Reason" required {...WholeLine} {...input('reason')} />
+        <LongText label="Fault" {...input('faultDescription')} />
+        <LongText label="What the customer says" {...input('customerNotes')} />
+        <LongText label="Comment" {...WholeLine} {...input('additionalComment')} />
       </FormSection>
       <FormSection title="Where the goods come from">
         <TextInput label="Street" required {...input('shippingAddress.street')} />
@@ -135,29 +111,15 @@ const Items = ({ form }: { form: UseFormReturnType<Values> }) => {
             <TextInput label="Product" required {...form.getInputProps(`items.${index}.productName`)} />
           </SimpleGrid>
           <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }} spacing="sm" verticalSpacing="sm" mt="sm">
-            <NumberInput
+            <Figure
               label="Quantity"
               required
-              min={0}
-              decimalScale={4}
+              hideControls={false}
               {...form.getInputProps(`items.${index}.quantity`)}
             />
-            <NumberInput
-              label="Price of one"
-              required
-              min={0}
-              decimalScale={4}
-              hideControls
-              {...form.getInputProps(`items.${index}.price`)}
-            />
+            <Figure label="Price of one" required {...form.getInputProps(`items.${index}.price`)} />
             <TextInput label="Variant" {...form.getInputProps(`items.${index}.variantTitle`)} />
-            <NumberInput
-              label="Weight"
-              min={0}
-              decimalScale={4}
-              hideControls
-              {...form.getInputProps(`items.${index}.weight`)}
-            />
+            <Figure label="Weight" {...form.getInputProps(`items.${index}.weight`)} />
             <TextInput label="Order line" {...form.getInputProps(`items.${index}.tradeLineItemId`)} />
           </SimpleGrid>
           {items.length > 1 ? (

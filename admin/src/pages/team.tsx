@@ -1,5 +1,6 @@
 import { Badge, Button, Group } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
@@ -9,6 +10,7 @@ import { DataTable } from '../parts/data-table.tsx';
 import { ButtonLink } from '../parts/links.tsx';
 import { ListPager } from '../parts/list-pager.tsx';
 import { Moment } from '../parts/moment.tsx';
+import { PastEnd } from '../parts/past-end.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { SettingsPage } from '../parts/settings-page.tsx';
 import {
@@ -21,12 +23,16 @@ import {
 } from '../parts/team-dialogs.tsx';
 import { useSession } from '../session.ts';
 
+const route = getRouteApi('/inside/settings/team');
+
 type OfPerson = 'edit' | 'password' | 'remove';
 type Open = { dialog: 'add' } | { dialog: OfPerson; person: User };
 
 export const TeamPage = () => {
   const { user } = useSession();
-  const [page, setPage] = useState(1);
+  const { page = 1 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const toPage = (next: number) => void navigate({ search: next > 1 ? { page: next } : {} });
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const team = useQuery({
@@ -45,37 +51,41 @@ export const TeamPage = () => {
       }
     >
       <QueryView query={team}>
-        {(list) => (
-          <>
-            <DataTable
-              caption="People of the shop, newest first"
-              columns={[
-                {
-                  head: 'E-mail',
-                  width: '50%',
-                  cell: ({ id, email }) => (
-                    <Group gap="xs">
-                      {email}
-                      {id === user.id ? <Badge variant="default">You</Badge> : null}
-                    </Group>
-                  ),
-                },
-                { head: 'Role', cell: ({ role }) => ROLE_WORDS[role].name },
-                { head: 'Added', firm: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-              ]}
-              rows={list.items}
-              nameOf={({ email }) => email}
-              actions={(person) => (
-                <PersonActions
-                  person={person}
-                  isSelf={person.id === user.id}
-                  onPick={(dialog) => setOpen({ dialog, person })}
-                />
-              )}
-            />
-            <ListPager list={list} things={list.total === 1 ? 'person' : 'people'} onPage={setPage} />
-          </>
-        )}
+        {(list) =>
+          list.items.length === 0 ? (
+            <PastEnd there={`${list.total} people`} onFirst={() => toPage(1)} />
+          ) : (
+            <>
+              <DataTable
+                caption="People of the shop, newest first"
+                columns={[
+                  {
+                    head: 'E-mail',
+                    width: '50%',
+                    cell: ({ id, email }) => (
+                      <Group gap="xs">
+                        {email}
+                        {id === user.id ? <Badge variant="default">You</Badge> : null}
+                      </Group>
+                    ),
+                  },
+                  { head: 'Role', cell: ({ role }) => ROLE_WORDS[role].name },
+                  { head: 'Added', firm: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                ]}
+                rows={list.items}
+                nameOf={({ email }) => email}
+                actions={(person) => (
+                  <PersonActions
+                    person={person}
+                    isSelf={person.id === user.id}
+                    onPick={(dialog) => setOpen({ dialog, person })}
+                  />
+                )}
+              />
+              <ListPager list={list} things={list.total === 1 ? 'person' : 'people'} onPage={toPage} />
+            </>
+          )
+        }
       </QueryView>
       {open?.dialog === 'add' ? <AddPersonDialog onClose={close} /> : null}
       {open?.dialog === 'edit' ? <EditPersonDialog person={open.person} onClose={close} /> : null}

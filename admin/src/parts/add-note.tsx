@@ -1,33 +1,29 @@
 import { Alert, Button, Group, Stack, Textarea } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { AddNote as NoteBody } from '../../../contract/admin.ts';
 import { api } from '../api.ts';
+import { useApiForm } from './api-form.ts';
 import { detailQuery, type Kind, timelineQuery } from './kinds.ts';
-import { useSchemaForm } from './use-schema-form.ts';
 
 /** A remark for the colleagues; nobody outside is told. */
 export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
   const queryClient = useQueryClient();
-  const { form, focusFirst, refused } = useSchemaForm({
+  const { form, submit, busy, failure } = useApiForm({
     schema: NoteBody,
     initialValues: { note: '' },
-    bodyOf: (values) => values,
-  });
-  const add = useMutation({
-    mutationFn: (body: { note: string }) => api.post(`${kind.path}/${id}/notes`, body),
-    onSuccess: (answer) => {
+    send: (body) => api.post(`${kind.path}/${id}/notes`, body),
+    onDone: (answer) => {
       form.reset();
       queryClient.setQueryData(detailQuery(kind, id).queryKey, answer);
       return queryClient.invalidateQueries({ queryKey: timelineQuery(kind, id).queryKey });
     },
-    onError: (error) => refused(error),
   });
   return (
-    <form onSubmit={form.onSubmit((values) => add.mutate(values), focusFirst)} noValidate>
+    <form onSubmit={submit} noValidate>
       <Stack gap="xs">
-        {add.error ? (
+        {failure ? (
           <Alert color="red" role="alert">
-            {add.error.message}
+            {failure.message}
           </Alert>
         ) : null}
         <Textarea
@@ -43,7 +39,7 @@ export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
             type="submit"
             size="xs"
             variant="default"
-            loading={add.isPending}
+            loading={busy}
             disabled={form.values.note.trim() === ''}
           >
             Add note

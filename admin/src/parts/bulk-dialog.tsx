@@ -2,10 +2,10 @@ import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@manti
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { ApiError, api } from '../api.ts';
-import { type AnyReturn, countOf, type Kind } from './kinds.ts';
+import { type AnyReturn, countOf, type Kind, refetchLists } from './kinds.ts';
 import { TextLink } from './links.tsx';
 import { MoveForm } from './move-form.tsx';
-import type { StaffMove } from './moves.ts';
+import type { MoveBody, StaffMove } from './moves.ts';
 import { type Outcome, workThrough } from './work-through.ts';
 
 /** Few enough that others at the same service notice nothing. */
@@ -28,7 +28,7 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
   const [done, setDone] = useState(0);
   const stop = useRef(new AbortController());
   const run = useMutation({
-    mutationFn: async (body: Record<string, string>) => {
+    mutationFn: async (body: MoveBody) => {
       stop.current = new AbortController();
       const outcomes = await workThrough(
         items,
@@ -37,7 +37,7 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
       );
       return Promise.all(outcomes.map(asItStands));
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: [kind.path] }),
+    onSettled: () => refetchLists(queryClient, kind),
   });
   /** What was refused has probably been moved by somebody else. */
   const asItStands = async ({ item, error }: Outcome<Item>): Promise<Outcome<Item>> =>
@@ -85,9 +85,7 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
           kind={kind}
           move={move}
           given={Object.fromEntries(move.fields.map(({ name }) => [name, '']))}
-          pending={false}
-          error={run.error}
-          onSend={(body) => run.mutate(body)}
+          onSend={(body) => run.mutateAsync(body)}
           onCancel={close}
         >
           <Text size="sm">

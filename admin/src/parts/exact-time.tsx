@@ -9,5 +9,5 @@ interface Props {
 
 /** Loaded when the first exact time is asked for: the library's tooltips are large. */
 export const ExactTime = ({ id, target, children }: Props) => (
-  <Tooltip opened target={target} label={children} id={id} />
+  <Tooltip opened target={target} label={<span id={id}>{children}</span>} />
 );

@@ -1,10 +1,11 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { listEnvelope, Timeline } from '../../../contract/common.ts';
 import type { OfflineRepair } from '../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../contract/trade-return.ts';
 import { api } from '../api.ts';
 import type { ListSearch } from '../list-search.ts';
+import { overviewQuery } from '../overview-query.ts';
 
 /** What both kinds of return have in common, and where each is found. */
 export type AnyReturn = OfflineRepair | TradeReturn;
@@ -79,3 +80,10 @@ export const timelineQuery = (kind: Kind, id: string) =>
     queryFn: () => api.get<z.infer<typeof Timeline>>(`${kind.path}/${encodeURIComponent(id)}/timeline`),
     refetchInterval: REFETCH_MS,
   });
+
+/** What lists and counts of this kind show is no longer so. */
+export const refetchLists = (queryClient: QueryClient, kind: Kind): Promise<unknown> =>
+  Promise.all([
+    queryClient.invalidateQueries({ queryKey: [kind.path] }),
+    queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey }),
+  ]);

@@ -1,21 +1,19 @@
 import { Alert, Modal, Text } from '@mantine/core';
 import type { AnyReturn, Kind } from './kinds.ts';
 import { MoveForm } from './move-form.tsx';
-import type { StaffMove } from './moves.ts';
+import type { MoveBody, StaffMove } from './moves.ts';
 
 interface Props<Item> {
   kind: Kind;
   item: Item;
   move: StaffMove<Item>;
-  pending: boolean;
-  error: Error | null;
-  onSend(body: Record<string, string>): void;
+  onSend(body: MoveBody): Promise<unknown>;
   onClose(): void;
 }
 
 /** One move of one return: what it asks for, and what is worth a word before. */
 export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, item, move, pending, error, onSend, onClose } = props;
+  const { kind, item, move, onSend, onClose } = props;
   const warning = move.warning(item);
   return (
     <Modal
@@ -24,15 +22,7 @@ export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
       title={`${move.label}: ${item.rmaNumber}`}
       closeButtonProps={{ 'aria-label': 'Close the dialog' }}
     >
-      <MoveForm
-        kind={kind}
-        move={move}
-        given={move.given(item)}
-        pending={pending}
-        error={error}
-        onSend={onSend}
-        onCancel={onClose}
-      >
+      <MoveForm kind={kind} move={move} given={move.given(item)} onSend={onSend} onCancel={onClose}>
         {warning ? <Alert color="orange">{warning}</Alert> : null}
         {move.fields.length === 0 ? (
           <Text size="sm">

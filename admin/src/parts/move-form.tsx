@@ -1,10 +1,9 @@
 import { Alert, Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useEffect } from 'react';
+import { useApiForm } from './api-form.ts';
 import type { Kind } from './kinds.ts';
 import { moveSchema } from './move-schemas.ts';
-import type { MoveField, StaffMove } from './moves.ts';
-import { useSchemaForm } from './use-schema-form.ts';
+import type { MoveBody, MoveField, StaffMove } from './moves.ts';
 
 interface Props {
   kind: Kind;
@@ -12,28 +11,24 @@ interface Props {
   given: Record<string, string>;
   /** Told before the fields. */
   children?: ReactNode;
-  pending: boolean;
-  error: Error | null;
-  onSend(body: Record<string, string>): void;
+  onSend(body: MoveBody): Promise<unknown>;
   onCancel(): void;
 }
 
 /** The fields of a move and its button. */
-export const MoveForm = ({ kind, move, given, children, pending, error, onSend, onCancel }: Props) => {
-  const { form, focusFirst, refused } = useSchemaForm({
+export const MoveForm = ({ kind, move, given, children, onSend, onCancel }: Props) => {
+  const { form, submit, busy, failure } = useApiForm({
     schema: moveSchema(kind, move.action),
     initialValues: given,
-    bodyOf: (values) => values,
+    send: (body) => onSend(body as MoveBody),
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each refusal is shown once
-  useEffect(() => refused(error), [error]);
   return (
-    <form onSubmit={form.onSubmit(onSend, focusFirst)} noValidate>
+    <form onSubmit={submit} noValidate>
       <Stack>
         {children}
-        {error ? (
+        {failure ? (
           <Alert color="red" role="alert">
-            {error.message}
+            {failure.message}
           </Alert>
         ) : null}
         {move.fields.map((field, index) => (
@@ -45,7 +40,7 @@ export const MoveForm = ({ kind, move, given, children, pending, error, onSend, 
           </Button>
           <Button
             type="submit"
-            loading={pending}
+            loading={busy}
             color={move.isRefusal ? 'red' : undefined}
             data-autofocus={move.fields.length === 0 || undefined}
           >

@@ -23,6 +23,9 @@ export interface MoveField {
   choices?: { value: string; label: string; says: string }[];
 }
 
+/** What is sent with a move. */
+export type MoveBody = Record<string, string | null>;
+
 /** A move as staff make it: what it is called, what it asks for, when it is open and when it is the obvious next one. */
 export interface StaffMove<Item> {
   action: string;

@@ -1,20 +1,20 @@
-import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { ArrowLeft } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { z } from 'zod';
-import { ApiError, api } from '../api.ts';
+import { api } from '../api.ts';
 import { useSession } from '../session.ts';
+import { useApiForm } from './api-form.ts';
+import { BackToList } from './back-link.tsx';
 import { draftOf } from './draft.ts';
-import { type AnyReturn, detailQuery, type Kind } from './kinds.ts';
+import { type AnyReturn, detailQuery, type Kind, refetchLists } from './kinds.ts';
 import { lastSearch } from './last-search.ts';
-import { ButtonLink, TextLink } from './links.tsx';
+import { ButtonLink } from './links.tsx';
 import { PageTitle } from './page-title.tsx';
 import { Refusal } from './refusal.tsx';
 import { tellDone } from './tell.ts';
-import { useSchemaForm } from './use-schema-form.ts';
 
 interface Props<Values> {
   kind: Kind;
@@ -35,27 +35,23 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
   const [draft] = useState(() => draftOf<Values>(kind.path.slice(1), user.id));
   const [found] = useState(() => draft.read());
   const [isFromBefore, setFromBefore] = useState(found !== null);
-  const { form, focusFirst, refused } = useSchemaForm<Values>({
+  const { form, submit, busy, failure, forgetFailure } = useApiForm({
     schema,
     initialValues: { ...empty, ...found },
     bodyOf,
     onChange: draft.write,
-  });
-  const make = useMutation({
-    mutationFn: (values: Values) => {
-      draft.write(values);
-      const body = bodyOf(values);
+    send: (body) => {
+      draft.write(form.values);
       return api.post<AnyReturn>(kind.path, body, { 'idempotency-key': draft.keyFor(body) });
     },
-    onSuccess: async (made, values) => {
+    onDone: async (made, values) => {
       draft.clear();
       onMade?.(values);
       queryClient.setQueryData(detailQuery<AnyReturn>(kind, made.id).queryKey, made);
-      void queryClient.invalidateQueries({ queryKey: [kind.path, 'list'] });
+      void refetchLists(queryClient, kind);
       tellDone(`${made.rmaNumber} created`);
       await navigate({ to: kind.detail, params: { id: made.id }, replace: true });
     },
-    onError: (error) => refused(error),
   });
   const startOver = () => {
     draft.clear();
@@ -64,20 +60,12 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
     form.clearErrors();
     draft.clear();
     setFromBefore(false);
-    make.reset();
+    forgetFailure();
   };
-  const isAtInputs = make.error instanceof ApiError && Object.keys(make.error.byField).length > 0;
   const wrong = Object.keys(form.errors).length;
   return (
     <Stack gap="md" pb="xl" maw={900}>
-      <Box>
-        <TextLink to={kind.path} search={lastSearch(kind)} size="sm">
-          <Group component="span" gap={4}>
-            <ArrowLeft size={14} aria-hidden />
-            {kind.title}
-          </Group>
-        </TextLink>
-      </Box>
+      <BackToList kind={kind} />
       <PageTitle>{`New ${kind.one}`}</PageTitle>
       {isFromBefore ? (
         <Alert color="blue" role="status">
@@ -89,12 +77,10 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
           </Group>
         </Alert>
       ) : null}
-      <form onSubmit={form.onSubmit((values) => make.mutate(values), focusFirst)} noValidate>
+      <form onSubmit={submit} noValidate>
         <Stack gap="md">
           {children(form)}
-          {make.error && !isAtInputs ? (
-            <Refusal title="Not created yet; what you typed is kept" error={make.error} />
-          ) : null}
+          {failure ? <Refusal title="Not created yet; what you typed is kept" error={failure} /> : null}
           <Group justify="flex-end">
             <Text size="sm" c="var(--mantine-color-error)" role="status" mr="auto">
               {wrong > 0 ? `${wrong} ${wrong === 1 ? 'field needs' : 'fields need'} another look.` : ''}
@@ -102,7 +88,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
             <ButtonLink variant="default" to={kind.path} search={lastSearch(kind)}>
               Cancel
             </ButtonLink>
-            <Button type="submit" loading={make.isPending}>
+            <Button type="submit" loading={busy}>
               Create {kind.one}
             </Button>
           </Group>

@@ -1,12 +1,11 @@
-import { Box, Button, Card, Grid, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Grid, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft, Printer } from 'lucide-react';
+import { Printer } from 'lucide-react';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { ApiError } from '../api.ts';
+import { BackToList } from './back-link.tsx';
 import { CopyIcon } from './copy-icon.tsx';
 import { type AnyReturn, detailQuery, type Kind, timelineQuery } from './kinds.ts';
-import { lastSearch } from './last-search.ts';
-import { TextLink } from './links.tsx';
 import { Moment } from './moment.tsx';
 import type { StaffMove } from './moves.ts';
 import { PageTitle } from './page-title.tsx';
@@ -40,14 +39,7 @@ export const ReturnDetail = <Item extends AnyReturn>({
   const item = detail.data;
   return (
     <Stack gap="md" pb="xl" maw={1250} className="not-printed">
-      <Box>
-        <TextLink to={kind.path} search={lastSearch(kind)} size="sm">
-          <Group component="span" gap={4}>
-            <ArrowLeft size={14} aria-hidden />
-            {kind.title}
-          </Group>
-        </TextLink>
-      </Box>
+      <BackToList kind={kind} />
       {detail.error && !item ? <PageTitle>{`No ${kind.one}`}</PageTitle> : null}
       {detail.error ? (
         <Refusal

@@ -2,9 +2,9 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { ApiError, api } from '../api.ts';
-import { type AnyReturn, detailQuery, type Kind } from './kinds.ts';
+import { type AnyReturn, detailQuery, type Kind, refetchLists } from './kinds.ts';
 import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
-import type { StaffMove } from './moves.ts';
+import type { MoveBody, StaffMove } from './moves.ts';
 import { tellDone } from './tell.ts';
 
 const loadDialog = () => import('./move-dialog.tsx');
@@ -24,7 +24,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
   // It will be wanted next, perhaps where the connection is gone.
   useEffect(() => void loadDialog(), []);
   const make = useMutation({
-    mutationFn: ({ move, body }: { move: StaffMove<Item>; body: Record<string, string> }) =>
+    mutationFn: ({ move, body }: { move: StaffMove<Item>; body: MoveBody }) =>
       api.post<Item>(`${kind.path}/${item.id}/${move.action}`, body),
     onSuccess: (answer, { move }) => {
       setChosen(null);
@@ -36,10 +36,9 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
       setChosen(null);
       setConflict(error.message);
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: [kind.path] }),
+    onSettled: () => refetchLists(queryClient, kind),
   });
   const choose = (move: StaffMove<Item>) => {
-    make.reset();
     setConflict(null);
     setChosen(move);
   };
@@ -83,9 +82,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
             kind={kind}
             item={item}
             move={chosen}
-            pending={make.isPending}
-            error={make.error}
-            onSend={(body) => make.mutate({ move: chosen, body })}
+            onSend={(body) => make.mutateAsync({ move: chosen, body })}
             onClose={() => setChosen(null)}
           />
         </Suspense>

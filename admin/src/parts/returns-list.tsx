@@ -15,6 +15,7 @@ import { type ListOrder, ORDER_WORDS, orderInSearch, orderOf } from './list-orde
 import { ListPager } from './list-pager.tsx';
 import type { StaffMove } from './moves.ts';
 import { PageTitle } from './page-title.tsx';
+import { PastEnd } from './past-end.tsx';
 import { Refusal } from './refusal.tsx';
 import { type ReturnColumn, ReturnsCards, ReturnsTable } from './returns-table.tsx';
 
@@ -156,18 +157,8 @@ interface NothingProps {
 const Nothing = ({ kind, search, total, onSearch }: NothingProps) => {
   if (total > 0)
     return (
-      <Paper withBorder p="xl">
-        <EmptyState
-          icon={<SearchX size={32} aria-hidden />}
-          title="This page is empty"
-          description={`There are ${countOf(total, kind)}, on earlier pages.`}
-        >
-          <EmptyState.Actions>
-            <Button variant="default" onClick={() => onSearch({ ...search, page: undefined })}>
-              To the first page
-            </Button>
-          </EmptyState.Actions>
-        </EmptyState>
+      <Paper withBorder>
+        <PastEnd there={countOf(total, kind)} onFirst={() => onSearch({ ...search, page: undefined })} />
       </Paper>
     );
   return (
