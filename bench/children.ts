@@ -1,6 +1,18 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 
-// The processes a run starts: it waits until they are ready and ends each of them itself.
+// The processes a run starts: it waits until they are ready and ends each of them itself, also when it is broken off.
+
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+const watched = <Process extends ChildProcess>(child: Process): Process => {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+};
 
 export interface Child {
   pid: number;
@@ -17,10 +29,11 @@ export const startChild = (
   options: SpawnOptions & { listen?: 'stdout' | 'stderr' } = {},
 ): Promise<Child> => {
   const { listen = 'stdout', ...others } = options;
-  const child = spawn(command, args, {
+  const child: ChildProcess = spawn(command, args, {
     stdio: ['ignore', listen === 'stdout' ? 'pipe' : 'ignore', listen === 'stderr' ? 'pipe' : 'inherit'],
     ...others,
   });
+  watched(child);
   let said = '';
   return new Promise((resolve, reject) => {
     child[listen]?.on('data', (chunk) => {
@@ -43,7 +56,7 @@ const stop = async (child: ChildProcess): Promise<void> => {
 /** Runs a process to its end and gives back its standard output. */
 export const outputOf = (command: string, args: string[]): Promise<string> =>
   new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = watched(spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
     let output = '';
     let faults = '';
     child.stdout.on('data', (chunk) => {

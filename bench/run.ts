@@ -69,6 +69,9 @@ const measure = async (): Promise<Results> => {
         say(`${measurement.name}, ${engine}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
       }
       facts.software.push((await stage.databases()).version);
+    } catch (error) {
+      say(`\nBroken off; until then:\n${textTable(rows)}`);
+      throw error;
     } finally {
       await stage.close();
     }
