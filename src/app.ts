@@ -1,4 +1,3 @@
-import helmet from '@fastify/helmet';
 import { type FastifyInstance, fastify, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { ADMIN_BASE_PATH } from '../contract/admin-people.ts';
@@ -21,6 +20,7 @@ import { EXTERNAL_API } from './http/openapi/external-api.ts';
 import type { ApiApp } from './http/openapi/route-schemas.ts';
 import { operationRoutes } from './http/operations.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts';
+import { setSecurityHeaders } from './http/security-headers.ts';
 import { closeSilentConnections } from './http/silent-connections.ts';
 import { offlineRepairRoutes } from './offline-repairs/routes.ts';
 import { tradeReturnRoutes } from './trade-returns/routes.ts';
@@ -63,7 +63,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   takeJsonBodies(app);
   observeRequests(app, ctx);
   answerOddRequests(app, ctx.clock.now);
-  await app.register(helmet, {
+  setSecurityHeaders(app, {
     contentSecurityPolicy: {
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { findSession, type SignedInUser } from '../staff/sessions.ts';
 import { sessionTokenOf } from './session-cookie.ts';
-import { validate } from './validation.ts';
+import { validationGate } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -64,7 +64,5 @@ export const raiseAdminGates = (app: FastifyInstance, ctx: Context): void => {
     request.user = session.user;
     if (role === 'ADMIN' && session.user.role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
   });
-  app.addHook('preValidation', async (request) => {
-    if (!request.is404) validate(request);
-  });
+  app.addHook('preValidation', validationGate);
 };

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { hasApi } from '../shops/plans.ts';
 import { type RateLimitName, rateLimitGate } from './rate-limit.ts';
-import { validate } from './validation.ts';
+import { validationGate } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -48,7 +48,5 @@ export const raiseGates = (app: FastifyInstance, ctx: Context): void => {
     planGate(request);
     readOnlyGate(request);
   });
-  app.addHook('preValidation', async (request) => {
-    if (!request.is404) validate(request);
-  });
+  app.addHook('preValidation', validationGate);
 };

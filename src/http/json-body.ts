@@ -59,9 +59,9 @@ const COMPRESSED = { message: 'Send the body uncompressed: no Content-Encoding i
 
 /** JSON is the only body taken; no bytes at all are no body, whatever the header says. */
 export const takeJsonBodies = (app: FastifyInstance): void => {
-  app.addHook('preParsing', async ({ headers }) => {
-    if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-      throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', COMPRESSED);
+  app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
+    const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
+    done(isPlain ? null : new ServiceError('UNSUPPORTED_MEDIA_TYPE', COMPRESSED));
   });
   app.removeAllContentTypeParsers();
   const bytes = { parseAs: 'buffer' } as const;

@@ -4,10 +4,11 @@ import { REQUEST_ID_HEADER } from './request-id.ts';
 
 /** Names every answer, and counts, times and logs it. The route's pattern is logged, never its address: that may hold a customer's data. */
 export const observeRequests = (app: FastifyInstance, ctx: Context): void => {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header(REQUEST_ID_HEADER, request.id);
+    done();
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const { method } = request;
     const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const status = reply.statusCode;
@@ -23,5 +24,6 @@ export const observeRequests = (app: FastifyInstance, ctx: Context): void => {
       },
       'request',
     );
+    done();
   });
 };

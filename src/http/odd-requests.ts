@@ -7,6 +7,7 @@ import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 
 /** A path that cannot be decoded names nothing; its percent signs are taken as they stand, and it goes the way of every path. */
 export const decodable = (url: string): string => {
+  if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');
   try {
     decodeURIComponent(path);
@@ -17,9 +18,10 @@ export const decodable = (url: string): string => {
 };
 
 export const answerOddRequests = (app: FastifyInstance, now: () => number): void => {
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
-      throw new ServiceError('BAD_REQUEST', { message: 'The Host header is missing.' });
+      done(new ServiceError('BAD_REQUEST', { message: 'The Host header is missing.' }));
+    else done();
   });
   app.server.on('checkExpectation', (request, response) => {
     const requestId = requestIdOf(request, now());

@@ -1,3 +1,4 @@
+import { isIP, isIPv4 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
@@ -16,7 +17,7 @@ export type RateLimitName = keyof typeof WINDOWS;
 
 /** Whom a request counts for: an IPv4 address, or the /64 an IPv6 address is in, since one host has all of it. */
 export const addressKey = (ip: string): string => {
-  if (!ipaddr.isValid(ip)) return ip;
+  if (isIPv4(ip) || !ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
   return address instanceof ipaddr.IPv6
     ? `${address.parts
@@ -28,7 +29,7 @@ export const addressKey = (ip: string): string => {
 
 /** Whom this request counts for. */
 export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string =>
-  addressKey(ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? ''));
+  addressKey(isIP(ip) || ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? ''));
 
 const secondsUntil = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 

@@ -17,7 +17,7 @@ interface Schemas {
 }
 
 /** Checks all parts of a request and puts the cleaned values in their place, or refuses with every fault at once. */
-export const validate = (request: FastifyRequest): void => {
+const validate = (request: FastifyRequest): void => {
   const { body, querystring, headers } = (request.routeOptions.schema ?? {}) as Schemas;
   const faults: FieldFault[] = [];
   const check = (schema: z.ZodType, value: unknown, whole: string): unknown => {
@@ -36,6 +36,20 @@ export const validate = (request: FastifyRequest): void => {
   if (body) request.body = check(body, request.body === undefined ? {} : request.body, 'body');
 
   if (faults.length > 0) throw new ServiceError('VALIDATION', { faults: faults.slice(0, MOST_FAULTS) });
+};
+
+export const validationGate = (
+  request: FastifyRequest,
+  _reply: unknown,
+  done: (refusal?: Error) => void,
+): void => {
+  let refusal: Error | undefined;
+  try {
+    if (!request.is404) validate(request);
+  } catch (error) {
+    refusal = error as Error;
+  }
+  done(refusal);
 };
 
 const NO_QUERY = z.strictObject({});

@@ -15,7 +15,7 @@ import { type Change, record } from './record.ts';
 import type { RmaTableName } from './visibility.ts';
 
 /** What both kinds of RMA begin with. */
-export interface NewRma {
+interface NewRma {
   id: string;
   shop_id: string;
   client_id: string | null;
