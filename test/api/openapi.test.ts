@@ -128,3 +128,21 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(paths['/trade-returns'].post)).toContain('Idempotency-Key');
   });
 });
+
+describe('the reference page', () => {
+  it('is served whole from here, under a policy without inline scripts of others', async () => {
+    const t = await harness();
+    const page = await t.get('/docs/', { key: null, unchecked: true });
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self' 'nonce-/,
+    );
+    expect(page.body).toContain(`${BASE_PATH}/openapi.json`);
+    expect(page.body).not.toMatch(/(src|href)="(https?:)?\/\//);
+    const script = await t.get('/docs/js/scalar.js', { key: null, unchecked: true });
+    expect(script.headers.get('content-type')).toMatch(/^application\/javascript/);
+    expect(script.body.length).toBeGreaterThan(1_000_000);
+    const nothing = await t.get('/docs/nothing', { key: null, unchecked: true });
+    expect([nothing.status, nothing.body.statusCode]).toEqual([404, 404]);
+  });
+});
