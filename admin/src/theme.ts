@@ -6,10 +6,15 @@ export const theme = createTheme({
   primaryShade: 8,
   defaultRadius: 'md',
   cursorType: 'pointer',
+  // Named, not imported: most of them are not needed to begin with.
   components: {
     // A dialog's heading is none of the page's: a second banner would mislead those who jump between landmarks.
-    // Named, not imported: no dialog is needed to begin with.
-    Modal: { defaultProps: { attributes: { header: { role: 'presentation' } } } },
+    Modal: {
+      defaultProps: { attributes: { header: { role: 'presentation' } } },
+      styles: { title: { fontWeight: 600 } },
+    },
+    Badge: { defaultProps: { tt: 'none', fw: 600 } },
+    Fieldset: { styles: { legend: { fontWeight: 600 } } },
   },
 });
 

@@ -55,7 +55,7 @@ const moveDialog = (move: string) => async (page: Page) => {
 };
 
 const STAFF: Visit[] = [
-  { name: 'overview', path: '/', until: text('Made per day') },
+  { name: 'overview', path: '/', until: text('Created per day') },
   { name: 'repairs', path: '/offline-repairs', until: listed },
   { name: 'repairs, none found', path: '/offline-repairs?q=nowhere', until: text('No repairs like that') },
   { name: 'a repair', path: (ids) => `/offline-repairs/${ids.repair}`, until: text('created this return') },

@@ -237,7 +237,7 @@ describe('a repair', () => {
       await tracking.getByLabel('Tracking number').fill('JD0146000034');
       await tracking.getByLabel('Carrier').fill('DHL');
       await send(tracking, 'Add tracking');
-      await told('lodged tracking');
+      await told('added tracking');
       await story.getByText('Tracking JD0146000034 with DHL').waitFor();
 
       const resolve = await begin('Resolve');

@@ -107,7 +107,7 @@ describe('a trade return', () => {
     const steps = [
       ['Approve', 'moved it', 'TRADE_APPROVED'],
       ['Receive', 'moved it', 'TRADE_RECEIVED'],
-      ['Request credit', 'asked for the credit', 'TRADE_CREDIT_REQUESTED'],
+      ['Request credit', 'requested the credit', 'TRADE_CREDIT_REQUESTED'],
       ['Resolve', 'resolved it', 'TRADE_RESOLVED'],
     ] as const;
     for (const [label, words, status] of steps) {

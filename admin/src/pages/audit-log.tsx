@@ -5,8 +5,9 @@ import { ScrollText } from 'lucide-react';
 import type { z } from 'zod';
 import type { AuditEntry, AuditLog } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
+import { Aside } from '../parts/aside.tsx';
 import { ACTION_WORDS, ACTOR_WORDS, AuditDetails, SUBJECT_WORDS } from '../parts/audit-words.tsx';
-import { Aside, type Column, DataTable } from '../parts/data-table.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { ListPager } from '../parts/list-pager.tsx';
 import { Moment } from '../parts/moment.tsx';
 import { PastEnd } from '../parts/past-end.tsx';
@@ -56,7 +57,7 @@ export const AuditLogPage = () => {
 const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
   { head: 'What', cell: ({ action }) => ACTION_WORDS[action], width: '28%' },
   {
-    head: 'To whom',
+    head: 'About',
     cell: ({ subject }) => (
       <>
         {subject.name}

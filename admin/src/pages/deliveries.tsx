@@ -13,8 +13,9 @@ import {
 } from '../../../contract/admin.ts';
 import { api } from '../api.ts';
 import type { ListSearch } from '../list-search.ts';
+import { Aside } from '../parts/aside.tsx';
 import { clientsKey } from '../parts/client-dialogs.tsx';
-import { Aside, type Column, DataTable } from '../parts/data-table.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { DELIVERY_WORDS, DeliveryDetails, DeliveryStatus, outcomeOf } from '../parts/delivery-details.tsx';
 import { TextLink } from '../parts/links.tsx';
 import { ListPager } from '../parts/list-pager.tsx';

@@ -115,8 +115,16 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
       <FormSection title="Shipping and references">
         <TextInput label="Tracking number" {...input('tracking.trackingNumber')} />
         <TextInput label="Carrier" {...input('tracking.carrierName')} />
-        <TextInput label="Your reference" {...input('externalRef')} />
-        <TextInput label="Your source" {...input('externalSource')} />
+        <TextInput
+          label="Your reference"
+          description="Its number in your own system"
+          {...input('externalRef')}
+        />
+        <TextInput
+          label="Source system"
+          description="Which of your systems that is"
+          {...input('externalSource')}
+        />
       </FormSection>
     </>
   );

@@ -91,8 +91,16 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
         <TextInput label="Postcode" required {...input('shippingAddress.postcode')} />
       </FormSection>
       <FormSection title="References">
-        <TextInput label="Your reference" {...input('externalRef')} />
-        <TextInput label="Your source" {...input('externalSource')} />
+        <TextInput
+          label="Your reference"
+          description="Its number in your own system"
+          {...input('externalRef')}
+        />
+        <TextInput
+          label="Source system"
+          description="Which of your systems that is"
+          {...input('externalSource')}
+        />
       </FormSection>
     </>
   );

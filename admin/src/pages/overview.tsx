@@ -3,11 +3,14 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { type ReactNode, Suspense } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { overviewQuery } from '../overview-query.ts';
+import { Aside } from '../parts/aside.tsx';
+import { countOf, REPAIRS, TRADE_RETURNS } from '../parts/kinds.ts';
 import { TextLink } from '../parts/links.tsx';
 import { ornament } from '../parts/missing-parts.ts';
 import { Moment } from '../parts/moment.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import plain from '../parts/plain-table.module.css';
+import { StatusBadge } from '../parts/status-badge.tsx';
 import { statusWords } from '../parts/words.ts';
 
 const CreationsChart = ornament(() =>
@@ -21,7 +24,7 @@ export const OverviewPage = () => {
   return (
     <Stack>
       <PageTitle>Overview</PageTitle>
-      <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+      <SimpleGrid cols={{ base: 2, lg: 4 }}>
         <Figure label="Open repairs" value={data.offlineRepairs.open} to="/offline-repairs" />
         <Figure label="Open trade returns" value={data.tradeReturns.open} to="/trade-returns" />
         <MonthCard month={data.month} />
@@ -31,7 +34,7 @@ export const OverviewPage = () => {
         <ByStatus title="Offline repairs" counts={data.offlineRepairs} to="/offline-repairs" />
         <ByStatus title="Trade returns" counts={data.tradeReturns} to="/trade-returns" />
       </SimpleGrid>
-      <Section title="Made per day, last 30 days">
+      <Section title="Created per day, last 30 days">
         <Suspense fallback={<Skeleton h={220} />}>
           <CreationsChart days={data.createdPerDay} />
         </Suspense>
@@ -67,7 +70,7 @@ const MonthCard = ({ month }: { month: Overview['month'] }) => {
   return (
     <Card withBorder>
       <Text c="dimmed" size="sm">
-        Made this month
+        Created this month
       </Text>
       <Text fz={32} fw={600} className="figures">
         {month.used.toLocaleString()}
@@ -94,10 +97,9 @@ const WebhookCard = ({ webhooks: { delivered, dropped, waiting } }: { webhooks: 
         Webhooks, last 24 hours
       </Text>
       <Text fz={32} fw={600} className="figures">
-        {ended === 0 ? '–' : `${Math.round((delivered / ended) * 100)} %`}
+        {ended === 0 ? 'None' : `${Math.floor((delivered / ended) * 100)} %`}
         <Text span c="dimmed" size="sm">
-          {' '}
-          delivered
+          {ended === 0 ? ' sent' : ' delivered'}
         </Text>
       </Text>
       <Text size="sm" c={dropped > 0 ? 'red' : 'dimmed'}>
@@ -113,6 +115,12 @@ interface StatusCounts {
   openByAge: Overview['offlineRepairs']['openByAge'];
 }
 
+/** The quiet grey of what is closed would be lost as a bar. */
+const barColour = (status: string): string => {
+  const { color } = statusWords(status);
+  return color === 'gray' ? 'gray.6' : color;
+};
+
 const ByStatus = ({ title, counts, to }: { title: string; counts: StatusCounts; to: ListAddress }) => {
   const most = Math.max(1, ...counts.byStatus.map(({ count }) => count));
   return (
@@ -126,7 +134,7 @@ const ByStatus = ({ title, counts, to }: { title: string; counts: StatusCounts; 
             <Progress
               flex={1}
               value={(count / most) * 100}
-              color={statusWords(status).color}
+              color={barColour(status)}
               aria-label={`${statusWords(status).label}: ${count}`}
             />
             <Text size="sm" w={48} ta="right" className="figures">
@@ -136,17 +144,24 @@ const ByStatus = ({ title, counts, to }: { title: string; counts: StatusCounts; 
         ))}
       </Stack>
       <Text size="sm" c="dimmed" mt="sm">
-        Age of what is open: {ages(counts.openByAge)}
+        {counts.open === 0 ? 'Nothing is open.' : `Open for ${ages(counts.openByAge)}.`}{' '}
+        <TextLink to={to} search={{ order: 'asc' }} inherit>
+          Oldest first
+        </TextLink>
       </Text>
     </Section>
   );
 };
 
-const ages = (steps: StatusCounts['openByAge']): string => {
-  const words = steps
+/** "a day or less: 1, up to 3 days: 4, longer: 2" */
+const ages = (steps: StatusCounts['openByAge']): string =>
+  steps
     .filter(({ count }) => count > 0)
-    .map(({ upToDays, count }) => (upToDays === null ? `${count} older` : `${count} up to ${upToDays} d`));
-  return words.length > 0 ? words.join(', ') : 'nothing is open';
+    .map(({ upToDays, count }) => `${ageOf(upToDays)}: ${count.toLocaleString()}`)
+    .join(', ');
+const ageOf = (upToDays: number | null): string => {
+  if (upToDays === null) return 'longer';
+  return upToDays === 1 ? 'a day or less' : `up to ${upToDays} days`;
 };
 
 /** The chart's figures as text, for those who cannot see it. */
@@ -154,8 +169,8 @@ const DayTable = ({ days }: { days: Overview['createdPerDay'] }) => {
   const total = days.reduce((sum, each) => sum + each.offlineRepairs + each.tradeReturns, 0);
   return (
     <Text size="sm" c="dimmed" mt="xs">
-      {total.toLocaleString()} in all, {days.at(-1)?.offlineRepairs ?? 0} repairs and{' '}
-      {days.at(-1)?.tradeReturns ?? 0} trade returns today.
+      {total.toLocaleString()} in all; today {countOf(days.at(-1)?.offlineRepairs ?? 0, REPAIRS)} and{' '}
+      {countOf(days.at(-1)?.tradeReturns ?? 0, TRADE_RETURNS)}.
     </Text>
   );
 };
@@ -172,9 +187,10 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
           <thead>
             <tr>
               <th scope="col">Number</th>
-              <th scope="col">Customer</th>
               <th scope="col">Status</th>
-              <th scope="col">Made</th>
+              <th scope="col" className={plain['roomy']}>
+                Created
+              </th>
               <th scope="col">Last change</th>
             </tr>
           </thead>
@@ -185,14 +201,18 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
                   <TextLink
                     to={ADDRESSES[each.kind]}
                     params={{ id: each.id }}
+                    size="sm"
+                    fw={600}
                     style={{ whiteSpace: 'nowrap' }}
                   >
                     {each.rmaNumber}
                   </TextLink>
+                  <Aside>{each.customerName}</Aside>
                 </td>
-                <td>{each.customerName}</td>
-                <td>{statusWords(each.status).label}</td>
                 <td>
+                  <StatusBadge status={each.status} />
+                </td>
+                <td className={plain['roomy']}>
                   <Moment at={each.createdAt} />
                 </td>
                 <td>

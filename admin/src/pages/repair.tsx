@@ -2,6 +2,7 @@ import { Alert } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import type { OfflineRepair } from '../../../contract/offline-repair.ts';
+import { Aside } from '../parts/aside.tsx';
 import { EmailLink, PhoneLink } from '../parts/contact-links.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { amountText, figureText } from '../parts/figures.ts';
@@ -9,7 +10,7 @@ import { REPAIRS } from '../parts/kinds.ts';
 import { REPAIR_MOVES } from '../parts/moves.ts';
 import { ReturnDetail } from '../parts/return-detail.tsx';
 import { Slip } from '../parts/slip.tsx';
-import { DISPOSITION_WORDS, dispositionLabel } from '../parts/words.ts';
+import { DISPOSITION_WORDS } from '../parts/words.ts';
 
 const route = getRouteApi('/inside/offline-repairs/$id');
 
@@ -58,8 +59,15 @@ const RepairFacts = ({ repair }: { repair: OfflineRepair }) => {
         facts={[
           ['Technician', repair.assignedToId],
           ['Repair notes', repair.repairNotes],
-          ['Disposition', offlineDisposition && dispositionLabel(offlineDisposition)],
-          ['Which means', offlineDisposition && DISPOSITION_WORDS[offlineDisposition].says],
+          [
+            'Disposition',
+            offlineDisposition && (
+              <>
+                {DISPOSITION_WORDS[offlineDisposition].label}
+                <Aside>{DISPOSITION_WORDS[offlineDisposition].says}</Aside>
+              </>
+            ),
+          ],
         ]}
       />
       <Facts
@@ -78,7 +86,7 @@ const RepairFacts = ({ repair }: { repair: OfflineRepair }) => {
           ['Carrier', repair.carrierName],
           ['Tracking', repair.trackingNumber],
           ['Your reference', repair.externalRef],
-          ['Your source', repair.externalSource],
+          ['Source system', repair.externalSource],
         ]}
       />
     </>

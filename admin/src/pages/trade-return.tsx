@@ -60,7 +60,7 @@ const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
         ['Trade order', tradeReturn.tradeOrderNumber],
         ['Order date', tradeReturn.orderDate],
         ['Your reference', tradeReturn.externalRef],
-        ['Your source', tradeReturn.externalSource],
+        ['Source system', tradeReturn.externalSource],
       ]}
     />
   </>

@@ -88,7 +88,7 @@ const KeysOnce = ({ client, onClose }: { client: NewClient; onClose: () => void 
     <Modal
       opened
       onClose={onClose}
-      title={<Text fw={600}>{client.name} is ready</Text>}
+      title={`${client.name} is ready`}
       withCloseButton={false}
       attributes={{ header: { role: 'none' } }}
       closeOnClickOutside={false}

@@ -1,4 +1,4 @@
-import { Button, Collapse, Table, Text, VisuallyHidden } from '@mantine/core';
+import { Button, Collapse, Table, VisuallyHidden } from '@mantine/core';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import styles from './data-table.module.css';
@@ -119,10 +119,3 @@ const DataRow = <Row extends { id: string }>({
     </>
   );
 };
-
-/** A second, quieter line in a cell. */
-export const Aside = ({ children }: { children: ReactNode }) => (
-  <Text size="sm" c="dimmed" component="span" display="block" fw={400}>
-    {children}
-  </Text>
-);

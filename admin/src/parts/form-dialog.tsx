@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import type { FormEvent, ReactNode } from 'react';
 
 interface Props {
@@ -30,7 +30,7 @@ export const FormDialog = ({
   <Modal
     opened
     onClose={onClose}
-    title={<Text fw={600}>{title}</Text>}
+    title={title}
     attributes={{ header: { role: 'none' } }}
     closeOnClickOutside={false}
     closeButtonProps={{ 'aria-label': 'Close' }}

@@ -1,4 +1,11 @@
-import { ActionIcon, Burger, Text, Title, useMantineColorScheme } from '@mantine/core';
+import {
+  ActionIcon,
+  Burger,
+  Text,
+  Title,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
@@ -62,7 +69,8 @@ export const Shell = () => {
 };
 
 const SchemeSwitch = () => {
-  const { toggleColorScheme, colorScheme } = useMantineColorScheme();
+  const { toggleColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme();
   return (
     <ActionIcon
       variant="default"
@@ -71,7 +79,7 @@ const SchemeSwitch = () => {
       onClick={toggleColorScheme}
       aria-label="Switch between light and dark"
     >
-      {colorScheme === 'dark' ? <Sun size={18} aria-hidden /> : <Moon size={18} aria-hidden />}
+      {scheme === 'dark' ? <Sun size={18} aria-hidden /> : <Moon size={18} aria-hidden />}
     </ActionIcon>
   );
 };

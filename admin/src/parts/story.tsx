@@ -29,11 +29,11 @@ const ICONS: Record<TimelineType, LucideIcon> = {
 
 const DID: Record<TimelineType, string> = {
   CREATED: 'created this return',
-  TRACKING_UPLOADED: 'lodged tracking',
+  TRACKING_UPLOADED: 'added tracking',
   STATUS_CHANGED: 'moved it',
   DISPOSITION_SET: 'decided what becomes of the item',
   CLOSED: 'closed it',
-  CREDIT_REQUESTED: 'asked for the credit',
+  CREDIT_REQUESTED: 'requested the credit',
   RESOLVED: 'resolved it',
   NOTE_ADDED: 'noted',
 };
