@@ -45,7 +45,7 @@ export const AuditLogPage = () => {
                 nameOf={({ action, subject }) => `“${ACTION_WORDS[action]}”, ${subject.name}`}
                 details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
               />
-              <ListPager list={list} things="changes" onPage={toPage} />
+              <ListPager list={list} things={['change', 'changes']} onPage={toPage} />
             </>
           )
         }

@@ -149,7 +149,7 @@ export const DeliveriesPage = () => {
               />
               <ListPager
                 list={list}
-                things="deliveries"
+                things={['delivery', 'deliveries']}
                 onPage={(next) => show({ ...search, page: next > 1 ? next : undefined })}
               />
             </>

@@ -12,6 +12,7 @@ import { PageTitle } from '../parts/page-title.tsx';
 import plain from '../parts/plain-table.module.css';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { statusWords } from '../parts/words.ts';
+import { useSession } from '../session.ts';
 
 const CreationsChart = ornament(() =>
   import('../parts/creations-chart.tsx').then((part) => part.CreationsChart),
@@ -65,13 +66,29 @@ const Figure = ({ label, value, to }: { label: string; value: number; to: ListAd
   </Card>
 );
 
+/** What a card is about; those who may see what is behind it are led there. */
+const ForAdmins = ({
+  to,
+  children,
+}: {
+  to: '/settings/plan' | '/settings/external-api';
+  children: string;
+}) =>
+  useSession().user.role === 'ADMIN' ? (
+    <TextLink to={to} size="sm">
+      {children}
+    </TextLink>
+  ) : (
+    <Text c="dimmed" size="sm">
+      {children}
+    </Text>
+  );
+
 const MonthCard = ({ month }: { month: Overview['month'] }) => {
   const share = month.limit ? Math.min(100, (month.used / month.limit) * 100) : 0;
   return (
     <Card withBorder>
-      <Text c="dimmed" size="sm">
-        Created this month
-      </Text>
+      <ForAdmins to="/settings/plan">Created this month</ForAdmins>
       <Text fz={32} fw={600} className="figures">
         {month.used.toLocaleString()}
         <Text span c="dimmed" size="sm">
@@ -93,9 +110,7 @@ const WebhookCard = ({ webhooks: { delivered, dropped, waiting } }: { webhooks: 
   const ended = delivered + dropped;
   return (
     <Card withBorder>
-      <Text c="dimmed" size="sm">
-        Webhooks, last 24 hours
-      </Text>
+      <ForAdmins to="/settings/external-api">Webhooks, last 24 hours</ForAdmins>
       <Text fz={32} fw={600} className="figures">
         {ended === 0 ? 'None' : `${Math.floor((delivered / ended) * 100)} %`}
         <Text span c="dimmed" size="sm">
@@ -145,7 +160,7 @@ const ByStatus = ({ title, counts, to }: { title: string; counts: StatusCounts; 
       </Stack>
       <Text size="sm" c="dimmed" mt="sm">
         {counts.open === 0 ? 'Nothing is open.' : `Open for ${ages(counts.openByAge)}.`}{' '}
-        <TextLink to={to} search={{ order: 'asc' }} inherit>
+        <TextLink to={to} search={{ order: 'asc' }} inherit underline="always">
           Oldest first
         </TextLink>
       </Text>

@@ -82,7 +82,7 @@ export const TeamPage = () => {
                   />
                 )}
               />
-              <ListPager list={list} things={list.total === 1 ? 'person' : 'people'} onPage={toPage} />
+              <ListPager list={list} things={['person', 'people']} onPage={toPage} />
             </>
           )
         }

@@ -77,7 +77,7 @@ export const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {
 
 const Attempts = ({ attempts, labelledBy }: { attempts: Attempt[]; labelledBy: string }) => (
   <Box tabIndex={0} role="region" aria-labelledby={labelledBy} style={{ overflowX: 'auto' }}>
-    <Table withTableBorder verticalSpacing={6} miw={560}>
+    <Table withTableBorder verticalSpacing={6} miw={620} styles={{ th: { whiteSpace: 'nowrap' } }}>
       <Table.Thead>
         <Table.Tr>
           {['No.', 'Time', 'Answer', 'Took', 'What happened'].map((head) => (

@@ -3,8 +3,8 @@ import { Group, Pagination, Text } from '@mantine/core';
 interface Props {
   /** Of the list as the service gave it. */
   list: { page: number; totalPages: number; total: number };
-  /** What is listed, in the plural. */
-  things: string;
+  /** What one is called, and several. */
+  things: readonly [one: string, many: string];
   onPage: (page: number) => void;
 }
 
@@ -12,7 +12,7 @@ interface Props {
 export const ListPager = ({ list: { page, totalPages, total }, things, onPage }: Props) => (
   <Group justify="space-between" gap="sm">
     <Text size="sm" c="dimmed" aria-live="polite">
-      {total.toLocaleString('en')} {things}
+      {total.toLocaleString()} {total === 1 ? things[0] : things[1]}
       {totalPages > 1 ? `, page ${page} of ${totalPages}` : ''}
     </Text>
     {totalPages > 1 ? (

@@ -109,7 +109,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       {list.data ? (
         <ListPager
           list={list.data}
-          things={list.data.total === 1 ? kind.one : kind.many}
+          things={[kind.one, kind.many]}
           onPage={(page) => {
             onSearch({ ...search, page });
             window.scrollTo({ top: 0 });
