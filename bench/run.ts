@@ -37,6 +37,21 @@ const MEASUREMENTS: Measurement[] = [
   apiWhileDraining,
 ];
 
+/** In the order of the table. */
+const TOLD: Measurement[] = [
+  create,
+  get,
+  list,
+  oneConnection,
+  growth,
+  largeShop,
+  drain,
+  receipt,
+  apiWhileDraining,
+  memory,
+  start,
+];
+
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const { values: options } = parseArgs({
@@ -54,7 +69,8 @@ const measure = async (): Promise<Results> => {
   const effort = options.quick ? QUICK : FULL;
   const facts = factsBefore();
   const begun = performance.now();
-  const rows: Row[] = [];
+  const found = new Map<Measurement, Row[]>(TOLD.map((measurement) => [measurement, []]));
+  const rows = () => [...found.values()].flatMap(sorted);
   let extras: Extras = {};
   say(`Load from ${LOAD_TOOL}, ${effort.rounds} rounds.`);
   for (const engine of ENGINES.filter((each) => chosen(options.engine, each))) {
@@ -63,14 +79,14 @@ const measure = async (): Promise<Results> => {
       for (const measurement of MEASUREMENTS) {
         if (!measurement.engines.includes(engine) || !chosen(options.only, measurement.name)) continue;
         const start = performance.now();
-        const found = await measurement.run(stage);
-        rows.push(...found.rows);
-        extras = together(extras, found.extras ?? {});
+        const now = await measurement.run(stage);
+        found.get(measurement)?.push(...now.rows);
+        extras = together(extras, now.extras ?? {});
         say(`${measurement.name}, ${engine}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
       }
       facts.software.push((await stage.databases()).version);
     } catch (error) {
-      say(`\nBroken off; until then:\n${textTable(rows)}`);
+      say(`\nBroken off; until then:\n${textTable(rows())}`);
       throw error;
     } finally {
       await stage.close();
@@ -79,7 +95,7 @@ const measure = async (): Promise<Results> => {
   const minutes = (performance.now() - begun) / 60_000;
   return {
     facts: { ...facts, loadTool: LOAD_TOOL, rounds: effort.rounds, minutes },
-    rows: sorted(rows),
+    rows: rows(),
     extras,
   };
 };
