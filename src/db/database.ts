@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
+import type { CompiledQuery, Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Tables } from './tables.ts';
 
@@ -23,6 +23,12 @@ export interface RateState {
 /** At once where nobody need be asked: for a key that is turned away anyway. */
 export type RateGate = (key: string) => RateState | Promise<RateState>;
 
+/** Rows for a table, all with the same columns, or any other change. */
+export type Write = Insertion | CompiledQuery;
+export type Insertion = {
+  [Name in keyof Tables]: { table: Name; rows: Insertable<Tables[Name]>[] };
+}[keyof Tables];
+
 export type ColumnKind = 'id' | 'text' | 'integer';
 
 /** In a statement's text: its plan depends on the values, a search's pattern for example, and is not to be kept. */
@@ -42,8 +48,8 @@ export interface Database {
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
   /** To stand after a column: it is one of these, as one parameter, whatever their number. */
   oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
-  /** Writes many rows, all with the same columns, in one round trip. */
-  insert<Name extends keyof Tables>(trx: Trx, table: Name, rows: Insertable<Tables[Name]>[]): Promise<void>;
+  /** Makes changes that do not look at each other's effects, in one round trip. */
+  write(trx: Trx, changes: Write[]): Promise<void>;
   /**
    * Runs work whose loss in a power cut does no harm, without waiting for the disk. What it writes is seen by everybody at
    * once and is on disk with the next commit that does wait.

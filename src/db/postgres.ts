@@ -1,7 +1,14 @@
 import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
-import { type ColumnKind, type Database, type OnQuery, PLANNED_ANEW } from './database.ts';
+import {
+  type ColumnKind,
+  type Database,
+  type Insertion,
+  type OnQuery,
+  PLANNED_ANEW,
+  type Write,
+} from './database.ts';
 import { logQuery } from './log-query.ts';
 import { migrateToLatest } from './migrate.ts';
 import { postgresRateGate } from './postgres-rate-gate.ts';
@@ -75,16 +82,8 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
       return sql`json_to_recordset(${JSON.stringify(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
     },
     oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
-    insert: async (trx, table, rows) => {
-      const [first] = rows;
-      if (!first) return;
-      const columns = Object.keys(first).join();
-      await trx.executeQuery(
-        CompiledQuery.raw(
-          `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`,
-          [JSON.stringify(rows)],
-        ),
-      );
+    write: async (trx, changes) => {
+      if (changes.length > 0) await trx.executeQuery(oneStatement(changes));
     },
     ...wakeCalls(
       pool,
@@ -94,6 +93,27 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
     async close() {
       await Promise.all([db.destroy(), light.destroy()]);
     },
+  };
+};
+
+/** Each change as a part of one statement, the numbers of its parameters moved up. */
+const oneStatement = (changes: Write[]): CompiledQuery => {
+  const values: unknown[] = [];
+  const parts = changes.map((change, i) => {
+    const { sql: text, parameters } = 'table' in change ? insertOf(change) : change;
+    const before = values.length;
+    values.push(...parameters);
+    return `change${i} as (${text.replaceAll(/\$(\d+)/g, (_, n) => `$${Number(n) + before}`)})`;
+  });
+  return CompiledQuery.raw(`with ${parts.join()} select`, values);
+};
+
+/** The rows as one parameter, so that the statement's text does not depend on their number. */
+const insertOf = ({ table, rows }: Insertion) => {
+  const columns = Object.keys(rows[0] ?? {}).join();
+  return {
+    sql: `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`,
+    parameters: [JSON.stringify(rows)],
   };
 };
 

@@ -13,7 +13,7 @@ import {
   sql,
 } from 'kysely';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
-import type { Database, OnQuery, RateState, RateWindow } from './database.ts';
+import type { Database, Insertion, OnQuery, RateState, RateWindow } from './database.ts';
 import { logQuery } from './log-query.ts';
 import { migrateToLatest } from './migrate.ts';
 import type { Tables } from './tables.ts';
@@ -29,13 +29,20 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
   // FULL, not NORMAL: a commit is on disk before it is acknowledged.
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
-  connection.pragma('cache_size = -65536');
+  connection.pragma('cache_size = -32768');
 
   const statements = cachingStatements(connection);
   const db = new Kysely<Tables>({
     dialect: new Dialect(connection),
     log: logQuery(onQuery),
   });
+  /** On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart. */
+  const insert = ({ table, rows }: Insertion): void => {
+    const columns = Object.keys(rows[0] ?? {});
+    const marks = columns.map(() => '?');
+    const statement = statements.prepare(`insert into ${table} (${columns.join()}) values (${marks.join()})`);
+    for (const row of rows) statement.run(Object.values(row));
+  };
   const listeners = new EventEmitter();
   return {
     db,
@@ -53,15 +60,11 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
       return sql`(select ${sql.join(parts)} from json_each(${JSON.stringify(values)})) as ${sql.id(alias)}`;
     },
     oneOf: (_kind, values) => sql`in (select value from json_each(${JSON.stringify(values)}))`,
-    // On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart.
-    insert: async (_trx, table, rows) => {
-      const [first] = rows;
-      if (!first) return;
-      const columns = Object.keys(first);
-      const statement = statements.prepare(
-        `insert into ${table} (${columns.join()}) values (${columns.map(() => '?').join()})`,
-      );
-      for (const row of rows) statement.run(Object.values(row));
+    write: async (trx, changes) => {
+      for (const change of changes) {
+        if ('table' in change) insert(change);
+        else await trx.executeQuery(change);
+      }
     },
     lightly: (work) =>
       db.connection().execute(async (alone) => {

@@ -38,25 +38,26 @@ export const changeRma = async <Table extends RmaTableName>(
     const at = nextInstant(ctx.clock.now(), before.updated_at);
     const change = { ...set, updated_at: at };
     const after: RmaRow<Table> = { ...before, ...change };
-    const [receivers] = await Promise.all([
-      record(
-        ctx,
-        trx,
-        [
-          {
-            caller,
-            kind: table,
-            rma: after,
-            type: entry,
-            at,
-            fromStatus: before.status,
-            note: note ?? null,
-            data: data ?? {},
-            event: event ? event(before, after) : null,
-          },
-        ],
-        reachable,
-      ),
+    const { writes, receivers } = record(
+      ctx,
+      trx,
+      [
+        {
+          caller,
+          kind: table,
+          rma: after,
+          type: entry,
+          at,
+          fromStatus: before.status,
+          note: note ?? null,
+          data: data ?? {},
+          event: event ? event(before, after) : null,
+        },
+      ],
+      reachable,
+    );
+    await ctx.write(trx, [
+      ...writes,
       updateRma(trx, table, before.id, change as unknown as Updateable<Tables[Table]>),
     ]);
     return { after, receivers };

@@ -1,8 +1,8 @@
-import type { Insertable } from 'kysely';
 import type { Caller } from '../caller.ts';
 import { type Context, onePer } from '../context.ts';
+import type { Insertion } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
-import type { Row, Tables } from '../db/tables.ts';
+import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { keepCounters, lockCounters, takePlace } from '../shops/allowance.ts';
@@ -44,6 +44,8 @@ interface CreateRequest<Table extends RmaTableName, Answer> {
   sku?: string;
   make(rma: NewRma, isDangerous: boolean): Made<Table, Answer>;
 }
+
+const KINDS: RmaTableName[] = ['offline_repairs', 'trade_returns'];
 
 /** A creation that waits for its turn. */
 interface Creation {
@@ -96,7 +98,7 @@ const createAll = async (ctx: Context, batch: Creation[]): Promise<(Created<unkn
       reachableClients(ctx, trx, shopIds),
     ]);
 
-    const rows = { offline_repairs: [] as object[], trade_returns: [] as object[] };
+    const rows: Record<RmaTableName, object[]> = { offline_repairs: [], trade_returns: [] };
     const changes: Change[] = [];
     const answers: { use: KeyUse; answer: unknown; nowMs: number }[] = [];
 
@@ -144,12 +146,13 @@ const createAll = async (ctx: Context, batch: Creation[]): Promise<(Created<unkn
     });
 
     if (changes.length === 0) return { outcomes, receivers: new Set<string>() };
-    const [receivers] = await Promise.all([
-      record(ctx, trx, changes, reachable),
+    const { writes, receivers } = record(ctx, trx, changes, reachable);
+    const insertions = KINDS.map((table) => ({ table, rows: rows[table] }) as Insertion);
+    await ctx.write(trx, [
+      ...insertions.filter(({ rows }) => rows.length > 0),
+      ...writes,
       keepCounters(ctx, trx, counters),
-      remember(ctx, trx, answers),
-      ctx.insert(trx, 'offline_repairs', rows.offline_repairs as Insertable<Tables['offline_repairs']>[]),
-      ctx.insert(trx, 'trade_returns', rows.trade_returns as Insertable<Tables['trade_returns']>[]),
+      ...remember(ctx, trx, answers),
     ]);
     return { outcomes, receivers };
   });

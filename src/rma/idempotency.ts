@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { Db, Trx } from '../db/database.ts';
+import type { Db, Trx, Write } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
@@ -69,12 +69,12 @@ export const lockKeys = async (
 };
 
 /** Remembers answers in the transaction that makes them; one of more than a day ago gives way. Only success is remembered. */
-export const remember = async (
+export const remember = (
   { rows }: Pick<Context, 'rows'>,
   trx: Trx,
   answers: { use: KeyUse; answer: unknown; nowMs: number }[],
-): Promise<void> => {
-  if (answers.length === 0) return;
+): Write[] => {
+  if (answers.length === 0) return [];
   const fresh = rows(
     'fresh',
     { client_id: 'id', key: 'text', body_hash: 'text', answer: 'text', created_at: 'integer' },
@@ -86,13 +86,12 @@ export const remember = async (
       created_at: nowMs,
     })),
   );
-  await sql`
+  const write = sql`
     insert into idempotency_keys (client_id, key, body_hash, answer, created_at)
     select client_id, key, body_hash, answer, created_at from ${fresh} where true
     on conflict (client_id, key) do update
-    set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`.execute(
-    trx,
-  );
+    set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`;
+  return [write.compile(trx)];
 };
 
 /** Keys in use in this process, by name. A second request with one of them is refused until the first has ended. */

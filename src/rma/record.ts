@@ -3,7 +3,7 @@ import type { Actor } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Trx } from '../db/database.ts';
+import type { Trx, Write } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { deliveryOf, type Event, type EventSubject } from '../webhooks/outbox.ts';
@@ -30,24 +30,26 @@ export interface Change {
 export const nextInstant = (nowMs: number, lastMs: number): number => Math.max(nowMs, lastMs + 1);
 
 /**
- * Writes changes down, in the transaction that makes them: no change without its entry, its event and its place in the
- * totals, and none of these without it. Gives back the clients there is something for, to be woken after the commit.
+ * How changes are written down, in the transaction that makes them: no change without its entry, its event and its place in
+ * the totals, and none of these without it. With the clients there is something for, to be woken after the commit.
  */
-export const record = async (
+export const record = (
   ctx: Context,
   trx: Trx,
   changes: Change[],
   reachable: Reachable[],
-): Promise<Set<string>> => {
+): { writes: Write[]; receivers: Set<string> } => {
   const deliveries = changes.flatMap(({ caller, rma, at, event }) =>
     event ? (deliveryOf(caller.shop, rma, at, event, reachable) ?? []) : [],
   );
-  await Promise.all([
-    ctx.insert(trx, 'timeline', changes.map(entryOf)),
-    ctx.insert(trx, 'webhook_deliveries', deliveries),
-    keepTotals(ctx, trx, changes.flatMap(totalChanges)),
-  ]);
-  return new Set(deliveries.map(({ client_id }) => client_id));
+  return {
+    writes: [
+      { table: 'timeline', rows: changes.map(entryOf) },
+      ...(deliveries.length > 0 ? [{ table: 'webhook_deliveries', rows: deliveries } as const] : []),
+      ...keepTotals(ctx, trx, changes.flatMap(totalChanges)),
+    ],
+    receivers: new Set(deliveries.map(({ client_id }) => client_id)),
+  };
 };
 
 const entryOf = ({

@@ -2,7 +2,7 @@ import { sql, type Updateable } from 'kysely';
 import { isId } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import { type Context, onePer } from '../context.ts';
-import type { Db, Trx } from '../db/database.ts';
+import type { Db, Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
 import type { Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
@@ -55,18 +55,17 @@ export const lockRma = <Table extends RmaTableName>(
     from(trx, table).selectAll().where('id', '=', id).where(visibleTo(caller)).forUpdate().executeTakeFirst(),
   );
 
-export const updateRma = async <Table extends RmaTableName>(
+export const updateRma = <Table extends RmaTableName>(
   trx: Trx,
   table: Table,
   id: string,
   change: Updateable<Tables[Table]>,
-): Promise<void> => {
-  await trx
+): Write =>
+  trx
     .updateTable(table as 'offline_repairs')
     .set(change as Updateable<Tables['offline_repairs']>)
     .where('id', '=', id)
-    .execute();
-};
+    .compile();
 
 /** The texts staff may search by, as one lower-case text. */
 export const searchText = (...parts: (string | null)[]): string =>

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type Context, onePer } from '../context.ts';
-import type { Trx } from '../db/database.ts';
+import type { Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
 import type { RmaTableName } from './visibility.ts';
 
@@ -25,11 +25,7 @@ const nameOf = ({ shop_id, kind, origin, status }: TotalChange): string =>
   `${shop_id} ${kind} ${origin} ${status}`;
 
 /** In the transaction of the changes, always in the same order, so that nobody waits in a circle. */
-export const keepTotals = async (
-  { rows }: Pick<Context, 'rows'>,
-  trx: Trx,
-  changes: TotalChange[],
-): Promise<void> => {
+export const keepTotals = ({ rows }: Pick<Context, 'rows'>, trx: Trx, changes: TotalChange[]): Write[] => {
   const sums = new Map<string, TotalChange>();
   for (const change of changes) {
     const name = nameOf(change);
@@ -39,18 +35,17 @@ export const keepTotals = async (
     .filter(([, { count }]) => count !== 0)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, change]) => change);
-  if (kept.length === 0) return;
+  if (kept.length === 0) return [];
   const more = rows(
     'more',
     { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' },
     kept,
   );
-  await sql`
+  const write = sql`
     insert into rma_totals (shop_id, kind, origin, status, count)
     select shop_id, kind, origin, status, count from ${more} where true
-    on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`.execute(
-    trx,
-  );
+    on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`;
+  return [write.compile(trx)];
 };
 
 export interface Total {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { Db, Trx } from '../db/database.ts';
+import type { Db, Trx, Write } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { LIMIT_REFUSAL, type Shop } from './plans.ts';
@@ -44,17 +44,13 @@ export const takePlace = (counter: Counter, { billing: { kind, limit } }: Shop, 
   return counter.last_number;
 };
 
-export const keepCounters = async (
-  { rows }: Pick<Context, 'rows'>,
-  trx: Trx,
-  counters: Counters,
-): Promise<void> => {
+export const keepCounters = ({ rows }: Pick<Context, 'rows'>, trx: Trx, counters: Counters): Write => {
   const kept = rows('kept', { shop_id: 'id', last_number: 'integer', month: 'text', month_used: 'integer' }, [
     ...counters.values(),
   ]);
-  await sql`
+  return sql`
     update shop_counters set last_number = kept.last_number, month = kept.month, month_used = kept.month_used
-    from ${kept} where shop_counters.shop_id = kept.shop_id`.execute(trx);
+    from ${kept} where shop_counters.shop_id = kept.shop_id`.compile(trx);
 };
 
 /** How many places of this month are taken. */

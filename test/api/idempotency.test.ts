@@ -287,6 +287,8 @@ describe('requests with the same key at the same time', () => {
         const first = create(t, 'receipt-1');
         let waiting = 0;
         while (waiting === 0) {
+          // Within a transaction the view would stay as it was first seen.
+          await holder.query('select pg_stat_clear_snapshot()');
           const { rows } = await holder.query(
             `select count(*)::int as waiting from pg_stat_activity
              where datname = current_database() and wait_event_type = 'Lock'`,

@@ -83,7 +83,7 @@ describe('a place in the allowance', () => {
   const takeIn = async (ctx: Context, trx: Trx, shop: Shop, nowMs: number): Promise<number> => {
     const counters = await lockCounters(ctx, trx, [shop.id]);
     const number = takePlace(counters.get(shop.id) as Counter, shop, nowMs);
-    await keepCounters(ctx, trx, counters);
+    await ctx.write(trx, [keepCounters(ctx, trx, counters)]);
     return number;
   };
   const take = (ctx: Context, shop: Shop, nowMs: number) =>

@@ -44,7 +44,8 @@ describe('kept totals', () => {
     const refused = await Promise.all(
       Array.from({ length: 5 }, () => t.post('/offline-repairs', repairBody(), { key: other.apiKey })),
     );
-    for (const answer of refused.filter(({ status }) => status !== 201)) expectError(answer, 403, 'LIMIT_EXCEEDED');
+    for (const answer of refused.filter(({ status }) => status !== 201))
+      expectError(answer, 403, 'LIMIT_EXCEEDED');
     expect(refused.filter(({ status }) => status === 201)).toHaveLength(3);
 
     const totals = await kept(t);
