@@ -78,10 +78,10 @@ export interface KeyHolder {
 
 /** The active clients behind keys, and their shops: asked anew for every request, so a revoked key is dead at once. */
 export const findByKeyHashes = async (
-  { db, oneOf }: Pick<Context, 'db' | 'oneOf'>,
+  { reads, oneOf }: Pick<Context, 'reads' | 'oneOf'>,
   hashes: string[],
 ): Promise<(KeyHolder | null)[]> => {
-  const rows = await db
+  const rows = await reads
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
     .selectAll('shop')

@@ -29,6 +29,12 @@ export type Insertion = {
   [Name in keyof Tables]: { table: Name; rows: Insertable<Tables[Name]>[] };
 }[keyof Tables];
 
+/** What is to be written, and what comes of it. */
+export interface Decided<Result> {
+  writes: Write[];
+  result: Result;
+}
+
 export type ColumnKind = 'id' | 'text' | 'integer';
 
 /** In a statement's text: its plan depends on the values, a search's pattern for example, and is not to be kept. */
@@ -37,6 +43,8 @@ export const PLANNED_ANEW = '/* planned anew */';
 /** What an engine gives the rest of the house; only this folder knows which engine it is. */
 export interface Database {
   db: Db;
+  /** For short reads, which many requests share. */
+  reads: Db;
   /** Brings the schema up to date, once, however many processes ask at the same time. */
   migrate(): Promise<void>;
   rateLimiter(window: RateWindow): RateLimiterAbstract;
@@ -48,8 +56,11 @@ export interface Database {
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
   /** To stand after a column: it is one of these, as one parameter, whatever their number. */
   oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
-  /** Makes changes that do not look at each other's effects, in one round trip. */
-  write(trx: Trx, changes: Write[]): Promise<void>;
+  /**
+   * A transaction that first reads, and then writes what follows from that. The changes must not look at each other's
+   * effects: they are made in one round trip with the commit.
+   */
+  atomically<Result>(work: (trx: Trx) => Promise<Decided<Result>>): Promise<Result>;
   /**
    * Runs work whose loss in a power cut does no harm, without waiting for the disk. What it writes is seen by everybody at
    * once and is on disk with the next commit that does wait.

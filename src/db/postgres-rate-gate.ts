@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { RateGate, RateState, RateWindow } from './database.ts';
 import { gather } from './gather.ts';
+import type { SharedConnection } from './postgres-shared.ts';
 
 /** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
 const MOST_REMEMBERED = 10_000;
@@ -16,7 +16,7 @@ interface Count {
  * Counts in the table that all processes share, many keys in one statement. Each window counts what the one before it let
  * through. A key that was turned away is turned away from memory until its window ends, so a flood costs no round trips.
  */
-export const postgresRateGate = (pool: pg.Pool, windows: readonly RateWindow[]): RateGate => {
+export const postgresRateGate = (shared: SharedConnection, windows: readonly RateWindow[]): RateGate => {
   const text = statement(windows);
   const turnedAway = new Map<string, { window: RateWindow; untilMs: number }>();
 
@@ -25,7 +25,8 @@ export const postgresRateGate = (pool: pg.Pool, windows: readonly RateWindow[]):
       const calls = new Map<string, number>();
       for (const key of keys) calls.set(key, (calls.get(key) ?? 0) + 1);
       const nowMs = Date.now();
-      const { rows } = await pool.query<Count>(text, [
+      const client = await shared.connect();
+      const { rows } = await client.query<Count>(text, [
         [...calls.keys()],
         [...calls.values()],
         nowMs,

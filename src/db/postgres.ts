@@ -1,4 +1,5 @@
-import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
+import type { Socket } from 'node:net';
+import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import {
@@ -7,11 +8,13 @@ import {
   type Insertion,
   type OnQuery,
   PLANNED_ANEW,
+  type Trx,
   type Write,
 } from './database.ts';
 import { logQuery } from './log-query.ts';
 import { migrateToLatest } from './migrate.ts';
 import { postgresRateGate } from './postgres-rate-gate.ts';
+import { sharedConnection } from './postgres-shared.ts';
 import { wakeCalls } from './postgres-wake.ts';
 import type { Tables } from './tables.ts';
 
@@ -24,14 +27,17 @@ const LIGHT_POOL_SIZE = 3;
 const NAMED_STATEMENTS = 500;
 
 export const openPostgres = (connectionString: string, onQuery: OnQuery): Database => {
+  const settings = {
+    connectionString,
+    types: { getTypeParser },
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: 'handback',
+  };
   const connect = (options: pg.PoolConfig) => {
     const pool = new pg.Pool({
-      connectionString,
-      types: { getTypeParser },
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      ...settings,
       // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
       idleTimeoutMillis: 0,
-      application_name: 'handback',
       ...options,
     });
     // An idle connection that breaks is replaced at the next query; unheard, the event would end the process.
@@ -45,8 +51,22 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
   const db = kyselyOn(pool);
   const light = kyselyOn(connect({ ...working, max: LIGHT_POOL_SIZE, options: '-c synchronous_commit=off' }));
 
+  const shared = sharedConnection(
+    () =>
+      new PreparingClient({
+        ...settings,
+        query_timeout: QUERY_TIMEOUT_MS,
+        pipeline: true,
+      } as pg.ClientConfig),
+  );
+  const reads = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: shared as unknown as PostgresPool }),
+    log: logQuery(onQuery),
+  });
+
   return {
     db,
+    reads,
     async migrate() {
       // On a connection of its own without a time limit: waiting for another process's migration is fine.
       const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connect({ max: 1 }) }) });
@@ -68,7 +88,7 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
         // Whoever is over the limit is turned away from memory, so a flood costs no round trips.
         inMemoryBlockOnConsumed: points + 1,
       }),
-    rateGate: (windows) => postgresRateGate(pool, windows),
+    rateGate: (windows) => postgresRateGate(shared, windows),
     async tryLocks(trx, names) {
       const { rows } = await sql<{ name: string; taken: boolean }>`
         select name, pg_try_advisory_xact_lock(hashtextextended(name, 0)) as taken
@@ -82,16 +102,33 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
       return sql`json_to_recordset(${JSON.stringify(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
     },
     oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
-    write: async (trx, changes) => {
-      if (changes.length > 0) await trx.executeQuery(oneStatement(changes));
-    },
+    atomically: (work) =>
+      db.connection().execute(async (connection) => {
+        const run = (text: string) => connection.executeQuery(CompiledQuery.raw(text));
+        try {
+          // Not waited for: it goes ahead of the first reads, and is known to have worked before anything is written.
+          const begun = run('begin');
+          begun.catch(() => {});
+          const { writes, result } = await work(connection as Trx);
+          await begun;
+          // Where the changes fail, PostgreSQL takes the commit behind them as a rollback.
+          await Promise.all([
+            ...(writes.length > 0 ? [connection.executeQuery(oneStatement(writes))] : []),
+            run('commit'),
+          ]);
+          return result;
+        } catch (error) {
+          await run('rollback').catch(() => {});
+          throw error;
+        }
+      }),
     ...wakeCalls(
       pool,
       () => new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true }),
     ),
     lightly: (work) => work(light),
     async close() {
-      await Promise.all([db.destroy(), light.destroy()]);
+      await Promise.all([db.destroy(), light.destroy(), reads.destroy()]);
     },
   };
 };
@@ -134,10 +171,13 @@ const nameOf = (text: string): string | undefined => {
   return name;
 };
 
-/** Names what has parameters, so that each connection parses and plans a statement once. */
+/** Names what has parameters, so that each connection parses and plans a statement once; sends what is asked for together as one packet. */
 class PreparingClient extends pg.Client {
+  #corked = false;
+
   // biome-ignore lint/suspicious/noExplicitAny: pg's overloads of query cannot be restated; what goes through is unchanged
   override query(...args: any[]): any {
+    this.#cork();
     const [text, values, ...rest] = args;
     const named =
       typeof text === 'string' && Array.isArray(values) && values.length > 0 && !text.includes(PLANNED_ANEW)
@@ -150,5 +190,16 @@ class PreparingClient extends pg.Client {
       if (error.message === 'Query read timeout') this.end();
     });
     return result;
+  }
+
+  #cork(): void {
+    const { stream } = (this as unknown as { connection: { stream: Socket } }).connection;
+    if (this.#corked || !stream.writable) return;
+    this.#corked = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#corked = false;
+      stream.uncork();
+    });
   }
 }

@@ -46,6 +46,7 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
   const listeners = new EventEmitter();
   return {
     db,
+    reads: db,
     migrate: () => migrateToLatest(db, { id: 'text', unlogged: false, trigrams: false }),
     // One process, so counters need not outlive it nor be shared.
     rateLimiter: ({ name, points, seconds }) =>
@@ -60,12 +61,15 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
       return sql`(select ${sql.join(parts)} from json_each(${JSON.stringify(values)})) as ${sql.id(alias)}`;
     },
     oneOf: (_kind, values) => sql`in (select value from json_each(${JSON.stringify(values)}))`,
-    write: async (trx, changes) => {
-      for (const change of changes) {
-        if ('table' in change) insert(change);
-        else await trx.executeQuery(change);
-      }
-    },
+    atomically: (work) =>
+      db.transaction().execute(async (trx) => {
+        const { writes, result } = await work(trx);
+        for (const write of writes) {
+          if ('table' in write) insert(write);
+          else await trx.executeQuery(write);
+        }
+        return result;
+      }),
     lightly: (work) =>
       db.connection().execute(async (alone) => {
         connection.pragma('synchronous = NORMAL');

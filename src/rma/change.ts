@@ -29,7 +29,7 @@ export const changeRma = async <Table extends RmaTableName>(
   decide: (before: RmaRow<Table>) => ChangeOf<Table>,
 ): Promise<RmaRow<Table>> => {
   mustBeActive(caller.shop);
-  const { after, receivers } = await ctx.db.transaction().execute(async (trx) => {
+  const { after, receivers } = await ctx.atomically(async (trx) => {
     const [before, reachable] = await Promise.all([
       lockRma(trx, table, caller, id),
       reachableClients(ctx, trx, [caller.shop.id]),
@@ -56,11 +56,8 @@ export const changeRma = async <Table extends RmaTableName>(
       ],
       reachable,
     );
-    await ctx.write(trx, [
-      ...writes,
-      updateRma(trx, table, before.id, change as unknown as Updateable<Tables[Table]>),
-    ]);
-    return { after, receivers };
+    const update = updateRma(trx, table, before.id, change as unknown as Updateable<Tables[Table]>);
+    return { writes: [...writes, update], result: { after, receivers } };
   });
   for (const receiver of receivers) ctx.wake(receiver);
   return after;

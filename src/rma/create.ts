@@ -86,7 +86,7 @@ const createAll = async (ctx: Context, batch: Creation[]): Promise<(Created<unkn
   const goods = batch.flatMap(({ caller, request: { sku } }) =>
     sku === undefined ? [] : [{ shop_id: caller.shop.id, sku }],
   );
-  const { outcomes, receivers } = await ctx.db.transaction().execute(async (trx) => {
+  const { outcomes, receivers } = await ctx.atomically(async (trx) => {
     const [memory, counters, isDangerous, reachable] = await Promise.all([
       lockKeys(
         ctx,
@@ -145,16 +145,18 @@ const createAll = async (ctx: Context, batch: Creation[]): Promise<(Created<unkn
       }
     });
 
-    if (changes.length === 0) return { outcomes, receivers: new Set<string>() };
+    if (changes.length === 0) return { writes: [], result: { outcomes, receivers: new Set<string>() } };
     const { writes, receivers } = record(ctx, trx, changes, reachable);
     const insertions = KINDS.map((table) => ({ table, rows: rows[table] }) as Insertion);
-    await ctx.write(trx, [
-      ...insertions.filter(({ rows }) => rows.length > 0),
-      ...writes,
-      keepCounters(ctx, trx, counters),
-      ...remember(ctx, trx, answers),
-    ]);
-    return { outcomes, receivers };
+    return {
+      writes: [
+        ...insertions.filter(({ rows }) => rows.length > 0),
+        ...writes,
+        keepCounters(ctx, trx, counters),
+        ...remember(ctx, trx, answers),
+      ],
+      result: { outcomes, receivers },
+    };
   });
   for (const receiver of receivers) ctx.wake(receiver);
   return outcomes;

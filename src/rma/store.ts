@@ -24,8 +24,8 @@ const byId = onePer((ctx) => {
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
 });
 
-const findAll = async ({ db, oneOf }: Context, table: RmaTableName, ids: string[]) => {
-  const rows = await from(db, table)
+const findAll = async ({ reads, oneOf }: Context, table: RmaTableName, ids: string[]) => {
+  const rows = await from(reads, table)
     .selectAll()
     .where(sql<boolean>`id ${oneOf('id', [...new Set(ids)])}`)
     .execute();

@@ -58,7 +58,7 @@ export interface Total {
 export const totalsOf = onePer((ctx) =>
   gather(
     async (asked: { shopId: string; kind: RmaTableName }[]): Promise<Total[][]> => {
-      const rows = await ctx.db
+      const rows = await ctx.reads
         .selectFrom('rma_totals')
         .selectAll()
         .where(sql<boolean>`shop_id ${ctx.oneOf('id', [...new Set(asked.map(({ shopId }) => shopId))])}`)

@@ -1,7 +1,12 @@
 import type { Flights } from './flights.ts';
 
 /** Who is to be served: receivers that have something due, as far as is known, and those that will have. */
-export const createAgenda = ({ roomOf, room }: Pick<Flights, 'roomOf' | 'room'>) => {
+export const createAgenda = ({
+  roomOf,
+  room,
+  hasEased,
+  haveEased,
+}: Pick<Flights, 'roomOf' | 'room' | 'hasEased' | 'haveEased'>) => {
   const due = new Set<string>();
   /** Due, but at their cap: nobody looks at them again before one of their exchanges ends. */
   const parked = new Set<string>();
@@ -23,9 +28,10 @@ export const createAgenda = ({ roomOf, room }: Pick<Flights, 'roomOf' | 'room'>)
       later.set(clientId, Math.min(atMs, later.get(clientId) ?? atMs));
     },
     /** One of the receiver's exchanges has ended. Gives back whether somebody can be served now who could not before. */
-    landed: (clientId: string): boolean => (parked.delete(clientId) ? call(clientId) : false),
-    /** Whether somebody waits for room among all. */
-    isCrowded: (): boolean => due.size > 0,
+    landed: (clientId: string): boolean =>
+      hasEased(clientId) && parked.delete(clientId) ? call(clientId) : false,
+    /** Whether somebody waited for room among all, and there is some now. */
+    isRelieved: (): boolean => due.size > 0 && haveEased(),
     /** Takes the next receivers off the agenda, each with the room it has. */
     next(nowMs: number, most: number): { clientId: string; room: number }[] {
       for (const [clientId, atMs] of later) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { createAgenda } from './agenda.ts';
@@ -72,8 +73,9 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
       ),
     ]);
     for (const delivery of claimed) void carry(delivery, receivers.get(delivery.clientId));
-    for (const { clientId, room } of chosen)
-      if (claimed.filter((delivery) => delivery.clientId === clientId).length === room) agenda.call(clientId);
+    const counts = new Map<string, number>();
+    for (const { clientId } of claimed) counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
+    for (const { clientId, room } of chosen) if (counts.get(clientId) === room) agenda.call(clientId);
   };
 
   const carry = async (delivery: Claimed, receiver: Receiver | undefined): Promise<void> => {
@@ -87,7 +89,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     await settler.add(settlement);
     if (settlement.status === 'PENDING') agenda.callAt(clientId, settlement.dueAt);
     flights.settled();
-    if (settlement.status === 'PENDING' || agenda.isCrowded()) sleeper.wake();
+    if (settlement.status === 'PENDING' || agenda.isRelieved()) sleeper.wake();
   };
 
   const attempt = async (delivery: Claimed, receiver: Receiver & { url: string }) => {
@@ -148,6 +150,8 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
   const run = async (): Promise<void> => {
     while (!stopped) {
       try {
+        // What lands in one turn of the event loop makes room for one claim.
+        await nextTurn();
         const restMs = await round();
         if (restMs > 0) await sleeper.rest(restMs);
       } catch (error) {

@@ -18,7 +18,6 @@ export const createSettler = (
   let writing = false;
 
   const writeAll = async (): Promise<void> => {
-    writing = true;
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH);
       try {
@@ -40,7 +39,10 @@ export const createSettler = (
     add: (settlement: Settlement): Promise<void> =>
       new Promise((done) => {
         waiting.push({ settlement, done });
-        if (!writing) void writeAll();
+        if (writing) return;
+        writing = true;
+        // Those that end in the same turn of the event loop are written together.
+        setImmediate(writeAll);
       }),
   };
 };

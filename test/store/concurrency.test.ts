@@ -6,7 +6,6 @@ import type { Caller } from '../../src/caller.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
-import type { Trx } from '../../src/db/database.ts';
 import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
 import { forgetExpiredKeys } from '../../src/rma/idempotency.ts';
 import { nextInstant } from '../../src/rma/record.ts';
@@ -80,14 +79,13 @@ describe('a place in the allowance', () => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
     return { ctx, shop: await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE', allowance: limit }) };
   };
-  const takeIn = async (ctx: Context, trx: Trx, shop: Shop, nowMs: number): Promise<number> => {
-    const counters = await lockCounters(ctx, trx, [shop.id]);
-    const number = takePlace(counters.get(shop.id) as Counter, shop, nowMs);
-    await ctx.write(trx, [keepCounters(ctx, trx, counters)]);
-    return number;
-  };
-  const take = (ctx: Context, shop: Shop, nowMs: number) =>
-    ctx.db.transaction().execute((trx) => takeIn(ctx, trx, shop, nowMs));
+  const take = (ctx: Context, shop: Shop, nowMs: number, failure?: Error): Promise<number> =>
+    ctx.atomically(async (trx) => {
+      const counters = await lockCounters(ctx, trx, [shop.id]);
+      const result = takePlace(counters.get(shop.id) as Counter, shop, nowMs);
+      if (failure) throw failure;
+      return { writes: [keepCounters(ctx, trx, counters)], result };
+    });
   const counters = (ctx: Context) =>
     ctx.db
       .selectFrom('shop_counters')
@@ -127,10 +125,7 @@ describe('a place in the allowance', () => {
 
   it('is given back by a creation that fails', async () => {
     const { ctx, shop } = await setUp(1);
-    const failing = ctx.db.transaction().execute(async (trx) => {
-      await takeIn(ctx, trx, shop, NOON);
-      throw new Error('something after it failed');
-    });
+    const failing = take(ctx, shop, NOON, new Error('something after it failed'));
     await expect(failing).rejects.toThrow('something after it failed');
     expect(await counters(ctx)).toMatchObject({ month_used: 0 });
     expect(await take(ctx, shop, NOON)).toBe(1);
