@@ -4,6 +4,10 @@ const LATENCY_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 export interface Metrics {
   registry: Registry;
+  /** To be told of every request's beginning and end, whatever becomes of it. */
+  beginRequest(): void;
+  endRequest(): void;
+  requestsUnderWay(): number;
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
   observeQuery(durationMs: number, failed: boolean): void;
   observeAttempt(result: 'acknowledged' | 'refused' | 'failed'): void;
@@ -17,6 +21,7 @@ export const createMetrics = (): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  let underWay = 0;
   const requests = new Histogram({
     name: 'handback_http_request_duration_seconds',
     help: 'Time to answer a request, by method, route and status.',
@@ -61,6 +66,13 @@ export const createMetrics = (): Metrics => {
           this.set(await read().catch(() => Number.NaN));
         },
       }),
+    beginRequest() {
+      underWay += 1;
+    },
+    endRequest() {
+      underWay -= 1;
+    },
+    requestsUnderWay: () => underWay,
     observeRequest: (labels, seconds) => requests.observe(labels, seconds),
     observeQuery: (durationMs, failed) => {
       queries.observe(durationMs / 1000);

@@ -5,6 +5,9 @@ import { REQUEST_ID_HEADER } from './request-id.ts';
 /** Names every answer, and counts, times and logs it. The route's pattern is logged, never its address: that may hold a customer's data. */
 export const observeRequests = (app: FastifyInstance, ctx: Context): void => {
   app.addHook('onRequest', (request, reply, done) => {
+    ctx.metrics.beginRequest();
+    // Also where the caller hangs up.
+    reply.raw.once('close', ctx.metrics.endRequest);
     reply.header(REQUEST_ID_HEADER, request.id);
     done();
   });

@@ -40,7 +40,11 @@ export const createSender = (guard: AddressGuard): Sender => {
       const bytes = Buffer.from(body, 'utf8');
       const signal = AbortSignal.timeout(EXCHANGE_TIMEOUT_MS);
       try {
-        const { statusCode, body: answer } = await request(url, {
+        const {
+          statusCode,
+          headers,
+          body: answer,
+        } = await request(url, {
           dispatcher: agent,
           method: 'POST',
           headers: {
@@ -56,7 +60,9 @@ export const createSender = (guard: AddressGuard): Sender => {
           headersTimeout: EXCHANGE_TIMEOUT_MS,
           bodyTimeout: EXCHANGE_TIMEOUT_MS,
         });
-        await readSome(answer);
+        // Most answers are empty, and then there is nothing to wait for.
+        if (statusCode === 204 || headers['content-length'] === '0') answer.resume();
+        else await readSome(answer);
         return { statusCode, error: null, timedOut: false };
       } catch (error) {
         return { statusCode: null, error: wordsFor(error), timedOut: signal.aborted };

@@ -36,7 +36,7 @@ export interface Dispatcher {
  */
 export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dispatcher> => {
   const sleeper = createSleeper();
-  const flights = createFlights();
+  const flights = createFlights(ctx.metrics.requestsUnderWay);
   const agenda = createAgenda(flights);
   const settler = createSettler((batch) => ctx.lightly((db) => settle({ ...ctx, db }, batch)), ctx);
   const secrets = secretCache(ctx);
@@ -46,6 +46,10 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
   const wake = (clientId: string | null): void => {
     if (clientId === null) nextLookAt = 0;
     if (clientId === null || agenda.call(clientId)) sleeper.wake();
+  };
+
+  const wakeIfRelieved = (): void => {
+    if (agenda.isRelieved()) sleeper.wake();
   };
 
   /** One round; gives back how long to rest before the next, 0 where there may be more to take at once. */
@@ -80,16 +84,17 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
 
   const carry = async (delivery: Claimed, receiver: Receiver | undefined): Promise<void> => {
     const { clientId } = delivery;
-    flights.start(clientId);
+    const flight = flights.start(clientId, wakeIfRelieved);
     const { settlement, timedOut } = receiver?.url
       ? await attempt(delivery, { ...receiver, url: receiver.url })
       : withoutReceiver(delivery, receiver?.shopId ?? null);
-    flights.land(clientId, timedOut);
+    flights.land(flight, timedOut);
     if (agenda.landed(clientId)) sleeper.wake();
     await settler.add(settlement);
     if (settlement.status === 'PENDING') agenda.callAt(clientId, settlement.dueAt);
     flights.settled();
-    if (settlement.status === 'PENDING' || agenda.isRelieved()) sleeper.wake();
+    if (settlement.status === 'PENDING') sleeper.wake();
+    else wakeIfRelieved();
   };
 
   const attempt = async (delivery: Claimed, receiver: Receiver & { url: string }) => {

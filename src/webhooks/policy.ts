@@ -19,6 +19,14 @@ export const ANSWER_LIMIT_BYTES = 64 * 1024;
 /** What one receiver may have under way from this process, so that a slow one cannot take everybody's turn. */
 export const MOST_IN_FLIGHT_PER_RECEIVER = 8;
 export const MOST_IN_FLIGHT = 512;
+/**
+ * Of these so many may be fresh. Receivers that answer keep the process busy with their answers, and more at once would
+ * only make everybody else wait; one that has not answered for a while costs nothing and leaves its place to others.
+ */
+export const MOST_FRESH = 64;
+/** The same while requests are under way in this process: whoever waits for an answer goes first. */
+export const MOST_FRESH_BESIDE_REQUESTS = 8;
+export const FRESH_MS = 500;
 
 /** Longer than an exchange with room to settle it; after that another process may take the delivery over. */
 export const LEASE_MS = 20_000;

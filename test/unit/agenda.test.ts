@@ -1,16 +1,31 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAgenda } from '../../src/webhooks/agenda.ts';
-import { createFlights } from '../../src/webhooks/flights.ts';
-import { MOST_IN_FLIGHT, MOST_IN_FLIGHT_PER_RECEIVER } from '../../src/webhooks/policy.ts';
+import { createFlights, type Flight } from '../../src/webhooks/flights.ts';
+import {
+  FRESH_MS,
+  MOST_FRESH,
+  MOST_IN_FLIGHT,
+  MOST_IN_FLIGHT_PER_RECEIVER,
+} from '../../src/webhooks/policy.ts';
 
 const CAP = MOST_IN_FLIGHT_PER_RECEIVER;
 const setUp = () => {
-  const flights = createFlights();
+  const flights = createFlights(() => 0);
   const agenda = createAgenda(flights);
-  const fly = (clientId: string, count: number) => {
-    for (let i = 0; i < count; i++) flights.start(clientId);
+  const inTheAir: Flight[] = [];
+  onTestFinished(() => inTheAir.forEach((flight) => void flights.land(flight, false)));
+  const fly = (clientId: string, count: number): Flight[] => {
+    const some = Array.from({ length: count }, () => flights.start(clientId, () => {}));
+    inTheAir.push(...some);
+    return some;
   };
-  return { flights, agenda, fly };
+  const end = (some: Flight[], timedOut = false) => {
+    for (const flight of some) {
+      flights.land(flight, timedOut);
+      flights.settled();
+    }
+  };
+  return { agenda, fly, end };
 };
 
 describe('receivers with something due', () => {
@@ -26,40 +41,50 @@ describe('receivers with something due', () => {
   });
 
   it('wait at their cap without being looked at, until half of their exchanges have ended', () => {
-    const { agenda, flights, fly } = setUp();
-    fly('full', CAP);
+    const { agenda, end, fly } = setUp();
+    const [first, ...others] = fly('full', CAP) as [Flight, ...Flight[]];
     expect(agenda.call('full')).toBe(false);
     expect([agenda.isRelieved(), agenda.next(0, 10)]).toEqual([false, []]);
-    flights.land('full', false);
+    end([first]);
     // One free place is not worth a claim yet.
     expect(agenda.landed('full')).toBe(false);
-    for (let i = 1; i < CAP / 2; i++) flights.land('full', false);
+    end(others.slice(0, CAP / 2 - 1));
     expect(agenda.landed('full')).toBe(true);
     expect(agenda.next(0, 10)).toEqual([{ clientId: 'full', room: CAP / 2 }]);
     expect(agenda.landed('full')).toBe(false);
   });
 
   it('get one exchange at a time after they let one run out of time', () => {
-    const { agenda, flights, fly } = setUp();
-    fly('slow', 1);
-    flights.land('slow', true);
+    const { agenda, end, fly } = setUp();
+    end(fly('slow', 1), true);
     agenda.call('slow');
     expect(agenda.next(0, 10)).toEqual([{ clientId: 'slow', room: 1 }]);
   });
 
-  it('wait their turn while all together have no room', () => {
-    const { agenda, flights, fly } = setUp();
-    for (let i = 0; i < MOST_IN_FLIGHT / CAP; i++) fly(`busy-${i}`, CAP);
+  it('wait their turn while all together have no room, for fresh exchanges or for any', () => {
+    const { agenda, end, fly } = setUp();
+    const busy = Array.from({ length: MOST_FRESH / CAP }, (_, i) => fly(`busy-${i}`, CAP)).flat();
     expect(agenda.call('idle')).toBe(false);
     expect([agenda.isRelieved(), agenda.next(0, 10)]).toEqual([false, []]);
-    for (let i = 0; i < 4; i++) {
-      for (let j = 0; j < CAP; j++) {
-        flights.land(`busy-${i}`, false);
-        flights.settled();
-      }
-    }
+    end(busy.slice(0, 31));
+    expect(agenda.isRelieved()).toBe(false);
+    end(busy.slice(31, 32));
     expect(agenda.isRelieved()).toBe(true);
     expect(agenda.next(0, 10)).toEqual([{ clientId: 'idle', room: CAP }]);
+  });
+
+  it('get the places of exchanges that are no longer fresh', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { agenda, fly } = setUp();
+    for (let i = 0; i < MOST_IN_FLIGHT / CAP; i++) {
+      fly(`hanging-${i}`, CAP);
+      if (i % (MOST_FRESH / CAP) === MOST_FRESH / CAP - 1) {
+        expect(agenda.call('idle')).toBe(false);
+        vi.advanceTimersByTime(FRESH_MS);
+        expect(agenda.call('idle')).toBe(i < MOST_IN_FLIGHT / CAP - 1);
+      }
+    }
   });
 
   it('are taken in their order, so many at once', () => {
