@@ -68,9 +68,13 @@ export interface SeededRmas {
 const oneOf = (values: readonly string[], n: string): string =>
   `case ${n} % ${values.length} ${values.map((value, i) => `when ${i} then '${value}'`).join(' ')} end`;
 
+/** One in ten is still under way, in any status; the others have come to their end, as in a shop that has been at it for long. */
+const mostlyEnded = (values: readonly string[], ended: string): string =>
+  `case when n % 10 = 0 then ${oneOf(values, '(n / 10)')} else '${ended}' end`;
+
 /**
  * As many repairs as asked for and a tenth as many trade returns, shared out among the shops, over 200 days and all
- * statuses, 25 with each `externalRef`.
+ * statuses, most of them at their end, 25 with each `externalRef`.
  */
 export const seedRmas = async (
   database: TestDatabase,
@@ -114,7 +118,7 @@ export const seedRmas = async (
       'offline_repairs',
       {
         ...shared,
-        status: oneOf(OFFLINE_REPAIR_STATUSES, 'n'),
+        status: mostlyEnded(OFFLINE_REPAIR_STATUSES, 'OFFLINE_CLOSED'),
         order_number: `'SO-' || n`,
         faulty_item: `'{"sku":"SKU-' || (n % 5000) || '","serialNumber":"SN-' || n || '",' || ${item}`,
         fault_description: `'Does not heat up any more'`,
@@ -130,7 +134,7 @@ export const seedRmas = async (
       'trade_returns',
       {
         ...shared,
-        status: oneOf(TRADE_RETURN_STATUSES, 'n'),
+        status: mostlyEnded(TRADE_RETURN_STATUSES, 'TRADE_RESOLVED'),
         trade_order_number: `'TO-' || n`,
         company_name: `'Company ' || (n % 300)`,
         company_id: `'company-' || (n % 300)`,

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/postgres-server.ts';
 import { startChild } from './children.ts';
@@ -7,7 +9,14 @@ import type { TestDatabase } from './databases.ts';
 // The service as a process of its own, measured from outside. All gates are on; limits count by the address that a
 // proxy names, and the load comes from thousands of addresses.
 
-const COMMAND = fileURLToPath(new URL('../bin/handback.js', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** What `npm start` runs, flags included, without npm around it. */
+const START = (
+  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } }
+).scripts.start
+  .split(' ')
+  .slice(1)
+  .map((part) => (part.endsWith('.js') ? join(ROOT, part) : part));
 
 export interface Service {
   url: string;
@@ -30,7 +39,7 @@ export const startService = async (
   more: Record<string, string> = {},
 ): Promise<Service> => {
   const port = await freePort();
-  const child = await startChild(process.execPath, [COMMAND, 'serve'], /is ready at/, {
+  const child = await startChild(process.execPath, START, /is ready at/, {
     env: { ...serviceEnv(database, port), ...more },
     listen: 'stderr',
   });

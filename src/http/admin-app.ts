@@ -34,7 +34,7 @@ export const serveAdminApp = async (app: FastifyInstance): Promise<void> => {
   app.addHook('onSend', async (_request, reply) => {
     reply.header('content-security-policy', POLICY);
   });
-  await app.register(statics, { root: BUILT, serve: false, cacheControl: false });
+  await app.register(statics, { root: BUILT, serve: false, cacheControl: false, preCompressed: true });
   app.get<{ Params: { '*': string } }>('/admin/*', hide, (request, reply) => {
     const path = request.params['*'];
     // What is no address of the admin API is no page either.
