@@ -30,7 +30,7 @@ export type Insertion = {
 }[keyof Tables];
 
 /** What is to be written, and what comes of it. */
-export interface Decided<Result> {
+interface Decided<Result> {
   writes: Write[];
   result: Result;
 }
