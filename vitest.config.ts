@@ -13,8 +13,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // The suites start servers and databases of their own; more than one file a core only makes them wait.
-    maxWorkers: 2,
+    // For two cores: the suites start servers and databases of their own, and a third of them waits for time to pass.
+    maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'sqlite', include: BOTH_ENGINES, env: { ENGINE: 'sqlite' } } },
       {

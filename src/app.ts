@@ -37,6 +37,8 @@ const trustedProxies = (setting: Config['trustProxy']) =>
 export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   const app = fastify({
     loggerInstance: ctx.log as Logger,
+    // Our lines name the request themselves; a logger for each would cost more than the lines.
+    childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies(ctx.config.trustProxy),
     bodyLimit: BODY_LIMIT_BYTES,

@@ -17,7 +17,7 @@ const POSTGRES_AWAY = /^(08|53|57P|58|40|25006|55P03)/;
 const SOCKET_AWAY = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
 const SQLITE_AWAY = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN)/;
 const CLIENT_AWAY =
-  /^(Query read timeout|timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/;
+  /^(Query read timeout|timeout expired|timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/;
 
 const isDriverError = (error: unknown): error is DriverError => error instanceof Error;
 

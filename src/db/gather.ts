@@ -9,12 +9,13 @@ interface GatherOptions {
 
 /**
  * Turns work on many items into a function for one. What is asked for in one turn of the event loop, or while earlier
- * batches are under way, shares the next batch: no added wait when idle, few round trips under load. An item's own refusal
- * is an `Error` in its place among the results. Where a whole batch fails, each of its items is tried alone, so that one
- * that cannot be had fails by itself; unless the database is away, which is nobody's fault and would only take longer.
+ * batches are under way, shares the next batch: no added wait when idle, few round trips under load. In an item's place among
+ * the results may also be its own refusal, an `Error`, or a promise where it takes longer than its batch. Where a whole batch
+ * fails, each of its items is tried alone, so that one that cannot be had fails by itself; unless the database is away,
+ * which is nobody's fault and would only take longer.
  */
 export const gather = <Item, Result>(
-  work: (items: Item[]) => Promise<(Result | Error)[]>,
+  work: (items: Item[]) => Promise<(Result | Promise<Result> | Error)[]>,
   { most, sideBySide }: GatherOptions,
 ): ((item: Item) => Promise<Result>) => {
   interface Asked {

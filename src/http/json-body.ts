@@ -5,23 +5,40 @@ export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Strings, and the brackets and colons outside of them: all it takes to find the keys of a text that is known to be JSON. */
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
+/** Where the string that begins at `start` ends: at the first quote behind an even number of backslashes. */
+const endOfString = (json: string, start: number): number => {
+  let end = start;
+  let slashes = 1;
+  while (slashes % 2 === 1) {
+    end = json.indexOf('"', end + 1);
+    slashes = 0;
+    while (json[end - 1 - slashes] === '\\') slashes += 1;
+  }
+  return end;
+};
 
-/** The first key that an object holds twice. Parsers disagree on which of the two counts, so neither is taken. */
+/**
+ * The first key that an object holds twice, in a text that is known to be JSON. Parsers disagree on which of the two counts, so
+ * neither is taken.
+ */
 const repeatedKey = (json: string): string | null => {
   const open: (Set<string> | null)[] = [];
   let last = '';
-  for (const [token] of json.matchAll(TOKENS)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '[') open.push(null);
-    else if (token === '}' || token === ']') open.pop();
-    else if (token === ':') {
+  for (let i = 0; i < json.length; i++) {
+    const sign = json[i];
+    if (sign === '"') {
+      const end = endOfString(json, i);
+      last = json.slice(i, end + 1);
+      i = end;
+    } else if (sign === '{') open.push(new Set());
+    else if (sign === '[') open.push(null);
+    else if (sign === '}' || sign === ']') open.pop();
+    else if (sign === ':') {
       const keys = open.at(-1);
       const key: string = last.includes('\\') ? JSON.parse(last) : last.slice(1, -1);
       if (keys?.has(key)) return key;
       keys?.add(key);
-    } else last = token;
+    }
   }
   return null;
 };

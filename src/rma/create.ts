@@ -77,11 +77,43 @@ export const createRma = async <Table extends RmaTableName, Answer>(
 
 const creations = onePer((ctx) => ({
   alone: keysInUse(),
-  create: gather((batch: Creation[]) => createAll(ctx, batch), { most: 100, sideBySide: 2 }),
+  create: gather((batch: Creation[]) => createAll(ctx, batch, patientCreator(ctx)), {
+    most: 100,
+    sideBySide: 1,
+  }),
 }));
 
-/** Many creations in one transaction: all that is to be known is read and held first, then everything is written. */
-const createAll = async (ctx: Context, batch: Creation[]): Promise<(Created<unknown> | Error)[]> => {
+type Create = (creation: Creation) => Promise<Created<unknown>>;
+
+/** For shops whose counters somebody else holds: each shop's creations wait by themselves, and hold nobody up. */
+const patientCreator = onePer((ctx) => {
+  const ofShop = new Map<string, { create: Create; waiting: number }>();
+  return async (creation: Creation): Promise<Created<unknown>> => {
+    const { id } = creation.caller.shop;
+    const shop = ofShop.get(id) ?? {
+      create: gather((batch: Creation[]) => createAll(ctx, batch, null), { most: 100, sideBySide: 1 }),
+      waiting: 0,
+    };
+    ofShop.set(id, shop);
+    shop.waiting += 1;
+    try {
+      return await shop.create(creation);
+    } finally {
+      shop.waiting -= 1;
+      if (shop.waiting === 0) ofShop.delete(id);
+    }
+  };
+});
+
+/**
+ * Many creations in one transaction: all that is to be known is read and held first, then everything is written. Creations
+ * for shops whose counters somebody else holds are handed to `later`; without it, those are waited for.
+ */
+const createAll = async (
+  ctx: Context,
+  batch: Creation[],
+  later: Create | null,
+): Promise<(Created<unknown> | Promise<Created<unknown>> | Error)[]> => {
   const shopIds = [...new Set(batch.map(({ caller }) => caller.shop.id))];
   const goods = batch.flatMap(({ caller, request: { sku } }) =>
     sku === undefined ? [] : [{ shop_id: caller.shop.id, sku }],
@@ -93,7 +125,7 @@ const createAll = async (ctx: Context, batch: Creation[]): Promise<(Created<unkn
         trx,
         batch.flatMap(({ use }) => use ?? []),
       ),
-      lockCounters(ctx, trx, shopIds),
+      lockCounters(ctx, trx, shopIds, later ? 'leave out' : 'wait'),
       findDangerous(ctx, trx, goods),
       reachableClients(ctx, trx, shopIds),
     ]);
@@ -102,12 +134,12 @@ const createAll = async (ctx: Context, batch: Creation[]): Promise<(Created<unkn
     const changes: Change[] = [];
     const answers: { use: KeyUse; answer: unknown; nowMs: number }[] = [];
 
-    const createOne = ({ caller, request, use, nowMs }: Creation): Created<unknown> => {
+    const createOne = ({ caller, request, use, nowMs }: Creation): Created<unknown> | null => {
       const { shop, actor } = caller;
       const first = use && memory.recall(use, nowMs);
       if (first) return { answer: first, replayed: true };
       const counter = counters.get(shop.id);
-      if (!counter) throw new Error('a shop without counters');
+      if (!counter) return null;
       const rma: NewRma = {
         id: newId(nowMs),
         shop_id: shop.id,
@@ -159,5 +191,8 @@ const createAll = async (ctx: Context, batch: Creation[]): Promise<(Created<unkn
     };
   });
   for (const receiver of receivers) ctx.wake(receiver);
-  return outcomes;
+  // Only now, when the transaction has ended that holds their keys.
+  return batch.map(
+    (creation, i) => outcomes[i] ?? (later ? later(creation) : new Error('a shop without counters')),
+  );
 };

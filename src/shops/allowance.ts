@@ -13,19 +13,20 @@ export type Counters = Map<string, Counter>;
 
 /**
  * The counters of these shops, held until the transaction ends, so that check and count cannot come apart and a creation
- * that fails gives its place back. Always in the same order, so that nobody waits in a circle.
+ * that fails gives its place back. Those that somebody else holds are waited for, or left out.
  */
 export const lockCounters = async (
   { oneOf }: Pick<Context, 'oneOf'>,
   trx: Trx,
   shopIds: string[],
+  others: 'wait' | 'leave out',
 ): Promise<Counters> => {
   const rows = await trx
     .selectFrom('shop_counters')
     .selectAll()
     .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
-    .orderBy('shop_id')
     .forUpdate()
+    .$if(others === 'leave out', (query) => query.skipLocked())
     .execute();
   return new Map(rows.map((row) => [row.shop_id, row]));
 };

@@ -81,7 +81,7 @@ describe('a place in the allowance', () => {
   };
   const take = (ctx: Context, shop: Shop, nowMs: number, failure?: Error): Promise<number> =>
     ctx.atomically(async (trx) => {
-      const counters = await lockCounters(ctx, trx, [shop.id]);
+      const counters = await lockCounters(ctx, trx, [shop.id], 'wait');
       const result = takePlace(counters.get(shop.id) as Counter, shop, nowMs);
       if (failure) throw failure;
       return { writes: [keepCounters(ctx, trx, counters)], result };
