@@ -6,6 +6,7 @@ export const theme = createTheme({
   primaryShade: 8,
   defaultRadius: 'md',
   cursorType: 'pointer',
+  respectReducedMotion: true,
   // Named, not imported: most of them are not needed to begin with.
   components: {
     // A dialog's heading is none of the page's: a second banner would mislead those who jump between landmarks.
