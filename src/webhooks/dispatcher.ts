@@ -160,6 +160,8 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
         const restMs = await round();
         if (restMs > 0) await sleeper.rest(restMs);
       } catch (error) {
+        // Whoever was to be served is off the agenda; the look finds them again.
+        nextLookAt = 0;
         ctx.log.warn(
           { fault: describeError(error) },
           'the webhook queue could not be read; it will be tried again',
