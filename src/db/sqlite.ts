@@ -33,7 +33,7 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
 
   const statements = cachingStatements(connection);
   const db = new Kysely<Tables>({
-    dialect: new Dialect(connection),
+    dialect: new Dialect(connection, statements),
     log: logQuery(onQuery),
   });
   /** On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart. */
@@ -127,14 +127,18 @@ const cachingStatements = (connection: Sqlite.Database) => {
   };
 };
 
+type Statements = ReturnType<typeof cachingStatements>;
+
 class Dialect extends SqliteDialect {
   readonly #connection: Sqlite.Database;
-  constructor(connection: Sqlite.Database) {
-    super({ database: cachingStatements(connection) });
+  readonly #statements: Statements;
+  constructor(connection: Sqlite.Database, statements: Statements) {
+    super({ database: statements });
     this.#connection = connection;
+    this.#statements = statements;
   }
   override createDriver(): Driver {
-    return new ImmediateDriver(this.#connection);
+    return new ImmediateDriver(this.#connection, this.#statements);
   }
   override createQueryCompiler() {
     return new Compiler();
@@ -147,8 +151,8 @@ class Dialect extends SqliteDialect {
 /** A transaction takes the write lock at its start, so it never fails half-way because somebody else wrote first. */
 class ImmediateDriver extends SqliteDriver {
   readonly #connection: Sqlite.Database;
-  constructor(connection: Sqlite.Database) {
-    super({ database: cachingStatements(connection) });
+  constructor(connection: Sqlite.Database, statements: Statements) {
+    super({ database: statements });
     this.#connection = connection;
   }
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
