@@ -54,12 +54,6 @@ export const forbidden = [
     'The command line and the app call the features.',
   ),
   forbid(
-    'only-config-reads-env',
-    { path: '^src/db/' },
-    { path: '^src/(context|app|main)\\.ts$' },
-    'The floor is put together above it.',
-  ),
-  forbid(
     'admin-knows-only-the-contract',
     { path: '^admin/' },
     { path: '^(src|test|bench|scripts)/' },
