@@ -1,4 +1,4 @@
-import { instant } from '../contract/common.ts';
+import { instant } from '../src/instant.ts';
 import { repairBody } from '../test/support/bodies.ts';
 import { newRepair, viewOf } from './baselines/repair.ts';
 

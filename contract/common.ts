@@ -20,7 +20,6 @@ export const Instant = z.string().meta({
   description: 'ISO 8601 UTC with milliseconds.',
   examples: ['2026-11-15T09:30:00.000Z'],
 });
-export const instant = (ms: number): string => new Date(ms).toISOString();
 
 /** The fields both kinds of RMA end with. */
 export const stamps = { createdAt: Instant, updatedAt: Instant };

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import type { ApiClientView, ChangeApiClient, CreateApiClient, DeliveryQuery } from '../../contract/admin.ts';
-import { instant, isId } from '../../contract/common.ts';
+import { isId } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { instant } from '../instant.ts';
 import { listDeliveries, viewDelivery } from '../webhooks/deliveries.ts';
 import { enqueueTest } from '../webhooks/outbox.ts';
 import { changeClient, createClient, revokeClient } from './actions.ts';

@@ -1,7 +1,8 @@
 import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/admin-people.ts';
-import { type Actor, instant, listEnvelope, type Page } from '../../contract/common.ts';
+import { type Actor, listEnvelope, type Page } from '../../contract/common.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { newId } from '../ids.ts';
+import { instant } from '../instant.ts';
 
 interface AuditRecord {
   shopId: string;

@@ -1,5 +1,5 @@
-import { instant } from '../../contract/common.ts';
 import type { ApiClient } from '../api-clients/store.ts';
+import { instant } from '../instant.ts';
 import type { Shop } from '../shops/plans.ts';
 
 /** A command that was understood but cannot be done: one line on standard error, exit status 1. */

@@ -1,6 +1,7 @@
-import { instant, rmaNumber } from '../../contract/common.ts';
+import { rmaNumber } from '../../contract/common.ts';
 import type { OfflineRepair } from '../../contract/offline-repair.ts';
 import type { Row } from '../db/tables.ts';
+import { instant } from '../instant.ts';
 
 export const viewOfflineRepair = (row: Row<'offline_repairs'>): OfflineRepair => ({
   id: row.id,

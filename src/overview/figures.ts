@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import { AGE_STEPS_DAYS, type Overview } from '../../contract/admin.ts';
-import { instant, rmaNumber } from '../../contract/common.ts';
+import { rmaNumber } from '../../contract/common.ts';
 import {
   ENDED_STATUSES,
   OFFLINE_REPAIR_STATUSES,
@@ -10,6 +10,7 @@ import {
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { lowestId } from '../ids.ts';
+import { instant } from '../instant.ts';
 import { totalsOf } from '../rma/totals.ts';
 import type { RmaTableName } from '../rma/visibility.ts';
 import { monthUsed } from '../shops/allowance.ts';

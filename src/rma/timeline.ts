@@ -1,7 +1,8 @@
-import { instant, isId, type TimelineEntry } from '../../contract/common.ts';
+import { isId, type TimelineEntry } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { instant } from '../instant.ts';
 import { findRma } from './store.ts';
 import type { RmaTableName } from './visibility.ts';
 

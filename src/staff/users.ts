@@ -1,5 +1,5 @@
 import type { ChangeUser, User, UserQuery, UserRole } from '../../contract/admin-people.ts';
-import { type Actor, instant, listEnvelope } from '../../contract/common.ts';
+import { type Actor, listEnvelope } from '../../contract/common.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
@@ -7,6 +7,7 @@ import { isDuplicate } from '../db/errors.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { instant } from '../instant.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';
 import { deleteUser, insertUser, keptEmail, listUserRows, lockUser, updateUser } from './store.ts';

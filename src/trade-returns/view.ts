@@ -1,6 +1,7 @@
-import { instant, rmaNumber } from '../../contract/common.ts';
+import { rmaNumber } from '../../contract/common.ts';
 import type { TradeReturn } from '../../contract/trade-return.ts';
 import type { Row } from '../db/tables.ts';
+import { instant } from '../instant.ts';
 
 export const viewTradeReturn = (row: Row<'trade_returns'>): TradeReturn => ({
   id: row.id,

@@ -1,7 +1,8 @@
 import type { Delivery, DeliveryQuery } from '../../contract/admin.ts';
-import { instant, listEnvelope } from '../../contract/common.ts';
+import { listEnvelope } from '../../contract/common.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
+import { instant } from '../instant.ts';
 import type { Attempt } from './queue.ts';
 
 export const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({

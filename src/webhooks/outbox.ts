@@ -1,9 +1,10 @@
 import type { Insertable } from 'kysely';
-import { instant, rmaNumber } from '../../contract/common.ts';
+import { rmaNumber } from '../../contract/common.ts';
 import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
 import type { Db } from '../db/database.ts';
 import type { Row, Tables } from '../db/tables.ts';
 import { newId } from '../ids.ts';
+import { instant } from '../instant.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';
 import { type Reachable, recipientOf } from './recipient.ts';
 
