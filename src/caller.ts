@@ -5,6 +5,8 @@ import type { Shop } from './shops/plans.ts';
 export interface Caller {
   shop: Shop;
   actor: Actor;
+  /** An API client to which events can be sent. */
+  hasWebhook?: boolean;
 }
 
 /** Whoever uses the command line on the server. */

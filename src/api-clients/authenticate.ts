@@ -46,5 +46,9 @@ export const authenticate = async (ctx: Context, headers: IncomingHttpHeaders): 
       ctx.log.warn({ clientId: client.id }, 'could not note the last use of a client'),
     );
   }
-  return { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
+  return {
+    shop,
+    actor: { type: 'API_CLIENT', id: client.id, name: client.name },
+    hasWebhook: client.webhookUrl !== null,
+  };
 };

@@ -12,6 +12,9 @@ export interface RateWindow {
   seconds: number;
 }
 
+/** The short one of two comes first, and what it turns away spends nothing of the long one. */
+export type RateWindows = readonly [RateWindow] | readonly [RateWindow, RateWindow];
+
 /** How a key stands after a call: in the window that turned it away, or in the last one. */
 export interface RateState {
   window: RateWindow;
@@ -35,32 +38,42 @@ interface Decided<Result> {
   result: Result;
 }
 
-export type ColumnKind = 'id' | 'text' | 'integer';
+/** `sent` is called when the changes are on their way. */
+export type Lane = <Result>(
+  work: (trx: Trx) => Promise<Decided<Result>>,
+  sent?: () => void,
+) => Promise<Result>;
 
-/** In a statement's text: its plan depends on the values, a search's pattern for example, and is not to be kept. */
-export const PLANNED_ANEW = '/* planned anew */';
+export type ColumnKind = 'id' | 'text' | 'integer';
 
 /** What an engine gives the rest of the house; only this folder knows which engine it is. */
 export interface Database {
   db: Db;
-  /** For short reads, which many requests share. */
+  /** For statements of which one plan is right whatever their values are: it is made once and kept. */
+  steady: Db;
+  /** The same for short reads, which many requests share. */
   reads: Db;
   /** Brings the schema up to date, once, however many processes ask at the same time. */
   migrate(): Promise<void>;
   rateLimiter(window: RateWindow): RateLimiterAbstract;
-  /** Counts calls of a key in all these windows, in their order; one that is turned away spends nothing of the later ones. */
-  rateGate(windows: readonly RateWindow[]): RateGate;
+  rateGate(windows: RateWindows): RateGate;
   /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
   tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;
   /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
   /** To stand after a column: it is one of these, as one parameter, whatever their number. */
   oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
+  /** Whether a text column has this part, in the same upper and lower case. */
+  contains(column: string, part: string): RawBuilder<boolean>;
   /**
    * A transaction that first reads, and then writes what follows from that. The changes must not look at each other's
    * effects: they are made in one round trip with the commit.
    */
-  atomically<Result>(work: (trx: Trx) => Promise<Decided<Result>>): Promise<Result>;
+  atomically: Lane;
+  /** For such transactions one after another: the next may be asked for as soon as one calls `sent`. */
+  lane(): Lane;
+  /** How much is best done in one of them at most, where more is waiting. */
+  laneful: number;
   /**
    * Runs work whose loss in a power cut does no harm, without waiting for the disk. What it writes is seen by everybody at
    * once and is on disk with the next commit that does wait.

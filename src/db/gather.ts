@@ -1,5 +1,16 @@
 import { isUnavailable } from './errors.ts';
 
+let starting: (() => void)[] = [];
+/** All that begins in the next turn of the event loop begins together, so that what it sends to the database is one packet. */
+export const nextTurn = (start: () => void): void => {
+  if (starting.push(start) > 1) return;
+  setImmediate(() => {
+    const all = starting;
+    starting = [];
+    for (const each of all) each();
+  });
+};
+
 interface GatherOptions {
   /** Items in one batch. */
   most: number;
@@ -56,7 +67,7 @@ export const gather = <Item, Result>(
   const callSoon = (): void => {
     if (called || waiting.length === 0) return;
     called = true;
-    setImmediate(start);
+    nextTurn(start);
   };
 
   return (item) =>

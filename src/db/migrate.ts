@@ -5,6 +5,7 @@ import { webhookDeliveries } from './migrations/0002-webhook-deliveries.ts';
 import { tradeReturns } from './migrations/0003-trade-returns.ts';
 import { people } from './migrations/0004-people.ts';
 import { atScale } from './migrations/0005-at-scale.ts';
+import { bursts } from './migrations/0006-bursts.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,6 +16,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0003-trade-returns': tradeReturns,
   '0004-people': people,
   '0005-at-scale': atScale,
+  '0006-bursts': bursts,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

@@ -1,23 +1,27 @@
-import type { RateGate, RateState, RateWindow } from './database.ts';
+import type { RateGate, RateState, RateWindow, RateWindows } from './database.ts';
 import { gather } from './gather.ts';
 import type { SharedConnection } from './postgres-shared.ts';
 
 /** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
 const MOST_REMEMBERED = 10_000;
 
+/** How a key stands after some calls. */
 interface Count {
   key: string;
-  asked: number;
-  /** Of each window: calls it was asked to count, its count after them, and when it ends. */
-  [column: `asked${number}` | `points${number}` | `expire${number}`]: number;
+  points: number;
+  expire: number;
+  burst_points: number;
+  burst_expire: number;
 }
 
 /**
- * Counts in the table that all processes share, many keys in one statement. Each window counts what the one before it let
- * through. A key that was turned away is turned away from memory until its window ends, so a flood costs no round trips.
+ * Counts in the table that all processes share, many keys in one statement and one row a key: a short window, where there is
+ * one, turns away first, and the long one counts what it let through. A key that was turned away is turned away from memory
+ * until its window ends, so a flood costs no round trips.
  */
-export const postgresRateGate = (shared: SharedConnection, windows: readonly RateWindow[]): RateGate => {
-  const text = statement(windows);
+export const postgresRateGate = (shared: SharedConnection, windows: RateWindows): RateGate => {
+  const [long, burst] = windows.toReversed() as [RateWindow, RateWindow?];
+  const text = statement(long, burst);
   const turnedAway = new Map<string, { window: RateWindow; untilMs: number }>();
 
   const count = gather<string, RateState>(
@@ -27,17 +31,19 @@ export const postgresRateGate = (shared: SharedConnection, windows: readonly Rat
       const nowMs = Date.now();
       const client = await shared.connect();
       const { rows } = await client.query<Count>(text, [
-        [...calls.keys()],
-        [...calls.values()],
+        // In one order everywhere, so that processes never wait for each other in a circle.
+        [...calls.keys()].sort(),
+        [...calls].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, asked]) => asked),
         nowMs,
-        ...windows.map(({ seconds }) => nowMs + seconds * 1000),
+        nowMs + long.seconds * 1000,
+        ...(burst ? [nowMs + burst.seconds * 1000] : []),
       ]);
       const counts = new Map(rows.map((row) => [row.key, { row, turn: 0 }]));
       return keys.map((key) => {
-        const counted = counts.get(key);
+        const counted = counts.get(`${long.name}:${key}`);
         if (!counted) return new Error('a key was not counted');
         counted.turn += 1;
-        return stateOf(windows, counted.row, counted.turn, nowMs);
+        return stateOf(long, burst, counted.row, calls.get(key) ?? 0, counted.turn, nowMs);
       });
     },
     { most: 200, sideBySide: 2 },
@@ -63,45 +69,45 @@ export const postgresRateGate = (shared: SharedConnection, windows: readonly Rat
   };
 };
 
-/** How the `turn`-th call of a key in this batch stands. */
-const stateOf = (windows: readonly RateWindow[], row: Count, turn: number, nowMs: number): RateState => {
-  let state: RateState | null = null;
-  for (const [i, window] of windows.entries()) {
-    const points = (row[`points${i}`] ?? 0) - (row[`asked${i}`] ?? 0) + turn;
-    const msBeforeNext = Math.max(0, (row[`expire${i}`] ?? 0) - nowMs);
-    const remaining = Math.max(0, window.points - points);
-    state = { window, remaining, msBeforeNext, refused: points > window.points };
-    if (state.refused) break;
-  }
-  return state as RateState;
+/** How the `turn`-th of the calls that a key made in this batch stands. */
+const stateOf = (
+  long: RateWindow,
+  burst: RateWindow | undefined,
+  { points, expire, burst_points, burst_expire }: Count,
+  calls: number,
+  turn: number,
+  nowMs: number,
+): RateState => {
+  const state = (window: RateWindow, place: number, untilMs: number): RateState => ({
+    window,
+    remaining: Math.max(0, window.points - place),
+    msBeforeNext: Math.max(0, untilMs - nowMs),
+    refused: place > window.points,
+  });
+  if (!burst) return state(long, points - calls + turn, expire);
+  const before = burst_points - calls;
+  if (before + turn > burst.points) return state(burst, before + turn, burst_expire);
+  const letThrough = Math.min(calls, burst.points - before);
+  return state(long, points - letThrough + turn, expire);
 };
 
-/** One step a window. Rows are taken in the order of their keys, so that processes never wait for each other in a circle. */
-const statement = (windows: readonly RateWindow[]): string => {
-  const steps = windows.map(({ name, points }, i) => {
-    const before = windows[i - 1];
-    const asked = before
-      ? `select key, least(asked, greatest(0, ${before.points} - (points - asked))) as asked from window${i - 1}`
-      : 'select key, asked from unnest($1::text[], $2::bigint[]) as called(key, asked)';
-    return `asked${i} as (${asked}),
-      counted${i} as (
-        insert into rate_limits as kept (key, points, expire)
-        select '${name}:' || key, asked, $${4 + i}::bigint from asked${i} where asked > 0 order by key
-        on conflict (key) do update set
-          points = case when kept.expire <= $3 then excluded.points
-            else least(kept.points, ${points}) + excluded.points end,
-          expire = case when kept.expire <= $3 then excluded.expire else kept.expire end
-        returning key, points, expire
-      ),
-      window${i} as (
-        select asked${i}.key, asked${i}.asked, counted${i}.points, counted${i}.expire
-        from asked${i} join counted${i} on counted${i}.key = '${name}:' || asked${i}.key
-      )`;
-  });
-  const columns = windows.map(
-    (_, i) =>
-      `window${i}.asked as asked${i}, window${i}.points as points${i}, window${i}.expire as expire${i}`,
-  );
-  const joined = windows.map((_, i) => (i === 0 ? 'window0' : `left join window${i} using (key)`));
-  return `with ${steps.join()} select window0.key, ${columns.join()} from ${joined.join(' ')}`;
+const statement = (long: RateWindow, burst: RateWindow | undefined): string => {
+  /** What a window had counted before these calls; one that has ended begins anew. */
+  const before = (column: string, { points }: RateWindow) =>
+    `case when kept.${column}expire > $3 then least(kept.${column}points, ${points}) else 0 end`;
+  const end = (column: string) =>
+    `${column}expire = case when kept.${column}expire > $3 then kept.${column}expire else excluded.${column}expire end`;
+  const called = 'unnest($1::text[], $2::bigint[]) as called(key, calls)';
+  if (!burst)
+    return `insert into rate_limits as kept (key, points, expire)
+      select '${long.name}:' || key, calls, $4 from ${called}
+      on conflict (key) do update set points = ${before('', long)} + excluded.points, ${end('')}
+      returning key, points, expire`;
+  const room = `greatest(0, ${burst.points} - ${before('burst_', burst)})`;
+  return `insert into rate_limits as kept (key, points, expire, burst_points, burst_expire)
+    select '${long.name}:' || key, least(calls, ${burst.points}), $4, calls, $5 from ${called}
+    on conflict (key) do update set
+      points = ${before('', long)} + least(excluded.burst_points, ${room}), ${end('')},
+      burst_points = ${before('burst_', burst)} + excluded.burst_points, ${end('burst_')}
+    returning key, points, expire, burst_points, burst_expire`;
 };

@@ -1,18 +1,11 @@
 import type { Socket } from 'node:net';
-import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
-import {
-  type ColumnKind,
-  type Database,
-  type Insertion,
-  type OnQuery,
-  PLANNED_ANEW,
-  type Trx,
-  type Write,
-} from './database.ts';
+import type { ColumnKind, Database, OnQuery } from './database.ts';
 import { logQuery } from './log-query.ts';
 import { migrateToLatest } from './migrate.ts';
+import { postgresLane } from './postgres-lane.ts';
 import { postgresRateGate } from './postgres-rate-gate.ts';
 import { sharedConnection } from './postgres-shared.ts';
 import { wakeCalls } from './postgres-wake.ts';
@@ -22,9 +15,16 @@ import type { Tables } from './tables.ts';
 const CONNECT_TIMEOUT_MS = 2000;
 const QUERY_TIMEOUT_MS = 2500;
 /** More connections than this only queue inside PostgreSQL (measured: 64 halve the throughput). */
-const POOL_SIZE = 10;
+const POOL_SIZE = 8;
+const STEADY_POOL_SIZE = 4;
 const LIGHT_POOL_SIZE = 3;
+/** With much more at once, all callers wait for the same transaction, and process and server for each other. */
+const LANEFUL = 24;
+/** Left to itself PostgreSQL plans anew whatever gets a list, at every call; that takes longer than running it. */
+const KEEP_PLANS = '-c plan_cache_mode=force_generic_plan';
 const NAMED_STATEMENTS = 500;
+/** In a statement's text: its plan depends on the values and is not to be kept. */
+const PLANNED_ANEW = '/* planned anew */';
 
 export const openPostgres = (connectionString: string, onQuery: OnQuery): Database => {
   const settings = {
@@ -46,10 +46,27 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
   };
   const kyselyOn = (pool: pg.Pool) =>
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: logQuery(onQuery) });
+  /** Sends what is asked for together in one packet, where Kysely's own transactions wait for each answer. */
+  const onOne = new WeakMap<pg.PoolClient, Kysely<Tables>>();
+  const kyselyOnOne = (client: pg.PoolClient): Kysely<Tables> => {
+    let kysely = onOne.get(client);
+    if (!kysely) {
+      const handle = { query: client.query.bind(client), release() {} };
+      const alone = { connect: async () => handle, end: async () => {} } as unknown as PostgresPool;
+      kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: alone }), log: logQuery(onQuery) });
+      onOne.set(client, kysely);
+    }
+    return kysely;
+  };
+  const newLane = () => postgresLane(steadyPool, kyselyOnOne, onQuery);
   const working = { query_timeout: QUERY_TIMEOUT_MS, Client: PreparingClient, pipeline: true };
   const pool = connect({ ...working, max: POOL_SIZE });
   const db = kyselyOn(pool);
-  const light = kyselyOn(connect({ ...working, max: LIGHT_POOL_SIZE, options: '-c synchronous_commit=off' }));
+  const steadyPool = connect({ ...working, max: STEADY_POOL_SIZE, options: KEEP_PLANS });
+  const steady = kyselyOn(steadyPool);
+  const light = kyselyOn(
+    connect({ ...working, max: LIGHT_POOL_SIZE, options: `-c synchronous_commit=off ${KEEP_PLANS}` }),
+  );
 
   const shared = sharedConnection(
     () =>
@@ -57,6 +74,7 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
         ...settings,
         query_timeout: QUERY_TIMEOUT_MS,
         pipeline: true,
+        options: KEEP_PLANS,
       } as pg.ClientConfig),
   );
   const reads = new Kysely<Tables>({
@@ -66,6 +84,7 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
 
   return {
     db,
+    steady,
     reads,
     async migrate() {
       // On a connection of its own without a time limit: waiting for another process's migration is fine.
@@ -102,55 +121,19 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
       return sql`json_to_recordset(${JSON.stringify(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
     },
     oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
-    atomically: (work) =>
-      db.connection().execute(async (connection) => {
-        const run = (text: string) => connection.executeQuery(CompiledQuery.raw(text));
-        try {
-          // Not waited for: it goes ahead of the first reads, and is known to have worked before anything is written.
-          const begun = run('begin');
-          begun.catch(() => {});
-          const { writes, result } = await work(connection as Trx);
-          await begun;
-          // Where the changes fail, PostgreSQL takes the commit behind them as a rollback.
-          await Promise.all([
-            ...(writes.length > 0 ? [connection.executeQuery(oneStatement(writes))] : []),
-            run('commit'),
-          ]);
-          return result;
-        } catch (error) {
-          await run('rollback').catch(() => {});
-          throw error;
-        }
-      }),
+    contains: (column, part) =>
+      sql`${sql.ref(column)} like ${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
+    atomically: (work) => newLane()(work),
+    lane: newLane,
+    laneful: LANEFUL,
     ...wakeCalls(
       pool,
       () => new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true }),
     ),
     lightly: (work) => work(light),
     async close() {
-      await Promise.all([db.destroy(), light.destroy(), reads.destroy()]);
+      await Promise.all([db.destroy(), steady.destroy(), light.destroy(), reads.destroy()]);
     },
-  };
-};
-
-/** Each change as a part of one statement, the numbers of its parameters moved up. */
-const oneStatement = (changes: Write[]): CompiledQuery => {
-  const values: unknown[] = [];
-  const parts = changes.map((change, i) => {
-    const { sql: text, parameters } = 'table' in change ? insertOf(change) : change;
-    const before = values.length;
-    values.push(...parameters);
-    return `change${i} as (${text.replaceAll(/\$(\d+)/g, (_, n) => `$${Number(n) + before}`)})`;
-  });
-  return CompiledQuery.raw(`with ${parts.join()} select`, values);
-};
-
-/** The rows as one parameter, so that the statement's text does not depend on their number. */
-const insertOf = ({ table, rows }: Insertion) => {
-  const columns = Object.keys(rows[0] ?? {}).join();
-  return {
-    sql: `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`,
-    parameters: [JSON.stringify(rows)],
   };
 };
 

@@ -12,9 +12,10 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
-import type { Database, Insertion, OnQuery, RateState, RateWindow } from './database.ts';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { Database, Insertion, Lane, OnQuery } from './database.ts';
 import { logQuery } from './log-query.ts';
+import { memoryRateGate } from './memory-rate-gate.ts';
 import { migrateToLatest } from './migrate.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,7 +30,8 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
   // FULL, not NORMAL: a commit is on disk before it is acknowledged.
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
-  connection.pragma('cache_size = -32768');
+  connection.pragma('cache_size = -16384');
+  connection.pragma('wal_autocheckpoint = 4000');
 
   const statements = cachingStatements(connection);
   const db = new Kysely<Tables>({
@@ -43,15 +45,25 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
     const statement = statements.prepare(`insert into ${table} (${columns.join()}) values (${marks.join()})`);
     for (const row of rows) statement.run(Object.values(row));
   };
+  const atomically: Lane = (work) =>
+    db.transaction().execute(async (trx) => {
+      const { writes, result } = await work(trx);
+      for (const write of writes) {
+        if ('table' in write) insert(write);
+        else await trx.executeQuery(write);
+      }
+      return result;
+    });
   const listeners = new EventEmitter();
   return {
     db,
+    steady: db,
     reads: db,
     migrate: () => migrateToLatest(db, { id: 'text', unlogged: false, trigrams: false }),
     // One process, so counters need not outlive it nor be shared.
     rateLimiter: ({ name, points, seconds }) =>
       new RateLimiterMemory({ keyPrefix: name, points, duration: seconds }),
-    rateGate,
+    rateGate: memoryRateGate,
     // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.
     tryLocks: async () => new Set(),
     rows: (alias, columns, values) => {
@@ -61,15 +73,13 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
       return sql`(select ${sql.join(parts)} from json_each(${JSON.stringify(values)})) as ${sql.id(alias)}`;
     },
     oneOf: (_kind, values) => sql`in (select value from json_each(${JSON.stringify(values)}))`,
-    atomically: (work) =>
-      db.transaction().execute(async (trx) => {
-        const { writes, result } = await work(trx);
-        for (const write of writes) {
-          if ('table' in write) insert(write);
-          else await trx.executeQuery(write);
-        }
-        return result;
-      }),
+    // Takes half as long as LIKE, which also minds upper and lower case.
+    contains: (column, part) => sql`${sql.ref(column)} glob ${`*${part.replaceAll(/[*?[]/g, '[$&]')}*`}`,
+    atomically,
+    // Everything here comes one after another anyway.
+    lane: () => atomically,
+    // The more share a commit, the fewer wait for the disk.
+    laneful: 100,
     lightly: (work) =>
       db.connection().execute(async (alone) => {
         connection.pragma('synchronous = NORMAL');
@@ -85,28 +95,6 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
       return async () => void listeners.off(WAKE, listener);
     },
     close: () => db.destroy(),
-  };
-};
-
-const rateGate = (windows: readonly RateWindow[]) => {
-  const counted = windows.map((window) => ({
-    window,
-    limiter: new RateLimiterMemory({
-      keyPrefix: window.name,
-      points: window.points,
-      duration: window.seconds,
-    }),
-  }));
-  return async (key: string): Promise<RateState> => {
-    let state: RateState | null = null;
-    for (const { window, limiter } of counted) {
-      // The library rejects with the state where the limit is reached.
-      const result = await limiter.consume(key).catch((rejection: RateLimiterRes) => rejection);
-      const { remainingPoints, consumedPoints, msBeforeNext } = result;
-      state = { window, remaining: remainingPoints, msBeforeNext, refused: consumedPoints > window.points };
-      if (state.refused) break;
-    }
-    return state as RateState;
   };
 };
 

@@ -2,17 +2,17 @@ import { isIP, isIPv4 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
-import type { RateGate, RateState, RateWindow } from '../db/database.ts';
+import type { RateGate, RateState, RateWindows } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 
-/** How often one address may call: specification, "Limits". The short window first, so that a burst it turns away spends nothing of the minute. */
+/** How often one address may call: specification, "Limits". */
 const WINDOWS = {
   create: [
     { name: 'create-second', points: 5, seconds: 1 },
     { name: 'create-minute', points: 60, seconds: 60 },
   ],
   other: [{ name: 'other-minute', points: 200, seconds: 60 }],
-} as const satisfies Record<string, readonly RateWindow[]>;
+} as const satisfies Record<string, RateWindows>;
 export type RateLimitName = keyof typeof WINDOWS;
 
 /** Whom a request counts for: an IPv4 address, or the /64 an IPv6 address is in, since one host has all of it. */

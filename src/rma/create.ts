@@ -1,6 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { type Context, onePer } from '../context.ts';
-import type { Insertion } from '../db/database.ts';
+import { conveyor } from '../db/conveyor.ts';
+import type { Insertion, Lane, Trx } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
@@ -9,7 +10,7 @@ import { keepCounters, lockCounters, takePlace } from '../shops/allowance.ts';
 import { findDangerous } from '../shops/dangerous-goods.ts';
 import { mustBeActive } from '../shops/plans.ts';
 import type { Event, EventSubject } from '../webhooks/outbox.ts';
-import { reachableClients } from '../webhooks/recipient.ts';
+import { type Reachable, reachableClients } from '../webhooks/recipient.ts';
 import { type Created, type KeyUse, keysInUse, keyUse, lockKeys, remember } from './idempotency.ts';
 import { type Change, record } from './record.ts';
 import type { RmaTableName } from './visibility.ts';
@@ -75,13 +76,16 @@ export const createRma = async <Table extends RmaTableName, Answer>(
   return (await alone(use, () => create(creation))) as Created<Answer>;
 };
 
-const creations = onePer((ctx) => ({
-  alone: keysInUse(),
-  create: gather((batch: Creation[]) => createAll(ctx, batch, patientCreator(ctx)), {
-    most: 100,
-    sideBySide: 1,
-  }),
-}));
+const creations = onePer((ctx) => {
+  const lane = ctx.lane();
+  return {
+    alone: keysInUse(),
+    create: conveyor(
+      (batch: Creation[], sent) => createAll(ctx, (work) => lane(work, sent), batch, patientCreator(ctx)),
+      { most: ctx.laneful },
+    ),
+  };
+});
 
 type Create = (creation: Creation) => Promise<Created<unknown>>;
 
@@ -91,7 +95,10 @@ const patientCreator = onePer((ctx) => {
   return async (creation: Creation): Promise<Created<unknown>> => {
     const { id } = creation.caller.shop;
     const shop = ofShop.get(id) ?? {
-      create: gather((batch: Creation[]) => createAll(ctx, batch, null), { most: 100, sideBySide: 1 }),
+      create: gather((batch: Creation[]) => createAll(ctx, ctx.atomically, batch, null), {
+        most: ctx.laneful,
+        sideBySide: 1,
+      }),
       waiting: 0,
     };
     ofShop.set(id, shop);
@@ -105,29 +112,44 @@ const patientCreator = onePer((ctx) => {
   };
 });
 
+/** Who creates is who receives, as its key has told already; only a trade return may find another receiver in its shop. */
+const receiversOf = async (ctx: Context, trx: Trx, batch: Creation[]): Promise<Reachable[]> => {
+  const elsewhere = batch.filter(
+    ({ caller: { actor, hasWebhook }, request: { kind } }) =>
+      kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook,
+  );
+  const creators = batch.flatMap(({ caller: { actor, hasWebhook, shop } }) =>
+    hasWebhook && actor.id !== null ? [{ id: actor.id, shop_id: shop.id }] : [],
+  );
+  if (elsewhere.length === 0) return creators;
+  return [...(await reachableClients(ctx, trx, shopIdsOf(elsewhere))), ...creators];
+};
+
+const shopIdsOf = (batch: Creation[]): string[] => [...new Set(batch.map(({ caller }) => caller.shop.id))];
+
 /**
  * Many creations in one transaction: all that is to be known is read and held first, then everything is written. Creations
  * for shops whose counters somebody else holds are handed to `later`; without it, those are waited for.
  */
 const createAll = async (
   ctx: Context,
+  atomically: Lane,
   batch: Creation[],
   later: Create | null,
 ): Promise<(Created<unknown> | Promise<Created<unknown>> | Error)[]> => {
-  const shopIds = [...new Set(batch.map(({ caller }) => caller.shop.id))];
   const goods = batch.flatMap(({ caller, request: { sku } }) =>
     sku === undefined ? [] : [{ shop_id: caller.shop.id, sku }],
   );
-  const { outcomes, receivers } = await ctx.atomically(async (trx) => {
+  const { outcomes, receivers } = await atomically(async (trx) => {
     const [memory, counters, isDangerous, reachable] = await Promise.all([
       lockKeys(
         ctx,
         trx,
         batch.flatMap(({ use }) => use ?? []),
       ),
-      lockCounters(ctx, trx, shopIds, later ? 'leave out' : 'wait'),
+      lockCounters(ctx, trx, shopIdsOf(batch), later ? 'leave out' : 'wait'),
       findDangerous(ctx, trx, goods),
-      reachableClients(ctx, trx, shopIds),
+      receiversOf(ctx, trx, batch),
     ]);
 
     const rows: Record<RmaTableName, object[]> = { offline_repairs: [], trade_returns: [] };

@@ -1,9 +1,7 @@
-import { sql } from 'kysely';
 import type { Page } from '../../contract/common.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import { PLANNED_ANEW } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { from } from './store.ts';
 import { type Origin, totalOf } from './totals.ts';
@@ -24,7 +22,8 @@ export interface RmaFilters extends Page {
 /** Each leads an index, whose end the tie-breaking number is or continues. */
 const SORT_COLUMNS = { number: 'number', updatedAt: 'updated_at', status: 'status' } as const;
 
-const escaped = (word: string): string => word.toLowerCase().replaceAll(/[\\%_]/g, '\\$&');
+/** Columns by which a shop's own systems look for their RMAs; each has an index. */
+const REFERENCES: ReadonlySet<string> = new Set(['external_ref', 'order_number']);
 
 const wordsOf = (q: string | undefined): string[] => q?.split(/\s+/).filter(Boolean) ?? [];
 
@@ -38,16 +37,15 @@ export const listRmas = async <Table extends RmaTableName>(
 ): Promise<{ rows: RmaRow<Table>[]; total: number }> => {
   const { page, limit, updatedSince, q, origin } = filters;
   const { sort = DEFAULT_ORDER.sort, order = DEFAULT_ORDER.order } = filters;
+  // With a time or a text in it, the best plan depends on which; otherwise an index leads to the page.
+  const db = updatedSince === undefined && !q ? ctx.steady : ctx.db;
   const matching = () => {
-    let query = from(ctx.db, table).where(visibleTo(caller));
+    let query = from(db, table).where(visibleTo(caller));
     for (const [column, value] of Object.entries(equal))
       if (value !== undefined) query = query.where(column as 'order_number', '=', value as string);
     if (updatedSince !== undefined) query = query.where('updated_at', '>=', updatedSince);
     if (origin) query = query.where('client_id', origin === 'API' ? 'is not' : 'is', null);
-    for (const word of wordsOf(q))
-      query = query.where(
-        sql<boolean>`search_text like ${`%${escaped(word)}%`} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
-      );
+    for (const word of wordsOf(q)) query = query.where(ctx.contains('search_text', word.toLowerCase()));
     return query;
   };
   const ordered = (query: ReturnType<typeof matching>) =>
@@ -59,7 +57,7 @@ export const listRmas = async <Table extends RmaTableName>(
     .offset((page - 1) * limit);
   // A search chooses by number alone, which an index answers without a look at the rows.
   const chosen = q
-    ? ordered(from(ctx.db, table).where('shop_id', '=', caller.shop.id)).where(
+    ? ordered(from(db, table).where('shop_id', '=', caller.shop.id)).where(
         'number',
         'in',
         paged.select('number'),
@@ -67,19 +65,25 @@ export const listRmas = async <Table extends RmaTableName>(
     : paged;
 
   const { status, ...others } = equal;
-  const isKept =
-    !q && updatedSince === undefined && Object.values(others).every((value) => value === undefined);
+  const named = Object.keys(others).filter((column) => others[column as keyof typeof others] !== undefined);
+  const counting = () => matching().select((eb) => eb.fn.countAll<number>().as('total'));
+  // Few RMAs have the same reference: they are counted by the way.
+  const isFew = named.some((column) => REFERENCES.has(column));
+  const isKept = !q && updatedSince === undefined && named.length === 0;
   const [rows, kept] = await Promise.all([
-    chosen.selectAll().execute(),
+    chosen
+      .selectAll()
+      .$if(isFew, (page) => page.select(counting().as('total')))
+      .execute(),
     isKept
       ? totalOf(ctx, caller.shop.id, table, { status, origin: isProgram(caller) ? 'API' : origin })
       : null,
   ]);
-  const count = async (): Promise<number> => {
+  const total = async (): Promise<number> => {
+    if (kept !== null) return kept;
     // The last page tells how many there are.
     if (rows.length < limit && (rows.length > 0 || page === 1)) return (page - 1) * limit + rows.length;
-    const counting = matching().select((eb) => eb.fn.countAll<number>().as('total'));
-    return (await counting.executeTakeFirstOrThrow()).total;
+    return rows[0]?.total ?? (await counting().executeTakeFirstOrThrow()).total;
   };
-  return { rows: rows as unknown as RmaRow<Table>[], total: kept ?? (await count()) };
+  return { rows: rows as unknown as RmaRow<Table>[], total: await total() };
 };
