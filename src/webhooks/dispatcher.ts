@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { createAgenda } from './agenda.ts';
 import type { Sender } from './deliver.ts';
 import { createFlights } from './flights.ts';
-import { isAcknowledged, LEASE_MS, nextAttemptAt } from './policy.ts';
+import { isAcknowledged, LARGE_LOT, LEASE_MS, nextAttemptAt, REST_BESIDE_REQUESTS_MS } from './policy.ts';
 import {
   type Claimed,
   claim,
@@ -61,12 +61,13 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     }
     const chosen = agenda.next(nowMs, RECEIVERS_AT_ONCE);
     if (chosen.length === 0) return Math.max(1, Math.min(agenda.soonest(), nextLookAt) - nowMs);
-    await take(chosen);
+    const taken = await take(chosen);
+    if (taken >= LARGE_LOT && ctx.metrics.requestsUnderWay() > 0) await pause(REST_BESIDE_REQUESTS_MS);
     return 0;
   };
 
-  /** Claims what the chosen have due, as far as they have room, and sends it on its way. */
-  const take = async (chosen: { clientId: string; room: number }[]): Promise<void> => {
+  /** Claims what the chosen have due, as far as they have room, and sends it on its way. Gives back how much that was. */
+  const take = async (chosen: { clientId: string; room: number }[]): Promise<number> => {
     const nowMs = ctx.clock.now();
     const lease = { nowMs, untilMs: nowMs + LEASE_MS, token: randomUUID() };
     const [claimed, receivers] = await Promise.all([
@@ -80,6 +81,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     const counts = new Map<string, number>();
     for (const { clientId } of claimed) counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
     for (const { clientId, room } of chosen) if (counts.get(clientId) === room) agenda.call(clientId);
+    return claimed.length;
   };
 
   const carry = async (delivery: Claimed, receiver: Receiver | undefined): Promise<void> => {
