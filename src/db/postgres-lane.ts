@@ -1,11 +1,13 @@
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { Insertion, Lane, OnQuery, Trx, Write } from './database.ts';
+import { isUnavailable } from './errors.ts';
 import type { Tables } from './tables.ts';
 
 interface Held {
   client: Promise<pg.PoolClient>;
   users: number;
+  broken: boolean;
 }
 
 /**
@@ -20,7 +22,7 @@ export const postgresLane = (
   let held: Held | null = null;
 
   const take = (): Held => {
-    held ??= { client: pool.connect(), users: 0 };
+    held ??= { client: pool.connect(), users: 0, broken: false };
     held.users += 1;
     return held;
   };
@@ -28,11 +30,17 @@ export const postgresLane = (
     mine.users -= 1;
     if (mine.users > 0) return;
     if (held === mine) held = null;
-    client.release();
+    client.release(mine.broken);
   };
-  const observed = async (query: Promise<unknown>): Promise<void> => {
+  const observed = async (queries: Promise<unknown>[]): Promise<void> => {
     const startedAt = performance.now();
-    await query.finally(() => onQuery(performance.now() - startedAt, false));
+    let failed = true;
+    try {
+      await Promise.all(queries);
+      failed = false;
+    } finally {
+      onQuery(performance.now() - startedAt, failed);
+    }
   };
 
   return async (work, sent = () => {}) => {
@@ -45,7 +53,7 @@ export const postgresLane = (
       // Not waited for: it goes ahead of the first reads, and is known to have worked before anything is written.
       const begun = client.query('begin');
       begun.catch(() => {});
-      const { writes, result } = await work(kyselyOn(client) as unknown as Trx).catch(async (error) => {
+      const { writes, result } = await work(kyselyOn(client) as unknown as Trx).catch((error) => {
         client.query('rollback').catch(() => {});
         throw error;
       });
@@ -56,11 +64,12 @@ export const postgresLane = (
         client.query('commit'),
       ];
       sent();
-      await observed(Promise.all(ended));
+      await observed(ended);
       return result;
     } catch (error) {
       // It may be the connection's fault: whoever comes next takes another.
       if (held === mine) held = null;
+      if (isUnavailable(error)) mine.broken = true;
       throw error;
     } finally {
       leave(mine, client);

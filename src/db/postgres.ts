@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT_MS = 2000;
 const QUERY_TIMEOUT_MS = 2500;
 /** More connections than this only queue inside PostgreSQL (measured: 64 halve the throughput). */
 const POOL_SIZE = 8;
-const STEADY_POOL_SIZE = 4;
+const STEADY_POOL_SIZE = 6;
 const LIGHT_POOL_SIZE = 3;
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const LANEFUL = 24;
@@ -157,6 +157,12 @@ const nameOf = (text: string): string | undefined => {
 /** Names what has parameters, so that each connection parses and plans a statement once; sends what is asked for together as one packet. */
 class PreparingClient extends pg.Client {
   #corked = false;
+
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    // Whoever waits for an answer is told anyway; unheard, the event of a connection that breaks would end the process.
+    this.on('error', () => {});
+  }
 
   // biome-ignore lint/suspicious/noExplicitAny: pg's overloads of query cannot be restated; what goes through is unchanged
   override query(...args: any[]): any {

@@ -73,7 +73,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     const [claimed, receivers] = await Promise.all([
       ctx.lightly((db) => claim(db, chosen, lease)),
       receiversById(
-        ctx.db,
+        ctx,
         chosen.map(({ clientId }) => clientId),
       ),
     ]);

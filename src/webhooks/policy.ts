@@ -25,9 +25,9 @@ export const MOST_IN_FLIGHT = 512;
  */
 export const MOST_FRESH = 64;
 /** While requests are under way in this process, whoever waits for an answer goes first: fewer, and a rest after a large lot. */
-export const MOST_FRESH_BESIDE_REQUESTS = 16;
+export const MOST_FRESH_BESIDE_REQUESTS = 24;
 export const LARGE_LOT = 8;
-export const REST_BESIDE_REQUESTS_MS = 20;
+export const REST_BESIDE_REQUESTS_MS = 40;
 export const FRESH_MS = 500;
 
 /** Longer than an exchange with room to settle it; after that another process may take the delivery over. */

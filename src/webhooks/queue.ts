@@ -147,11 +147,14 @@ export interface Receiver {
 }
 
 /** Where these clients' deliveries go now. */
-export const receiversById = async (db: Db, clientIds: string[]): Promise<Map<string, Receiver>> => {
-  const rows = await db
+export const receiversById = async (
+  { reads, oneOf }: Pick<Context, 'reads' | 'oneOf'>,
+  clientIds: string[],
+): Promise<Map<string, Receiver>> => {
+  const rows = await reads
     .selectFrom('api_clients')
     .select(['id', 'shop_id', 'webhook_url', 'webhook_secret', 'revoked_at'])
-    .where('id', 'in', clientIds)
+    .where(sql<boolean>`id ${oneOf('id', clientIds)}`)
     .execute();
   return new Map(
     rows.map((row) => [

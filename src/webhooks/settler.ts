@@ -5,10 +5,13 @@ import type { Settlement } from './queue.ts';
 
 const BATCH = 256;
 const AGAIN_AFTER_MS = 500;
+/** Between two writes, unless so many wait already: nobody waits for what they tell, and each costs the same. */
+const REST_MS = 5;
+const ENOUGH = 64;
 
 /**
- * Gathers settlements while a write is under way and writes what has gathered in one statement: no wait when idle, few
- * round trips under load. While the database is away it keeps trying; the leases decide whether that was still in time.
+ * Gathers settlements while a write is under way, and a little longer, and writes what has gathered in one statement: no
+ * wait when idle, few round trips under load. While the database is away it keeps trying; the leases decide whether that was still in time.
  */
 export const createSettler = (
   write: (batch: Settlement[]) => Promise<void>,
@@ -24,6 +27,7 @@ export const createSettler = (
         await write(batch.map(({ settlement }) => settlement));
         waiting = waiting.slice(batch.length);
         for (const { done } of batch) done();
+        if (waiting.length < ENOUGH) await pause(REST_MS);
       } catch (error) {
         log.warn(
           { fault: describeError(error), waiting: waiting.length },

@@ -1,0 +1,102 @@
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Database, Insertion } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { ENGINE } from '../support/harness.ts';
+import { migratedDatabase } from '../support/process.ts';
+
+const open = async (): Promise<Database> => {
+  const database = openDatabase(readConfig(await migratedDatabase()), () => {});
+  onTestFinished(() => database.close());
+  await database.migrate();
+  return database;
+};
+
+const noting = (...names: string[]): Insertion => ({
+  table: 'installation',
+  rows: names.map((name) => ({ name, value: 'x' })),
+});
+
+const noted = async ({ db }: Database): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('installation')
+    .select('name')
+    .where('value', '=', 'x')
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+};
+
+describe('transactions on one lane', () => {
+  it('follow one another: the next sees what the one before has written', async () => {
+    const database = await open();
+    const lane = database.lane();
+    let second: Promise<number> | null = null;
+    const count = () =>
+      lane(async (trx) => {
+        const { n } = await trx
+          .selectFrom('installation')
+          .select((eb) => eb.fn.countAll<number>().as('n'))
+          .where('value', '=', 'x')
+          .executeTakeFirstOrThrow();
+        return { writes: [], result: n };
+      });
+    await lane(
+      async () => ({ writes: [noting('one', 'two')], result: null }),
+      () => {
+        second = count();
+      },
+    );
+    expect(await (second ?? count())).toBe(2);
+  });
+
+  it('fail alone, whole, and with the reason: the one behind is written', async () => {
+    const database = await open();
+    const lane = database.lane();
+    const write = (name: string, sent?: () => void) =>
+      lane(async () => ({ writes: [noting(name)], result: name }), sent);
+    await write('taken');
+    let behind: Promise<string> | null = null;
+    const failing = lane(
+      async () => ({ writes: [noting('first', 'taken')], result: null }),
+      () => {
+        behind = write('behind');
+      },
+    );
+    await expect(failing).rejects.toThrow(/unique|duplicate/i);
+    await (behind ?? write('behind'));
+    expect(await noted(database)).toEqual(['behind', 'taken']);
+  });
+
+  it('write nothing where deciding fails, and the next goes on', async () => {
+    const database = await open();
+    const lane = database.lane();
+    await expect(
+      lane(async (trx) => {
+        await trx.insertInto('installation').values({ name: 'early', value: 'x' }).execute();
+        throw new Error('changed my mind');
+      }),
+    ).rejects.toThrow('changed my mind');
+    await lane(async () => ({ writes: [noting('later')], result: null }));
+    expect(await noted(database)).toEqual(['later']);
+  });
+
+  it.runIf(ENGINE === 'postgres')('go on with another connection when theirs breaks', async () => {
+    const database = await open();
+    const lane = database.lane();
+    const pid = async () =>
+      lane(async (trx) => {
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+        return { writes: [], result: rows[0]?.pid ?? 0 };
+      });
+    const first = await pid();
+    const broken = lane(async () => {
+      await sql`select pg_terminate_backend(${first})`.execute(database.db);
+      return { writes: [noting('lost')], result: null };
+    });
+    await expect(broken).rejects.toThrow();
+    expect(await pid()).not.toBe(first);
+    expect(await noted(database)).toEqual([]);
+  });
+});
