@@ -20,8 +20,18 @@ const STEADY_POOL_SIZE = 6;
 const LIGHT_POOL_SIZE = 3;
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const LANEFUL = 24;
-/** Left to itself PostgreSQL plans anew whatever gets a list, at every call; that takes longer than running it. */
-const KEEP_PLANS = '-c plan_cache_mode=force_generic_plan';
+/**
+ * Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
+ * kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
+ */
+const KEEP_PLANS = [
+  'plan_cache_mode=force_generic_plan',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
 const NAMED_STATEMENTS = 500;
 /** In a statement's text: its plan depends on the values and is not to be kept. */
 const PLANNED_ANEW = '/* planned anew */';

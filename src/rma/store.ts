@@ -6,7 +6,7 @@ import type { Db, Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
 import type { Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
-import { isVisibleTo, type RmaRow, type RmaTableName, visibleTo } from './visibility.ts';
+import { isVisibleTo, type RmaRow, type RmaTableName } from './visibility.ts';
 
 /** The queries speak of one table; either kind's may be meant, since they touch only columns that both have. */
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
@@ -51,9 +51,10 @@ export const lockRma = <Table extends RmaTableName>(
   caller: Caller,
   id: string,
 ): Promise<RmaRow<Table>> =>
-  orNotFound(id, () =>
-    from(trx, table).selectAll().where('id', '=', id).where(visibleTo(caller)).forUpdate().executeTakeFirst(),
-  );
+  orNotFound(id, async () => {
+    const row = await from(trx, table).selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+    return row && isVisibleTo(caller, row) ? row : null;
+  });
 
 export const updateRma = <Table extends RmaTableName>(
   trx: Trx,
