@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
+import { type KnownStatements, knownStatements } from './db/known-statements.ts';
 import { openDatabase } from './db/open.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { checkSecretKey, type SecretBox, secretBox, secretKeyOf } from './secrets.ts';
@@ -16,6 +17,8 @@ export interface Context extends Omit<Database, 'migrate'> {
   metrics: Metrics;
   secrets: SecretBox;
   addressGuard: AddressGuard;
+  /** Statements that run all the time, built once. */
+  known: KnownStatements;
 }
 
 /** What a test may put in place of the real thing. */
@@ -39,6 +42,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
       clock: overrides.clock ?? systemClock,
       log: overrides.log ?? pino({ level: config.logLevel }),
       metrics,
+      known: knownStatements(),
       secrets,
       addressGuard: addressGuard({
         allowPrivate: config.allowPrivateWebhooks,

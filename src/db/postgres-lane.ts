@@ -77,16 +77,35 @@ export const postgresLane = (
   };
 };
 
-/** Each change as a part of one statement, the numbers of its parameters moved up. */
+/** Each change as a part of one statement. */
 const oneStatement = (changes: Write[]): [string, unknown[]] => {
-  const values: unknown[] = [];
-  const parts = changes.map((change, i) => {
-    const { sql: text, parameters } = 'table' in change ? insertOf(change) : change;
-    const before = values.length;
-    values.push(...parameters);
-    return `change${i} as (${text.replaceAll(/\$(\d+)/g, (_, n) => `$${Number(n) + before}`)})`;
+  const parts = changes.map((change) => ('table' in change ? insertOf(change) : change));
+  const texts = parts.map(({ sql }) => sql);
+  const name = texts.join();
+  let together = joined.get(name);
+  if (!together) {
+    together = join(
+      texts,
+      parts.map(({ parameters }) => parameters.length),
+    );
+    if (joined.size >= MOST_JOINED) joined.clear();
+    joined.set(name, together);
+  }
+  return [together, parts.flatMap(({ parameters }) => parameters)];
+};
+
+const MOST_JOINED = 500;
+const joined = new Map<string, string>();
+
+/** The numbers of each part's parameters moved up behind those of the parts before. */
+const join = (texts: string[], counts: number[]): string => {
+  let before = 0;
+  const parts = texts.map((text, i) => {
+    const moved = text.replaceAll(/\$(\d+)/g, (_, n) => `$${Number(n) + before}`);
+    before += counts[i] ?? 0;
+    return `change${i} as (${moved})`;
   });
-  return [`with ${parts.join()} select`, values];
+  return `with ${parts.join()} select`;
 };
 
 /** The rows as one parameter, so that the statement's text does not depend on their number. */

@@ -28,7 +28,9 @@ export const sharedConnection = (newClient: () => pg.Client) => {
   return {
     connect,
     async end(): Promise<void> {
-      await opening?.then((client) => client.end()).catch(() => {});
+      const last = opening;
+      opening = null;
+      await last?.then((client) => client.end()).catch(() => {});
     },
   };
 };

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import pg from 'pg';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import type { ColumnKind, Database, OnQuery } from './database.ts';
+import { asJson } from './known-statements.ts';
 import { logQuery } from './log-query.ts';
 import { migrateToLatest } from './migrate.ts';
 import { postgresLane } from './postgres-lane.ts';
@@ -128,7 +129,7 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
       const parts = Object.entries(columns).map(
         ([name, kind]) => sql`${sql.id(name)} ${sql.raw(TYPES[kind])}`,
       );
-      return sql`json_to_recordset(${JSON.stringify(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
+      return sql`json_to_recordset(${asJson(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
     },
     oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
     contains: (column, part) =>
@@ -143,6 +144,9 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
     lightly: (work) => work(light),
     async close() {
       await Promise.all([db.destroy(), steady.destroy(), light.destroy(), reads.destroy()]);
+      // Kysely ends only what it has used itself; lanes, limits and wake-up calls go past it.
+      const left = [pool, steadyPool].filter(({ ending }) => !ending);
+      await Promise.all([...left.map((each) => each.end()), shared.end()]);
     },
   };
 };

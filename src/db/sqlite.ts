@@ -14,6 +14,7 @@ import {
 } from 'kysely';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Database, Insertion, Lane, OnQuery } from './database.ts';
+import { asJson } from './known-statements.ts';
 import { logQuery } from './log-query.ts';
 import { memoryRateGate } from './memory-rate-gate.ts';
 import { migrateToLatest } from './migrate.ts';
@@ -70,9 +71,9 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
       const parts = Object.keys(columns).map(
         (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
       );
-      return sql`(select ${sql.join(parts)} from json_each(${JSON.stringify(values)})) as ${sql.id(alias)}`;
+      return sql`(select ${sql.join(parts)} from json_each(${asJson(values)})) as ${sql.id(alias)}`;
     },
-    oneOf: (_kind, values) => sql`in (select value from json_each(${JSON.stringify(values)}))`,
+    oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
     // Takes half as long as LIKE, which also minds upper and lower case.
     contains: (column, part) => sql`${sql.ref(column)} glob ${`*${part.replaceAll(/[*?[]/g, '[$&]')}*`}`,
     atomically,

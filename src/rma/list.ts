@@ -1,7 +1,9 @@
+import type { Compilable } from 'kysely';
 import type { Page } from '../../contract/common.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import { blank } from '../db/known-statements.ts';
 import type { Tables } from '../db/tables.ts';
 import { from } from './store.ts';
 import { type Origin, totalOf } from './totals.ts';
@@ -37,13 +39,23 @@ export const listRmas = async <Table extends RmaTableName>(
 ): Promise<{ rows: RmaRow<Table>[]; total: number }> => {
   const { page, limit, updatedSince, q, origin } = filters;
   const { sort = DEFAULT_ORDER.sort, order = DEFAULT_ORDER.order } = filters;
+  const offset = (page - 1) * limit;
+  const named = Object.keys(equal).filter((column) => equal[column as keyof typeof equal] !== undefined);
+  const values: Record<string, unknown> = { ...equal, shop: caller.shop.id, updatedSince, limit, offset };
+  // A search is built anew with its words; any other list is a statement that is known, with other values.
+  const value = <Value>(name: string): Value => (q ? (values[name] as Value) : blank(name));
   // With a time or a text in it, the best plan depends on which; otherwise an index leads to the page.
   const db = updatedSince === undefined && !q ? ctx.steady : ctx.db;
+  const shape = [table, isProgram(caller), named, updatedSince !== undefined, origin, sort, order].join(' ');
+  const run = async <Result>(what: string, build: () => Compilable<Result>): Promise<Result[]> => {
+    const statement = q ? build().compile() : ctx.known(`${what} ${shape}`, build, values);
+    return (await db.executeQuery(statement)).rows;
+  };
+
   const matching = () => {
-    let query = from(db, table).where(visibleTo(caller));
-    for (const [column, value] of Object.entries(equal))
-      if (value !== undefined) query = query.where(column as 'order_number', '=', value as string);
-    if (updatedSince !== undefined) query = query.where('updated_at', '>=', updatedSince);
+    let query = from(db, table).where(visibleTo(caller, value<string>('shop')));
+    for (const column of named) query = query.where(column as 'order_number', '=', value<string>(column));
+    if (updatedSince !== undefined) query = query.where('updated_at', '>=', value<number>('updatedSince'));
     if (origin) query = query.where('client_id', origin === 'API' ? 'is not' : 'is', null);
     for (const word of wordsOf(q)) query = query.where(ctx.contains('search_text', word.toLowerCase()));
     return query;
@@ -52,38 +64,39 @@ export const listRmas = async <Table extends RmaTableName>(
     query
       .orderBy(SORT_COLUMNS[sort], order)
       .$if(sort !== 'number', (among) => among.orderBy('number', order));
-  const paged = ordered(matching())
-    .limit(limit)
-    .offset((page - 1) * limit);
+  const paged = () => ordered(matching()).limit(value<number>('limit')).offset(value<number>('offset'));
   // A search chooses by number alone, which an index answers without a look at the rows.
-  const chosen = q
-    ? ordered(from(db, table).where('shop_id', '=', caller.shop.id)).where(
-        'number',
-        'in',
-        paged.select('number'),
-      )
-    : paged;
-
-  const { status, ...others } = equal;
-  const named = Object.keys(others).filter((column) => others[column as keyof typeof others] !== undefined);
+  const chosen = () =>
+    q
+      ? ordered(from(db, table).where('shop_id', '=', caller.shop.id)).where(
+          'number',
+          'in',
+          paged().select('number'),
+        )
+      : paged();
   const counting = () => matching().select((eb) => eb.fn.countAll<number>().as('total'));
+
   // Few RMAs have the same reference: they are counted by the way.
   const isFew = named.some((column) => REFERENCES.has(column));
-  const isKept = !q && updatedSince === undefined && named.length === 0;
+  const isKept = !q && updatedSince === undefined && named.every((column) => column === 'status');
   const [rows, kept] = await Promise.all([
-    chosen
-      .selectAll()
-      .$if(isFew, (page) => page.select(counting().as('total')))
-      .execute(),
+    run('page', () =>
+      chosen()
+        .selectAll()
+        .$if(isFew, (page) => page.select(counting().as('total'))),
+    ),
     isKept
-      ? totalOf(ctx, caller.shop.id, table, { status, origin: isProgram(caller) ? 'API' : origin })
+      ? totalOf(ctx, caller.shop.id, table, {
+          status: equal.status,
+          origin: isProgram(caller) ? 'API' : origin,
+        })
       : null,
   ]);
   const total = async (): Promise<number> => {
     if (kept !== null) return kept;
     // The last page tells how many there are.
-    if (rows.length < limit && (rows.length > 0 || page === 1)) return (page - 1) * limit + rows.length;
-    return rows[0]?.total ?? (await counting().executeTakeFirstOrThrow()).total;
+    if (rows.length < limit && (rows.length > 0 || page === 1)) return offset + rows.length;
+    return rows[0]?.total ?? (await run('count', counting))[0]?.total ?? 0;
   };
   return { rows: rows as unknown as RmaRow<Table>[], total: await total() };
 };

@@ -4,6 +4,7 @@ import type { Caller } from '../caller.ts';
 import { type Context, onePer } from '../context.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
+import { blank } from '../db/known-statements.ts';
 import type { Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { isVisibleTo, type RmaRow, type RmaTableName } from './visibility.ts';
@@ -24,11 +25,16 @@ const byId = onePer((ctx) => {
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
 });
 
-const findAll = async ({ reads, oneOf }: Context, table: RmaTableName, ids: string[]) => {
-  const rows = await from(reads, table)
-    .selectAll()
-    .where(sql<boolean>`id ${oneOf('id', [...new Set(ids)])}`)
-    .execute();
+const findAll = async ({ reads, oneOf, known }: Context, table: RmaTableName, ids: string[]) => {
+  const statement = known(
+    `${table} by id`,
+    () =>
+      from(reads, table)
+        .selectAll()
+        .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
+    { ids: [...new Set(ids)] },
+  );
+  const { rows } = await reads.executeQuery(statement);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 };

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { type Context, onePer } from '../context.ts';
 import type { Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
+import { blank } from '../db/known-statements.ts';
 import type { RmaTableName } from './visibility.ts';
 
 // How many RMAs a shop has, of each kind, origin and status: kept with every change, since counting takes the longer the
@@ -25,7 +26,11 @@ const nameOf = ({ shop_id, kind, origin, status }: TotalChange): string =>
   `${shop_id} ${kind} ${origin} ${status}`;
 
 /** In the transaction of the changes, always in the same order, so that nobody waits in a circle. */
-export const keepTotals = ({ rows }: Pick<Context, 'rows'>, trx: Trx, changes: TotalChange[]): Write[] => {
+export const keepTotals = (
+  { rows, known }: Pick<Context, 'rows' | 'known'>,
+  trx: Trx,
+  changes: TotalChange[],
+): Write[] => {
   const sums = new Map<string, TotalChange>();
   for (const change of changes) {
     const name = nameOf(change);
@@ -36,16 +41,20 @@ export const keepTotals = ({ rows }: Pick<Context, 'rows'>, trx: Trx, changes: T
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, change]) => change);
   if (kept.length === 0) return [];
+  return [known('keep totals', () => adding(rows, trx), { kept })];
+};
+
+const adding = (rows: Context['rows'], trx: Trx) => {
   const more = rows(
     'more',
     { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' },
-    kept,
+    blank('kept'),
   );
-  const write = sql`
+  const statement = sql`
     insert into rma_totals (shop_id, kind, origin, status, count)
     select shop_id, kind, origin, status, count from ${more} where true
     on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`;
-  return [write.compile(trx)];
+  return { compile: () => statement.compile(trx) };
 };
 
 export interface Total {
@@ -58,11 +67,13 @@ export interface Total {
 export const totalsOf = onePer((ctx) =>
   gather(
     async (asked: { shopId: string; kind: RmaTableName }[]): Promise<Total[][]> => {
-      const rows = await ctx.reads
-        .selectFrom('rma_totals')
-        .selectAll()
-        .where(sql<boolean>`shop_id ${ctx.oneOf('id', [...new Set(asked.map(({ shopId }) => shopId))])}`)
-        .execute();
+      const ofShops = () =>
+        ctx.reads
+          .selectFrom('rma_totals')
+          .selectAll()
+          .where(sql<boolean>`shop_id ${ctx.oneOf('id', blank('shops'))}`);
+      const shops = [...new Set(asked.map(({ shopId }) => shopId))];
+      const { rows } = await ctx.reads.executeQuery(ctx.known('totals', ofShops, { shops }));
       return asked.map(({ shopId, kind }) =>
         rows.filter((row) => row.shop_id === shopId && row.kind === kind),
       );

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
+import { blank } from '../db/known-statements.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { LIMIT_REFUSAL, type Shop } from './plans.ts';
@@ -16,18 +17,19 @@ export type Counters = Map<string, Counter>;
  * that fails gives its place back. Those that somebody else holds are waited for, or left out.
  */
 export const lockCounters = async (
-  { oneOf }: Pick<Context, 'oneOf'>,
+  { oneOf, known }: Pick<Context, 'oneOf' | 'known'>,
   trx: Trx,
   shopIds: string[],
   others: 'wait' | 'leave out',
 ): Promise<Counters> => {
-  const rows = await trx
-    .selectFrom('shop_counters')
-    .selectAll()
-    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
-    .forUpdate()
-    .$if(others === 'leave out', (query) => query.skipLocked())
-    .execute();
+  const locking = () =>
+    trx
+      .selectFrom('shop_counters')
+      .selectAll()
+      .where(sql<boolean>`shop_id ${oneOf('id', blank('shopIds'))}`)
+      .forUpdate()
+      .$if(others === 'leave out', (query) => query.skipLocked());
+  const { rows } = await trx.executeQuery(known(`counters, ${others}`, locking, { shopIds }));
   return new Map(rows.map((row) => [row.shop_id, row]));
 };
 
@@ -45,13 +47,23 @@ export const takePlace = (counter: Counter, { billing: { kind, limit } }: Shop, 
   return counter.last_number;
 };
 
-export const keepCounters = ({ rows }: Pick<Context, 'rows'>, trx: Trx, counters: Counters): Write => {
-  const kept = rows('kept', { shop_id: 'id', last_number: 'integer', month: 'text', month_used: 'integer' }, [
-    ...counters.values(),
-  ]);
-  return sql`
-    update shop_counters set last_number = kept.last_number, month = kept.month, month_used = kept.month_used
-    from ${kept} where shop_counters.shop_id = kept.shop_id`.compile(trx);
+export const keepCounters = (
+  { rows, known }: Pick<Context, 'rows' | 'known'>,
+  trx: Trx,
+  counters: Counters,
+): Write => {
+  const keeping = () => {
+    const kept = rows(
+      'kept',
+      { shop_id: 'id', last_number: 'integer', month: 'text', month_used: 'integer' },
+      blank('kept'),
+    );
+    const statement = sql`
+      update shop_counters set last_number = kept.last_number, month = kept.month, month_used = kept.month_used
+      from ${kept} where shop_counters.shop_id = kept.shop_id`;
+    return { compile: () => statement.compile(trx) };
+  };
+  return known('keep counters', keeping, { kept: [...counters.values()] });
 };
 
 /** How many places of this month are taken. */

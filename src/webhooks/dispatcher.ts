@@ -71,7 +71,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     const nowMs = ctx.clock.now();
     const lease = { nowMs, untilMs: nowMs + LEASE_MS, token: randomUUID() };
     const [claimed, receivers] = await Promise.all([
-      ctx.lightly((db) => claim(db, chosen, lease)),
+      ctx.lightly((db) => claim({ ...ctx, db }, chosen, lease)),
       receiversById(
         ctx,
         chosen.map(({ clientId }) => clientId),

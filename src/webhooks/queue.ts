@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { WebhookEventName } from '../../contract/webhook-event.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
+import { blank } from '../db/known-statements.ts';
 import type { DeliveryStatus } from '../db/tables.ts';
 import { lowestId } from '../ids.ts';
 
@@ -51,40 +52,22 @@ export const waitingReceivers = async (db: Db): Promise<{ clientId: string; dueA
 
 /** Takes up to `room` due deliveries of each receiver; no two processes take the same. */
 export const claim = async (
-  db: Db,
+  { db, known }: Pick<Context, 'db' | 'known'>,
   receivers: { clientId: string; room: number }[],
   lease: { nowMs: number; untilMs: number; token: string },
 ): Promise<Claimed[]> => {
-  const dueOf = ({ clientId, room }: { clientId: string; room: number }) =>
-    db
-      .selectFrom((eb) =>
-        eb
-          .selectFrom('webhook_deliveries')
-          .select('id')
-          .where('status', '=', PENDING)
-          .where('client_id', '=', clientId)
-          .where('due_at', '<=', lease.nowMs)
-          .orderBy('due_at')
-          .limit(room)
-          .forUpdate()
-          .skipLocked()
-          .as('due'),
-      )
-      .select('due.id');
-  const [first, ...others] = receivers;
-  if (!first) return [];
-  const taken = others.reduce((query, receiver) => query.unionAll(dueOf(receiver)), dueOf(first));
-  const rows = await db
-    // Materialised, so that the rows are chosen and locked once, whatever plan the update has.
-    .with(
-      (cte) => cte('taken').materialized(),
-      () => taken,
-    )
-    .updateTable('webhook_deliveries')
-    .set({ due_at: lease.untilMs, lease_token: lease.token })
-    .where('id', 'in', (eb) => eb.selectFrom('taken').select('taken.id'))
-    .returning(['id', 'client_id', 'event', 'body', 'attempt_log', 'created_at'])
-    .execute();
+  if (receivers.length === 0) return [];
+  const values = Object.fromEntries(
+    receivers.flatMap(({ clientId, room }, i) => [
+      [`client${i}`, clientId],
+      [`room${i}`, room],
+    ]),
+  );
+  const statement = known(`claim of ${receivers.length}`, () => claiming(db, receivers.length), {
+    ...values,
+    ...lease,
+  });
+  const { rows } = await db.executeQuery(statement);
   return rows.map((row) => ({
     id: row.id,
     clientId: row.client_id,
@@ -94,6 +77,39 @@ export const claim = async (
     createdAt: row.created_at,
     token: lease.token,
   }));
+};
+
+const claiming = (db: Db, receivers: number) => {
+  const dueOf = (i: number) =>
+    db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('webhook_deliveries')
+          .select('id')
+          .where('status', '=', PENDING)
+          .where('client_id', '=', blank<string>(`client${i}`))
+          .where('due_at', '<=', blank<number>('nowMs'))
+          .orderBy('due_at')
+          .limit(blank<number>(`room${i}`))
+          .forUpdate()
+          .skipLocked()
+          .as('due'),
+      )
+      .select('due.id');
+  let taken = dueOf(0);
+  for (let i = 1; i < receivers; i++) taken = taken.unionAll(dueOf(i));
+  return (
+    db
+      // Materialised, so that the rows are chosen and locked once, whatever plan the update has.
+      .with(
+        (cte) => cte('taken').materialized(),
+        () => taken,
+      )
+      .updateTable('webhook_deliveries')
+      .set({ due_at: blank<number>('untilMs'), lease_token: blank<string>('token') })
+      .where('id', 'in', (eb) => eb.selectFrom('taken').select('taken.id'))
+      .returning(['id', 'client_id', 'event', 'body', 'attempt_log', 'created_at'])
+  );
 };
 
 /** How a claim ended. A `dueAt` means another attempt. */
@@ -107,8 +123,24 @@ export interface Settlement {
 }
 
 /** Writes down how claims ended; one whose lease went to somebody else is passed over. */
-export const settle = async (ctx: Pick<Context, 'db' | 'rows'>, settlements: Settlement[]): Promise<void> => {
-  const settled = ctx.rows(
+export const settle = async (
+  { db, rows, known }: Pick<Context, 'db' | 'rows' | 'known'>,
+  settlements: Settlement[],
+): Promise<void> => {
+  const ended = settlements.map(({ id, token, status, attempts, dueAt, finishedAt }) => ({
+    id,
+    token,
+    status,
+    attempts: attempts.length,
+    log: JSON.stringify(attempts),
+    due_at: dueAt,
+    finished_at: finishedAt,
+  }));
+  await db.executeQuery(known('settle', () => settling(db, rows), { ended }));
+};
+
+const settling = (db: Db, rows: Context['rows']) => {
+  const settled = rows(
     'settled',
     {
       id: 'id',
@@ -119,24 +151,15 @@ export const settle = async (ctx: Pick<Context, 'db' | 'rows'>, settlements: Set
       due_at: 'integer',
       finished_at: 'integer',
     },
-    settlements.map(({ id, token, status, attempts, dueAt, finishedAt }) => ({
-      id,
-      token,
-      status,
-      attempts: attempts.length,
-      log: JSON.stringify(attempts),
-      due_at: dueAt,
-      finished_at: finishedAt,
-    })),
+    blank('ended'),
   );
-  await sql`
+  const statement = sql`
     update webhook_deliveries
     set status = settled.status, attempts = settled.attempts, attempt_log = settled.log,
       due_at = settled.due_at, finished_at = settled.finished_at, lease_token = null
     from ${settled}
-    where webhook_deliveries.id = settled.id and webhook_deliveries.lease_token = settled.token`.execute(
-    ctx.db,
-  );
+    where webhook_deliveries.id = settled.id and webhook_deliveries.lease_token = settled.token`;
+  return { compile: () => statement.compile(db) };
 };
 
 export interface Receiver {

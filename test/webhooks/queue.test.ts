@@ -29,7 +29,7 @@ describe('claims', () => {
       { clientId: busy.id, room: 3 },
       { clientId: quiet.id, room: 8 },
     ];
-    const first = await claim(t.ctx.db, rooms, leaseAt(now, 'one'));
+    const first = await claim(t.ctx, rooms, leaseAt(now, 'one'));
     expect(
       first
         .filter(({ clientId }) => clientId === busy.id)
@@ -42,7 +42,7 @@ describe('claims', () => {
         .sort(),
     );
     expect(first.filter(({ clientId }) => clientId === quiet.id)).toHaveLength(1);
-    const second = await claim(t.ctx.db, rooms, leaseAt(now, 'two'));
+    const second = await claim(t.ctx, rooms, leaseAt(now, 'two'));
     expect(second).toHaveLength(3);
     expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(7);
   });
@@ -54,7 +54,7 @@ describe('claims', () => {
     const now = t.ctx.clock.now();
     const claims = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
-        claim(t.ctx.db, [{ clientId: client.id, room: 5 }], leaseAt(now, `token ${i}`)),
+        claim(t.ctx, [{ clientId: client.id, room: 5 }], leaseAt(now, `token ${i}`)),
       ),
     );
     const ids = claims.flat().map(({ id }) => id);
@@ -68,9 +68,9 @@ describe('claims', () => {
     await t.create(client);
     const room = [{ clientId: client.id, room: 1 }];
     const now = t.ctx.clock.now();
-    const [mine] = await claim(t.ctx.db, room, leaseAt(now, 'sleeper'));
-    expect(await claim(t.ctx.db, room, leaseAt(now + LEASE_MS - 1, 'early'))).toEqual([]);
-    const [theirs] = await claim(t.ctx.db, room, leaseAt(now + LEASE_MS, 'heir'));
+    const [mine] = await claim(t.ctx, room, leaseAt(now, 'sleeper'));
+    expect(await claim(t.ctx, room, leaseAt(now + LEASE_MS - 1, 'early'))).toEqual([]);
+    const [theirs] = await claim(t.ctx, room, leaseAt(now + LEASE_MS, 'heir'));
     expect(theirs?.id).toBe(mine?.id);
 
     const settlement = (token: string, status: 'DELIVERED' | 'DROPPED') => ({
