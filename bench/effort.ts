@@ -30,12 +30,12 @@ export const FULL: Effort = {
 /** To see that all is well, not to quote from. */
 export const QUICK: Effort = {
   rounds: 1,
-  warmUpSeconds: 1,
+  warmUpSeconds: 0,
   roundSeconds: 1,
   small: 10_000,
   medium: 10_000,
   large: 50_000,
-  backlog: 4_000,
+  backlog: 2_000,
   creations: 2_000,
   trickleSeconds: 2,
 };

@@ -15,7 +15,7 @@ export const drain: Measurement = {
   async run(stage) {
     const { engine, effort } = stage;
     const house = await stage.webhooks();
-    await drained(house, WARM_UP);
+    if (effort.warmUpSeconds > 0) await drained(house, WARM_UP);
     const { U, served } = await takeTurns<'U' | 'served', 'perSecond'>(
       { rounds: effort.rounds, warmUpSeconds: 0, roundSeconds: 0 },
       { U: looped(house, effort.backlog), served: async () => drained(house, effort.backlog) },

@@ -11,7 +11,7 @@ export const oneConnection: Measurement = {
     const bare = baselineWork(await stage.baseline(), 1);
     const served = serviceWork(await stage.manyShops(), 1);
     const found = await takeTurns(
-      { ...effort, warmUpSeconds: 1, roundSeconds: Math.min(2, effort.roundSeconds) },
+      { ...effort, roundSeconds: Math.min(2, effort.roundSeconds) },
       { L2: bare.create, create: served.createOver(), L3: bare.get, get: served.get() },
     );
     const rowOf = (work: 'create' | 'get', name: 'L2' | 'L3'): Row => ({
