@@ -1,14 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { isUnavailable } from './errors.ts';
+import { type Asked, handOut, type Results, sparedOf } from './asked.ts';
 import { nextTurn } from './gather.ts';
-
-interface Asked<Item, Result> {
-  item: Item;
-  resolve: (result: Result | Promise<Result>) => void;
-  reject: (error: unknown) => void;
-  /** Its batch failed: it is tried once more by itself, so that only the one that cannot be had fails. */
-  alone: boolean;
-}
 
 /**
  * Like `gather`, for batches that must follow one another and take two steps: each reads, decides, and calls `sent` when its
@@ -17,10 +9,11 @@ interface Asked<Item, Result> {
  * process answers the one before. Where nobody waits, or a batch never calls `sent`, nothing is held back.
  */
 export const conveyor = <Item, Result>(
-  work: (items: Item[], sent: () => void) => Promise<(Result | Promise<Result> | Error)[]>,
+  work: (items: Item[], sent: () => void) => Promise<Results<Result>>,
   { most }: { most: number },
 ): ((item: Item) => Promise<Result>) => {
-  type Ask = Asked<Item, Result>;
+  /** Alone: its batch failed, and it is tried once more by itself. */
+  type Ask = Asked<Item, Result> & { alone: boolean };
   let waiting: Ask[] = [];
   let called = false;
   /** Until the batch that reads has sent its changes. */
@@ -52,15 +45,10 @@ export const conveyor = <Item, Result>(
       );
       // The changes of the one behind leave with the end of that turn, so these results wait for the next.
       if (!pass() && reading) await reading.then(() => setImmediate());
-      batch.forEach(({ resolve, reject }, i) => {
-        const result = results[i];
-        if (result instanceof Error) reject(result);
-        else resolve(result as Result);
-      });
+      handOut(batch, results);
     } catch (error) {
       pass();
-      if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
-      else waiting = [...batch.map((asked) => ({ ...asked, alone: true })), ...waiting];
+      waiting = [...sparedOf(batch, error).map((asked) => ({ ...asked, alone: true })), ...waiting];
     }
     callSoon();
   };

@@ -1,4 +1,4 @@
-import { isUnavailable } from './errors.ts';
+import { type Asked, handOut, type Results, sparedOf } from './asked.ts';
 
 let starting: (() => void)[] = [];
 /** All that begins in the next turn of the event loop begins together, so that what it sends to the database is one packet. */
@@ -20,35 +20,22 @@ interface GatherOptions {
 
 /**
  * Turns work on many items into a function for one. What is asked for in one turn of the event loop, or while earlier
- * batches are under way, shares the next batch: no added wait when idle, few round trips under load. In an item's place among
- * the results may also be its own refusal, an `Error`, or a promise where it takes longer than its batch. Where a whole batch
- * fails, each of its items is tried alone, so that one that cannot be had fails by itself; unless the database is away,
- * which is nobody's fault and would only take longer.
+ * batches are under way, shares the next batch: no added wait when idle, few round trips under load.
  */
 export const gather = <Item, Result>(
-  work: (items: Item[]) => Promise<(Result | Promise<Result> | Error)[]>,
+  work: (items: Item[]) => Promise<Results<Result>>,
   { most, sideBySide }: GatherOptions,
 ): ((item: Item) => Promise<Result>) => {
-  interface Asked {
-    item: Item;
-    resolve: (result: Result) => void;
-    reject: (error: unknown) => void;
-  }
-  let waiting: Asked[] = [];
+  type Ask = Asked<Item, Result>;
+  let waiting: Ask[] = [];
   let running = 0;
   let called = false;
 
-  const attempt = async (batch: Asked[]): Promise<void> => {
+  const attempt = async (batch: Ask[]): Promise<void> => {
     try {
-      const results = await work(batch.map(({ item }) => item));
-      batch.forEach(({ resolve, reject }, i) => {
-        const result = results[i];
-        if (result instanceof Error) reject(result);
-        else resolve(result as Result);
-      });
+      handOut(batch, await work(batch.map(({ item }) => item)));
     } catch (error) {
-      if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
-      else for (const asked of batch) await attempt([asked]);
+      for (const asked of sparedOf(batch, error)) await attempt([asked]);
     }
   };
 
