@@ -28,7 +28,7 @@ const TABLES = (id: string): string[] => [
   `create table webhook_deliveries (
     id ${id} primary key not null, client_id ${id} not null, rma_id ${id}, event text not null, body text not null,
     status text not null, attempts integer not null, attempt_log text not null, due_at bigint not null,
-    lease_token text, created_at bigint not null, finished_at bigint)`,
+    created_at bigint not null, finished_at bigint)`,
   `create index webhook_deliveries_waiting on webhook_deliveries (client_id, due_at) where status = 'PENDING'`,
   'create index webhook_deliveries_client on webhook_deliveries (client_id, id)',
 ];

@@ -79,8 +79,8 @@ export interface Database {
    * once and is on disk with the next commit that does wait.
    */
   lightly<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
-  /** Tells every process that waits on this database that there is something to send, and to which client. */
-  wake(clientId: string): void;
+  /** Tells every process that waits on this database that there is something to send, and to which client; null: to some. */
+  wake(clientId: string | null): void;
   onWake(listener: WakeListener): Promise<Unlisten>;
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { tradeReturns } from './migrations/0003-trade-returns.ts';
 import { people } from './migrations/0004-people.ts';
 import { atScale } from './migrations/0005-at-scale.ts';
 import { bursts } from './migrations/0006-bursts.ts';
+import { webhookLeases } from './migrations/0007-webhook-leases.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,6 +18,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0004-people': people,
   '0005-at-scale': atScale,
   '0006-bursts': bursts,
+  '0007-webhook-leases': webhookLeases,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

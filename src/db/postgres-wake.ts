@@ -15,14 +15,14 @@ const MOST_NAMED = 200;
  */
 export const wakeCalls = (pool: pg.Pool, newClient: () => pg.Client): Pick<Database, 'wake' | 'onWake'> => {
   const listeners = new EventEmitter();
-  const untold = new Set<string>();
+  const untold = new Set<string | null>();
   let telling = false;
 
   const tellOthers = async (): Promise<void> => {
     if (telling) return;
     telling = true;
     while (untold.size > 0) {
-      const named = untold.size > MOST_NAMED ? '' : [...untold].join();
+      const named = untold.size > MOST_NAMED || untold.has(null) ? '' : [...untold].join();
       untold.clear();
       await pool.query('select pg_notify($1, $2)', [CHANNEL, named]).catch(() => {});
     }

@@ -166,7 +166,7 @@ interface IdempotencyTable {
   created_at: Fixed<number>;
 }
 
-/** The outbox: one event on its way to one client. `due_at` is when it may be tried next; a claim moves it past the lease. */
+/** The outbox: one event on its way to one client. `due_at` is when it may be tried next. */
 interface WebhookDeliveryTable {
   id: Fixed<string>;
   client_id: Fixed<string>;
@@ -178,12 +178,17 @@ interface WebhookDeliveryTable {
   /** What each attempt came to, as JSON: `Attempt[]`. */
   attempt_log: string;
   due_at: number;
-  /** Who holds the lease: only the holder of the same token may settle. */
-  lease_token: string | null;
   created_at: Fixed<number>;
   finished_at: number | null;
 }
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'DROPPED';
+
+/** Which process sends to a receiver. */
+interface WebhookLeaseTable {
+  client_id: Fixed<string>;
+  holder: string;
+  held_until: number;
+}
 
 /** One row per thing the installation as a whole remembers. */
 interface InstallationTable {
@@ -205,6 +210,7 @@ export interface Tables {
   timeline: TimelineTable;
   idempotency_keys: IdempotencyTable;
   webhook_deliveries: WebhookDeliveryTable;
+  webhook_leases: WebhookLeaseTable;
   installation: InstallationTable;
 }
 

@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { createAgenda } from './agenda.ts';
 import type { Sender } from './deliver.ts';
 import { createFlights } from './flights.ts';
-import { isAcknowledged, LARGE_LOT, LEASE_MS, nextAttemptAt, REST_BESIDE_REQUESTS_MS } from './policy.ts';
+import { createLeases } from './leases.ts';
+import { isAcknowledged, LARGE_LOT, nextAttemptAt, RENEW_MS, REST_BESIDE_REQUESTS_MS } from './policy.ts';
 import {
-  type Claimed,
-  claim,
+  type Due,
+  due,
   type Receiver,
   receiversById,
   type Settlement,
@@ -19,7 +19,7 @@ import { createSettler } from './settler.ts';
 import { createSleeper } from './sleeper.ts';
 
 /** Receivers served by one claim. */
-const RECEIVERS_AT_ONCE = 16;
+const RECEIVERS_AT_ONCE = 32;
 /** How often it looks at the whole queue: for what a lost wake-up call or a process that died would have sent. */
 const LOOK_EVERY_MS = 5_000;
 const REST_AFTER_FAULT_MS = 1_000;
@@ -30,14 +30,15 @@ export interface Dispatcher {
 }
 
 /**
- * Brings deliveries from the outbox to their receivers. Rounds of: who has something due and is not at its cap → claim a
- * few of each under a lease → send with no transaction open → settle in batches. What waits, waits in the database; in
- * memory is only what is on its way and who may have more.
+ * Brings deliveries from the outbox to their receivers. Rounds of: who has something due and is not at its cap → take the
+ * lease of those → read a few of each → send with no transaction open → settle in batches. What waits, waits in the
+ * database; in memory is only what is on its way and who may have more.
  */
 export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dispatcher> => {
   const sleeper = createSleeper();
   const flights = createFlights(ctx.metrics.requestsUnderWay);
   const agenda = createAgenda(flights);
+  const leases = createLeases(ctx);
   const settler = createSettler((batch) => ctx.lightly((db) => settle({ ...ctx, db }, batch)), ctx);
   const secrets = secretCache(ctx);
   let stopped = false;
@@ -45,7 +46,12 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
 
   const wake = (clientId: string | null): void => {
     if (clientId === null) nextLookAt = 0;
-    if (clientId === null || agenda.call(clientId)) sleeper.wake();
+    else {
+      const freeAt = leases.freeAt(clientId);
+      if (freeAt > ctx.clock.now()) agenda.callAt(clientId, freeAt);
+      else if (!agenda.call(clientId)) return;
+    }
+    sleeper.wake();
   };
 
   const wakeIfRelieved = (): void => {
@@ -57,7 +63,8 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     const nowMs = ctx.clock.now();
     if (nowMs >= nextLookAt) {
       nextLookAt = nowMs + LOOK_EVERY_MS;
-      for (const { clientId, dueAt } of await waitingReceivers(ctx.db)) agenda.callAt(clientId, dueAt);
+      for (const { clientId, dueAt } of await waitingReceivers(ctx.db))
+        agenda.callAt(clientId, Math.max(dueAt, leases.freeAt(clientId)));
     }
     const chosen = agenda.next(nowMs, RECEIVERS_AT_ONCE);
     if (chosen.length === 0) return Math.max(1, Math.min(agenda.soonest(), nextLookAt) - nowMs);
@@ -66,27 +73,30 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     return 0;
   };
 
-  /** Claims what the chosen have due, as far as they have room, and sends it on its way. Gives back how much that was. */
+  /** Sends what the chosen have due on its way, as far as they are ours and have room. Gives back how much that was. */
   const take = async (chosen: { clientId: string; room: number }[]): Promise<number> => {
-    const nowMs = ctx.clock.now();
-    const lease = { nowMs, untilMs: nowMs + LEASE_MS, token: randomUUID() };
-    const [claimed, receivers] = await Promise.all([
-      ctx.lightly((db) => claim({ ...ctx, db }, chosen, lease)),
+    const ours = await leases.of(chosen);
+    const [deliveries, receivers] = await Promise.all([
+      due(
+        { ...ctx, db: ctx.steady },
+        ours.map((each) => ({ ...each, underWay: flights.unsettledOf(each.clientId) })),
+        ctx.clock.now(),
+      ),
       receiversById(
         ctx,
-        chosen.map(({ clientId }) => clientId),
+        ours.map(({ clientId }) => clientId),
       ),
     ]);
-    for (const delivery of claimed) void carry(delivery, receivers.get(delivery.clientId));
+    for (const delivery of deliveries) void carry(delivery, receivers.get(delivery.clientId));
     const counts = new Map<string, number>();
-    for (const { clientId } of claimed) counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
-    for (const { clientId, room } of chosen) if (counts.get(clientId) === room) agenda.call(clientId);
-    return claimed.length;
+    for (const { clientId } of deliveries) counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
+    for (const { clientId, room } of ours) if (counts.get(clientId) === room) agenda.call(clientId);
+    return deliveries.length;
   };
 
-  const carry = async (delivery: Claimed, receiver: Receiver | undefined): Promise<void> => {
+  const carry = async (delivery: Due, receiver: Receiver | undefined): Promise<void> => {
     const { clientId } = delivery;
-    const flight = flights.start(clientId, wakeIfRelieved);
+    const flight = flights.start(clientId, delivery.id, wakeIfRelieved);
     const { settlement, timedOut } = receiver?.url
       ? await attempt(delivery, { ...receiver, url: receiver.url })
       : withoutReceiver(delivery, receiver?.shopId ?? null);
@@ -94,12 +104,12 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     if (agenda.landed(clientId)) sleeper.wake();
     await settler.add(settlement);
     if (settlement.status === 'PENDING') agenda.callAt(clientId, settlement.dueAt);
-    flights.settled();
+    flights.settled(flight);
     if (settlement.status === 'PENDING') sleeper.wake();
     else wakeIfRelieved();
   };
 
-  const attempt = async (delivery: Claimed, receiver: Receiver & { url: string }) => {
+  const attempt = async (delivery: Due, receiver: Receiver & { url: string }) => {
     const startedAt = ctx.clock.now();
     const { statusCode, error, timedOut } = await sender.send({
       url: receiver.url,
@@ -123,7 +133,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
       drop({ ...delivery, attempts }, receiver.shopId, error ?? `status ${statusCode}`);
     const settlement: Settlement = {
       id: delivery.id,
-      token: delivery.token,
+      before: delivery.attempts.length,
       status,
       attempts,
       dueAt: again ?? endedAt,
@@ -133,13 +143,13 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
   };
 
   /** Revoked, or its URL taken away, while the event waited: nobody to send it to any more. */
-  const withoutReceiver = (delivery: Claimed, shopId: string | null) => {
+  const withoutReceiver = (delivery: Due, shopId: string | null) => {
     const nowMs = ctx.clock.now();
     drop(delivery, shopId, 'the client was revoked or has no webhook URL any more');
-    const { id, token, attempts } = delivery;
+    const { id, attempts } = delivery;
     const settlement: Settlement = {
       id,
-      token,
+      before: attempts.length,
       status: 'DROPPED',
       attempts,
       dueAt: nowMs,
@@ -148,7 +158,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     return { settlement, timedOut: false };
   };
 
-  const drop = ({ id, clientId, event, attempts }: Claimed, shopId: string | null, reason: string): void =>
+  const drop = ({ id, clientId, event, attempts }: Due, shopId: string | null, reason: string): void =>
     ctx.log.warn(
       { deliveryId: id, clientId, shopId, event, attempts: attempts.length, reason },
       'webhook dropped',
@@ -175,13 +185,17 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
 
   const unlisten = await ctx.onWake(wake);
   const running = run();
+  const keeping = setInterval(() => leases.keep(flights.receivers()).catch(() => {}), RENEW_MS);
   return {
     async stop() {
       stopped = true;
       sleeper.wake();
       await running;
       await flights.allSettled();
+      clearInterval(keeping);
       await unlisten();
+      await leases.release().catch(() => {});
+      ctx.wake(null);
     },
   };
 };

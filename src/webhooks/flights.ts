@@ -12,6 +12,7 @@ const MOST_WHILE_SLOW = 1;
 /** One exchange that is under way. */
 export interface Flight {
   clientId: string;
+  deliveryId: string;
   /** Stops counting as fresh when this rings, or when it lands. */
   fresh: NodeJS.Timeout | null;
 }
@@ -20,6 +21,8 @@ export interface Flight {
 export const createFlights = (requestsUnderWay: () => number) => {
   const underWay = new Map<string, number>();
   const slow = new Set<string>();
+  /** Deliveries whose attempt is not yet written down, by receiver. */
+  const unsettledOf = new Map<string, Set<string>>();
   let unsettled = 0;
   let fresh = 0;
   let whenEmpty: (() => void) | null = null;
@@ -45,11 +48,14 @@ export const createFlights = (requestsUnderWay: () => number) => {
     /** The same of the room of all: few large claims, not many small ones. */
     haveEased: (): boolean => room() >= mostFresh() / 2,
     /** `whenAged` is called where it stops being fresh in the air: there is room for another. */
-    start(clientId: string, whenAged: () => void): Flight {
+    start(clientId: string, deliveryId: string, whenAged: () => void): Flight {
       underWay.set(clientId, (underWay.get(clientId) ?? 0) + 1);
+      const ids = unsettledOf.get(clientId);
+      if (ids) ids.add(deliveryId);
+      else unsettledOf.set(clientId, new Set([deliveryId]));
       unsettled += 1;
       fresh += 1;
-      const flight: Flight = { clientId, fresh: null };
+      const flight: Flight = { clientId, deliveryId, fresh: null };
       flight.fresh = setTimeout(() => {
         age(flight);
         whenAged();
@@ -65,10 +71,16 @@ export const createFlights = (requestsUnderWay: () => number) => {
       if (timedOut) slow.add(clientId);
       else slow.delete(clientId);
     },
-    settled(): void {
+    settled({ clientId, deliveryId }: Flight): void {
+      const ids = unsettledOf.get(clientId);
+      ids?.delete(deliveryId);
+      if (ids?.size === 0) unsettledOf.delete(clientId);
       unsettled -= 1;
       if (unsettled === 0) whenEmpty?.();
     },
+    unsettledOf: (clientId: string): string[] => [...(unsettledOf.get(clientId) ?? [])],
+    /** Who is waited for, or whose attempts are still to be written down. */
+    receivers: (): string[] => [...unsettledOf.keys()],
     allSettled: (): Promise<void> =>
       unsettled === 0
         ? Promise.resolve()

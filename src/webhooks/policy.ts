@@ -23,14 +23,17 @@ export const MOST_IN_FLIGHT = 512;
  * Of these so many may be fresh. Receivers that answer keep the process busy with their answers, and more at once would
  * only make everybody else wait; one that has not answered for a while costs nothing and leaves its place to others.
  */
-export const MOST_FRESH = 64;
+export const MOST_FRESH = 128;
 /** While requests are under way in this process, whoever waits for an answer goes first: fewer, and a rest after a large lot. */
 export const MOST_FRESH_BESIDE_REQUESTS = 24;
 export const LARGE_LOT = 8;
 export const REST_BESIDE_REQUESTS_MS = 40;
 export const FRESH_MS = 500;
 
-/** Longer than an exchange with room to settle it; after that another process may take the delivery over. */
-export const LEASE_MS = 20_000;
+/** How long a receiver is left to a process that is heard of no more. While it is, the lease never has less than 7 s to go. */
+export const LEASE_MS = 10_000;
+export const RENEW_MS = 3_000;
+/** After a receiver turned out to be another process's. */
+export const ASK_AGAIN_MS = 1_000;
 
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;

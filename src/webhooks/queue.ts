@@ -6,9 +6,9 @@ import { blank } from '../db/known-statements.ts';
 import type { DeliveryStatus } from '../db/tables.ts';
 import { lowestId } from '../ids.ts';
 
-// The dispatcher's queries. A delivery is PENDING until it ends as DELIVERED or DROPPED. A claim moves its `due_at` past
-// the lease and leaves a token; only a settlement with the same token counts, so a process that slept through its lease
-// overwrites nothing, and one that died is taken over when the lease is past.
+// The dispatcher's queries. A delivery is PENDING until it ends as DELIVERED or DROPPED. Only the process that holds the
+// lease of its receiver sends it. A process that slept through its lease overwrites nothing: a settlement counts only where
+// the number of attempts is still the one it began with.
 
 /** In the text of the statement, not a parameter: only then is the index of what waits used. */
 const PENDING = sql<DeliveryStatus>`'PENDING'`;
@@ -21,14 +21,14 @@ export interface Attempt {
   error: string | null;
 }
 
-export interface Claimed {
+/** What is due. */
+export interface Due {
   id: string;
   clientId: string;
   event: WebhookEventName;
   body: string;
   attempts: Attempt[];
   createdAt: number;
-  token: string;
 }
 
 /** Receivers with something waiting, and when the first of it is due: one step through the index a receiver, however much waits. */
@@ -50,24 +50,30 @@ export const waitingReceivers = async (db: Db): Promise<{ clientId: string; dueA
   return rows.flatMap((row) => (row.due_at === null ? [] : [{ clientId: row.client_id, dueAt: row.due_at }]));
 };
 
-/** Takes up to `room` due deliveries of each receiver; no two processes take the same. */
-export const claim = async (
-  { db, known }: Pick<Context, 'db' | 'known'>,
-  receivers: { clientId: string; room: number }[],
-  lease: { nowMs: number; untilMs: number; token: string },
-): Promise<Claimed[]> => {
-  if (receivers.length === 0) return [];
+export interface Opening {
+  clientId: string;
+  room: number;
+  /** Ids of what is under way already. */
+  underWay: string[];
+}
+
+/** Up to `room` due deliveries of each receiver, oldest first. */
+export const due = async (
+  { db, known, oneOf }: Pick<Context, 'db' | 'known' | 'oneOf'>,
+  openings: Opening[],
+  nowMs: number,
+): Promise<Due[]> => {
+  if (openings.length === 0) return [];
   const values = Object.fromEntries(
-    receivers.flatMap(({ clientId, room }, i) => [
+    openings.flatMap(({ clientId, room, underWay }, i) => [
       [`client${i}`, clientId],
       [`room${i}`, room],
+      [`underWay${i}`, underWay],
     ]),
   );
-  const statement = known(`claim of ${receivers.length}`, () => claiming(db, receivers.length), {
-    ...values,
-    ...lease,
-  });
-  const { rows } = await db.executeQuery(statement);
+  const { rows } = await db.executeQuery(
+    known(`due of ${openings.length}`, () => dueOfEach({ db, oneOf }, openings.length), { ...values, nowMs }),
+  );
   return rows.map((row) => ({
     id: row.id,
     clientId: row.client_id,
@@ -75,61 +81,49 @@ export const claim = async (
     body: row.body,
     attempts: JSON.parse(row.attempt_log),
     createdAt: row.created_at,
-    token: lease.token,
   }));
 };
 
-const claiming = (db: Db, receivers: number) => {
+const dueOfEach = ({ db, oneOf }: Pick<Context, 'db' | 'oneOf'>, receivers: number) => {
   const dueOf = (i: number) =>
     db
       .selectFrom((eb) =>
         eb
           .selectFrom('webhook_deliveries')
-          .select('id')
+          .select(['id', 'client_id', 'event', 'body', 'attempt_log', 'created_at'])
           .where('status', '=', PENDING)
           .where('client_id', '=', blank<string>(`client${i}`))
           .where('due_at', '<=', blank<number>('nowMs'))
+          .where(sql<boolean>`not (id ${oneOf('id', blank(`underWay${i}`))})`)
           .orderBy('due_at')
           .limit(blank<number>(`room${i}`))
-          .forUpdate()
-          .skipLocked()
           .as('due'),
       )
-      .select('due.id');
-  let taken = dueOf(0);
-  for (let i = 1; i < receivers; i++) taken = taken.unionAll(dueOf(i));
-  return (
-    db
-      // Materialised, so that the rows are chosen and locked once, whatever plan the update has.
-      .with(
-        (cte) => cte('taken').materialized(),
-        () => taken,
-      )
-      .updateTable('webhook_deliveries')
-      .set({ due_at: blank<number>('untilMs'), lease_token: blank<string>('token') })
-      .where('id', 'in', (eb) => eb.selectFrom('taken').select('taken.id'))
-      .returning(['id', 'client_id', 'event', 'body', 'attempt_log', 'created_at'])
-  );
+      .selectAll();
+  let all = dueOf(0);
+  for (let i = 1; i < receivers; i++) all = all.unionAll(dueOf(i));
+  return all;
 };
 
-/** How a claim ended. A `dueAt` means another attempt. */
+/** How an attempt ended. */
 export interface Settlement {
   id: string;
-  token: string;
+  /** How many attempts there were before. */
+  before: number;
   status: DeliveryStatus;
   attempts: Attempt[];
   dueAt: number;
   finishedAt: number | null;
 }
 
-/** Writes down how claims ended; one whose lease went to somebody else is passed over. */
+/** Writes down how attempts ended; one that somebody else has settled meanwhile is passed over. */
 export const settle = async (
   { db, rows, known }: Pick<Context, 'db' | 'rows' | 'known'>,
   settlements: Settlement[],
 ): Promise<void> => {
-  const ended = settlements.map(({ id, token, status, attempts, dueAt, finishedAt }) => ({
+  const ended = settlements.map(({ id, before, status, attempts, dueAt, finishedAt }) => ({
     id,
-    token,
+    before,
     status,
     attempts: attempts.length,
     log: JSON.stringify(attempts),
@@ -144,7 +138,7 @@ const settling = (db: Db, rows: Context['rows']) => {
     'settled',
     {
       id: 'id',
-      token: 'text',
+      before: 'integer',
       status: 'text',
       attempts: 'integer',
       log: 'text',
@@ -156,9 +150,10 @@ const settling = (db: Db, rows: Context['rows']) => {
   const statement = sql`
     update webhook_deliveries
     set status = settled.status, attempts = settled.attempts, attempt_log = settled.log,
-      due_at = settled.due_at, finished_at = settled.finished_at, lease_token = null
+      due_at = settled.due_at, finished_at = settled.finished_at
     from ${settled}
-    where webhook_deliveries.id = settled.id and webhook_deliveries.lease_token = settled.token`;
+    where webhook_deliveries.id = settled.id and webhook_deliveries.status = ${PENDING}
+      and webhook_deliveries.attempts = settled.before`;
   return { compile: () => statement.compile(db) };
 };
 
@@ -171,14 +166,15 @@ export interface Receiver {
 
 /** Where these clients' deliveries go now. */
 export const receiversById = async (
-  { reads, oneOf }: Pick<Context, 'reads' | 'oneOf'>,
+  { reads, known, oneOf }: Pick<Context, 'reads' | 'known' | 'oneOf'>,
   clientIds: string[],
 ): Promise<Map<string, Receiver>> => {
-  const rows = await reads
-    .selectFrom('api_clients')
-    .select(['id', 'shop_id', 'webhook_url', 'webhook_secret', 'revoked_at'])
-    .where(sql<boolean>`id ${oneOf('id', clientIds)}`)
-    .execute();
+  const byId = () =>
+    reads
+      .selectFrom('api_clients')
+      .select(['id', 'shop_id', 'webhook_url', 'webhook_secret', 'revoked_at'])
+      .where(sql<boolean>`id ${oneOf('id', blank('clientIds'))}`);
+  const { rows } = await reads.executeQuery(known('receivers', byId, { clientIds }));
   return new Map(
     rows.map((row) => [
       row.id,

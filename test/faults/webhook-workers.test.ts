@@ -103,6 +103,22 @@ describe.runIf(ENGINE === 'postgres')('several processes on one database', () =>
     expect(await db.selectFrom('webhook_deliveries').selectAll().execute()).toEqual([before]);
     expect(receiver.received).toHaveLength(2);
   });
+
+  it('a process that stops leaves its receivers to the others at once', async () => {
+    const receiver = await startReceiver();
+    const { env, clients } = await withReceivers([receiver.url]);
+    const db = lookInto(env);
+    await enqueueMany(db, [clients[0]?.id as string], 1);
+    const first = await startServer({ ...env, ROLE: 'worker' });
+    await receiver.got(1, 15_000);
+    await settled(db, 5_000);
+    await startServer({ ...env, ROLE: 'worker' });
+    const api = await startServer({ ...env, ROLE: 'api' }, { key: clients[0]?.apiKey as string });
+    await first.stop();
+    expect((await api.post('/offline-repairs', repairBody())).status).toBe(201);
+    // Its lease would have run for longer.
+    await receiver.got(2, 4_000);
+  });
 });
 
 it('sends what was waiting when the process starts', async () => {

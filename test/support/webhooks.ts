@@ -75,7 +75,7 @@ export const webhookHarness = async ({
           .orderBy('created_at')
           .execute();
         const one = all.find((row) => !clientId || row.client_id === clientId);
-        return one && one.attempts >= count && one.lease_token === null ? one : null;
+        return one && one.attempts >= count ? one : null;
       }),
     advance(ms) {
       t.clock.advance(ms);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAgenda } from '../../src/webhooks/agenda.ts';
 import { createFlights, type Flight } from '../../src/webhooks/flights.ts';
@@ -9,20 +10,21 @@ import {
 } from '../../src/webhooks/policy.ts';
 
 const CAP = MOST_IN_FLIGHT_PER_RECEIVER;
+const HALF = MOST_FRESH / 2;
 const setUp = () => {
   const flights = createFlights(() => 0);
   const agenda = createAgenda(flights);
   const inTheAir: Flight[] = [];
   onTestFinished(() => inTheAir.forEach((flight) => void flights.land(flight, false)));
   const fly = (clientId: string, count: number): Flight[] => {
-    const some = Array.from({ length: count }, () => flights.start(clientId, () => {}));
+    const some = Array.from({ length: count }, () => flights.start(clientId, randomUUID(), () => {}));
     inTheAir.push(...some);
     return some;
   };
   const end = (some: Flight[], timedOut = false) => {
     for (const flight of some) {
       flights.land(flight, timedOut);
-      flights.settled();
+      flights.settled(flight);
     }
   };
   return { agenda, fly, end };
@@ -66,9 +68,9 @@ describe('receivers with something due', () => {
     const busy = Array.from({ length: MOST_FRESH / CAP }, (_, i) => fly(`busy-${i}`, CAP)).flat();
     expect(agenda.call('idle')).toBe(false);
     expect([agenda.isRelieved(), agenda.next(0, 10)]).toEqual([false, []]);
-    end(busy.slice(0, 31));
+    end(busy.slice(0, HALF - 1));
     expect(agenda.isRelieved()).toBe(false);
-    end(busy.slice(31, 32));
+    end(busy.slice(HALF - 1, HALF));
     expect(agenda.isRelieved()).toBe(true);
     expect(agenda.next(0, 10)).toEqual([{ clientId: 'idle', room: CAP }]);
   });

@@ -2,97 +2,129 @@ import { describe, expect, it } from 'vitest';
 import type { WebhookEventName } from '../../contract/webhook-event.ts';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
+import type { DeliveryStatus } from '../../src/db/tables.ts';
 import { sweep } from '../../src/janitor.ts';
-import { KEPT_MS, LEASE_MS } from '../../src/webhooks/policy.ts';
-import { claim, forgetOldDeliveries, settle, waitingReceivers } from '../../src/webhooks/queue.ts';
+import { createLeases } from '../../src/webhooks/leases.ts';
+import { ASK_AGAIN_MS, KEPT_MS, LEASE_MS } from '../../src/webhooks/policy.ts';
+import { type Due, due, forgetOldDeliveries, settle, waitingReceivers } from '../../src/webhooks/queue.ts';
 import { reachableClients, recipientOf } from '../../src/webhooks/recipient.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
-const leaseAt = (nowMs: number, token: string) => ({ nowMs, untilMs: nowMs + LEASE_MS, token });
+const NOWHERE = 'http://127.0.0.1:9/';
 
-describe('claims', () => {
-  it('give each receiver what it has room for, oldest first, and nothing twice', async () => {
+describe('what is due', () => {
+  it('is what each receiver has room for, oldest first, without what is under way', async () => {
     const t = await webhookHarness({ sending: false });
-    const [busy, quiet] = [
-      await t.addReceiver('http://127.0.0.1:9/'),
-      await t.addReceiver('http://127.0.0.1:9/'),
-    ];
-    const made = [];
-    for (let i = 0; i < 10; i++) made.push(await t.create(busy));
+    const [busy, quiet] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
+    const made: string[] = [];
+    for (let i = 0; i < 10; i++) {
+      made.push((await t.create(busy)).id);
+      t.clock.advance(1);
+    }
     await t.create(quiet);
     const now = t.ctx.clock.now();
     expect((await waitingReceivers(t.ctx.db)).map(({ clientId }) => clientId).sort()).toEqual(
       [busy.id, quiet.id].sort(),
     );
 
-    const rooms = [
-      { clientId: busy.id, room: 3 },
-      { clientId: quiet.id, room: 8 },
-    ];
-    const first = await claim(t.ctx, rooms, leaseAt(now, 'one'));
-    expect(
-      first
-        .filter(({ clientId }) => clientId === busy.id)
+    const read = (underWay: string[]) =>
+      due(
+        t.ctx,
+        [
+          { clientId: busy.id, room: 3, underWay },
+          { clientId: quiet.id, room: 8, underWay: [] },
+        ],
+        now,
+      );
+    const of = (deliveries: Due[], client: { id: string }) =>
+      deliveries
+        .filter(({ clientId }) => clientId === client.id)
         .map(({ body }) => JSON.parse(body).data.id)
-        .sort(),
-    ).toEqual(
-      made
-        .slice(0, 3)
-        .map(({ id }) => id)
-        .sort(),
+        .sort();
+    const first = await read([]);
+    expect(of(first, busy)).toEqual(made.slice(0, 3).sort());
+    expect(of(first, quiet)).toHaveLength(1);
+    const underWay = first.filter(({ clientId }) => clientId === busy.id).map(({ id }) => id);
+    expect(of(await read(underWay), busy)).toEqual(made.slice(3, 6).sort());
+  });
+});
+
+describe('the lease of a receiver', () => {
+  const setUp = async () => {
+    const t = await webhookHarness({ sending: false });
+    const receivers = [];
+    for (let i = 0; i < 20; i++) receivers.push({ clientId: (await t.addReceiver(NOWHERE)).id });
+    return { t, receivers, process: () => createLeases(t.ctx) };
+  };
+  type Receivers = { clientId: string }[];
+  const ids = (receivers: Receivers) => receivers.map(({ clientId }) => clientId).sort();
+
+  it('is one process’s, whoever asks at the same time', async () => {
+    const { receivers, process } = await setUp();
+    const asked = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => process().of(i % 2 ? receivers : [...receivers].reverse())),
     );
-    expect(first.filter(({ clientId }) => clientId === quiet.id)).toHaveLength(1);
-    const second = await claim(t.ctx, rooms, leaseAt(now, 'two'));
-    expect(second).toHaveLength(3);
-    expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(7);
+    expect(ids(asked.flat())).toEqual(ids(receivers));
   });
 
-  it('made at the same time never share a delivery', async () => {
-    const t = await webhookHarness({ sending: false });
-    const client = await t.addReceiver('http://127.0.0.1:9/');
-    for (let i = 0; i < 40; i++) await t.create(client);
-    const now = t.ctx.clock.now();
-    const claims = await Promise.all(
-      Array.from({ length: 8 }, (_, i) =>
-        claim(t.ctx, [{ clientId: client.id, room: 5 }], leaseAt(now, `token ${i}`)),
-      ),
-    );
-    const ids = claims.flat().map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(ids.length).toBeLessThanOrEqual(40);
+  it('is kept while it is used, and runs out where it is not', async () => {
+    const { t, receivers, process } = await setUp();
+    const [one, other] = [process(), process()];
+    const [used, unused] = [receivers.slice(0, 1), receivers.slice(1, 2)];
+    const both = [...used, ...unused];
+    expect(await one.of(both)).toEqual(both);
+    for (let i = 0; i < 3; i++) {
+      t.clock.advance(LEASE_MS / 2 - 1);
+      await one.keep(ids(used));
+      if (i === 0) expect(await other.of(both)).toEqual([]);
+    }
+    expect(await other.of(both)).toEqual(unused);
+    // Long asleep: the other has what was not renewed in time.
+    t.clock.advance(LEASE_MS);
+    expect(await other.of(both)).toEqual(both);
+    expect(await one.of(both)).toEqual([]);
   });
 
-  it('run out with their lease, and a holder that slept past it overwrites nothing', async () => {
-    const t = await webhookHarness({ sending: false });
-    const client = await t.addReceiver('http://127.0.0.1:9/');
-    await t.create(client);
-    const room = [{ clientId: client.id, room: 1 }];
-    const now = t.ctx.clock.now();
-    const [mine] = await claim(t.ctx, room, leaseAt(now, 'sleeper'));
-    expect(await claim(t.ctx, room, leaseAt(now + LEASE_MS - 1, 'early'))).toEqual([]);
-    const [theirs] = await claim(t.ctx, room, leaseAt(now + LEASE_MS, 'heir'));
-    expect(theirs?.id).toBe(mine?.id);
+  it('is asked for again only after a while where it is another’s, and is free at once when that one stops', async () => {
+    const { t, receivers, process } = await setUp();
+    const [one, other] = [process(), process()];
+    const [first] = receivers as [{ clientId: string }];
+    await one.of([first]);
+    expect(other.freeAt(first.clientId)).toBe(0);
+    const before = t.ctx.clock.now();
+    await other.of([first]);
+    expect(other.freeAt(first.clientId)).toBeGreaterThanOrEqual(before + ASK_AGAIN_MS);
+    await one.release();
+    expect(await other.of([first])).toEqual([first]);
+    expect(other.freeAt(first.clientId)).toBe(0);
+  });
+});
 
-    const settlement = (token: string, status: 'DELIVERED' | 'DROPPED') => ({
-      id: mine?.id as string,
-      token,
-      status,
-      attempts: [],
-      dueAt: now,
-      finishedAt: now,
-    });
-    await settle(t.ctx, [settlement('sleeper', 'DROPPED')]);
-    expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', lease_token: 'heir' }]);
-    await settle(t.ctx, [settlement('heir', 'DELIVERED')]);
-    await settle(t.ctx, [settlement('sleeper', 'DROPPED')]);
-    expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', lease_token: null }]);
+describe('a settlement', () => {
+  it('counts once: who comes later, with what was true before, overwrites nothing', async () => {
+    const t = await webhookHarness({ sending: false });
+    await t.create(await t.addReceiver(NOWHERE));
+    const [{ id } = { id: '' }] = await t.deliveries();
+    const now = t.ctx.clock.now();
+    const failed = { at: now, durationMs: 5, statusCode: 500, error: null };
+    const settled = (before: number, status: DeliveryStatus) =>
+      settle(t.ctx, [
+        { id, before, status, attempts: Array(before + 1).fill(failed), dueAt: now, finishedAt: null },
+      ]);
+    await settled(0, 'PENDING');
+    expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
+    await settled(0, 'DROPPED');
+    expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
+    await settled(1, 'DELIVERED');
+    await settled(2, 'DROPPED');
+    expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 2 }]);
   });
 });
 
 describe('deliveries are kept 30 days', () => {
   it('and then forgotten, but never while they wait', async () => {
     const t = await webhookHarness({ sending: false });
-    const client = await t.addReceiver('http://127.0.0.1:9/');
+    const client = await t.addReceiver(NOWHERE);
     for (let i = 0; i < 3; i++) await t.create(client);
     const [old] = await t.deliveries();
     await t.ctx.db
@@ -127,11 +159,11 @@ describe('who receives an event', () => {
 
   it('is the creator, or for a trade return the oldest active client with a URL', async () => {
     const t = await webhookHarness({ sending: false });
-    const oldest = await t.addReceiver('http://127.0.0.1:9/');
+    const oldest = await t.addReceiver(NOWHERE);
     t.clock.advance(1000);
-    const younger = await t.addReceiver('http://127.0.0.1:9/');
+    const younger = await t.addReceiver(NOWHERE);
     const elsewhere = (await t.addShop()).shop;
-    await t.addReceiver('http://127.0.0.1:9/', elsewhere.id);
+    await t.addReceiver(NOWHERE, elsewhere.id);
 
     expect(await receiverOf(t, younger.id, 'offline_repair.closed')).toBe(younger.id);
     expect(await receiverOf(t, younger.id, 'trade_return.created')).toBe(younger.id);
