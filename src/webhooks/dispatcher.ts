@@ -23,6 +23,8 @@ const RECEIVERS_AT_ONCE = 32;
 /** How often it looks at the whole queue: for what a lost wake-up call or a process that died would have sent. */
 const LOOK_EVERY_MS = 5_000;
 const REST_AFTER_FAULT_MS = 1_000;
+/** Then requests get their turn: Node takes one new connection a turn of its event loop. */
+const SENT_IN_A_TURN = 8;
 
 export interface Dispatcher {
   /** Claims nothing more, finishes what is under way. */
@@ -87,7 +89,10 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
         ours.map(({ clientId }) => clientId),
       ),
     ]);
-    for (const delivery of deliveries) void carry(delivery, receivers.get(delivery.clientId));
+    for (const [i, delivery] of deliveries.entries()) {
+      if (i % SENT_IN_A_TURN === SENT_IN_A_TURN - 1) await nextTurn();
+      void carry(delivery, receivers.get(delivery.clientId));
+    }
     const counts = new Map<string, number>();
     for (const { clientId } of deliveries) counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
     for (const { clientId, room } of ours) if (counts.get(clientId) === room) agenda.call(clientId);
