@@ -1,6 +1,6 @@
 import type { RateGate, RateState, RateWindow, RateWindows } from './database.ts';
 import { gather } from './gather.ts';
-import type { SharedConnection } from './postgres-shared.ts';
+import type { SharedConnections } from './postgres-shared.ts';
 
 /** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
 const MOST_REMEMBERED = 10_000;
@@ -19,7 +19,7 @@ interface Count {
  * one, turns away first, and the long one counts what it let through. A key that was turned away is turned away from memory
  * until its window ends, so a flood costs no round trips.
  */
-export const postgresRateGate = (shared: SharedConnection, windows: RateWindows): RateGate => {
+export const postgresRateGate = (shared: SharedConnections, windows: RateWindows): RateGate => {
   const [long, burst] = windows.toReversed() as [RateWindow, RateWindow?];
   const text = statement(long, burst);
   const turnedAway = new Map<string, { window: RateWindow; untilMs: number }>();
@@ -30,7 +30,7 @@ export const postgresRateGate = (shared: SharedConnection, windows: RateWindows)
       for (const key of keys) calls.set(key, (calls.get(key) ?? 0) + 1);
       const nowMs = Date.now();
       const client = await shared.connect();
-      const { rows } = await client.query<Count>(text, [
+      const counting = client.query<Count>(text, [
         // In one order everywhere, so that processes never wait for each other in a circle.
         [...calls.keys()].sort(),
         [...calls].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, asked]) => asked),
@@ -38,6 +38,7 @@ export const postgresRateGate = (shared: SharedConnection, windows: RateWindows)
         nowMs + long.seconds * 1000,
         ...(burst ? [nowMs + burst.seconds * 1000] : []),
       ]);
+      const { rows } = await counting.finally(client.release);
       const counts = new Map(rows.map((row) => [row.key, { row, turn: 0 }]));
       return keys.map((key) => {
         const counted = counts.get(`${long.name}:${key}`);

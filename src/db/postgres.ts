@@ -8,7 +8,7 @@ import { logQuery } from './log-query.ts';
 import { migrateToLatest } from './migrate.ts';
 import { postgresLane } from './postgres-lane.ts';
 import { postgresRateGate } from './postgres-rate-gate.ts';
-import { sharedConnection } from './postgres-shared.ts';
+import { sharedConnections } from './postgres-shared.ts';
 import { wakeCalls } from './postgres-wake.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,7 +17,8 @@ const CONNECT_TIMEOUT_MS = 2000;
 const QUERY_TIMEOUT_MS = 2500;
 /** More connections than this only queue inside PostgreSQL (measured: 64 halve the throughput). */
 const POOL_SIZE = 8;
-const STEADY_POOL_SIZE = 6;
+const STEADY_POOL_SIZE = 4;
+const SHARED = 3;
 const LIGHT_POOL_SIZE = 3;
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const LANEFUL = 24;
@@ -79,7 +80,7 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
     connect({ ...working, max: LIGHT_POOL_SIZE, options: `-c synchronous_commit=off ${KEEP_PLANS}` }),
   );
 
-  const shared = sharedConnection(
+  const shared = sharedConnections(
     () =>
       new PreparingClient({
         ...settings,
@@ -87,6 +88,7 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
         pipeline: true,
         options: KEEP_PLANS,
       } as pg.ClientConfig),
+    SHARED,
   );
   const reads = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: shared as unknown as PostgresPool }),

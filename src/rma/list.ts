@@ -3,6 +3,7 @@ import type { Page } from '../../contract/common.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import type { Db } from '../db/database.ts';
 import { blank } from '../db/known-statements.ts';
 import type { Tables } from '../db/tables.ts';
 import { from } from './store.ts';
@@ -27,6 +28,9 @@ const SORT_COLUMNS = { number: 'number', updatedAt: 'updated_at', status: 'statu
 /** Columns by which a shop's own systems look for their RMAs; each has an index. */
 const REFERENCES: ReadonlySet<string> = new Set(['external_ref', 'order_number']);
 
+/** So many rows are read, or counted, in no time. */
+const SHORT = 200;
+
 const wordsOf = (q: string | undefined): string[] => q?.split(/\s+/).filter(Boolean) ?? [];
 
 /** Newest first unless asked otherwise: a shop's numbers rise with every creation, so their order is stable and has an index. */
@@ -44,16 +48,19 @@ export const listRmas = async <Table extends RmaTableName>(
   const values: Record<string, unknown> = { ...equal, shop: caller.shop.id, updatedSince, limit, offset };
   // A search is built anew with its words; any other list is a statement that is known, with other values.
   const value = <Value>(name: string): Value => (q ? (values[name] as Value) : blank(name));
-  // With a time or a text in it, the best plan depends on which; otherwise an index leads to the page.
-  const db = updatedSince === undefined && !q ? ctx.steady : ctx.db;
+  const isKept = !q && updatedSince === undefined && named.every((column) => column === 'status');
+  const isFew = !q && updatedSince === undefined && named.some((column) => REFERENCES.has(column));
+  const isShort = (isKept || isFew) && origin === undefined && offset + limit <= SHORT;
+  // With a time or a text in it, the best plan depends on which; otherwise an index leads to the page, and often straight.
+  const planned = updatedSince === undefined && !q ? ctx.steady : ctx.db;
   const shape = [table, isProgram(caller), named, updatedSince !== undefined, origin, sort, order].join(' ');
-  const run = async <Result>(what: string, build: () => Compilable<Result>): Promise<Result[]> => {
+  const run = async <Result>(db: Db, what: string, build: () => Compilable<Result>): Promise<Result[]> => {
     const statement = q ? build().compile() : ctx.known(`${what} ${shape}`, build, values);
     return (await db.executeQuery(statement)).rows;
   };
 
   const matching = () => {
-    let query = from(db, table).where(visibleTo(caller, value<string>('shop')));
+    let query = from(planned, table).where(visibleTo(caller, value<string>('shop')));
     for (const column of named) query = query.where(column as 'order_number', '=', value<string>(column));
     if (updatedSince !== undefined) query = query.where('updated_at', '>=', value<number>('updatedSince'));
     if (origin) query = query.where('client_id', origin === 'API' ? 'is not' : 'is', null);
@@ -68,22 +75,28 @@ export const listRmas = async <Table extends RmaTableName>(
   // A search chooses by number alone, which an index answers without a look at the rows.
   const chosen = () =>
     q
-      ? ordered(from(db, table).where('shop_id', '=', caller.shop.id)).where(
+      ? ordered(from(planned, table).where('shop_id', '=', caller.shop.id)).where(
           'number',
           'in',
           paged().select('number'),
         )
       : paged();
   const counting = () => matching().select((eb) => eb.fn.countAll<number>().as('total'));
+  const countingFew = () =>
+    planned
+      .selectFrom(
+        matching()
+          .select('number')
+          .limit(SHORT + 1)
+          .as('few'),
+      )
+      .select((eb) => eb.fn.countAll<number>().as('total'));
 
-  // Few RMAs have the same reference: they are counted by the way.
-  const isFew = named.some((column) => REFERENCES.has(column));
-  const isKept = !q && updatedSince === undefined && named.every((column) => column === 'status');
   const [rows, kept] = await Promise.all([
-    run('page', () =>
+    run(isShort ? ctx.reads : planned, 'page', () =>
       chosen()
         .selectAll()
-        .$if(isFew, (page) => page.select(counting().as('total'))),
+        .$if(isFew, (page) => page.select(countingFew().as('total'))),
     ),
     isKept
       ? totalOf(ctx, caller.shop.id, table, {
@@ -96,7 +109,9 @@ export const listRmas = async <Table extends RmaTableName>(
     if (kept !== null) return kept;
     // The last page tells how many there are.
     if (rows.length < limit && (rows.length > 0 || page === 1)) return offset + rows.length;
-    return rows[0]?.total ?? (await run('count', counting))[0]?.total ?? 0;
+    // Few RMAs have the same reference: they were counted by the way.
+    const few = rows[0]?.total ?? Number.POSITIVE_INFINITY;
+    return few <= SHORT ? few : ((await run(planned, 'count', counting))[0]?.total ?? 0);
   };
   return { rows: rows as unknown as RmaRow<Table>[], total: await total() };
 };
