@@ -27,7 +27,7 @@ const REST_AFTER_FAULT_MS = 1_000;
 const SENT_IN_A_TURN = 8;
 
 export interface Dispatcher {
-  /** Claims nothing more, finishes what is under way. */
+  /** Takes nothing more, finishes what is under way. */
   stop(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
       ),
     ]);
     for (const [i, delivery] of deliveries.entries()) {
-      if (i % SENT_IN_A_TURN === SENT_IN_A_TURN - 1) await nextTurn();
+      if (i > 0 && i % SENT_IN_A_TURN === 0) await nextTurn();
       void carry(delivery, receivers.get(delivery.clientId));
     }
     const counts = new Map<string, number>();

@@ -1,0 +1,50 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { ENGINE } from '../support/harness.ts';
+import { migratedDatabase } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const open = async (): Promise<Database> => {
+  const database = openDatabase(readConfig(await migratedDatabase()), () => {});
+  onTestFinished(() => database.close());
+  return database;
+};
+
+/** Which process of PostgreSQL answers, after so many seconds. */
+const answerer = async ({ reads }: Database, seconds = 0): Promise<number> => {
+  const { rows } = await sql<{ pid: number }>`
+    select pg_backend_pid() as pid from pg_sleep(${seconds})`.execute(reads);
+  return rows[0]?.pid as number;
+};
+
+describe.runIf(ENGINE === 'postgres')('connections that everybody shares', () => {
+  it('send what is asked for in one turn on one of them', async () => {
+    const database = await open();
+    const pids = await Promise.all(Array.from({ length: 20 }, () => answerer(database)));
+    expect(new Set(pids).size).toBe(1);
+  });
+
+  it('leave out whichever is busy', async () => {
+    const database = await open();
+    const slow = answerer(database, 1).then((pid) => ({ pid, at: performance.now() }));
+    // Its connection is taken in this turn, and given up in the next.
+    await nextTurn();
+    await nextTurn();
+    const pid = await answerer(database);
+    const at = performance.now();
+    expect(pid).not.toBe((await slow).pid);
+    expect(at).toBeLessThan((await slow).at);
+  });
+
+  it('are made anew after they broke', async () => {
+    const database = await open();
+    const pid = await answerer(database);
+    await sql`select pg_terminate_backend(${pid})`.execute(database.db);
+    const later = await until('it answers again', () => answerer(database).catch(() => null));
+    expect(later).not.toBe(pid);
+  });
+});
