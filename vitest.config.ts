@@ -13,6 +13,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // How long a condition is waited for; on a machine that is busy with other suites a page may take seconds.
+    expect: { poll: { timeout: 10_000 } },
     // For two cores: the suites start servers and databases of their own, and a third of them waits for time to pass.
     maxWorkers: 3,
     projects: [

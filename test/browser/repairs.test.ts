@@ -220,7 +220,7 @@ describe('a repair', () => {
         await dialog.waitFor({ state: 'hidden' });
       };
       const told = (words: string) =>
-        expect.poll(() => story.innerText(), { timeout: 10_000 }).toContain(`${email} (staff) ${words}`);
+        expect.poll(() => story.innerText()).toContain(`${email} (staff) ${words}`);
 
       const repair = await begin('Begin repair');
       await repair.getByLabel('Technician').fill('tech-12');
