@@ -10,12 +10,16 @@ import { validationGate } from './validation.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller;
+    /** What the route began to read ahead, where it does. */
+    ahead: Promise<unknown> | undefined;
   }
   interface FastifyContextConfig {
     /** Which rate limit counts the route; `other` when absent. */
     limit?: RateLimitName;
     /** Open to all: rate-limited, but without a key. */
     keyless?: boolean;
+    /** Begins to read what the route will need while it is still being found out who calls. */
+    readAhead?: (params: unknown) => Promise<unknown>;
   }
 }
 
@@ -36,13 +40,17 @@ const readOnlyGate = ({ caller, method }: FastifyRequest): void => {
 export const raiseGates = (app: FastifyInstance, ctx: Context): void => {
   const rateLimit = rateLimitGate(ctx);
   app.decorateRequest('caller', null as unknown as Caller);
+  app.decorateRequest('ahead', undefined);
 
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     const counted = rateLimit(request, reply);
-    if (request.is404 || request.routeOptions.config.keyless) return counted;
+    const { keyless, readAhead } = request.routeOptions.config;
+    if (request.is404 || keyless) return counted;
     // Looked up meanwhile, but not looked at before the call is counted.
     const finding = authenticate(ctx, request.headers);
     finding.catch(() => {});
+    request.ahead = readAhead?.(request.params);
+    request.ahead?.catch(() => {});
     await counted;
     request.caller = await finding;
     planGate(request);

@@ -19,7 +19,7 @@ import { addNote, changeRma } from '../rma/change.ts';
 import { createRma } from '../rma/create.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas, type RmaFilters } from '../rma/list.ts';
-import { findRma, searchText } from '../rma/store.ts';
+import { type Ahead, findRma, searchText } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import type { Event, EventExtra } from '../webhooks/outbox.ts';
 import { viewOfflineRepair } from './view.ts';
@@ -74,8 +74,12 @@ export const createOfflineRepair = (
     },
   });
 
-export const getOfflineRepair = async (ctx: Context, caller: Caller, id: string): Promise<OfflineRepair> =>
-  viewOfflineRepair(await findRma(ctx, TABLE, caller, id));
+export const getOfflineRepair = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  ahead?: Ahead,
+): Promise<OfflineRepair> => viewOfflineRepair(await findRma(ctx, TABLE, caller, id, ahead));
 
 export const listOfflineRepairs = async (
   ctx: Context,

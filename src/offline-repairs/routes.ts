@@ -12,6 +12,7 @@ import {
 import type { Context } from '../context.ts';
 import { sendCreated } from '../http/created.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { type Ahead, readAhead } from '../rma/store.ts';
 import {
   createOfflineRepair,
   getOfflineRepair,
@@ -78,6 +79,7 @@ const routes = (
   app.get(
     '/offline-repairs/:id',
     {
+      config: { readAhead: (of) => readAhead(ctx, 'offline_repairs', params.parse(of).id) },
       schema: {
         operationId: 'getOfflineRepair',
         summary: 'Read an offline repair',
@@ -86,7 +88,7 @@ const routes = (
         response: { 200: answer('The repair as it stands now.', OfflineRepair), ...READ },
       },
     },
-    (request) => getOfflineRepair(ctx, request.caller, request.params.id),
+    (request) => getOfflineRepair(ctx, request.caller, request.params.id, request.ahead as Ahead | undefined),
   );
 
   app.get(

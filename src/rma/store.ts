@@ -39,14 +39,21 @@ const findAll = async ({ reads, oneOf, known }: Context, table: RmaTableName, id
   return ids.map((id) => found.get(id) ?? null);
 };
 
+/** A row that was read before it is known who asks for it. */
+export type Ahead = ReturnType<typeof readAhead>;
+
+export const readAhead = async (ctx: Context, table: RmaTableName, id: string) =>
+  isId(id) ? byId(ctx)[table](id) : null;
+
 export const findRma = <Table extends RmaTableName>(
   ctx: Context,
   table: Table,
   caller: Caller,
   id: string,
+  ahead: Ahead = readAhead(ctx, table, id),
 ): Promise<RmaRow<Table>> =>
   orNotFound(id, async () => {
-    const row = await byId(ctx)[table](id);
+    const row = await ahead;
     return row && isVisibleTo(caller, row) ? row : null;
   });
 

@@ -15,7 +15,7 @@ import { addNote, changeRma } from '../rma/change.ts';
 import { createRma } from '../rma/create.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas, type RmaFilters } from '../rma/list.ts';
-import { findRma, searchText } from '../rma/store.ts';
+import { type Ahead, findRma, searchText } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import type { Event, EventExtra } from '../webhooks/outbox.ts';
 import { creditAmount } from './credit.ts';
@@ -67,8 +67,12 @@ export const createTradeReturn = (
     },
   });
 
-export const getTradeReturn = async (ctx: Context, caller: Caller, id: string): Promise<TradeReturn> =>
-  viewTradeReturn(await findRma(ctx, TABLE, caller, id));
+export const getTradeReturn = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  ahead?: Ahead,
+): Promise<TradeReturn> => viewTradeReturn(await findRma(ctx, TABLE, caller, id, ahead));
 
 export const listTradeReturns = async (
   ctx: Context,

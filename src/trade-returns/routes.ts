@@ -11,6 +11,7 @@ import {
 import type { Context } from '../context.ts';
 import { sendCreated } from '../http/created.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { type Ahead, readAhead } from '../rma/store.ts';
 import {
   createTradeReturn,
   getTradeReturn,
@@ -76,6 +77,7 @@ const routes = (
   app.get(
     '/trade-returns/:id',
     {
+      config: { readAhead: (of) => readAhead(ctx, 'trade_returns', params.parse(of).id) },
       schema: {
         operationId: 'getTradeReturn',
         summary: 'Read a trade return',
@@ -84,7 +86,7 @@ const routes = (
         response: { 200: answer('The trade return as it stands now.', TradeReturn), ...READ },
       },
     },
-    (request) => getTradeReturn(ctx, request.caller, request.params.id),
+    (request) => getTradeReturn(ctx, request.caller, request.params.id, request.ahead as Ahead | undefined),
   );
 
   app.get(
