@@ -34,7 +34,7 @@ export const QUICK: Effort = {
   roundSeconds: 1,
   small: 10_000,
   medium: 10_000,
-  large: 50_000,
+  large: 20_000,
   backlog: 2_000,
   creations: 2_000,
   trickleSeconds: 2,

@@ -15,7 +15,7 @@ export const drain: Measurement = {
     const { engine, effort } = stage;
     const house = await stage.webhooks();
     // The service runs on and on, so it is measured warm: the first backlog of a process takes half as long again.
-    await drained(house, effort.backlog);
+    if (effort.warmUpSeconds > 0) await drained(house, effort.backlog);
     const { U, served } = await takeTurns<'U' | 'served', 'perSecond'>(
       { rounds: effort.rounds, warmUpSeconds: 0, roundSeconds: 0 },
       { U: looped(house, effort.backlog), served: async () => drained(house, effort.backlog) },

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BASE_PATH } from '../../contract/common.ts';
+import { CHANNEL } from '../../src/db/postgres-wake.ts';
 import { creation } from '../requests.ts';
 import { type SeededShop, seedDeliveries, waitingDeliveries } from '../seed.ts';
 import type { WebhookHouse } from '../stage.ts';
@@ -12,8 +13,9 @@ export const beginDrain = async (house: WebhookHouse, count: number) => {
   return arrivals;
 };
 
-/** Rows that came in behind the service's back are found when it looks, and it looks when an event of its own is due. */
-const wakeDispatcher = async ({ service, near }: WebhookHouse): Promise<void> => {
+/** Rows that came in behind the service's back are found when it looks: when it is called, or when an event of its own is due. */
+const wakeDispatcher = async ({ service, near, database }: WebhookHouse): Promise<void> => {
+  if (database.engine === 'postgres') await database.run(`select pg_notify('${CHANNEL}', '')`);
   const {
     path,
     headers,

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type pg from 'pg';
 import type { Database, WakeListener } from './database.ts';
 
-const CHANNEL = 'handback_wake';
+export const CHANNEL = 'handback_wake';
 const WAKE = 'wake';
 const RECONNECT_MS = 1000;
 /** What fits into the 8,000 bytes of a notification. */
