@@ -18,7 +18,7 @@ import {
 import { createSettler } from './settler.ts';
 import { createSleeper } from './sleeper.ts';
 
-/** Receivers served by one claim. */
+/** Receivers served in one round. */
 const RECEIVERS_AT_ONCE = 32;
 /** How often it looks at the whole queue: for what a lost wake-up call or a process that died would have sent. */
 const LOOK_EVERY_MS = 5_000;
@@ -172,7 +172,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
   const run = async (): Promise<void> => {
     while (!stopped) {
       try {
-        // What lands in one turn of the event loop makes room for one claim.
+        // What lands in one turn of the event loop makes room for one round.
         await nextTurn();
         const restMs = await round();
         if (restMs > 0) await sleeper.rest(restMs);

@@ -45,7 +45,7 @@ export const createFlights = (requestsUnderWay: () => number) => {
     hasEased: (clientId: string): boolean => (underWay.get(clientId) ?? 0) <= capOf(clientId) / 2,
     /** How many more all together may have. */
     room,
-    /** The same of the room of all: few large claims, not many small ones. */
+    /** The same of the room of all: few large rounds, not many small ones. */
     haveEased: (): boolean => room() >= mostFresh() / 2,
     /** `whenAged` is called where it stops being fresh in the air: there is room for another. */
     start(clientId: string, deliveryId: string, whenAged: () => void): Flight {
