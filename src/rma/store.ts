@@ -5,19 +5,12 @@ import { type Context, onePer } from '../context.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
 import { blank } from '../db/known-statements.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Row, Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { isVisibleTo, type RmaRow, type RmaTableName } from './visibility.ts';
 
 /** The queries speak of one table; either kind's may be meant, since they touch only columns that both have. */
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
-
-const orNotFound = async <Found>(id: string, read: () => Promise<unknown>): Promise<Found> => {
-  // A malformed id names nothing; PostgreSQL would even refuse to compare with it.
-  const row = isId(id) ? await read() : undefined;
-  if (!row) throw new ServiceError('NOT_FOUND');
-  return row as Found;
-};
 
 const byId = onePer((ctx) => {
   const of = (table: RmaTableName) =>
@@ -39,35 +32,42 @@ const findAll = async ({ reads, oneOf, known }: Context, table: RmaTableName, id
   return ids.map((id) => found.get(id) ?? null);
 };
 
+/** What another may not see is not there for them. */
+const seenBy = <Table extends RmaTableName>(
+  caller: Caller,
+  row: Row<'offline_repairs'> | null | undefined,
+): RmaRow<Table> => {
+  if (!row || !isVisibleTo(caller, row)) throw new ServiceError('NOT_FOUND');
+  return row as unknown as RmaRow<Table>;
+};
+
 /** A row that was read before it is known who asks for it. */
 export type Ahead = ReturnType<typeof readAhead>;
 
+/** A malformed id names nothing; PostgreSQL would even refuse to compare with it. */
 export const readAhead = async (ctx: Context, table: RmaTableName, id: string) =>
   isId(id) ? byId(ctx)[table](id) : null;
 
-export const findRma = <Table extends RmaTableName>(
+export const findRma = async <Table extends RmaTableName>(
   ctx: Context,
   table: Table,
   caller: Caller,
   id: string,
   ahead: Ahead = readAhead(ctx, table, id),
-): Promise<RmaRow<Table>> =>
-  orNotFound(id, async () => {
-    const row = await ahead;
-    return row && isVisibleTo(caller, row) ? row : null;
-  });
+): Promise<RmaRow<Table>> => seenBy<Table>(caller, await ahead);
 
 /** As it stands now, held until the transaction ends, so that changes of one RMA happen one after another. */
-export const lockRma = <Table extends RmaTableName>(
+export const lockRma = async <Table extends RmaTableName>(
   trx: Trx,
   table: Table,
   caller: Caller,
   id: string,
-): Promise<RmaRow<Table>> =>
-  orNotFound(id, async () => {
-    const row = await from(trx, table).selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
-    return row && isVisibleTo(caller, row) ? row : null;
-  });
+): Promise<RmaRow<Table>> => {
+  const row = isId(id)
+    ? await from(trx, table).selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+    : null;
+  return seenBy<Table>(caller, row);
+};
 
 export const updateRma = <Table extends RmaTableName>(
   trx: Trx,
