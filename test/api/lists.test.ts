@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OFFLINE_REPAIR_STATUSES } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
+import { newId } from '../../src/ids.ts';
 import { newRepair, newStaffRepair, rulesOf, stopClock } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
@@ -44,6 +45,30 @@ describe('paging', () => {
     expect(await list(t, { limit: '45' })).toMatchObject({ totalPages: 1 });
     expect(await list(t, { limit: '44' })).toMatchObject({ totalPages: 2 });
     expect(await found(t, { limit: '1', page: '45' })).toEqual([1]);
+  });
+
+  it('counts exactly also where very many have the same reference', async () => {
+    const t = await harness();
+    await newRepair(t, { externalRef: 'POS-1' });
+    const {
+      id: _,
+      number,
+      ...same
+    } = await t.ctx.db.selectFrom('offline_repairs').selectAll().executeTakeFirstOrThrow();
+    const grownTo = async (count: number, from: number) => {
+      const rows = Array.from({ length: count - from }, (_, i) => ({
+        ...same,
+        id: newId(same.created_at),
+        number: number + from + i,
+      }));
+      await t.ctx.db.insertInto('offline_repairs').values(rows).execute();
+      return list(t, { externalRef: 'POS-1' });
+    };
+    expect(await grownTo(200, 1)).toMatchObject({ total: 200, totalPages: 10 });
+    expect(await grownTo(201, 200)).toMatchObject({ total: 201, totalPages: 11 });
+    expect(await grownTo(230, 201)).toMatchObject({ total: 230, totalPages: 12 });
+    expect(await list(t, { externalRef: 'POS-1', page: '12' })).toMatchObject({ total: 230 });
+    expect((await list(t, { externalRef: 'POS-1', page: '12' })).items).toHaveLength(10);
   });
 
   it('refuses pages and limits outside their bounds, and what is no whole number', async () => {
