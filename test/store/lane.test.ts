@@ -1,17 +1,8 @@
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { describe, expect, it } from 'vitest';
 import type { Database, Insertion } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openEngine } from '../support/database.ts';
 import { ENGINE } from '../support/harness.ts';
-import { migratedDatabase } from '../support/process.ts';
-
-const open = async (): Promise<Database> => {
-  const database = openDatabase(readConfig(await migratedDatabase()), () => {});
-  onTestFinished(() => database.close());
-  await database.migrate();
-  return database;
-};
 
 const noting = (...names: string[]): Insertion => ({
   table: 'installation',
@@ -30,7 +21,7 @@ const noted = async ({ db }: Database): Promise<string[]> => {
 
 describe('transactions on one lane', () => {
   it('follow one another: the next sees what the one before has written', async () => {
-    const database = await open();
+    const database = await openEngine();
     const lane = database.lane();
     let second: Promise<number> | null = null;
     const count = () =>
@@ -52,7 +43,7 @@ describe('transactions on one lane', () => {
   });
 
   it('fail alone, whole, and with the reason: the one behind is written', async () => {
-    const database = await open();
+    const database = await openEngine();
     const lane = database.lane();
     const write = (name: string, sent?: () => void) =>
       lane(async () => ({ writes: [noting(name)], result: name }), sent);
@@ -70,7 +61,7 @@ describe('transactions on one lane', () => {
   });
 
   it('write nothing where deciding fails, and the next goes on', async () => {
-    const database = await open();
+    const database = await openEngine();
     const lane = database.lane();
     await expect(
       lane(async (trx) => {
@@ -83,7 +74,7 @@ describe('transactions on one lane', () => {
   });
 
   it.runIf(ENGINE === 'postgres')('go on with another connection when theirs breaks', async () => {
-    const database = await open();
+    const database = await openEngine();
     const lane = database.lane();
     const pid = async () =>
       lane(async (trx) => {

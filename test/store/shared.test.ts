@@ -1,18 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openEngine } from '../support/database.ts';
 import { ENGINE } from '../support/harness.ts';
-import { migratedDatabase } from '../support/process.ts';
 import { until } from '../support/until.ts';
-
-const open = async (): Promise<Database> => {
-  const database = openDatabase(readConfig(await migratedDatabase()), () => {});
-  onTestFinished(() => database.close());
-  return database;
-};
 
 /** Which process of PostgreSQL answers, after so many seconds. */
 const answerer = async ({ reads }: Database, seconds = 0): Promise<number> => {
@@ -23,13 +15,13 @@ const answerer = async ({ reads }: Database, seconds = 0): Promise<number> => {
 
 describe.runIf(ENGINE === 'postgres')('connections that everybody shares', () => {
   it('send what is asked for in one turn on one of them', async () => {
-    const database = await open();
+    const database = await openEngine();
     const pids = await Promise.all(Array.from({ length: 20 }, () => answerer(database)));
     expect(new Set(pids).size).toBe(1);
   });
 
   it('leave out whichever is busy', async () => {
-    const database = await open();
+    const database = await openEngine();
     const slow = answerer(database, 1).then((pid) => ({ pid, at: performance.now() }));
     // Its connection is taken in this turn, and given up in the next.
     await nextTurn();
@@ -41,7 +33,7 @@ describe.runIf(ENGINE === 'postgres')('connections that everybody shares', () =>
   });
 
   it('are made anew after they broke', async () => {
-    const database = await open();
+    const database = await openEngine();
     const pid = await answerer(database);
     await sql`select pg_terminate_backend(${pid})`.execute(database.db);
     const later = await until('it answers again', () => answerer(database).catch(() => null));

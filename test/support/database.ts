@@ -1,0 +1,13 @@
+import { onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { migratedDatabase } from './process.ts';
+
+/** An engine by itself, with nothing of the house above it, until the test ends. */
+export const openEngine = async (): Promise<Database> => {
+  const database = openDatabase(readConfig(await migratedDatabase()), () => {});
+  onTestFinished(() => database.close());
+  await database.migrate();
+  return database;
+};
