@@ -1,5 +1,6 @@
 import { sql, type Updateable } from 'kysely';
 import type { Context } from '../context.ts';
+import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { blank } from '../db/known-statements.ts';
 import type { ApiClientTable, Row } from '../db/tables.ts';
@@ -86,7 +87,7 @@ export const findByKeyHashes = async (
     reads
       .selectFrom('api_clients as client')
       .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
-      .selectAll('shop')
+      .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
       .select([
         'client.id as client_id',
         'client.key_hash',

@@ -1,5 +1,6 @@
 import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/admin-people.ts';
 import { type Actor, listEnvelope, type Page } from '../../contract/common.ts';
+import { AUDIT_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
@@ -52,7 +53,7 @@ export const listAudit = async (db: Db, shopId: string, page: Page) => {
   const own = db.selectFrom('audit_log').where('shop_id', '=', shopId);
   const [rows, { total }] = await Promise.all([
     own
-      .selectAll()
+      .select(AUDIT_COLUMNS)
       .orderBy('id', 'desc')
       .limit(page.limit)
       .offset((page.page - 1) * page.limit)

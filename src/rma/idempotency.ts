@@ -50,7 +50,7 @@ export const lockKeys = async (
   const [elsewhere, { rows }] = await Promise.all([
     ctx.tryLocks(trx, uses.map(nameOf)),
     sql<{ client_id: string; key: string; body_hash: string; answer: string; created_at: number }>`
-      select kept.* from ${asked}
+      select kept.client_id, kept.key, kept.body_hash, kept.answer, kept.created_at from ${asked}
       join idempotency_keys as kept on kept.client_id = asked.client_id and kept.key = asked.key`.execute(
       trx,
     ),

@@ -3,6 +3,7 @@ import type { Page } from '../../contract/common.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import { RMA_COLUMNS } from '../db/columns.ts';
 import type { Db } from '../db/database.ts';
 import { blank } from '../db/known-statements.ts';
 import type { Tables } from '../db/tables.ts';
@@ -95,7 +96,7 @@ export const listRmas = async <Table extends RmaTableName>(
   const [rows, kept] = await Promise.all([
     run(isShort ? ctx.reads : planned, 'page', () =>
       chosen()
-        .selectAll()
+        .select(RMA_COLUMNS[table])
         .$if(isFew, (page) => page.select(countingFew().as('total'))),
     ),
     isKept

@@ -2,6 +2,7 @@ import { sql, type Updateable } from 'kysely';
 import { isId } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import { type Context, onePer } from '../context.ts';
+import { RMA_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
 import { blank } from '../db/known-statements.ts';
@@ -23,7 +24,7 @@ const findAll = async ({ reads, oneOf, known }: Context, table: RmaTableName, id
     `${table} by id`,
     () =>
       from(reads, table)
-        .selectAll()
+        .select(RMA_COLUMNS[table])
         .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
     { ids: [...new Set(ids)] },
   );
@@ -64,7 +65,7 @@ export const lockRma = async <Table extends RmaTableName>(
   id: string,
 ): Promise<RmaRow<Table>> => {
   const row = isId(id)
-    ? await from(trx, table).selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+    ? await from(trx, table).select(RMA_COLUMNS[table]).where('id', '=', id).forUpdate().executeTakeFirst()
     : null;
   return seenBy<Table>(caller, row);
 };

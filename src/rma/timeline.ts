@@ -1,6 +1,7 @@
 import { isId, type TimelineEntry } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import { TIMELINE_COLUMNS } from '../db/columns.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { findRma } from './store.ts';
@@ -15,7 +16,12 @@ export const readTimeline = async (
 ): Promise<{ items: TimelineEntry[] }> => {
   if (!isId(rmaId)) throw new ServiceError('NOT_FOUND');
   const [rows] = await Promise.all([
-    ctx.db.selectFrom('timeline').selectAll().where('rma_id', '=', rmaId).orderBy('at').execute(),
+    ctx.db
+      .selectFrom('timeline')
+      .select(TIMELINE_COLUMNS)
+      .where('rma_id', '=', rmaId)
+      .orderBy('at')
+      .execute(),
     findRma(ctx, table, caller, rmaId),
   ]);
   return {

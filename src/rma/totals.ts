@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type Context, onePer } from '../context.ts';
+import { TOTAL_COLUMNS } from '../db/columns.ts';
 import type { Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
 import { blank } from '../db/known-statements.ts';
@@ -70,7 +71,7 @@ export const totalsOf = onePer((ctx) =>
       const ofShops = () =>
         ctx.reads
           .selectFrom('rma_totals')
-          .selectAll()
+          .select(TOTAL_COLUMNS)
           .where(sql<boolean>`shop_id ${ctx.oneOf('id', blank('shops'))}`);
       const shops = [...new Set(asked.map(({ shopId }) => shopId))];
       const { rows } = await ctx.reads.executeQuery(ctx.known('totals', ofShops, { shops }));

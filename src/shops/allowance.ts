@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { COUNTER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { blank } from '../db/known-statements.ts';
 import type { Row } from '../db/tables.ts';
@@ -25,7 +26,7 @@ export const lockCounters = async (
   const locking = () =>
     trx
       .selectFrom('shop_counters')
-      .selectAll()
+      .select(COUNTER_COLUMNS)
       .where(sql<boolean>`shop_id ${oneOf('id', blank('shopIds'))}`)
       .forUpdate()
       .$if(others === 'leave out', (query) => query.skipLocked());

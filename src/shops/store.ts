@@ -1,4 +1,5 @@
 import type { Updateable } from 'kysely';
+import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { ShopTable } from '../db/tables.ts';
 import { type Shop, shopFrom } from './plans.ts';
@@ -19,7 +20,7 @@ export const insertShop = async (
       created_at: createdAt,
       updated_at: createdAt,
     })
-    .returningAll()
+    .returning(SHOP_COLUMNS)
     .executeTakeFirstOrThrow();
   await trx
     .insertInto('shop_counters')
@@ -36,10 +37,15 @@ export interface BillingColumns {
 
 export const updateShop = async (trx: Trx, id: string, change: Updateable<ShopTable>): Promise<Shop> =>
   shopFrom(
-    await trx.updateTable('shops').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow(),
+    await trx
+      .updateTable('shops')
+      .set(change)
+      .where('id', '=', id)
+      .returning(SHOP_COLUMNS)
+      .executeTakeFirstOrThrow(),
   );
 
-const one = (db: Db, id: string) => db.selectFrom('shops').selectAll().where('id', '=', id);
+const one = (db: Db, id: string) => db.selectFrom('shops').select(SHOP_COLUMNS).where('id', '=', id);
 
 export const findShop = async (db: Db, id: string): Promise<Shop | null> => {
   const row = await one(db, id).executeTakeFirst();
@@ -53,7 +59,12 @@ export const lockShop = async (trx: Trx, id: string): Promise<Shop | null> => {
 };
 
 export const listShops = async (db: Db): Promise<Shop[]> => {
-  const rows = await db.selectFrom('shops').selectAll().orderBy('created_at').orderBy('id').execute();
+  const rows = await db
+    .selectFrom('shops')
+    .select(SHOP_COLUMNS)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
   return rows.map(shopFrom);
 };
 

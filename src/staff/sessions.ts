@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { UserRole } from '../../contract/admin-people.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { sha256 } from '../secrets.ts';
@@ -56,7 +57,7 @@ export const findSession = async (
     .selectFrom('sessions as session')
     .innerJoin('users as user', 'user.id', 'session.user_id')
     .innerJoin('shops as shop', 'shop.id', 'user.shop_id')
-    .selectAll('shop')
+    .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
     .select(['user.id as user_id', 'user.email', 'user.role'])
     .where('session.token_hash', '=', sha256(token))
     .where('session.expires_at', '>', ctx.clock.now())

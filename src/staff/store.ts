@@ -1,5 +1,6 @@
 import type { Updateable } from 'kysely';
 import { isId, type Page } from '../../contract/common.ts';
+import { USER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Row, UserTable } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
@@ -10,19 +11,19 @@ type UserRow = Row<'users'>;
 export const keptEmail = (email: string): string => email.toLowerCase();
 
 export const insertUser = (trx: Trx, user: UserRow): Promise<UserRow> =>
-  trx.insertInto('users').values(user).returningAll().executeTakeFirstOrThrow();
+  trx.insertInto('users').values(user).returning(USER_COLUMNS).executeTakeFirstOrThrow();
 
 export const findByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
-  db.selectFrom('users').selectAll().where('email', '=', keptEmail(email)).executeTakeFirst();
+  db.selectFrom('users').select(USER_COLUMNS).where('email', '=', keptEmail(email)).executeTakeFirst();
 
 export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
-  db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+  db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst();
 
 export const listUserRows = async (db: Db, shopId: string, { page, limit }: Page) => {
   const own = db.selectFrom('users').where('shop_id', '=', shopId);
   const [rows, { total }] = await Promise.all([
     own
-      .selectAll()
+      .select(USER_COLUMNS)
       .orderBy('id', 'desc')
       .limit(limit)
       .offset((page - 1) * limit)
@@ -44,7 +45,7 @@ export const lockUser = async (
   const rows = isId(id)
     ? await trx
         .selectFrom('users')
-        .selectAll()
+        .select(USER_COLUMNS)
         .where('shop_id', '=', shopId)
         .where((eb) => eb.or([eb('id', '=', id), eb('role', '=', 'ADMIN')]))
         .orderBy('id')
@@ -58,7 +59,7 @@ export const lockUser = async (
 };
 
 export const updateUser = (trx: Trx, id: string, change: Updateable<UserTable>): Promise<UserRow> =>
-  trx.updateTable('users').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+  trx.updateTable('users').set(change).where('id', '=', id).returning(USER_COLUMNS).executeTakeFirstOrThrow();
 
 /** Sets another password where the present one is still the one that was checked; says whether it was. */
 export const replacePassword = async (

@@ -1,5 +1,6 @@
 import type { Delivery, DeliveryQuery } from '../../contract/admin.ts';
 import { listEnvelope } from '../../contract/common.ts';
+import { DELIVERY_COLUMNS } from '../db/columns.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { instant } from '../instant.ts';
@@ -30,7 +31,7 @@ export const listDeliveries = async (db: Db, clientId: string, query: DeliveryQu
   };
   const [rows, { total }] = await Promise.all([
     matching()
-      .selectAll()
+      .select(DELIVERY_COLUMNS)
       .orderBy('id', 'desc')
       .limit(limit)
       .offset((page - 1) * limit)

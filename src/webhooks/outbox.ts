@@ -1,6 +1,7 @@
 import type { Insertable } from 'kysely';
 import { rmaNumber } from '../../contract/common.ts';
 import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
+import { DELIVERY_COLUMNS } from '../db/columns.ts';
 import type { Db } from '../db/database.ts';
 import type { Row, Tables } from '../db/tables.ts';
 import { newId } from '../ids.ts';
@@ -74,6 +75,6 @@ export const enqueueTest = (db: Db, clientId: string, nowMs: number): Promise<Ro
   return db
     .insertInto('webhook_deliveries')
     .values(newDelivery(clientId, null, 'webhook.test', { ...about, message: TEST_MESSAGE }, nowMs))
-    .returningAll()
+    .returning(DELIVERY_COLUMNS)
     .executeTakeFirstOrThrow();
 };

@@ -99,7 +99,7 @@ const dueOfEach = ({ db, oneOf }: Pick<Context, 'db' | 'oneOf'>, receivers: numb
           .limit(blank<number>(`room${i}`))
           .as('due'),
       )
-      .selectAll();
+      .select(['id', 'client_id', 'event', 'body', 'attempt_log', 'created_at']);
   let all = dueOf(0);
   for (let i = 1; i < receivers; i++) all = all.unionAll(dueOf(i));
   return all;
