@@ -7,10 +7,23 @@ import ipaddr from 'ipaddr.js';
 const ROLES = ['all', 'api', 'worker'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+/** Connections to PostgreSQL for each kind of work (decision 108). */
+export const POOL_SIZES = {
+  creations: 2,
+  changes: 4,
+  waiting: 4,
+  lists: 4,
+  admin: 4,
+  webhooks: 3,
+  reads: 3,
+} as const;
+export type PoolSizes = Readonly<Record<keyof typeof POOL_SIZES, number>>;
+
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string | null;
+  readonly poolSizes: PoolSizes;
   readonly dataDir: string;
   readonly secretKey: string | null;
   /** How many proxies stand before us, or which addresses they have. */
@@ -59,6 +72,19 @@ const postgresUrl = (name: string, value: string): string => {
   return value;
 };
 
+/** `lists=8,admin=6`: what is not named keeps its size. */
+const poolSizes = (name: string, value: string): PoolSizes => {
+  const given = value.split(',').map((pair): [string, number] => {
+    const [, kind = '', size = ''] = /^ *(\w+) *= *(\d{1,3}) *$/.exec(pair) ?? [];
+    if (!(kind in POOL_SIZES) || Number(size) < 1)
+      throw new ConfigError(
+        `${name} must be pairs such as lists=8,admin=6; it can name ${Object.keys(POOL_SIZES).join(', ')}`,
+      );
+    return [kind, Number(size)];
+  });
+  return { ...POOL_SIZES, ...Object.fromEntries(given) };
+};
+
 export const SECRET_KEY_LENGTH = 32;
 const secretKey = (name: string, value: string): string => {
   if (value.length < SECRET_KEY_LENGTH)
@@ -104,6 +130,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     host,
     port: listenPort,
     databaseUrl,
+    poolSizes: setting('DATABASE_POOLS', poolSizes, POOL_SIZES),
     dataDir: resolve(setting('DATA_DIR', text, './data')),
     secretKey: setting('SECRET_KEY', secretKey, null),
     trustProxy: setting('TRUST_PROXY', proxies, false),

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import { pino } from 'pino';
-import { type Clock, systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Database, Observer } from './db/database.ts';
 import { type KnownStatements, knownStatements } from './db/known-statements.ts';
 import { openDatabase } from './db/open.ts';
+import { describeError } from './describe-error.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { checkSecretKey, type SecretBox, secretBox, secretKeyOf } from './secrets.ts';
 import { type AddressGuard, addressGuard, type Resolve } from './webhooks/address-guard.ts';
@@ -12,7 +13,6 @@ import { type AddressGuard, addressGuard, type Resolve } from './webhooks/addres
 /** Everything the house stands on, put together once; actions and routes get it as their first argument. */
 export interface Context extends Omit<Database, 'migrate'> {
   config: Config;
-  clock: Clock;
   log: Logger;
   metrics: Metrics;
   secrets: SecretBox;
@@ -23,7 +23,10 @@ export interface Context extends Omit<Database, 'migrate'> {
 
 /** What a test may put in place of the real thing. */
 export interface Overrides {
+  /** In place of the database's clock, so that a test can move time. */
   clock?: Clock;
+  /** In place of this process's own clock, which may be wrong: the database's is made from it. */
+  ownClock?: () => number;
   log?: Logger;
   resolve?: Resolve;
 }
@@ -31,7 +34,15 @@ export interface Overrides {
 /** Opens the database, brings its schema up to date and checks the key: after this the service can work. */
 export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
   const metrics = createMetrics();
-  const database = openDatabase(config, metrics.observeQuery);
+  const log = overrides.log ?? pino({ level: config.logLevel });
+  const observer: Observer = {
+    onQuery: metrics.observeQuery,
+    onFault(what, error) {
+      metrics.observeDatabaseFault(what);
+      log.warn({ what, fault: describeError(error) }, 'database fault');
+    },
+  };
+  const database = openDatabase(config, observer, overrides.ownClock);
   try {
     await database.migrate();
     const secrets = secretBox(secretKeyOf(config));
@@ -39,8 +50,8 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     return {
       ...database,
       config,
-      clock: overrides.clock ?? systemClock,
-      log: overrides.log ?? pino({ level: config.logLevel }),
+      clock: overrides.clock ?? database.clock,
+      log,
       metrics,
       known: knownStatements(),
       secrets,

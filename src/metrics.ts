@@ -10,6 +10,8 @@ export interface Metrics {
   requestsUnderWay(): number;
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
   observeQuery(durationMs: number, failed: boolean): void;
+  /** Something went wrong between this process and the database that no caller was told of. */
+  observeDatabaseFault(what: string): void;
   observeAttempt(result: 'acknowledged' | 'refused' | 'failed'): void;
   observeDelivery(seconds: number): void;
   /** Asked for at each scrape. */
@@ -40,6 +42,12 @@ export const createMetrics = (): Metrics => {
     help: 'Database queries that failed.',
     registers,
   });
+  const faults = new Counter({
+    name: 'handback_database_faults_total',
+    help: 'What went wrong between this process and the database without failing a request, by what it was.',
+    labelNames: ['what'],
+    registers,
+  });
   const attempts = new Counter({
     name: 'handback_webhook_attempts_total',
     help: 'Webhook attempts by result: acknowledged (2xx), refused (another status), failed (no answer).',
@@ -54,6 +62,7 @@ export const createMetrics = (): Metrics => {
   });
   return {
     registry,
+    observeDatabaseFault: (what) => faults.inc({ what }),
     observeAttempt: (result) => attempts.inc({ result }),
     observeDelivery: (seconds) => deliveries.observe(seconds),
     watch: (name, help, read) =>

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CHANNEL } from '../../src/db/postgres-wake.ts';
+import { CHANNEL } from '../../src/db/postgres/notify.ts';
 import { seedDeliveries, waitingDeliveries } from '../seed.ts';
 import type { WebhookHouse } from '../stage.ts';
 

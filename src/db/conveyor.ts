@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Asked, handOut, type Results, sparedOf } from './asked.ts';
 import { nextTurn } from './gather.ts';
+import { handOut, type Pending, type Results, toRetryAlone, waitIn, withoutOverdue } from './pending.ts';
 
 /**
  * Like `gather`, for batches that must follow one another and take two steps: each reads, decides, and calls `sent` when its
@@ -12,14 +12,14 @@ export const conveyor = <Item, Result>(
   work: (items: Item[], sent: () => void) => Promise<Results<Result>>,
   { most }: { most: number },
 ): ((item: Item) => Promise<Result>) => {
-  /** Alone: its batch failed, and it is tried once more by itself. */
-  type Ask = Asked<Item, Result> & { alone: boolean };
+  type Ask = Pending<Item, Result>;
   let waiting: Ask[] = [];
   let called = false;
   /** Until the batch that reads has sent its changes. */
   let reading: Promise<void> | null = null;
 
   const nextBatch = (): Ask[] => {
+    waiting = withoutOverdue(waiting);
     const others = waiting.findIndex(({ alone }) => alone);
     const size = others === 0 ? 1 : Math.min(most, others === -1 ? most : others);
     const batch = waiting.slice(0, size);
@@ -48,14 +48,16 @@ export const conveyor = <Item, Result>(
       handOut(batch, results);
     } catch (error) {
       pass();
-      waiting = [...sparedOf(batch, error).map((asked) => ({ ...asked, alone: true })), ...waiting];
+      waiting = [...toRetryAlone(batch, error), ...waiting];
     }
     callSoon();
   };
 
   const start = (): void => {
     called = false;
-    if (!reading && waiting.length > 0) void run(nextBatch());
+    if (reading) return;
+    const batch = nextBatch();
+    if (batch.length > 0) void run(batch);
   };
   const callSoon = (): void => {
     if (called || reading || waiting.length === 0) return;
@@ -63,9 +65,9 @@ export const conveyor = <Item, Result>(
     nextTurn(start);
   };
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject, alone: false });
-      callSoon();
-    });
+  return (item) => {
+    const result = waitIn(waiting, item);
+    callSoon();
+    return result;
+  };
 };

@@ -1,5 +1,6 @@
 import type { CompiledQuery, Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { Clock } from '../clock.ts';
 import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
@@ -38,25 +39,38 @@ interface Decided<Result> {
   result: Result;
 }
 
-/** `sent` is called when the changes are on their way. */
-export type Lane = <Result>(
+/**
+ * A transaction that first reads, and then writes what follows from that. The changes must not look at each other's effects: they
+ * are made in one round trip with the commit. `work` may run more than once, so it changes nothing but what it returns. `sent`
+ * is called when the changes are on their way.
+ */
+export type ReadThenWrite = <Result>(
   work: (trx: Trx) => Promise<Decided<Result>>,
   sent?: () => void,
 ) => Promise<Result>;
 
 export type ColumnKind = 'id' | 'text' | 'integer';
 
+/** Who hears of what happens down here. */
+export interface Observer {
+  onQuery: OnQuery;
+  /** Something went wrong that no caller is told of. `what` is one of a few fixed phrases: it is also the label of a metric. */
+  onFault(what: string, error: unknown): void;
+}
+
 /** What an engine gives the rest of the house; only this folder knows which engine it is. */
 export interface Database {
+  /** The clock that all processes share. */
+  clock: Clock;
   db: Db;
   /** For statements of which one plan is right whatever their values are: it is made once and kept. */
   steady: Db;
   /** The same for short reads, which many requests share. */
   reads: Db;
-  /** Brings the schema up to date, once, however many processes ask at the same time. */
+  /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(): Promise<void>;
   rateLimiter(window: RateWindow): RateLimiterAbstract;
-  rateGate(windows: RateWindows): RateGate;
+  rateGate(windows: RateWindows, clock: Clock): RateGate;
   /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
   tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;
   /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
@@ -65,13 +79,12 @@ export interface Database {
   oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
   /** Whether a text column has this part, in the same upper and lower case. */
   contains(column: string, part: string): RawBuilder<boolean>;
-  /**
-   * A transaction that first reads, and then writes what follows from that. The changes must not look at each other's
-   * effects: they are made in one round trip with the commit.
-   */
-  atomically: Lane;
-  /** For such transactions one after another: the next may be asked for as soon as one calls `sent`. */
-  lane(): Lane;
+  /** A change of one record. Waits for locks where nobody else needs the connection, and is tried again after a conflict. */
+  atomically: ReadThenWrite;
+  /** For such transactions one after another: the next may be asked for as soon as one calls `sent`. They wait for no lock. */
+  lane(): ReadThenWrite;
+  /** For those of them that must wait for a lock. */
+  patiently: ReadThenWrite;
   /** How much is best done in one of them at most, where more is waiting. */
   laneful: number;
   /**
@@ -82,6 +95,8 @@ export interface Database {
   /** Tells every process that waits on this database that there is something to send, and to which client; null: to some. */
   wake(clientId: string | null): void;
   onWake(listener: WakeListener): Promise<Unlisten>;
+  /** Throws unless every kind of connection works and the database takes writes. */
+  checkReady(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -12,8 +12,12 @@ interface DriverError extends Error {
   severity?: string;
 }
 
-// Connection lost or refused, server starting or stopping, too many connections, a lock or a deadlock in the way.
-const POSTGRES_AWAY = /^(08|53|57P|58|40|25006|55P03)/;
+/** It waited too long in a queue of this process, or there was no room in it. */
+export class QueueTimeout extends Error {}
+
+// Connection lost or refused, login refused, server starting or stopping, read-only, too many connections, a statement or a lock
+// that took too long, a deadlock.
+const POSTGRES_AWAY = /^(08|28|53|57P|57014|58|40|25006|25P0|55P03)/;
 const SOCKET_AWAY = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
 const SQLITE_AWAY = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN)/;
 const CLIENT_AWAY =
@@ -27,12 +31,25 @@ export const isUnavailable = (error: unknown): boolean => {
   if (!isDriverError(error)) return false;
   const code = error.code ?? '';
   return (
+    error instanceof QueueTimeout ||
+    isConflict(error) ||
     POSTGRES_AWAY.test(code) ||
     SOCKET_AWAY.test(code) ||
     SQLITE_AWAY.test(code) ||
     CLIENT_AWAY.test(error.message)
   );
 };
+
+/** Two transactions stood in each other's way, or a plan is out of date: the same again will work. */
+export const isConflict = (error: unknown): boolean =>
+  isDriverError(error) && (/^40/.test(error.code ?? '') || isStalePlan(error));
+
+/** A prepared statement whose result another release has given another shape: it must be prepared again. */
+export const isStalePlan = (error: unknown): boolean =>
+  isDriverError(error) && error.code === '0A000' && /^cached plan must not change/.test(error.message);
+
+/** Somebody else holds a lock for longer than this statement may wait. */
+export const isLockTimeout = (error: unknown): boolean => isDriverError(error) && error.code === '55P03';
 
 export const isDuplicate = (error: unknown): boolean =>
   isDriverError(error) &&

@@ -1,4 +1,4 @@
-import { type Asked, handOut, type Results, sparedOf } from './asked.ts';
+import { handOut, type Pending, type Results, toRetryAlone, waitIn, withoutOverdue } from './pending.ts';
 
 let starting: (() => void)[] = [];
 /** All that begins in the next turn of the event loop begins together, so that what it sends to the database is one packet. */
@@ -19,28 +19,28 @@ interface GatherOptions {
 }
 
 /**
- * Turns work on many items into a function for one. What is asked for in one turn of the event loop, or while earlier
- * batches are under way, shares the next batch: no added wait when idle, few round trips under load.
+ * Batches calls: everything requested in the same event-loop turn, or while earlier batches run, goes into the next batch.
+ * Adds no delay when idle.
  */
 export const gather = <Item, Result>(
   work: (items: Item[]) => Promise<Results<Result>>,
   { most, sideBySide }: GatherOptions,
 ): ((item: Item) => Promise<Result>) => {
-  type Ask = Asked<Item, Result>;
-  let waiting: Ask[] = [];
+  let waiting: Pending<Item, Result>[] = [];
   let running = 0;
   let called = false;
 
-  const attempt = async (batch: Ask[]): Promise<void> => {
+  const attempt = async (batch: Pending<Item, Result>[]): Promise<void> => {
     try {
       handOut(batch, await work(batch.map(({ item }) => item)));
     } catch (error) {
-      for (const asked of sparedOf(batch, error)) await attempt([asked]);
+      for (const pending of toRetryAlone(batch, error)) await attempt([pending]);
     }
   };
 
   const start = (): void => {
     called = false;
+    waiting = withoutOverdue(waiting);
     while (running < sideBySide && waiting.length > 0) {
       const batch = waiting.slice(0, most);
       waiting = waiting.slice(most);
@@ -57,9 +57,9 @@ export const gather = <Item, Result>(
     nextTurn(start);
   };
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      callSoon();
-    });
+  return (item) => {
+    const result = waitIn(waiting, item);
+    callSoon();
+    return result;
+  };
 };

@@ -1,15 +1,19 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
-import type { Database, OnQuery } from './database.ts';
-import { openPostgres } from './postgres.ts';
+import type { Database, Observer } from './database.ts';
+import { openPostgres } from './postgres/open.ts';
 import { openSqlite } from './sqlite.ts';
 
-export const openDatabase = (config: Pick<Config, 'databaseUrl' | 'dataDir'>, onQuery: OnQuery): Database => {
-  if (config.databaseUrl) return openPostgres(config.databaseUrl, onQuery);
-  makeFolder(config.dataDir);
-  accessSync(config.dataDir, constants.W_OK);
-  return openSqlite(join(config.dataDir, 'handback.sqlite'), onQuery);
+export const openDatabase = (
+  { databaseUrl, dataDir, poolSizes }: Pick<Config, 'databaseUrl' | 'dataDir' | 'poolSizes'>,
+  observer: Observer,
+  ownClock?: () => number,
+): Database => {
+  if (databaseUrl) return openPostgres({ connectionString: databaseUrl, poolSizes, ownClock }, observer);
+  makeFolder(dataDir);
+  accessSync(dataDir, constants.W_OK);
+  return openSqlite(join(dataDir, 'handback.sqlite'), observer);
 };
 
 /** Folder by folder: Node's own recursive way never ends where a file system takes no folders. */

@@ -13,11 +13,13 @@ import {
   sql,
 } from 'kysely';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import type { Database, Insertion, Lane, OnQuery } from './database.ts';
+import { systemClock } from '../clock.ts';
+import type { Database, Insertion, Observer, ReadThenWrite } from './database.ts';
 import { asJson } from './known-statements.ts';
 import { logQuery } from './log-query.ts';
 import { memoryRateGate } from './memory-rate-gate.ts';
 import { migrateToLatest } from './migrate.ts';
+import { noteReady } from './ready.ts';
 import type { Tables } from './tables.ts';
 
 /** How long a writer waits for another process (the command line beside the server) before it gives up. */
@@ -25,7 +27,7 @@ const BUSY_TIMEOUT_MS = 2000;
 const CACHED_STATEMENTS = 500;
 const WAKE = 'wake';
 
-export const openSqlite = (file: string, onQuery: OnQuery): Database => {
+export const openSqlite = (file: string, { onQuery }: Observer): Database => {
   const connection = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
   connection.pragma('journal_mode = WAL');
   // FULL, not NORMAL: a commit is on disk before it is acknowledged.
@@ -46,7 +48,7 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
     const statement = statements.prepare(`insert into ${table} (${columns.join()}) values (${marks.join()})`);
     for (const row of rows) statement.run(Object.values(row));
   };
-  const atomically: Lane = (work) =>
+  const atomically: ReadThenWrite = (work) =>
     db.transaction().execute(async (trx) => {
       const { writes, result } = await work(trx);
       for (const write of writes) {
@@ -57,6 +59,7 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
     });
   const listeners = new EventEmitter();
   return {
+    clock: systemClock,
     db,
     steady: db,
     reads: db,
@@ -79,6 +82,7 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
     atomically,
     // Everything here comes one after another anyway.
     lane: () => atomically,
+    patiently: atomically,
     // The more share a commit, the fewer wait for the disk.
     laneful: 100,
     lightly: (work) =>
@@ -95,6 +99,7 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
       listeners.on(WAKE, listener);
       return async () => void listeners.off(WAKE, listener);
     },
+    checkReady: () => noteReady(db, systemClock.now()),
     close: () => db.destroy(),
   };
 };

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
+import { readinessCheck } from './readiness.ts';
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
@@ -18,10 +18,9 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
 
   app.get('/healthz', hide, async () => ({ status: 'ok' }));
 
+  const mustBeReady = readinessCheck(ctx);
   app.get('/readyz', hide, async () => {
-    await sql`select 1`.execute(ctx.db).catch((error) => {
-      throw new ServiceError('UNAVAILABLE', { message: 'The database does not answer.', cause: error });
-    });
+    await mustBeReady();
     return { status: 'ready' };
   });
 

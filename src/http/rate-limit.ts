@@ -36,7 +36,7 @@ const secondsUntil = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 /** Throws, at once or later, where the caller's address has called too often. */
 export const rateLimitGate = (ctx: Context) => {
   const gates = Object.fromEntries(
-    Object.entries(WINDOWS).map(([name, windows]) => [name, ctx.rateGate(windows)]),
+    Object.entries(WINDOWS).map(([name, windows]) => [name, ctx.rateGate(windows, ctx.clock)]),
   ) as Record<RateLimitName, RateGate>;
 
   return (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {

@@ -16,7 +16,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Row, Tables } from '../db/tables.ts';
 import { addNote, changeRma } from '../rma/change.ts';
-import { createRma } from '../rma/create.ts';
+import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas, type RmaFilters } from '../rma/list.ts';
 import { type Ahead, findRma, searchText } from '../rma/store.ts';

@@ -59,7 +59,7 @@ export const changeRma = async <Table extends RmaTableName>(
     const update = updateRma(trx, table, before.id, change as unknown as Updateable<Tables[Table]>);
     return { writes: [...writes, update], result: { after, receivers } };
   });
-  for (const receiver of receivers) ctx.wake(receiver);
+  for (const receiver of receivers.values()) ctx.wake(receiver);
   return after;
 };
 

@@ -29,16 +29,19 @@ export interface Change {
 /** Times of one RMA strictly rise, also when two changes fall into the same millisecond. */
 export const nextInstant = (nowMs: number, lastMs: number): number => Math.max(nowMs, lastMs + 1);
 
+/** By the RMA's id, the client that its event is for: to be woken after the commit. */
+export type Receivers = ReadonlyMap<string, string>;
+
 /**
  * How changes are written down, in the transaction that makes them: no change without its entry, its event and its place in
- * the totals, and none of these without it. With the clients there is something for, to be woken after the commit.
+ * the totals, and none of these without it. With whom there is something for.
  */
 export const record = (
   ctx: Context,
   trx: Trx,
   changes: Change[],
   reachable: Reachable[],
-): { writes: Write[]; receivers: Set<string> } => {
+): { writes: Write[]; receivers: Receivers } => {
   const deliveries = changes.flatMap(({ caller, rma, at, event }) =>
     event ? (deliveryOf(caller.shop, rma, at, event, reachable) ?? []) : [],
   );
@@ -48,7 +51,7 @@ export const record = (
       ...(deliveries.length > 0 ? [{ table: 'webhook_deliveries', rows: deliveries } as const] : []),
       ...keepTotals(ctx, trx, changes.flatMap(totalChanges)),
     ],
-    receivers: new Set(deliveries.map(({ client_id }) => client_id)),
+    receivers: new Map(deliveries.map(({ rma_id, client_id }) => [rma_id ?? '', client_id])),
   };
 };
 

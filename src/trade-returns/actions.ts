@@ -12,7 +12,7 @@ import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { exactNumber } from '../exact-number.ts';
 import { addNote, changeRma } from '../rma/change.ts';
-import { createRma } from '../rma/create.ts';
+import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas, type RmaFilters } from '../rma/list.ts';
 import { type Ahead, findRma, searchText } from '../rma/store.ts';

@@ -5,9 +5,10 @@ import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, emptyDatabase, temporaryFolder } from '../support/process.ts';
+import { UNOBSERVED } from '../support/unobserved.ts';
 
 const open = (env: Env) => {
-  const database = openDatabase(readConfig(env), () => {});
+  const database = openDatabase(readConfig(env), UNOBSERVED);
   onTestFinished(() => database.close());
   return database;
 };

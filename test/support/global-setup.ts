@@ -3,6 +3,7 @@ import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { onServer } from './postgres-databases.ts';
 import { startPostgres } from './postgres-server.ts';
+import { UNOBSERVED } from './unobserved.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,7 +18,7 @@ export default async function setup(project: TestProject) {
   const databaseUrl = server.url.replace(/\/postgres$/, '/handback_template');
   const database = openDatabase(
     readConfig({ DATABASE_URL: databaseUrl, SECRET_KEY: 'x'.repeat(32) }),
-    () => {},
+    UNOBSERVED,
   );
   await database.migrate();
   await database.close();

@@ -13,6 +13,7 @@ import { openDatabase } from '../../src/db/open.ts';
 import { type Answer, ENGINE, freshDatabase, type SendOptions } from './harness.ts';
 import { onServer } from './postgres-databases.ts';
 import { freePort } from './postgres-server.ts';
+import { UNOBSERVED } from './unobserved.ts';
 import { until } from './until.ts';
 
 // The service as its users have it: a process of its own, started from the command line, seen from outside.
@@ -62,7 +63,7 @@ export const emptyDatabase = async (): Promise<Env> => {
 
 /** A connection of the test's own to a server's database, to look into it. */
 export const lookInto = (env: Env): Db => {
-  const database = openDatabase(readConfig(env), () => {});
+  const database = openDatabase(readConfig(env), UNOBSERVED);
   onTestFinished(() => database.close());
   return database.db;
 };

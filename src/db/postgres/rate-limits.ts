@@ -1,9 +1,13 @@
-import type { RateGate, RateState, RateWindow, RateWindows } from './database.ts';
-import { gather } from './gather.ts';
-import type { SharedConnections } from './postgres-shared.ts';
+import type { Clock } from '../../clock.ts';
+import type { RateGate, RateState, RateWindow, RateWindows } from '../database.ts';
+import { gather } from '../gather.ts';
+import type { CheckedPool } from './pools.ts';
 
 /** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
 const MOST_REMEMBERED = 10_000;
+
+/** By so much may two processes be apart in what they take for the database's time. */
+const SLACK_MS = 500;
 
 /** How a key stands after some calls. */
 interface Count {
@@ -17,9 +21,13 @@ interface Count {
 /**
  * Counts in the table that all processes share, many keys in one statement and one row a key: a short window, where there is
  * one, turns away first, and the long one counts what it let through. A key that was turned away is turned away from memory
- * until its window ends, so a flood costs no round trips.
+ * until its window ends, so a flood costs no round trips. Times are the database's, which all processes share.
  */
-export const postgresRateGate = (shared: SharedConnections, windows: RateWindows): RateGate => {
+export const postgresRateGate = (
+  reads: Pick<CheckedPool, 'query'>,
+  windows: RateWindows,
+  clock: Clock,
+): RateGate => {
   const [long, burst] = windows.toReversed() as [RateWindow, RateWindow?];
   const text = statement(long, burst);
   const turnedAway = new Map<string, { window: RateWindow; untilMs: number }>();
@@ -28,9 +36,8 @@ export const postgresRateGate = (shared: SharedConnections, windows: RateWindows
     async (keys) => {
       const calls = new Map<string, number>();
       for (const key of keys) calls.set(key, (calls.get(key) ?? 0) + 1);
-      const nowMs = Date.now();
-      const client = await shared.connect();
-      const counting = client.query<Count>(text, [
+      const nowMs = clock.now();
+      const { rows } = await reads.query<Count>(text, [
         // In one order everywhere, so that processes never wait for each other in a circle.
         [...calls.keys()].sort(),
         [...calls].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, asked]) => asked),
@@ -38,7 +45,6 @@ export const postgresRateGate = (shared: SharedConnections, windows: RateWindows
         nowMs + long.seconds * 1000,
         ...(burst ? [nowMs + burst.seconds * 1000] : []),
       ]);
-      const { rows } = await counting.finally(client.release);
       const counts = new Map(rows.map((row) => [row.key, { row, turn: 0 }]));
       return keys.map((key) => {
         const counted = counts.get(`${long.name}:${key}`);
@@ -54,7 +60,7 @@ export const postgresRateGate = (shared: SharedConnections, windows: RateWindows
     const state = await count(key);
     if (state.refused) {
       if (turnedAway.size >= MOST_REMEMBERED) turnedAway.clear();
-      turnedAway.set(key, { window: state.window, untilMs: Date.now() + state.msBeforeNext });
+      turnedAway.set(key, { window: state.window, untilMs: clock.now() + state.msBeforeNext });
     }
     return state;
   };
@@ -62,8 +68,10 @@ export const postgresRateGate = (shared: SharedConnections, windows: RateWindows
   return (key) => {
     const known = turnedAway.get(key);
     if (known) {
-      const msBeforeNext = known.untilMs - Date.now();
-      if (msBeforeNext > 0) return { window: known.window, remaining: 0, msBeforeNext, refused: true };
+      const { window, untilMs } = known;
+      const msBeforeNext = untilMs - clock.now();
+      const isOver = msBeforeNext <= 0 || msBeforeNext > window.seconds * 1000;
+      if (!isOver) return { window, remaining: 0, msBeforeNext, refused: true };
       turnedAway.delete(key);
     }
     return countAndRemember(key);
@@ -93,11 +101,14 @@ const stateOf = (
 };
 
 const statement = (long: RateWindow, burst: RateWindow | undefined): string => {
-  /** What a window had counted before these calls; one that has ended begins anew. */
+  /** A window that has ended begins anew, and so does one that ends later than it can: a clock was set back. */
+  const isRunning = (column: string) =>
+    `kept.${column}expire > $3 and kept.${column}expire <= excluded.${column}expire + ${SLACK_MS}`;
+  /** What a window had counted before these calls. */
   const before = (column: string, { points }: RateWindow) =>
-    `case when kept.${column}expire > $3 then least(kept.${column}points, ${points}) else 0 end`;
+    `case when ${isRunning(column)} then least(kept.${column}points, ${points}) else 0 end`;
   const end = (column: string) =>
-    `${column}expire = case when kept.${column}expire > $3 then kept.${column}expire else excluded.${column}expire end`;
+    `${column}expire = case when ${isRunning(column)} then kept.${column}expire else excluded.${column}expire end`;
   const called = 'unnest($1::text[], $2::bigint[]) as called(key, calls)';
   if (!burst)
     return `insert into rate_limits as kept (key, points, expire)

@@ -1,0 +1,118 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
+import type { PoolSizes } from '../../config.ts';
+import type { ColumnKind, Database, Observer } from '../database.ts';
+import { asJson } from '../known-statements.ts';
+import { migrateToLatest } from '../migrate.ts';
+import { noteReady } from '../ready.ts';
+import type { Tables } from '../tables.ts';
+import { clientConfig, PLANNED_ANEW } from './client.ts';
+import { databaseClock } from './clock.ts';
+import { wakeCalls } from './notify.ts';
+import { connectionsTo } from './pools.ts';
+import { postgresRateGate } from './rate-limits.ts';
+import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
+import { sharedConnections } from './shared-reads.ts';
+
+/** With much more at once, all callers wait for the same transaction, and process and server for each other. */
+const BATCH_SIZE = 24;
+
+export interface PostgresSettings {
+  connectionString: string;
+  poolSizes: PoolSizes;
+  /** This process's own clock, where a test wants a wrong one. */
+  ownClock?: (() => number) | undefined;
+}
+
+export const openPostgres = (
+  { connectionString, poolSizes, ownClock }: PostgresSettings,
+  observer: Observer,
+): Database => {
+  const connections = connectionsTo(connectionString, poolSizes, observer);
+  const { pool, kyselyOn, clientSettings } = connections;
+  const pools = {
+    creations: pool('creations'),
+    changes: pool('changes'),
+    waiting: pool('waiting'),
+    lists: pool('lists'),
+    admin: pool('admin'),
+    webhooks: pool('webhooks'),
+    reads: sharedConnections(() => connections.newClient('reads'), poolSizes.reads, observer.onFault),
+  };
+  const db = kyselyOn(pools.admin);
+  const webhooks = kyselyOn(pools.webhooks);
+  const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
+  const newListener = () => new pg.Client(clientConfig(clientSettings));
+
+  return {
+    clock,
+    db,
+    steady: kyselyOn(pools.lists),
+    reads: kyselyOn(pools.reads),
+    async migrate() {
+      await migrate(connectionString);
+      await comparing.compare();
+      comparing.start();
+    },
+    rateLimiter: ({ name, points, seconds }) =>
+      new RateLimiterPostgres({
+        storeClient: { query: ({ text, values }: pg.QueryConfig) => pools.admin.query(text, values) },
+        storeType: 'pool',
+        tableName: 'rate_limits',
+        tableCreated: true,
+        keyPrefix: name,
+        points,
+        duration: seconds,
+        // Whoever is over the limit is turned away from memory, so a flood costs no round trips.
+        inMemoryBlockOnConsumed: points + 1,
+      }),
+    rateGate: (windows, sharedClock) => postgresRateGate(pools.reads, windows, sharedClock),
+    ...dialect,
+    atomically: readThenWrite(pools.changes, pools.waiting, observer),
+    lane: () => pipelinedTransactions(pools.creations, observer),
+    patiently: readThenWrite(pools.waiting, pools.waiting, observer),
+    laneful: BATCH_SIZE,
+    ...wakeCalls(pools.reads, newListener, observer.onFault),
+    lightly: (work) => work(webhooks),
+    async checkReady() {
+      await Promise.all(Object.values(pools).map((each) => each.check()));
+      await noteReady(webhooks, clock.now());
+    },
+    async close() {
+      comparing.stop();
+      // Kysely would end only what it has used itself.
+      await Promise.all(Object.values(pools).map((each) => each.end()));
+    },
+  };
+};
+
+/** On a connection of its own without a time limit: waiting for another process's migration is fine. */
+const migrate = async (connectionString: string): Promise<void> => {
+  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 1, keepAlive: true });
+  const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await migrateToLatest(alone, { id: 'uuid', unlogged: true, trigrams: true });
+  } finally {
+    await alone.destroy();
+  }
+};
+
+const TYPES: Record<ColumnKind, string> = { id: 'uuid', text: 'text', integer: 'bigint' };
+
+/** How PostgreSQL spells what the engines spell differently. */
+const dialect: Pick<Database, 'tryLocks' | 'rows' | 'oneOf' | 'contains'> = {
+  async tryLocks(trx, names) {
+    const { rows } = await sql<{ name: string; taken: boolean }>`
+      select name, pg_try_advisory_xact_lock(hashtextextended(name, 0)) as taken
+      from unnest(${names}::text[]) as name`.execute(trx);
+    return new Set(rows.filter(({ taken }) => !taken).map(({ name }) => name));
+  },
+  rows(alias, columns, values) {
+    const parts = Object.entries(columns).map(([name, kind]) => sql`${sql.id(name)} ${sql.raw(TYPES[kind])}`);
+    return sql`json_to_recordset(${asJson(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
+  },
+  oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
+  contains: (column, part) =>
+    sql`${sql.ref(column)} like ${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
+};

@@ -1,0 +1,170 @@
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import pg from 'pg';
+import type { PoolSizes } from '../../config.ts';
+import type { Observer } from '../database.ts';
+import { isUnavailable } from '../errors.ts';
+import { logQuery } from '../log-query.ts';
+import type { Tables } from '../tables.ts';
+import { clientConfig, PreparingClient } from './client.ts';
+
+/** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
+const CONNECT_TIMEOUT_MS = 2_000;
+const QUERY_TIMEOUT_MS = 2_500;
+/** The server gives up first, so that it never goes on working for somebody who has left. */
+const STATEMENT_TIMEOUT_MS = 2_400;
+/** A process that vanishes inside a transaction holds its rows this long at most. */
+const IDLE_IN_TRANSACTION_MS = 5_000;
+/** Where another connection is there to wait on. */
+const BRIEFLY_MS = 200;
+const PATIENTLY_MS = 2_000;
+
+/**
+ * Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
+ * kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
+ */
+const GENERIC_PLANS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+};
+
+interface PoolKind {
+  lockTimeoutMs: number;
+  settings?: Record<string, string>;
+}
+
+/** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
+const KINDS = {
+  /** Batches of creations: never waits long, since one shop's lock would hold up all others. */
+  creations: { lockTimeoutMs: BRIEFLY_MS, settings: GENERIC_PLANS },
+  /** Moves and other changes of one record. */
+  changes: { lockTimeoutMs: BRIEFLY_MS, settings: GENERIC_PLANS },
+  /** What found a lock in its way and waits for it. */
+  waiting: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
+  /** Lists and timelines. */
+  lists: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
+  /** The admin app, searches, figures, clean-up; planned for their values. */
+  admin: { lockTimeoutMs: PATIENTLY_MS },
+  /** The dispatcher. Its loss in a power cut does no harm: an attempt is made again. */
+  webhooks: { lockTimeoutMs: PATIENTLY_MS, settings: { ...GENERIC_PLANS, synchronous_commit: 'off' } },
+  /** Short reads, which all requests share. */
+  reads: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
+} satisfies Record<keyof PoolSizes, PoolKind>;
+
+/** Sent when a connection is made, not as a startup parameter, which a pooler in between may refuse. */
+const settingsOf = ({ lockTimeoutMs, settings = {} }: PoolKind): string =>
+  Object.entries({
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    ...settings,
+  })
+    .map(([name, value]) => `set ${name} = ${value}`)
+    .join('; ');
+
+export type Connection = PreparingClient & { release(broken?: Error | boolean): void };
+
+/** A pool whose connections are asked for a sign of life when they have been idle. */
+export interface CheckedPool {
+  connect(): Promise<Connection>;
+  /** One statement on any of them. */
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>>;
+  /** Whether the server answered on one of them just now, or does so when it is asked. */
+  check(): Promise<void>;
+  end(): Promise<void>;
+}
+
+export interface Connections {
+  clientSettings: Parameters<typeof clientConfig>[0];
+  /** A connection outside of every pool, with the settings of its kind. */
+  newClient(kind: keyof PoolSizes): { client: PreparingClient; settings: string };
+  pool(kind: Exclude<keyof PoolSizes, 'reads'>): CheckedPool;
+  /** Kysely over a pool, or what looks like one. */
+  kyselyOn(pool: CheckedPool): Kysely<Tables>;
+}
+
+export const connectionsTo = (
+  connectionString: string,
+  sizes: PoolSizes,
+  { onQuery, onFault }: Observer,
+): Connections => {
+  const clientSettings = {
+    connectionString,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+  };
+  return {
+    clientSettings,
+    newClient: (kind) => ({
+      client: new PreparingClient(clientConfig(clientSettings)),
+      settings: settingsOf(KINDS[kind]),
+    }),
+    pool(kind) {
+      const pool = new pg.Pool({
+        ...clientConfig(clientSettings),
+        Client: PreparingClient as unknown as typeof pg.Client,
+        max: sizes[kind],
+        // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
+        idleTimeoutMillis: 0,
+        onConnect: async (client) => {
+          await client.query(settingsOf(KINDS[kind]));
+        },
+      } as pg.PoolConfig);
+      // An idle connection that breaks is replaced at the next query.
+      pool.on('error', (error) => onFault('idle connection lost', error));
+      return checked(pool, (error) => onFault('idle connection dead', error));
+    },
+    kyselyOn: (pool) =>
+      new Kysely<Tables>({
+        dialect: new PostgresDialect({ pool: pool as unknown as PostgresPool }),
+        log: logQuery(onQuery),
+      }),
+  };
+};
+
+const HEARD_JUST_NOW_MS = 1_000;
+const DEAD = new Error('a connection that was idle gave no sign of life');
+
+/** Never hands out a connection that a firewall forgot, or whose server is gone, while it lay idle. */
+const checked = (pool: pg.Pool, onDead: (error: Error) => void): CheckedPool => {
+  /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
+  let distrustBefore = 0;
+  let last: Connection | null = null;
+
+  const connect = async (): Promise<Connection> => {
+    for (;;) {
+      const client = (await pool.connect()) as unknown as Connection;
+      const isTrusted = performance.now() - client.silentMs > distrustBefore;
+      if (isTrusted && (await client.isAlive())) {
+        last = client;
+        return client;
+      }
+      if (isTrusted) {
+        distrustBefore = performance.now();
+        onDead(DEAD);
+      }
+      client.destroy();
+      client.release(DEAD);
+    }
+  };
+  const query: CheckedPool['query'] = async (text, values = []) => {
+    const client = await connect();
+    try {
+      const answer = await client.query(text, values);
+      client.release();
+      return answer;
+    } catch (error) {
+      client.release(isUnavailable(error));
+      throw error;
+    }
+  };
+  return {
+    connect,
+    query,
+    async check() {
+      if ((last?.silentMs ?? Number.POSITIVE_INFINITY) > HEARD_JUST_NOW_MS) await query('select 1');
+    },
+    end: () => pool.end(),
+  };
+};

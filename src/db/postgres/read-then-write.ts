@@ -1,0 +1,153 @@
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import type { Insertion, Observer, ReadThenWrite, Trx, Write } from '../database.ts';
+import { isConflict, isLockTimeout, isUnavailable } from '../errors.ts';
+import { logQuery } from '../log-query.ts';
+import type { Tables } from '../tables.ts';
+import type { CheckedPool, Connection } from './pools.ts';
+
+interface Held {
+  connection: Promise<Connection>;
+  users: number;
+  broken: boolean;
+}
+
+const MOST_TRIES = 3;
+
+/** One transaction at a time and a connection of its own for each. Conflicts are tried again; a lock is waited for elsewhere. */
+export const readThenWrite = (
+  changes: CheckedPool,
+  waiting: CheckedPool,
+  observer: Observer,
+): ReadThenWrite => {
+  return async (work) => {
+    let pool = changes;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await pipelinedTransactions(pool, observer)(work);
+      } catch (error) {
+        // Whoever waits for a lock waits where nobody else needs the connection.
+        if (isLockTimeout(error) && pool === changes) pool = waiting;
+        else if (!isConflict(error) || tries === MOST_TRIES) throw error;
+      }
+    }
+  };
+};
+
+/**
+ * Transactions on one connection, which is taken from the pool while there are any. One may begin when the one before has
+ * sent its changes: its first statements travel with them.
+ */
+export const pipelinedTransactions = (pool: CheckedPool, observer: Observer): ReadThenWrite => {
+  let held: Held | null = null;
+
+  const take = (): Held => {
+    held ??= { connection: pool.connect(), users: 0, broken: false };
+    held.users += 1;
+    return held;
+  };
+  const leave = (mine: Held, connection: Connection): void => {
+    mine.users -= 1;
+    if (mine.users > 0) return;
+    if (held === mine) held = null;
+    connection.release(mine.broken);
+  };
+
+  return async (work, sent = () => {}) => {
+    const mine = take();
+    const connection = await mine.connection.catch((error) => {
+      if (held === mine) held = null;
+      throw error;
+    });
+    try {
+      // Not waited for: it goes ahead of the first reads, and is known to have worked before anything is written.
+      const begun = connection.query('begin');
+      // Whoever awaits it below hears of its error.
+      begun.catch(() => {});
+      const { writes, result } = await work(transactionOn(connection, observer)).catch((error) => {
+        connection.query('rollback').catch((fault: unknown) => observer.onFault('rollback failed', fault));
+        throw error;
+      });
+      await begun;
+      // Where the changes fail, PostgreSQL takes the commit behind them as a rollback.
+      const ended = [
+        ...(writes.length > 0 ? [connection.query(...oneStatement(writes))] : []),
+        connection.query('commit'),
+      ];
+      sent();
+      await observed(ended, observer);
+      return result;
+    } catch (error) {
+      // It may be the connection's fault: whoever comes next takes another.
+      if (held === mine) held = null;
+      if (isUnavailable(error) && !isLockTimeout(error) && !isConflict(error)) mine.broken = true;
+      throw error;
+    } finally {
+      leave(mine, connection);
+    }
+  };
+};
+
+const observed = async (queries: Promise<unknown>[], { onQuery }: Observer): Promise<void> => {
+  const startedAt = performance.now();
+  let failed = true;
+  try {
+    await Promise.all(queries);
+    failed = false;
+  } finally {
+    onQuery(performance.now() - startedAt, failed);
+  }
+};
+
+const onConnection = new WeakMap<Connection, Kysely<Tables>>();
+
+/** Sends what is asked for together in one packet, where Kysely's own transactions wait for each answer. */
+const transactionOn = (connection: Connection, { onQuery }: Observer): Trx => {
+  let kysely = onConnection.get(connection);
+  if (!kysely) {
+    const handle = { query: connection.query.bind(connection), release() {} };
+    const alone = { connect: async () => handle, end: async () => {} } as unknown as PostgresPool;
+    kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: alone }), log: logQuery(onQuery) });
+    onConnection.set(connection, kysely);
+  }
+  return kysely as unknown as Trx;
+};
+
+/** Each change as a part of one statement. */
+const oneStatement = (changes: Write[]): [string, unknown[]] => {
+  const parts = changes.map((change) => ('table' in change ? insertOf(change) : change));
+  const texts = parts.map(({ sql }) => sql);
+  const name = texts.join();
+  let together = joined.get(name);
+  if (!together) {
+    together = join(
+      texts,
+      parts.map(({ parameters }) => parameters.length),
+    );
+    if (joined.size >= MOST_JOINED) joined.clear();
+    joined.set(name, together);
+  }
+  return [together, parts.flatMap(({ parameters }) => parameters)];
+};
+
+const MOST_JOINED = 500;
+const joined = new Map<string, string>();
+
+/** The numbers of each part's parameters moved up behind those of the parts before. */
+const join = (texts: string[], counts: number[]): string => {
+  let before = 0;
+  const parts = texts.map((text, i) => {
+    const moved = text.replaceAll(/\$(\d+)/g, (_, n) => `$${Number(n) + before}`);
+    before += counts[i] ?? 0;
+    return `change${i} as (${moved})`;
+  });
+  return `with ${parts.join()} select`;
+};
+
+/** The rows as one parameter, so that the statement's text does not depend on their number. */
+const insertOf = ({ table, rows }: Insertion) => {
+  const columns = Object.keys(rows[0] ?? {}).join();
+  return {
+    sql: `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`,
+    parameters: [JSON.stringify(rows)],
+  };
+};

@@ -1,0 +1,51 @@
+import type { Caller } from '../../caller.ts';
+import type { Row } from '../../db/tables.ts';
+import type { Event, EventSubject } from '../../webhooks/outbox.ts';
+import type { Created, KeyUse } from '../idempotency.ts';
+import type { RmaTableName } from '../visibility.ts';
+
+/** What both kinds of RMA begin with. */
+export interface NewRma {
+  id: string;
+  shop_id: string;
+  client_id: string | null;
+  number: number;
+  external_ref: string | null;
+  external_source: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+interface Made<Table extends RmaTableName, Answer> {
+  row: Row<Table> & EventSubject;
+  answer: Answer;
+  event: Event;
+  note?: string | null;
+  data?: Record<string, unknown>;
+}
+
+export interface CreateRequest<Table extends RmaTableName, Answer> {
+  kind: Table;
+  /** The collection's path, so that the same key on the other kind is another request. */
+  path: string;
+  body: { externalRef: string | null; externalSource: string | null };
+  key: string | undefined;
+  /** To be held against the shop's dangerous-goods rules. */
+  sku?: string;
+  make(rma: NewRma, isDangerous: boolean): Made<Table, Answer>;
+}
+
+/** A creation that waits for its turn. */
+export interface Creation {
+  id: string;
+  caller: Caller;
+  request: CreateRequest<RmaTableName, unknown>;
+  use: KeyUse | null;
+  nowMs: number;
+}
+
+/** How a creation ended, and whom its event is for. */
+export interface Done {
+  outcome: Created<unknown>;
+  receiver: string | null;
+}

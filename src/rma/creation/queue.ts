@@ -1,0 +1,82 @@
+import type { Caller } from '../../caller.ts';
+import { type Context, onePer } from '../../context.ts';
+import { conveyor } from '../../db/conveyor.ts';
+import type { ReadThenWrite } from '../../db/database.ts';
+import { isLockTimeout } from '../../db/errors.ts';
+import type { Results } from '../../db/pending.ts';
+import type { ServiceError } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { mustBeActive } from '../../shops/plans.ts';
+import { type Created, keysInUse, keyUse } from '../idempotency.ts';
+import type { RmaTableName } from '../visibility.ts';
+import type { CreateRequest, Creation, Done } from './creation.ts';
+import { decide, HELD } from './decide.ts';
+import { createWaitingRoom } from './locked-shops.ts';
+import { readFacts } from './read.ts';
+import { writesOf } from './write.ts';
+
+// The way of a creation: queue → read → decide → write.
+
+/** Creates an RMA of either kind: a place in the allowance, a number, the row, its first entry and event, all or nothing. */
+export const createRma = async <Table extends RmaTableName, Answer>(
+  ctx: Context,
+  caller: Caller,
+  request: CreateRequest<Table, Answer>,
+): Promise<Created<Answer>> => {
+  mustBeActive(caller.shop);
+  const { actor } = caller;
+  const { key, path, body } = request;
+  const nowMs = ctx.clock.now();
+  const use = key === undefined || actor.id === null ? null : keyUse(actor.id, key, path, body);
+  const creation: Creation = {
+    id: newId(nowMs),
+    caller,
+    request: request as unknown as Creation['request'],
+    use,
+    nowMs,
+  };
+  const { alone, create } = creations(ctx);
+  const { outcome, receiver } = await alone(use, () => create(creation));
+  // Committed: what follows is outside of everything that may be tried again.
+  if (receiver !== null) ctx.wake(receiver);
+  return outcome as Created<Answer>;
+};
+
+const creations = onePer((ctx) => {
+  const lane = ctx.lane();
+  const { wait } = createWaitingRoom(ctx.laneful, (batch) => createAll(ctx, ctx.patiently, batch, 'wait'));
+  const createBatch = async (batch: Creation[], sent: () => void): Promise<Results<Done>> => {
+    const results = await createAll(ctx, (work) => lane(work, sent), batch, 'leave out').catch((error) => {
+      // Some other row of one of these shops is held: each shop is tried by itself, and waits for its own.
+      if (isLockTimeout(error)) return batch.map((): Result => HELD);
+      throw error;
+    });
+    return batch.map((creation, i) => {
+      const result = results[i] ?? HELD;
+      return result === HELD ? wait(creation) : result;
+    });
+  };
+  return { alone: keysInUse(), create: conveyor<Creation, Done>(createBatch, { most: ctx.laneful }) };
+});
+
+type Result = Done | ServiceError | typeof HELD;
+
+/** Many creations in one transaction. Of shops whose counters somebody else holds, they are waited for or left out. */
+const createAll = async (
+  ctx: Context,
+  transaction: ReadThenWrite,
+  batch: Creation[],
+  heldCounters: 'wait' | 'leave out',
+): Promise<Result[]> => {
+  const { outcomes, receivers } = await transaction(async (trx) => {
+    const facts = await readFacts(ctx, trx, batch, heldCounters);
+    const decision = decide(batch, facts);
+    const { writes, receivers } = writesOf(ctx, trx, decision, facts.reachable);
+    return { writes, result: { outcomes: decision.outcomes, receivers } };
+  });
+  return outcomes.map((outcome, i) =>
+    outcome === HELD || outcome instanceof Error
+      ? outcome
+      : { outcome, receiver: receivers.get(batch[i]?.id ?? '') ?? null },
+  );
+};

@@ -1,0 +1,50 @@
+import type { Context } from '../../context.ts';
+import type { Trx } from '../../db/database.ts';
+import { type Counters, lockCounters } from '../../shops/allowance.ts';
+import { findDangerous } from '../../shops/dangerous-goods.ts';
+import { type Reachable, reachableClients } from '../../webhooks/recipient.ts';
+import { lockKeys, type Memory } from '../idempotency.ts';
+import type { Creation } from './creation.ts';
+
+/** All that must be known, and held until the commit, to decide on a batch of creations. */
+export interface Facts {
+  memory: Memory;
+  /** Without those that somebody else holds, where these are left out. */
+  counters: Counters;
+  isDangerous(shopId: string, sku: string): boolean;
+  reachable: Reachable[];
+}
+
+const shopIdsOf = (batch: Creation[]): string[] => [...new Set(batch.map(({ caller }) => caller.shop.id))];
+
+export const readFacts = async (
+  ctx: Context,
+  trx: Trx,
+  batch: Creation[],
+  heldCounters: 'wait' | 'leave out',
+): Promise<Facts> => {
+  const goods = batch.flatMap(({ caller, request: { sku } }) =>
+    sku === undefined ? [] : [{ shop_id: caller.shop.id, sku }],
+  );
+  const uses = batch.flatMap(({ use }) => use ?? []);
+  const [memory, counters, isDangerous, reachable] = await Promise.all([
+    lockKeys(ctx, trx, uses),
+    lockCounters(ctx, trx, shopIdsOf(batch), heldCounters),
+    findDangerous(ctx, trx, goods),
+    reachableFor(ctx, trx, batch),
+  ]);
+  return { memory, counters, isDangerous, reachable };
+};
+
+/** The creator receives, as its key has told already; only a trade return may find another receiver in its shop (decision 77). */
+const reachableFor = async (ctx: Context, trx: Trx, batch: Creation[]): Promise<Reachable[]> => {
+  const elsewhere = batch.filter(
+    ({ caller: { actor, hasWebhook }, request: { kind } }) =>
+      kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook,
+  );
+  const creators = batch.flatMap(({ caller: { actor, hasWebhook, shop } }) =>
+    hasWebhook && actor.id !== null ? [{ id: actor.id, shop_id: shop.id }] : [],
+  );
+  if (elsewhere.length === 0) return creators;
+  return [...(await reachableClients(ctx, trx, shopIdsOf(elsewhere))), ...creators];
+};
