@@ -44,9 +44,10 @@ export const isUnavailable = (error: unknown): boolean => {
 export const isConflict = (error: unknown): boolean =>
   isDriverError(error) && (/^40/.test(error.code ?? '') || isStalePlan(error));
 
-/** A prepared statement whose result another release has given another shape: it must be prepared again. */
+/** A prepared statement that the server forgot, or whose result another release has given another shape: prepare it again. */
 export const isStalePlan = (error: unknown): boolean =>
-  isDriverError(error) && error.code === '0A000' && /^cached plan must not change/.test(error.message);
+  isDriverError(error) &&
+  (error.code === '26000' || (error.code === '0A000' && /^cached plan must not change/.test(error.message)));
 
 /** Somebody else holds a lock for longer than this statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => isDriverError(error) && error.code === '55P03';

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 
-/** However often it is asked, the database is asked once in this time. */
-const KNOWN_FOR_MS = 1_000;
+/** Whoever asks within this time shares one look at the database. */
+const SHARED_FOR_MS = 100;
 
 /** Refuses unless the database answers on every kind of connection and takes writes. */
 export const readinessCheck = ({ checkReady }: Pick<Context, 'checkReady'>): (() => Promise<void>) => {
@@ -10,7 +10,7 @@ export const readinessCheck = ({ checkReady }: Pick<Context, 'checkReady'>): (()
   let checkedAt = Number.NEGATIVE_INFINITY;
 
   return async () => {
-    if (checking === null || performance.now() - checkedAt > KNOWN_FOR_MS) {
+    if (checking === null || performance.now() - checkedAt > SHARED_FOR_MS) {
       checkedAt = performance.now();
       checking = checkReady();
     }

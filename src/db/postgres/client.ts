@@ -10,6 +10,8 @@ const UNHEARD_MS = 1_000;
 /** How long it has for that. */
 const SIGN_OF_LIFE_MS = 1_000;
 
+const IN_FAILED_TRANSACTION = '25P02';
+
 const names = new Map<string, string>();
 let named = 0;
 const nameOf = (text: string): string | undefined => {
@@ -54,6 +56,8 @@ export class PreparingClient extends pg.Client {
   #corked = false;
   #heardAt = performance.now();
   #underWay = 0;
+  /** Why the server refuses the rest of a transaction. */
+  #abortedBy: unknown = null;
 
   constructor(config?: string | pg.ClientConfig) {
     super(config);
@@ -117,6 +121,9 @@ export class PreparingClient extends pg.Client {
     this.#underWay -= 1;
     // An error with a code came from the server.
     if (error.code) this.#heardAt = performance.now();
+    // Statements that were sent together fail together: each tells the reason, whichever is heard first.
+    if (error.code === IN_FAILED_TRANSACTION) throw this.#abortedBy ?? error;
+    this.#abortedBy = error;
     if (!isStalePlan(error)) throw error;
     names.delete(args[0] as string);
     // Inside a transaction all of it must be tried again, by whoever began it.

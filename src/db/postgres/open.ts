@@ -71,7 +71,7 @@ export const openPostgres = (
     ...dialect,
     atomically: readThenWrite(pools.changes, pools.waiting, observer),
     lane: () => pipelinedTransactions(pools.creations, observer),
-    patiently: readThenWrite(pools.waiting, pools.waiting, observer),
+    patiently: readThenWrite(pools.waiting, null, observer),
     laneful: BATCH_SIZE,
     ...wakeCalls(pools.reads, newListener, observer.onFault),
     lightly: (work) => work(webhooks),

@@ -16,7 +16,7 @@ const STATEMENT_TIMEOUT_MS = 2_400;
 const IDLE_IN_TRANSACTION_MS = 5_000;
 /** Where another connection is there to wait on. */
 const BRIEFLY_MS = 200;
-const PATIENTLY_MS = 2_000;
+const PATIENTLY_MS = 1_500;
 
 /**
  * Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
@@ -123,6 +123,25 @@ export const connectionsTo = (
   };
 };
 
+/** A server that hangs takes no goodbye: after this time its connections are cut. */
+export const END_WITHIN_MS = 1_500;
+
+/** Ends connections in good order, or by force where that takes too long. */
+export const endWithin = async (
+  ms: number,
+  end: () => Promise<unknown>,
+  open: Iterable<PreparingClient>,
+): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      for (const client of open) client.destroy();
+      resolve();
+    }, ms);
+  });
+  await Promise.race([end(), tooLate]).finally(() => clearTimeout(timer));
+};
+
 const HEARD_JUST_NOW_MS = 1_000;
 const DEAD = new Error('a connection that was idle gave no sign of life');
 
@@ -131,6 +150,9 @@ const checked = (pool: pg.Pool, onDead: (error: Error) => void): CheckedPool => 
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   let distrustBefore = 0;
   let last: Connection | null = null;
+  const open = new Set<PreparingClient>();
+  pool.on('connect', (client) => open.add(client as unknown as PreparingClient));
+  pool.on('remove', (client) => open.delete(client as unknown as PreparingClient));
 
   const connect = async (): Promise<Connection> => {
     for (;;) {
@@ -165,6 +187,6 @@ const checked = (pool: pg.Pool, onDead: (error: Error) => void): CheckedPool => 
     async check() {
       if ((last?.silentMs ?? Number.POSITIVE_INFINITY) > HEARD_JUST_NOW_MS) await query('select 1');
     },
-    end: () => pool.end(),
+    end: () => endWithin(END_WITHIN_MS, () => pool.end(), open),
   };
 };

@@ -13,20 +13,22 @@ interface Held {
 
 const MOST_TRIES = 3;
 
-/** One transaction at a time and a connection of its own for each. Conflicts are tried again; a lock is waited for elsewhere. */
+/**
+ * A connection for each transaction. Conflicts are tried again. Where a lock is in the way, it is tried again in the second
+ * pool, if there is one: whoever waits, waits where nobody else needs the connection.
+ */
 export const readThenWrite = (
-  changes: CheckedPool,
-  waiting: CheckedPool,
+  first: CheckedPool,
+  toWait: CheckedPool | null,
   observer: Observer,
 ): ReadThenWrite => {
   return async (work) => {
-    let pool = changes;
+    let pool = first;
     for (let tries = 1; ; tries++) {
       try {
         return await pipelinedTransactions(pool, observer)(work);
       } catch (error) {
-        // Whoever waits for a lock waits where nobody else needs the connection.
-        if (isLockTimeout(error) && pool === changes) pool = waiting;
+        if (isLockTimeout(error) && toWait && pool !== toWait) pool = toWait;
         else if (!isConflict(error) || tries === MOST_TRIES) throw error;
       }
     }
@@ -63,8 +65,11 @@ export const pipelinedTransactions = (pool: CheckedPool, observer: Observer): Re
       const begun = connection.query('begin');
       // Whoever awaits it below hears of its error.
       begun.catch(() => {});
-      const { writes, result } = await work(transactionOn(connection, observer)).catch((error) => {
-        connection.query('rollback').catch((fault: unknown) => observer.onFault('rollback failed', fault));
+      const { writes, result } = await work(transactionOn(connection, observer)).catch(async (error) => {
+        // Waited for, so that all that was sent has been answered before somebody else gets the connection.
+        await connection
+          .query('rollback')
+          .catch((fault: unknown) => observer.onFault('rollback failed', fault));
         throw error;
       });
       await begun;

@@ -1,6 +1,6 @@
 import type { Observer } from '../database.ts';
 import type { PreparingClient } from './client.ts';
-import type { CheckedPool, Connection } from './pools.ts';
+import { type CheckedPool, type Connection, END_WITHIN_MS, endWithin } from './pools.ts';
 
 interface Slot {
   opening: Promise<Connection> | null;
@@ -103,7 +103,8 @@ export const sharedConnections = (
           const last = slot.opening;
           slot.opening = null;
           // One that never opened has told whoever waited for it.
-          await last?.then((connection) => connection.end()).catch(() => {});
+          const connection = await last?.catch(() => null);
+          if (connection) await endWithin(END_WITHIN_MS, () => connection.end(), [connection]);
         }),
       );
     },

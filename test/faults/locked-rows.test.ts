@@ -1,0 +1,177 @@
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { repairBody } from '../support/bodies.ts';
+import { openEngine } from '../support/database.ts';
+import { ENGINE } from '../support/harness.ts';
+import { type Env, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { addShops } from '../support/shops.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { UNOBSERVED } from '../support/unobserved.ts';
+import { until } from '../support/until.ts';
+
+const LOCKED = 10;
+/** Every answer comes within this time, contract §3. */
+const WITHIN_MS = 5_000;
+
+/** Somebody with a database tool who begins a transaction and goes for coffee. */
+const holding = async (env: Env, statement: string, values: unknown[]) => {
+  const holder = new pg.Client({ connectionString: env['DATABASE_URL'] });
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query('begin');
+  await holder.query(statement, values);
+  return { release: () => holder.query('rollback') };
+};
+
+/** Backends of the service that wait for a lock. */
+const waitingBackends = async (env: Env): Promise<number> => {
+  const watcher = new pg.Client({ connectionString: env['DATABASE_URL'] });
+  await watcher.connect();
+  const { rows } = await watcher.query(
+    `select count(*)::int as waiting from pg_stat_activity
+     where application_name = 'handback' and wait_event_type = 'Lock' and datname = current_database()`,
+  );
+  await watcher.end();
+  return rows[0].waiting;
+};
+
+describe.runIf(ENGINE === 'postgres')('rows that somebody holds', () => {
+  it('of ten shops cost no other shop anything, and leave nobody waiting on the server', async () => {
+    const env = await migratedDatabase();
+    const shops = await addShops(env, LOCKED + 1);
+    const [healthy, ...others] = shops as [(typeof shops)[0], ...typeof shops];
+    const server = await startServer(env);
+    const { body: kept } = await server.post('/offline-repairs', repairBody(), {
+      key: healthy.client.apiKey,
+    });
+    const { release } = await holding(
+      env,
+      'select shop_id from shop_counters where shop_id = any($1) for update',
+      [others.map(({ shop }) => shop.id)],
+    );
+    // Each of them creates, twice over, and waits.
+    const stuck = [...others, ...others].map(({ client }) =>
+      timed(() => server.post('/offline-repairs', repairBody(), { key: client.apiKey })),
+    );
+    const mine = { key: healthy.client.apiKey };
+    const calls = await Promise.all(
+      Array.from({ length: 20 }, () => [
+        timed(() => server.post('/offline-repairs', repairBody(), mine)),
+        timed(() => server.get('/offline-repairs?limit=5', mine)),
+        timed(() => server.get(`/offline-repairs/${kept.id}`, mine)),
+        timed(() => server.post(`/offline-repairs/${kept.id}/begin-diagnostics`, {}, mine)),
+      ]).flat(),
+    );
+    expect(calls.map(({ value }) => value.status).sort()).toEqual([
+      ...Array(60).fill(200),
+      ...Array(20).fill(201),
+    ]);
+    const answers = await Promise.all(stuck);
+    for (const { value, ms } of answers) {
+      expect(value.status).toBe(503);
+      expect(value.headers.get('retry-after')).toBe('2');
+      expect(ms).toBeLessThan(WITHIN_MS);
+    }
+    await until('nobody waits for the lock any more', async () => (await waitingBackends(env)) === 0, 3_000);
+    await release();
+    await until('they create again', async () => {
+      const again = await Promise.all(
+        others.map(({ client }) => server.post('/offline-repairs', repairBody(), { key: client.apiKey })),
+      );
+      return again.every(({ status }) => status === 201);
+    });
+  });
+
+  it('of a total hold up its own shop only', async () => {
+    const env = await migratedDatabase();
+    const [one, other] = await addShops(env, 2);
+    const server = await startServer(env);
+    const create = (of: typeof one) =>
+      server.post('/offline-repairs', repairBody(), { key: of?.client.apiKey ?? '' });
+    expect((await create(one)).status).toBe(201);
+    const { release } = await holding(env, 'select 1 from rma_totals where shop_id = $1 for update', [
+      one?.shop.id,
+    ]);
+    const stuck = Array.from({ length: 5 }, () => create(one));
+    const free = await Promise.all(Array.from({ length: 5 }, () => create(other)));
+    expect(free.map(({ status }) => status)).toEqual(Array(5).fill(201));
+    await release();
+    for (const { status } of await Promise.all(stuck)) expect([201, 503]).toContain(status);
+  });
+
+  it('of returns that are being moved leave other moves alone', async () => {
+    const env = await migratedDatabase();
+    const [one] = await addShops(env, 1);
+    const server = await startServer(env, { key: one?.client.apiKey ?? '' });
+    const repairs = await Promise.all(
+      Array.from(
+        { length: LOCKED + 1 },
+        async () => (await server.post('/offline-repairs', repairBody())).body.id,
+      ),
+    );
+    const [free, ...held] = repairs;
+    const { release } = await holding(env, 'select 1 from offline_repairs where id = any($1) for update', [
+      held,
+    ]);
+    const stuck = held.map((id) => timed(() => server.post(`/offline-repairs/${id}/close`)));
+    const moves = await Promise.all(
+      Array.from({ length: 10 }, () => server.post(`/offline-repairs/${free}/begin-repair`, {})),
+    );
+    expect(moves.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    for (const { value, ms } of await Promise.all(stuck)) {
+      expect(value.status, server.stdout).toBe(503);
+      expect(ms).toBeLessThan(WITHIN_MS);
+    }
+    await release();
+    expect((await server.post(`/offline-repairs/${held[0]}/close`)).status).toBe(200);
+  });
+
+  it('by a process that vanished are free again within seconds', async () => {
+    const env = await migratedDatabase();
+    const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
+    const config = readConfig({ ...env, DATABASE_URL: proxy.through(env['DATABASE_URL'] as string) });
+    const vanishing = openDatabase(config, UNOBSERVED);
+    onTestFinished(() => vanishing.close());
+    const [one] = await addShops(env, 1);
+    const locked = Promise.withResolvers<void>();
+    const lost = vanishing.atomically(async (trx) => {
+      await trx.selectFrom('shop_counters').select('shop_id').forUpdate().execute();
+      locked.resolve();
+      proxy.forget();
+      return new Promise<never>(() => {});
+    });
+    lost.catch(() => {});
+    await locked.promise;
+    const server = await startServer(env, { key: one?.client.apiKey ?? '' });
+    await until(
+      'the shop creates again',
+      async () => (await server.post('/offline-repairs', repairBody())).status === 201,
+      15_000,
+    );
+  });
+});
+
+describe('two transactions that stand in each other’s way', () => {
+  it('are both made, one after the other', async () => {
+    const database = await openEngine();
+    const rows = ['one', 'other'].map((name) => ({ name, value: '0' }));
+    await database.db.insertInto('installation').values(rows).execute();
+    const bothHold = Promise.withResolvers<void>();
+    let holders = 0;
+    const change = (first: string, second: string) =>
+      database.atomically(async (trx) => {
+        const lock = (name: string) =>
+          trx.selectFrom('installation').select('value').where('name', '=', name).forUpdate().execute();
+        await lock(first);
+        holders += 1;
+        if (holders === 2 || ENGINE === 'sqlite') bothHold.resolve();
+        await bothHold.promise;
+        await lock(second);
+        const update = trx.updateTable('installation').set({ value: first }).where('name', '=', second);
+        return { writes: [update.compile()], result: first };
+      });
+    expect(await Promise.all([change('one', 'other'), change('other', 'one')])).toEqual(['one', 'other']);
+  });
+});

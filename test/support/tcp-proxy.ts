@@ -1,0 +1,91 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+// The network between the service and PostgreSQL, so that a test can cut, hold or lose it.
+
+export interface TcpProxy {
+  /** The database's address through this proxy. */
+  through(databaseUrl: string): string;
+  /** Nothing passes any more, in either direction, on old and new connections, and nobody is told. */
+  hold(): void;
+  /** Everything passes again, what was held first. */
+  release(): void;
+  /** As a firewall does with connections that were idle: those there are now are dead, and nobody is told. New ones work. */
+  forget(): void;
+  /** Refuses new connections beyond this many. */
+  limit(connections: number): void;
+  connections(): number;
+}
+
+interface Pair {
+  from: Socket;
+  to: Socket;
+}
+
+export const startTcpProxy = async (databaseUrl: string): Promise<TcpProxy> => {
+  const target = new URL(databaseUrl);
+  const pairs = new Set<Pair>();
+  const sockets = new Set<Socket>();
+  let held = false;
+  let most = Number.POSITIVE_INFINITY;
+
+  const server = createServer((from) => {
+    if (pairs.size >= most) return void from.destroy();
+    const to = connect(Number(target.port), target.hostname);
+    const pair = { from, to };
+    pairs.add(pair);
+    const end = () => {
+      from.destroy();
+      to.destroy();
+      pairs.delete(pair);
+    };
+    for (const socket of [from, to]) {
+      sockets.add(socket);
+      socket.on('error', end).on('close', end);
+    }
+    if (held) pause(pair);
+    from.pipe(to);
+    to.pipe(from);
+    if (held) pause(pair);
+  });
+  const pause = ({ from, to }: Pair) => {
+    from.unpipe(to);
+    to.unpipe(from);
+    from.pause();
+    to.pause();
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  return {
+    through(url) {
+      const address = new URL(url);
+      address.hostname = '127.0.0.1';
+      address.port = String(port);
+      return address.toString();
+    },
+    hold() {
+      held = true;
+      for (const pair of pairs) pause(pair);
+    },
+    release() {
+      held = false;
+      for (const { from, to } of pairs) {
+        from.pipe(to);
+        to.pipe(from);
+      }
+    },
+    forget() {
+      for (const pair of pairs) pause(pair);
+      pairs.clear();
+    },
+    limit(connections) {
+      most = connections;
+    },
+    connections: () => pairs.size,
+  };
+};
