@@ -60,7 +60,7 @@ export const sharedConnections = (
 
   const alive = async (slot: Slot): Promise<Connection> => {
     const connection = await (slot.opening ?? open(slot));
-    if (!connection.isSilent) return connection;
+    if (!slot.checking && !connection.isSilent) return connection;
     slot.checking ??= check(slot, connection).finally(() => {
       slot.checking = null;
     });
