@@ -27,7 +27,7 @@ const BUSY_TIMEOUT_MS = 2000;
 const CACHED_STATEMENTS = 500;
 const WAKE = 'wake';
 
-export const openSqlite = (file: string, { onQuery }: Observer): Database => {
+export const openSqlite = (file: string, { onQuery, onFault }: Observer): Database => {
   const connection = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
   connection.pragma('journal_mode = WAL');
   // FULL, not NORMAL: a commit is on disk before it is acknowledged.
@@ -94,7 +94,14 @@ export const openSqlite = (file: string, { onQuery }: Observer): Database => {
           connection.pragma('synchronous = FULL');
         }
       }),
-    wake: (clientId) => void listeners.emit(WAKE, clientId),
+    wake(clientId) {
+      // The change is committed: nothing that goes wrong from here on may fail the request.
+      try {
+        listeners.emit(WAKE, clientId);
+      } catch (error) {
+        onFault('wake-up call failed', error);
+      }
+    },
     onWake: async (listener) => {
       listeners.on(WAKE, listener);
       return async () => void listeners.off(WAKE, listener);

@@ -22,6 +22,6 @@ export const copyTemplate = async (serverUrl: string): Promise<TestDatabase> => 
   await onServer(serverUrl, `create database ${name} template handback_template`);
   return {
     url: serverUrl.replace(/\/postgres$/, `/${name}`),
-    drop: () => onServer(serverUrl, `drop database ${name} with (force)`),
+    drop: () => onServer(serverUrl, `drop database ${name}`),
   };
 };
