@@ -8,7 +8,7 @@ const ROLES = ['all', 'api', 'worker'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Connections to PostgreSQL for each kind of work (decision 108). */
-export const POOL_SIZES = {
+const POOL_SIZES = {
   creations: 2,
   changes: 4,
   waiting: 4,
