@@ -4,7 +4,7 @@ import { DELIVERY_COLUMNS } from '../db/columns.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { instant } from '../instant.ts';
-import type { Attempt } from './queue.ts';
+import { readAttempts } from './attempts.ts';
 
 export const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({
   id: row.id,
@@ -14,7 +14,8 @@ export const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({
   createdAt: instant(row.created_at),
   finishedAt: row.finished_at === null ? null : instant(row.finished_at),
   nextAttemptAt: row.status === 'PENDING' ? instant(row.due_at) : null,
-  attempts: (JSON.parse(row.attempt_log) as Attempt[]).map((attempt) => ({
+  reason: row.reason,
+  attempts: (readAttempts(row.attempt_log) ?? []).map((attempt) => ({
     ...attempt,
     at: instant(attempt.at),
   })),
