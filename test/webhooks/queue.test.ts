@@ -25,7 +25,7 @@ describe('what is due', () => {
     }
     await t.create(quiet);
     const now = t.ctx.clock.now();
-    expect((await waitingReceivers(t.ctx)).withFirstAttempts.sort()).toEqual([busy.id, quiet.id].sort());
+    expect((await waitingReceivers(t.ctx)).firstAttempts.sort()).toEqual([busy.id, quiet.id].sort());
 
     const read = (underWay: string[]) =>
       due(

@@ -61,7 +61,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     const written = settlement !== null && (await settler.add(settlement));
     inFlight.settled(flight);
     if (written && settlement.status === 'PENDING') {
-      ready.callAfter(clientId, Math.min(settlement.dueAt - ctx.clock.now(), LONGEST_WAIT_MS));
+      rounds.retryAfter(clientId, Math.min(settlement.dueAt - ctx.clock.now(), LONGEST_WAIT_MS));
       sleeper.wake();
     } else wakeIfSomebodyCanGoOn();
   };

@@ -45,7 +45,7 @@ const receiversOf = (which: typeof RETRY) => sql`
     ) from receivers where client_id is not null
   )`;
 
-/** Receivers that something waits for, with the time of the first and last retry, or null where a first attempt waits. */
+/** Receivers that first attempts wait for, and those that retries wait for, with the times of the first and last of these. */
 export const waitingReceivers = async ({ lightly }: Pick<Context, 'lightly'>) => {
   const ofRetries = (which: 'min' | 'max') => sql`(
     select ${sql.raw(which)}(due_at) from webhook_deliveries where ${RETRY} and client_id = receivers.client_id
@@ -62,8 +62,8 @@ export const waitingReceivers = async ({ lightly }: Pick<Context, 'lightly'>) =>
     ]),
   );
   return {
-    withFirstAttempts: first.rows.map((row) => row.client_id),
-    withRetries: again.rows.flatMap(({ client_id, first_due, last_due }) =>
+    firstAttempts: first.rows.map((row) => row.client_id),
+    retries: again.rows.flatMap(({ client_id, first_due, last_due }) =>
       // Between the two looks the last one may have been settled.
       first_due === null || last_due === null
         ? []

@@ -24,7 +24,15 @@ interface Parts {
 
 /** The two things the dispatcher does over and over: look at the whole queue, and serve who is ready. */
 export const createRounds = (ctx: Context, { inFlight, ready, leases, carry, isStopped }: Parts) => {
-  /** Calls a receiver when its next retry is due; one further ahead than can be is due now (decision 82). */
+  /** Receivers that retries may wait for, beside those that are due: their next time must be asked for. */
+  const withRetries = new Set<string>();
+
+  const retryAfter = (clientId: string, waitMs: number): void => {
+    withRetries.add(clientId);
+    ready.callAfter(clientId, waitMs);
+  };
+
+  /** Calls receivers when their next retry is due; one further ahead than can be is due now (decision 82). */
   const callWhenDue = async (waits: { clientId: string; dueAt: number; lastDueAt: number }[]) => {
     const nowMs = ctx.clock.now();
     const furtherThanMs = nowMs + LONGEST_WAIT_MS;
@@ -32,14 +40,23 @@ export const createRounds = (ctx: Context, { inFlight, ready, leases, carry, isS
     if (astray.length > 0) await bringForward(ctx, astray, { nowMs, furtherThanMs });
     for (const clientId of astray) ready.call(clientId);
     for (const { clientId, dueAt } of waits)
-      ready.callAfter(clientId, Math.max(dueAt - nowMs, leases.askAfterMs(clientId)));
+      retryAfter(clientId, Math.max(dueAt - nowMs, leases.askAfterMs(clientId)));
+  };
+
+  /** So that nobody who was called too early, or has more to come, is forgotten until the next look. */
+  const askWhenNext = async (receivers: Chosen[]): Promise<void> => {
+    const openings = receivers.map((each) => ({ ...each, underWay: inFlight.unsettledOf(each.clientId) }));
+    // Before the question: whoever gets a retry meanwhile is entered again.
+    for (const { clientId } of openings) withRetries.delete(clientId);
+    const found = await nextDue(ctx, openings);
+    await callWhenDue(found.map((each) => ({ ...each, lastDueAt: each.dueAt })));
   };
 
   /** Finds what a lost wake-up call or a process that died would have sent. */
   const look = async (): Promise<void> => {
-    const { withFirstAttempts, withRetries } = await waitingReceivers(ctx);
-    for (const clientId of withFirstAttempts) ready.callAfter(clientId, leases.askAfterMs(clientId));
-    await callWhenDue(withRetries.map(({ firstDueAt, ...rest }) => ({ dueAt: firstDueAt, ...rest })));
+    const { firstAttempts, retries } = await waitingReceivers(ctx);
+    for (const clientId of firstAttempts) ready.callAfter(clientId, leases.askAfterMs(clientId));
+    await callWhenDue(retries.map(({ firstDueAt, ...rest }) => ({ dueAt: firstDueAt, ...rest })));
   };
 
   /** Drops what waited too long, of all that waits for these receivers; returns what is still to be sent. */
@@ -78,15 +95,13 @@ export const createRounds = (ctx: Context, { inFlight, ready, leases, carry, isS
       if (isStopped()) return i;
       carry(delivery, receivers.get(delivery.clientId));
     }
-    // Whoever had as much as it had room for may have more; whoever was called in vain has a time of its own.
-    for (const { clientId, room } of ours) if (counts.get(clientId) === room) ready.call(clientId);
-    const inVain = await nextDue(
-      ctx,
-      openings.filter(({ clientId }) => !counts.has(clientId)),
+    const hasMore = ({ clientId, room }: Chosen) => counts.get(clientId) === room;
+    for (const each of ours) if (hasMore(each)) ready.call(each.clientId);
+    await askWhenNext(
+      ours.filter((each) => !hasMore(each) && (!counts.has(each.clientId) || withRetries.has(each.clientId))),
     );
-    await callWhenDue(inVain.map((wait) => ({ ...wait, lastDueAt: wait.dueAt })));
     return deliveries.length;
   };
 
-  return { look, serve, choose: (): Chosen[] => ready.next(RECEIVERS_AT_ONCE) };
+  return { look, serve, retryAfter, choose: (): Chosen[] => ready.next(RECEIVERS_AT_ONCE) };
 };
