@@ -19,8 +19,17 @@ export const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({
     ...attempt,
     at: instant(attempt.at),
   })),
-  payload: JSON.parse(row.body),
+  payload: payloadOf(row.body),
 });
+
+const payloadOf = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    // A damaged row is shown as it stands: whoever looks at the list sees it.
+    return body;
+  }
+};
 
 /** What was and will be sent to a client, newest first. The caller has made sure that the client is its own. */
 export const listDeliveries = async (db: Db, clientId: string, query: DeliveryQuery) => {

@@ -73,9 +73,9 @@ export const createLeases = ({ lightly, clock, rows, known }: Needed) => {
       await take(receivers.map(({ clientId }) => clientId).filter(runsOut));
       return receivers.filter(({ clientId }) => held.has(clientId));
     },
-    /** Keeps those that something is still under way to; of the others what has run out is forgotten. */
+    /** Renews those that something is still under way to; of the others what has run out is forgotten. */
     async keep(underWay: string[]): Promise<void> {
-      await take(underWay.filter(runsOut));
+      await take(underWay);
       for (const [clientId, since] of held)
         if (stopwatch.passedSince(since) > LEASE_MS) held.delete(clientId);
       for (const [clientId, since] of elsewhere)
