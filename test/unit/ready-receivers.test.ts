@@ -4,6 +4,7 @@ import {
   FRESH_MS,
   LANES,
   LARGEST_BODY_BYTES,
+  type LaneName,
   MOST_FRESH_BESIDE_REQUESTS,
   MOST_IN_FLIGHT,
   MOST_PER_RECEIVER,
@@ -41,67 +42,87 @@ const setUp = ({ requests = 0 } = {}) => {
     }
     vi.advanceTimersByTime(SLOW_MS);
   };
+  /** Takes the next of a lane, and is done with them. */
+  const next = (most: number, lane: LaneName = 'quick') => {
+    const chosen = ready.next(lane, most);
+    ready.served(chosen);
+    return chosen;
+  };
   const namesOf = (chosen: { clientId: string }[]) => chosen.map(({ clientId }) => clientId);
-  return { clock, inFlight, ready, fly, end, hang, namesOf };
+  return { clock, inFlight, ready, next, fly, end, hang, namesOf };
 };
 
 describe('receivers with something due', () => {
   it('are served once a call, each with the room it has', () => {
-    const { ready, fly } = setUp();
+    const { ready, next, fly } = setUp();
     fly('busy', CAP - 3);
     for (const clientId of ['busy', 'idle', 'idle']) expect(ready.call(clientId)).toBe(true);
     // Whoever has nothing under way comes first.
-    expect(ready.next(10)).toEqual([
+    expect(next(10)).toEqual([
       { clientId: 'idle', room: CAP },
       { clientId: 'busy', room: 3 },
     ]);
-    expect(ready.next(10)).toEqual([]);
+    expect(next(10)).toEqual([]);
   });
 
   it('wait at their cap without being looked at, until half of their exchanges have ended', () => {
-    const { ready, end, fly } = setUp();
+    const { ready, next, end, fly } = setUp();
     const [first, ...others] = fly('full', CAP) as [Flight, ...Flight[]];
     expect(ready.call('full')).toBe(false);
-    expect([ready.canGoOn(), ready.next(10)]).toEqual([false, []]);
+    expect([ready.canGoOn('quick'), next(10)]).toEqual([false, []]);
     end([first]);
     // One free place is not worth a look at the queue yet.
     expect(ready.landed('full')).toBe(false);
     end(others.slice(0, CAP / 2 - 1));
     expect(ready.landed('full')).toBe(true);
-    expect(ready.next(10)).toEqual([{ clientId: 'full', room: CAP / 2 }]);
+    expect(next(10)).toEqual([{ clientId: 'full', room: CAP / 2 }]);
     expect(ready.landed('full')).toBe(false);
   });
 
   it('keep all their room after they let exchanges run out of time', () => {
-    const { ready, end, fly } = setUp();
+    const { ready, next, end, fly } = setUp();
     const flights = fly('hanging', CAP);
     vi.advanceTimersByTime(10_000);
     end(flights);
     ready.call('hanging');
-    expect(ready.next(10)).toEqual([{ clientId: 'hanging', room: CAP }]);
+    expect(next(10, 'slow')).toEqual([{ clientId: 'hanging', room: CAP }]);
   });
 
   it.each([
     { requests: 0, most: FRESH },
     { requests: 1, most: MOST_FRESH_BESIDE_REQUESTS },
   ])('wait while $most exchanges are fresh ($requests requests under way)', ({ requests, most }) => {
-    const { ready, end, fly } = setUp({ requests });
+    const { ready, next, end, fly } = setUp({ requests });
     const busy = Array.from({ length: most / CAP }, (_, i) => fly(`busy-${i}`, CAP)).flat();
     expect(ready.call('idle')).toBe(false);
-    expect([ready.canGoOn(), ready.next(10)]).toEqual([false, []]);
+    expect([ready.canGoOn('quick'), next(10)]).toEqual([false, []]);
     end(busy.slice(0, most / 2 - 1));
-    expect(ready.canGoOn()).toBe(false);
+    expect(ready.canGoOn('quick')).toBe(false);
     end(busy.slice(most / 2 - 1, most / 2));
-    expect(ready.canGoOn()).toBe(true);
-    expect(ready.next(10)).toEqual([{ clientId: 'idle', room: CAP }]);
+    expect(ready.canGoOn('quick')).toBe(true);
+    expect(next(10)).toEqual([{ clientId: 'idle', room: CAP }]);
   });
 
   it('share a round when many want one, those with nothing under way first', () => {
-    const { ready, fly, namesOf } = setUp();
+    const { ready, next, fly, namesOf } = setUp();
     fly('busy', 1);
     for (const clientId of ['busy', 'a', 'b', 'c']) ready.call(clientId);
-    expect(namesOf(ready.next(3))).toEqual(['a', 'b', 'c']);
-    expect(namesOf(ready.next(3))).toEqual(['busy']);
+    expect(namesOf(next(3))).toEqual(['a', 'b', 'c']);
+    expect(namesOf(next(3))).toEqual(['busy']);
+  });
+});
+
+describe('a receiver that is being served', () => {
+  it('is served by nobody else, also when it changes lanes, and is not forgotten', () => {
+    const { ready, next, fly, namesOf } = setUp();
+    ready.call('a');
+    const chosen = ready.next('quick', 10);
+    fly('a', 1);
+    vi.advanceTimersByTime(SLOW_MS);
+    ready.call('a');
+    expect([...next(10), ...next(10, 'slow')]).toEqual([]);
+    expect(ready.served(chosen)).toBe(true);
+    expect(namesOf(next(10, 'slow'))).toEqual(['a']);
   });
 });
 
@@ -111,11 +132,11 @@ describe('receivers that hang', () => {
     [250, CAP],
     [1_000, 1],
   ])('leave places to others: %i of them, never heard of before', (receivers, room) => {
-    const { ready, hang, inFlight } = setUp({ requests: 1 });
+    const { ready, next, hang, inFlight } = setUp({ requests: 1 });
     hang(receivers);
     expect(inFlight.laneRoom('quick')).toBe(MOST_FRESH_BESIDE_REQUESTS);
     expect(ready.call('healthy')).toBe(true);
-    expect(ready.next(10)).toEqual([{ clientId: 'healthy', room }]);
+    expect(next(10)).toEqual([{ clientId: 'healthy', room }]);
   });
 
   it('have fewer exchanges each, the more of them there are, and their bodies stay within bounds', () => {
@@ -138,26 +159,26 @@ describe('receivers that hang', () => {
 
 describe('receivers that will have something due', () => {
   it('come up at the earliest of their times, not before', () => {
-    const { clock, ready, namesOf } = setUp();
+    const { clock, ready, next, namesOf } = setUp();
     expect(ready.soonestMs()).toBe(Number.POSITIVE_INFINITY);
     ready.callAfter('late', 5000);
     ready.callAfter('soon', 2000);
     ready.callAfter('soon', 9000);
     expect(ready.soonestMs()).toBe(2000);
     clock.ms = 1999;
-    expect(ready.next(10)).toEqual([]);
+    expect(next(10)).toEqual([]);
     clock.ms = 2000;
-    expect(namesOf(ready.next(10))).toEqual(['soon']);
+    expect(namesOf(next(10))).toEqual(['soon']);
     expect(ready.soonestMs()).toBe(3000);
   });
 
   it('come up in time though the shared clock steps back', () => {
-    const { clock, ready, namesOf } = setUp();
+    const { clock, ready, next, namesOf } = setUp();
     ready.callAfter('soon', 2000);
     clock.ms = -3_600_000;
-    expect(ready.next(10)).toEqual([]);
+    expect(next(10)).toEqual([]);
     vi.advanceTimersByTime(2000);
-    expect(namesOf(ready.next(10))).toEqual(['soon']);
+    expect(namesOf(next(10))).toEqual(['soon']);
   });
 
   it('may be more than a function takes arguments', () => {

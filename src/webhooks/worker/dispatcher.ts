@@ -1,10 +1,11 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { describeError } from '../../describe-error.ts';
 import {
   FINISH_WITHIN_MS,
   LARGE_LOT,
   LAST_STEP_WITHIN_MS,
+  type LaneName,
   LONGEST_WAIT_MS,
   RENEW_MS,
   REST_BESIDE_REQUESTS_MS,
@@ -12,6 +13,7 @@ import {
 import { createAttempts } from './attempt.ts';
 import { createInFlight } from './in-flight.ts';
 import { createLeases } from './leases.ts';
+import { startLoop } from './loop.ts';
 import type { Due } from './queue.ts';
 import { createReadyReceivers } from './ready-receivers.ts';
 import type { Receiver } from './receivers.ts';
@@ -19,11 +21,10 @@ import { createRounds } from './rounds.ts';
 import type { Sender } from './send.ts';
 import { settle } from './settle.ts';
 import { createSettler } from './settler.ts';
-import { createSleeper } from './sleeper.ts';
+import { createSteps } from './steps.ts';
 import { createStopwatch } from './stopwatch.ts';
 
 const LOOK_EVERY_MS = 5_000;
-const REST_AFTER_FAULT_MS = 1_000;
 
 export interface Dispatcher {
   /** Takes nothing more, finishes what is under way as far as that ends soon, leaves its receivers to others. Never throws. */
@@ -31,46 +32,40 @@ export interface Dispatcher {
 }
 
 /**
- * Brings deliveries from the outbox to their receivers. Rounds of: who may have something due and has room → take the
- * lease of those → read a few of each → send with no transaction open → settle in batches. What waits, waits in the
- * database; in memory is only what is on its way and who may have more. Its own rhythm runs on timers and the process's
- * own clock; only due times and leases, which processes share, are judged by `ctx.clock`.
+ * Brings deliveries from the outbox to their receivers. Three loops: one looks at the whole queue now and then, one serves
+ * quick receivers, one slow ones. To serve: take the lease of those that may have something due and have room → read a few
+ * deliveries of each → send with no transaction open → settle in batches. What waits, waits in the database; in memory is
+ * only what is on its way and who may have more. The loops run on timers and the process's own clock; only due times
+ * and leases, which processes share, are judged by `ctx.clock`.
  */
 export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dispatcher> => {
-  const sleeper = createSleeper();
   const inFlight = createInFlight(ctx.metrics.requestsUnderWay);
   const ready = createReadyReceivers(inFlight, createStopwatch(ctx.clock));
   const leases = createLeases(ctx);
   const settler = createSettler((batch) => settle(ctx, batch), ctx);
   const attempt = createAttempts(ctx, sender);
-  const isStopped = (): boolean => stopped;
   let stopped = false;
-  /** By the process's own clock. */
-  let nextLookAt = 0;
-
-  const wakeIfSomebodyCanGoOn = (): void => {
-    if (ready.canGoOn()) sleeper.wake();
-  };
 
   const carry = async (delivery: Due, receiver: Receiver | undefined): Promise<void> => {
     const { id, clientId, body } = delivery;
-    const flight = inFlight.start(clientId, id, body.length, wakeIfSomebodyCanGoOn);
+    const flight = inFlight.start(clientId, id, body.length, wakeWhoCanGoOn);
     const settlement = await attempt(delivery, receiver);
     inFlight.land(flight);
-    if (ready.landed(clientId)) sleeper.wake();
+    if (ready.landed(clientId)) wakeBoth();
     const written = settlement !== null && (await settler.add(settlement));
     inFlight.settled(flight);
     if (written && settlement.status === 'PENDING') {
       rounds.retryAfter(clientId, Math.min(settlement.dueAt - ctx.clock.now(), LONGEST_WAIT_MS));
-      sleeper.wake();
-    } else wakeIfSomebodyCanGoOn();
+      wakeBoth();
+    } else wakeWhoCanGoOn();
   };
 
   const rounds = createRounds(ctx, {
     inFlight,
     ready,
     leases,
-    isStopped,
+    isStopped: () => stopped,
+    wake: () => wakeBoth(),
     carry: (delivery, receiver) =>
       void carry(delivery, receiver).catch((error) =>
         ctx.log.error(
@@ -80,48 +75,44 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
       ),
   });
 
-  /** One round; returns how long to rest before the next, 0 where there may be more to take at once. */
-  const round = async (): Promise<number> => {
-    if (performance.now() >= nextLookAt) {
-      nextLookAt = performance.now() + LOOK_EVERY_MS;
-      await rounds.look();
-    }
-    const chosen = rounds.choose();
-    if (chosen.length === 0) return Math.max(1, Math.min(ready.soonestMs(), nextLookAt - performance.now()));
-    const sent = await rounds.serve(chosen);
+  /** Returns how long to rest before the next round, 0 where there may be more to take at once. */
+  const serve = async (lane: LaneName): Promise<number> => {
+    const sent = await rounds.serveNext(lane);
+    if (sent === null) return Math.max(1, Math.min(ready.soonestMs(), LOOK_EVERY_MS));
     if (sent >= LARGE_LOT && ctx.metrics.requestsUnderWay() > 0) await pause(REST_BESIDE_REQUESTS_MS);
     return 0;
   };
-
-  const run = async (): Promise<void> => {
-    while (!stopped) {
-      try {
-        // What lands in one turn of the event loop makes room for one round.
-        await nextTurn();
-        const restMs = await round();
-        if (restMs > 0) await sleeper.rest(restMs);
-      } catch (error) {
-        // Whoever was to be served is forgotten; the look finds them again.
-        nextLookAt = 0;
-        ctx.log.warn(
-          { fault: describeError(error) },
-          'the webhook queue could not be read; it will be tried again',
-        );
-        await sleeper.rest(REST_AFTER_FAULT_MS);
-      }
-    }
+  const look = async (): Promise<number> => {
+    await rounds.look();
+    wakeBoth();
+    return LOOK_EVERY_MS;
   };
 
-  const wake = (clientId: string | null): void => {
-    if (clientId === null) nextLookAt = 0;
-    else {
-      const waitMs = leases.askAfterMs(clientId);
-      if (waitMs > 0) ready.callAfter(clientId, waitMs);
-      else if (!ready.call(clientId)) return;
-    }
-    sleeper.wake();
+  const looking = startLoop(ctx, look);
+  // Whoever was to be served is forgotten after a fault; a look finds them again.
+  const serving = {
+    quick: startLoop(ctx, () => serve('quick'), looking.wake),
+    slow: startLoop(ctx, () => serve('slow'), looking.wake),
+  };
+  const wakeBoth = (): void => {
+    serving.quick.wake();
+    serving.slow.wake();
+  };
+  const wakeWhoCanGoOn = (): void => {
+    if (ready.canGoOn('quick')) serving.quick.wake();
+    if (ready.canGoOn('slow')) serving.slow.wake();
   };
 
+  /** There is something to send to this client; null: to somebody. */
+  const hear = (clientId: string | null): void => {
+    if (clientId === null) {
+      looking.wake();
+      return;
+    }
+    const waitMs = leases.askAfterMs(clientId);
+    if (waitMs > 0) ready.callAfter(clientId, waitMs);
+    if (waitMs > 0 || ready.call(clientId)) wakeBoth();
+  };
   const keepLeases = (): void => {
     leases
       .keep(inFlight.receivers())
@@ -129,29 +120,15 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
         ctx.log.warn({ fault: describeError(error) }, 'the leases of webhook receivers were not renewed'),
       );
   };
-
-  /** A step of a stop: it may fail or hang, and the next one comes all the same. */
-  const step = async (what: string, work: Promise<unknown>, withinMs: number): Promise<void> => {
-    const late = new AbortController();
-    const outOfTime = pause(withinMs, 'late', { signal: late.signal }).catch(() => 'in time');
-    try {
-      if ((await Promise.race([work, outOfTime])) === 'late')
-        ctx.log.warn({ step: what, withinMs }, 'stopping webhooks: a step took too long');
-    } catch (error) {
-      ctx.log.warn({ step: what, fault: describeError(error) }, 'stopping webhooks: a step failed');
-    } finally {
-      late.abort();
-    }
-  };
-
-  const unlisten = await ctx.onWake(wake);
-  const running = run();
+  const unlisten = await ctx.onWake(hear);
   const keeping = setInterval(keepLeases, RENEW_MS);
+
   return {
     async stop() {
       stopped = true;
-      sleeper.wake();
-      await step('finish exchanges', Promise.all([running, inFlight.allSettled()]), FINISH_WITHIN_MS);
+      const step = createSteps(ctx);
+      const loops = [looking, serving.quick, serving.slow].map((loop) => loop.stop());
+      await step('finish exchanges', Promise.all([...loops, inFlight.allSettled()]), FINISH_WITHIN_MS);
       clearInterval(keeping);
       settler.giveUp();
       await step('break off exchanges', sender.close(), LAST_STEP_WITHIN_MS);

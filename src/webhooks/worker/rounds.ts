@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { DROPPED_BECAUSE } from '../drop-reasons.ts';
-import { GIVE_UP_AFTER_MS, LONGEST_WAIT_MS } from '../policy.ts';
+import { GIVE_UP_AFTER_MS, type LaneName, LONGEST_WAIT_MS } from '../policy.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Leases } from './leases.ts';
 import { bringForward, type Due, dropTooOld, due, nextDue, type Opening, waitingReceivers } from './queue.ts';
 import type { Chosen, ReadyReceivers } from './ready-receivers.ts';
 import { type Receiver, receiversById } from './receivers.ts';
 
-/** Receivers served in one round, of each lane. */
+/** Receivers served in one round. */
 const RECEIVERS_AT_ONCE = 32;
 /** Then requests get their turn: Node takes one new connection a turn of its event loop. */
 const SENT_IN_A_TURN = 8;
@@ -20,10 +20,12 @@ interface Parts {
   /** Sends a delivery on its way. */
   carry(delivery: Due, receiver: Receiver | undefined): void;
   isStopped(): boolean;
+  /** Somebody is ready. */
+  wake(): void;
 }
 
-/** The two things the dispatcher does over and over: look at the whole queue, and serve who is ready. */
-export const createRounds = (ctx: Context, { inFlight, ready, leases, carry, isStopped }: Parts) => {
+/** The two things the dispatcher does over and over: look at the whole queue, and serve receivers that are ready. */
+export const createRounds = (ctx: Context, { inFlight, ready, leases, carry, isStopped, wake }: Parts) => {
   /** Receivers that retries may wait for, beside those that are due: their next time must be asked for. */
   const withRetries = new Set<string>();
 
@@ -103,5 +105,18 @@ export const createRounds = (ctx: Context, { inFlight, ready, leases, carry, isS
     return deliveries.length;
   };
 
-  return { look, serve, retryAfter, choose: (): Chosen[] => ready.next(RECEIVERS_AT_ONCE) };
+  return {
+    look,
+    retryAfter,
+    /** One round for a lane. Returns how many deliveries were sent on their way; null where nobody could be served. */
+    async serveNext(lane: LaneName): Promise<number | null> {
+      const chosen = ready.next(lane, RECEIVERS_AT_ONCE);
+      if (chosen.length === 0) return null;
+      try {
+        return await serve(chosen);
+      } finally {
+        if (ready.served(chosen)) wake();
+      }
+    },
+  };
 };
