@@ -76,6 +76,13 @@ export const Delivery = z
     createdAt: Instant,
     finishedAt: Instant.nullable(),
     nextAttemptAt: Instant.nullable(),
+    reason: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Why it was dropped; `null` unless it was.',
+        examples: ['four attempts failed: status 500'],
+      }),
     attempts: z.array(
       z.object({
         at: Instant,

@@ -35,6 +35,7 @@ export const REFUSALS = {
     status: 409,
     message: 'The client is revoked or has no webhook URL: there is nowhere to send to.',
   },
+  CLIENT_REVOKED: { status: 409, message: 'The client is revoked: it cannot be changed any more.' },
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },

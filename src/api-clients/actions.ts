@@ -1,6 +1,7 @@
 import type { Actor } from '../../contract/common.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
+import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { hashOfKey, newApiKey, newWebhookSecret } from './api-key.ts';
 import { type ApiClient, insertClient, lockClient, updateClient } from './store.ts';
@@ -48,6 +49,7 @@ export const changeClient = (
 ): Promise<ApiClient | null> =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockClient(trx, id);
+    if (before && before.revokedAt !== null) throw new ServiceError('CLIENT_REVOKED');
     if (!before || (name === undefined && webhookUrl === undefined)) return before;
     const after = await updateClient(trx, id, {
       ...(name === undefined ? {} : { name }),

@@ -67,10 +67,11 @@ export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
       schema: {
         operationId: 'changeClient',
         summary: "Change a client's name or webhook URL",
+        description: 'What still waits to be sent goes to the new URL. A revoked client cannot be changed.',
         tags,
         params,
         body: ChangeApiClient,
-        response: { 200: answer('The client as it is now.', ApiClientView), ...WRITE },
+        response: { 200: answer('The client as it is now.', ApiClientView), ...WRITE, ...refusals(409) },
       },
     },
     (request) => changeOwnClient(ctx, request.caller, request.params.id, request.body),

@@ -83,7 +83,9 @@ export const clientUpdate = async (
   options: { name?: string; webhookUrl?: string | null },
 ) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
-  return clientFields(await found('client', id, () => changeClient(ctx, OPERATOR, id, options)));
+  return clientFields(
+    await found('client', id, () => changeClient(ctx, OPERATOR, id, options).catch(orFailure)),
+  );
 };
 
 export const clientRevoke = async (ctx: Context, id: string) =>

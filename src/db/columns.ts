@@ -73,6 +73,7 @@ export const DELIVERY_COLUMNS = all<'webhook_deliveries'>()(
   'due_at',
   'created_at',
   'finished_at',
+  'reason',
 );
 
 const REPAIR_COLUMNS = all<'offline_repairs'>()(

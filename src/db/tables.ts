@@ -166,7 +166,7 @@ interface IdempotencyTable {
   created_at: Fixed<number>;
 }
 
-/** The outbox: one event on its way to one client. `due_at` is when it may be tried next. */
+/** The outbox: one event on its way to one client. `due_at` is when it may be tried again; a first attempt is always due. */
 interface WebhookDeliveryTable {
   id: Fixed<string>;
   client_id: Fixed<string>;
@@ -180,6 +180,8 @@ interface WebhookDeliveryTable {
   due_at: number;
   created_at: Fixed<number>;
   finished_at: number | null;
+  /** Why it was dropped; null unless it was. */
+  reason: string | null;
 }
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'DROPPED';
 

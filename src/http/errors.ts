@@ -21,6 +21,7 @@ const TOLD: ReadonlySet<RefusalCode> = new Set([
   'IDEMPOTENCY_KEY_REUSED',
   'MOVE_NOT_OPEN',
   'NO_WEBHOOK',
+  'CLIENT_REVOKED',
   'SET_UP_OVER',
   'EMAIL_TAKEN',
   'LAST_ADMIN',

@@ -32,7 +32,7 @@ export const mustBeActive = (shop: Shop): void => {
   if (!shop.active) throw new ServiceError('READ_ONLY');
 };
 
-export const hasApi = (shop: Shop): boolean => PLANS_WITH_API.includes(shop.plan);
+export const hasApi = ({ plan }: Pick<Shop, 'plan'>): boolean => PLANS_WITH_API.includes(plan);
 
 /** The operator's own figures win over the plan's. */
 const billingOf = (row: Row<'shops'>): Billing => {

@@ -4,7 +4,7 @@ import { DELIVERY_COLUMNS } from '../db/columns.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { instant } from '../instant.ts';
-import type { Attempt } from './queue.ts';
+import { readAttempts } from './attempts.ts';
 
 export const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({
   id: row.id,
@@ -14,12 +14,22 @@ export const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({
   createdAt: instant(row.created_at),
   finishedAt: row.finished_at === null ? null : instant(row.finished_at),
   nextAttemptAt: row.status === 'PENDING' ? instant(row.due_at) : null,
-  attempts: (JSON.parse(row.attempt_log) as Attempt[]).map((attempt) => ({
+  reason: row.reason,
+  attempts: (readAttempts(row.attempt_log) ?? []).map((attempt) => ({
     ...attempt,
     at: instant(attempt.at),
   })),
-  payload: JSON.parse(row.body),
+  payload: payloadOf(row.body),
 });
+
+const payloadOf = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    // A damaged row is shown as it stands: whoever looks at the list sees it.
+    return body;
+  }
+};
 
 /** What was and will be sent to a client, newest first. The caller has made sure that the client is its own. */
 export const listDeliveries = async (db: Db, clientId: string, query: DeliveryQuery) => {

@@ -1,10 +1,12 @@
-// How a delivery is tried: specification, "Delivery".
+// How a delivery is tried: specification, "Delivery". Limits of the dispatcher: decisions 73 and 82 to 87.
 
 /** For the whole exchange: name look-up, connection, request and answer. */
 export const EXCHANGE_TIMEOUT_MS = 10_000;
 
 /** How long after the end of an attempt the next one comes; after the last entry none does. */
 const WAITS_MS = [1_000, 4_000, 16_000];
+/** A due time further ahead than this was written by a clock that was wrong: it counts as now (decision 82). */
+export const LONGEST_WAIT_MS = Math.max(...WAITS_MS) + 2_000;
 
 /** When to try again after so many attempts, the last of which ended at `endedAtMs`; null: never, the delivery is dropped. */
 export const nextAttemptAt = (attempts: number, endedAtMs: number): number | null => {
@@ -12,28 +14,55 @@ export const nextAttemptAt = (attempts: number, endedAtMs: number): number | nul
   return wait === undefined ? null : endedAtMs + wait;
 };
 
+/** A delivery that has not ended this long after its change is dropped (decision 84). */
+export const GIVE_UP_AFTER_MS = 24 * 60 * 60 * 1000;
+
 export const isAcknowledged = (status: number): boolean => status >= 200 && status < 300;
 
+/** Of all that a receiver answers, from the first byte of its status line to the last of its trailers (decision 85). */
 export const ANSWER_LIMIT_BYTES = 64 * 1024;
 
-/** What one receiver may have under way from this process, so that a slow one cannot take everybody's turn. */
-export const MOST_IN_FLIGHT_PER_RECEIVER = 8;
-export const MOST_IN_FLIGHT = 512;
+/** How many exchanges one receiver may have under way from this process. */
+export const MOST_PER_RECEIVER = 8;
+/** A receiver that takes longer than this to answer is slow, until it answers faster again (decision 83). */
+export const SLOW_MS = 2_000;
 /**
- * Of these so many may be fresh. Receivers that answer keep the process busy with their answers, and more at once would
- * only make everybody else wait; one that has not answered for a while costs nothing and leaves its place to others.
+ * Quick and slow receivers have room of their own, so that those that hang take nothing from those that answer. `fresh` are
+ * exchanges younger than FRESH_MS: they keep the process busy, older ones only wait.
  */
-export const MOST_FRESH = 128;
+export const LANES = {
+  quick: { exchanges: 1024, bytes: 32 * 1024 ** 2, fresh: 128 },
+  slow: { exchanges: 2048, bytes: 48 * 1024 ** 2, fresh: 128 },
+} as const;
+export type LaneName = keyof typeof LANES;
+/** For both lanes together: an exchange that turns out to be slow changes lanes, however full that one is. */
+export const MOST_IN_FLIGHT = { exchanges: 4096, bytes: 128 * 1024 ** 2 } as const;
+export const FRESH_MS = 50;
+/** The fuller it is, the fewer exchanges each receiver may have, so that one with none finds a place. */
+export const SHARES = [
+  { whileBelow: 0.5, each: MOST_PER_RECEIVER },
+  { whileBelow: 0.75, each: 2 },
+  { whileBelow: 1, each: 1 },
+] as const;
+/** What a body takes until it is read and its size is known: as much as the largest. */
+export const LARGEST_BODY_BYTES = 256 * 1024;
+
 /** While requests are under way in this process, whoever waits for an answer goes first: fewer, and a rest after a large lot. */
 export const MOST_FRESH_BESIDE_REQUESTS = 24;
 export const LARGE_LOT = 8;
 export const REST_BESIDE_REQUESTS_MS = 40;
-export const FRESH_MS = 500;
 
 /** How long a receiver is left to a process that is heard of no more. While it is, the lease never has less than 7 s to go. */
 export const LEASE_MS = 10_000;
 export const RENEW_MS = 3_000;
+/** A lease that ends later than this was written by a clock that was wrong: it is free (decision 82). */
+export const LONGEST_LEASE_MS = 2 * LEASE_MS;
 /** After a receiver turned out to be another process's. */
 export const ASK_AGAIN_MS = 1_000;
+
+/** A stop waits this long for exchanges under way; those that hang are then broken off and not counted (decision 86). */
+export const FINISH_WITHIN_MS = 3_000;
+/** And this long for each of the steps after that: leases, connections. */
+export const LAST_STEP_WITHIN_MS = 800;
 
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { createSender } from './deliver.ts';
-import { startDispatcher } from './dispatcher.ts';
 import { countWaiting, oldestWaiting } from './queue.ts';
+import { startDispatcher } from './worker/dispatcher.ts';
+import { createSender } from './worker/send.ts';
 
 /** The queue's figures, the same in whichever process they are asked for. */
 export const watchQueue = ({ db, clock, metrics }: Context): void => {
@@ -16,12 +16,11 @@ export const watchQueue = ({ db, clock, metrics }: Context): void => {
   );
 };
 
-/** Begins to send; the returned function finishes what is under way and ends it. */
+/**
+ * Begins to send. The returned function stops that within 5 s, whatever receivers and the database do, and never throws:
+ * it may run beside the end of requests, but before the database is closed.
+ */
 export const startWebhooks = async (ctx: Context): Promise<() => Promise<void>> => {
-  const sender = createSender(ctx.addressGuard);
-  const dispatcher = await startDispatcher(ctx, sender);
-  return async () => {
-    await dispatcher.stop();
-    await sender.close();
-  };
+  const { stop } = await startDispatcher(ctx, createSender(ctx.addressGuard));
+  return stop;
 };

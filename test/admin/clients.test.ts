@@ -76,6 +76,12 @@ describe('API clients', () => {
     expect(revoked.body.revokedAt).toMatch(ISO);
     expect((await t.get('/offline-repairs')).status).toBe(401);
     expect((await admin.post(`/clients/${t.client.id}/revoke`)).body.revokedAt).toBe(revoked.body.revokedAt);
+    for (const change of [{ name: 'Back again' }, { webhookUrl: 'https://1.1.1.1/hook' }, {}]) {
+      const refused = await admin.patch(`/clients/${t.client.id}`, change);
+      expect([refused.status, refused.body.code]).toEqual([409, 'CLIENT_REVOKED']);
+    }
+    const { body } = await admin.get('/clients');
+    expect(body.items).toMatchObject([{ id: t.client.id, name: 'Till', webhookUrl: null }]);
   });
 
   it('of another shop, or of nobody, do not exist', async () => {
@@ -116,6 +122,7 @@ describe("a client's deliveries", () => {
     ]);
     expect(body.items[1]).toEqual({
       id: expect.any(String),
+      reason: null,
       event: 'offline_repair.created',
       status: 'DELIVERED',
       rmaId: repair.id,

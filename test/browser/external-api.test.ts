@@ -178,7 +178,7 @@ describe('deliveries', () => {
 
     await dropped.getByRole('button', { name: 'Details of offline_repair.created' }).click();
     const attempts = page.getByRole('region', { name: 'Attempts' });
-    await page.getByText('Dropped after the fourth attempt').waitFor();
+    await page.getByText('Dropped: four attempts failed').waitFor();
     expect(await attempts.getByRole('row').count()).toBe(1 + 4);
     expect(await attempts.getByRole('cell', { name: '500', exact: true }).count()).toBe(4);
     expect(await attempts.getByRole('cell', { name: 'The receiver failed' }).count()).toBe(4);

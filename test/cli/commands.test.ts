@@ -213,6 +213,7 @@ describe('clients', () => {
       revokedAt: expect.stringMatching(ISO),
     });
     expect(await cli(['client', 'revoke', created.id], env)).toEqual(revoked);
+    expect(await failing(['client', 'update', created.id, '--name', 'Back'], env)).toContain('is revoked');
   });
 
   it('without a webhook URL have null there', async () => {

@@ -18,9 +18,10 @@ export interface WebhookHarness extends Harness {
   drained(withinMs?: number): Promise<void>;
   /** Resolves, with the delivery, when the first one of the client (or of all) has so many attempts written down. */
   attempted(count: number, clientId?: string): Promise<Row<'webhook_deliveries'>>;
+  /** Starts another dispatcher, with a context of its own if one is given. */
+  startSending(ctx?: Context): Promise<() => Promise<void>>;
   /** Moves the clock and has the dispatcher look at it. */
   advance(ms: number): void;
-  startSending(): Promise<() => Promise<void>>;
 }
 
 /** The harness with a dispatcher that may call this machine. */

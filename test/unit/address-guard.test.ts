@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressGuard, ForbiddenAddress } from '../../src/webhooks/address-guard.ts';
-import { createSender } from '../../src/webhooks/deliver.ts';
+import { createSender } from '../../src/webhooks/worker/send.ts';
 import { FORBIDDEN_HOSTS, FORBIDDEN_NAMES, PUBLIC_HOSTS } from '../support/addresses.ts';
 
 const PRIVATE = 'must not lead into a private network';
@@ -92,12 +92,11 @@ describe('connecting', () => {
   );
   it('tells the shop that the address is not allowed', async () => {
     const sender = createSender(guardWith({ 'rebound.example': ['10.0.0.1'] }));
-    const message = { secret: 's', id: 'i', event: 'e', attempt: 1, body: '{}' };
+    const message = { secret: 's', id: 'i', event: 'e', attempt: 1, body: Buffer.from('{}') };
     for (const url of ['https://rebound.example/', 'https://127.0.0.1/', 'https://[::1]/'])
       expect(await sender.send({ ...message, url })).toEqual({
         statusCode: null,
         error: 'address not allowed: it leads into a private network',
-        timedOut: false,
       });
     await sender.close();
   });

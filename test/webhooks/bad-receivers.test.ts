@@ -1,28 +1,9 @@
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server, type Socket } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import type { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
-
-/** A server that speaks bytes, not HTTP. */
-const rawServer = async (onRequest: (socket: Socket) => void): Promise<string> => {
-  const server: Server = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.once('data', () => onRequest(socket));
-  });
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => sockets.add(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-};
-
-const chunk = Buffer.alloc(64 * 1024, 'x');
-const GIGABYTE = 1024 ** 3;
 
 const BAD: Record<string, { behave(socket: Socket): void; error: RegExp }> = {
   'never answers': { behave: () => {}, error: /within 10 s/ },
@@ -86,30 +67,6 @@ it('each kind of bad receiver fails its attempt, is named, and leaves a healthy 
       expect(first.durationMs).toBeLessThan(12_000);
     }
   }
-});
-
-it('reads at most a little of an endless answer, and takes its 2xx', async () => {
-  let sent = 0;
-  const t = await webhookHarness();
-  const url = await rawServer((socket) => {
-    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${GIGABYTE}\r\n\r\n`);
-    const more = () => {
-      while (sent < GIGABYTE && !socket.destroyed) {
-        sent += chunk.length;
-        if (!socket.write(chunk)) return;
-      }
-    };
-    socket.on('drain', more);
-    more();
-  });
-  const before = process.memoryUsage().arrayBuffers + process.memoryUsage().external;
-  await t.create(await t.addReceiver(url));
-  await t.drained();
-  expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 1 }]);
-  expect(sent).toBeLessThan(20 * 1024 * 1024);
-  expect(process.memoryUsage().arrayBuffers + process.memoryUsage().external - before).toBeLessThan(
-    20 * 1024 * 1024,
-  );
 });
 
 it('a receiver that hangs with a backlog delays nobody else', async () => {

@@ -14,7 +14,8 @@ describe('a receiver that never acknowledges', () => {
     for (const [n, gapMs] of [1_000, 4_000, 16_000].entries()) {
       const before = await t.attempted(n + 1);
       const ended = JSON.parse(before.attempt_log)[n];
-      expect(before.due_at).toBe(ended.at + ended.durationMs + gapMs);
+      // Time and duration are by two clocks.
+      expect(Math.abs(before.due_at - (ended.at + ended.durationMs + gapMs))).toBeLessThan(100);
       expect(before.status).toBe('PENDING');
       waited = before.due_at - t.ctx.clock.now();
       t.advance(Math.max(0, waited));

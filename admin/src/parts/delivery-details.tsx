@@ -38,12 +38,11 @@ const nextWords = (at: string): string => {
   return seconds <= 0 ? 'The next attempt is due now.' : `The next attempt follows in ${seconds} s.`;
 };
 
-const endWords = ({ status, nextAttemptAt, attempts }: Delivery): string | null => {
+const endWords = ({ status, nextAttemptAt, reason }: Delivery): string | null => {
   if (nextAttemptAt) return nextWords(nextAttemptAt);
   if (status !== 'DROPPED') return null;
-  return attempts.length === 4
-    ? 'Dropped after the fourth attempt: it is not sent again. The program can catch up by reading the lists with updatedSince.'
-    : 'Dropped: it is not sent again, since the client was revoked or lost its webhook URL.';
+  const why = reason ? `Dropped: ${reason}.` : 'Dropped.';
+  return `${why} It is not sent again. The program can catch up by reading the lists with updatedSince.`;
 };
 
 export const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {

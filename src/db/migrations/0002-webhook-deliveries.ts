@@ -17,13 +17,22 @@ export const webhookDeliveries: SchemaChange = async ({ schema }, { id }) => {
     .addColumn('lease_token', 'text')
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('finished_at', 'bigint')
+    // Why it was dropped; null unless it was.
+    .addColumn('reason', 'text')
     .execute();
-  // The queue, receiver by receiver: whoever has a backlog is skipped over in one step.
+  // The queue, receiver by receiver: whoever has a backlog is skipped over in one step. A first attempt is due whatever
+  // clock wrote it, so its index knows no due time (decision 82).
   await schema
-    .createIndex('webhook_deliveries_waiting')
+    .createIndex('webhook_deliveries_first')
+    .on('webhook_deliveries')
+    .columns(['client_id', 'id'])
+    .where(sql<boolean>`status = 'PENDING' and attempts = 0`)
+    .execute();
+  await schema
+    .createIndex('webhook_deliveries_retry')
     .on('webhook_deliveries')
     .columns(['client_id', 'due_at'])
-    .where(sql<boolean>`status = 'PENDING'`)
+    .where(sql<boolean>`status = 'PENDING' and attempts > 0`)
     .execute();
   // Ids rise with time, so this is also a client's deliveries in order.
   await schema

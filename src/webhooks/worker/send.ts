@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';
-import { VERSION } from '../version.ts';
-import { type AddressGuard, ForbiddenAddress } from './address-guard.ts';
-import { ANSWER_LIMIT_BYTES, EXCHANGE_TIMEOUT_MS } from './policy.ts';
+import { VERSION } from '../../version.ts';
+import { type AddressGuard, ForbiddenAddress } from '../address-guard.ts';
+import { EXCHANGE_TIMEOUT_MS } from '../policy.ts';
+import { AnswerTooLong, withAnswerLimit } from './answer-limit.ts';
 
 /** Lower-case hex HMAC-SHA256 over the exact bytes. */
 export const signatureOf = (secret: string, body: Buffer): string =>
@@ -15,18 +16,19 @@ interface Outgoing {
   event: string;
   /** 1 to 4. */
   attempt: number;
-  body: string;
+  body: Buffer;
 }
 
 /** What came back: a status, or why there was none. */
 interface Outcome {
   statusCode: number | null;
   error: string | null;
-  timedOut: boolean;
 }
 
 export interface Sender {
-  send(outgoing: Outgoing): Promise<Outcome>;
+  /** null: a stop broke the exchange off, so it tells nothing of the receiver. */
+  send(outgoing: Outgoing): Promise<Outcome | null>;
+  /** Breaks off what is under way. */
   close(): Promise<void>;
 }
 
@@ -35,18 +37,24 @@ const NO_OTHER_LIMITS = { headersTimeout: 0, bodyTimeout: 0 };
 
 export const createSender = (guard: AddressGuard): Sender => {
   // Connections are kept for the next event. How many there are is bounded by what may be in flight, not here: two clients
-  // may share a host, and one that hangs must not use up the other's.
-  const agent = new Agent({ connect: guard.connect, keepAliveTimeout: 10_000, pipelining: 1 });
+  // may share a host, and one that hangs must not use up the other's. No HTTP/2: there exchanges share a connection, and
+  // nobody could say which of them brought in how much.
+  const agent = new Agent({
+    connect: withAnswerLimit(guard.connect),
+    keepAliveTimeout: 10_000,
+    pipelining: 1,
+    allowH2: false,
+  });
+  const underWay = new Set<Exchange>();
 
   return {
     async send({ url, secret, id, event, attempt, body }) {
       try {
-        const bytes = Buffer.from(body, 'utf8');
         const { origin, pathname, search } = new URL(url);
         const headers = {
           'content-type': 'application/json',
           'user-agent': `Handback/${VERSION}`,
-          'x-webhook-signature': signatureOf(secret, bytes),
+          'x-webhook-signature': signatureOf(secret, body),
           'x-webhook-id': id,
           'x-webhook-event': event,
           'x-webhook-attempt': String(attempt),
@@ -56,17 +64,25 @@ export const createSender = (guard: AddressGuard): Sender => {
           path: pathname + search,
           method: 'POST',
           headers,
-          body: bytes,
+          body,
           ...NO_OTHER_LIMITS,
         };
-        return await new Promise<Outcome>((done) => {
-          agent.dispatch(outgoing, new Exchange(done));
+        return await new Promise<Outcome | null>((done) => {
+          const exchange: Exchange = new Exchange((outcome) => {
+            underWay.delete(exchange);
+            done(outcome);
+          });
+          underWay.add(exchange);
+          agent.dispatch(outgoing, exchange);
         });
       } catch (error) {
-        return { statusCode: null, error: wordsFor(error), timedOut: false };
+        return { statusCode: null, error: wordsFor(error) };
       }
     },
-    close: () => agent.destroy(),
+    close() {
+      for (const exchange of underWay) exchange.abandon();
+      return agent.destroy();
+    },
   };
 };
 
@@ -75,17 +91,16 @@ export const createSender = (guard: AddressGuard): Sender => {
  * of the whole exchange, for a status.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #done: (outcome: Outcome) => void;
+  readonly #done: (outcome: Outcome | null) => void;
   readonly #limit: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #over = false;
   #statusCode: number | null = null;
-  #bytes = 0;
 
-  constructor(done: (outcome: Outcome) => void) {
+  constructor(done: (outcome: Outcome | null) => void) {
     this.#done = done;
     this.#limit = setTimeout(
-      () => this.#breakOff({ statusCode: null, error: TOO_LATE, timedOut: true }),
+      () => this.#breakOff({ statusCode: null, error: TOO_LATE }),
       EXCHANGE_TIMEOUT_MS,
     );
   }
@@ -95,28 +110,31 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#over) controller.abort(new Error(TOO_LATE));
   }
   onResponseStart(_: unknown, statusCode: number): void {
-    this.#statusCode = statusCode;
+    // Interim answers say nothing yet.
+    if (statusCode >= 200) this.#statusCode = statusCode;
   }
-  /** To its end, so that the connection can be used again, but never more than the limit. */
-  onResponseData(_: unknown, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > ANSWER_LIMIT_BYTES) this.#breakOff(this.#answered());
-  }
+  /** Read to its end, so that the connection can be used again; how long that may be is the connection's limit. */
+  onResponseData(): void {}
   onResponseEnd(): void {
     this.#end(this.#answered());
   }
   onResponseError(_: unknown, error: Error): void {
-    this.#end({ statusCode: null, error: wordsFor(error), timedOut: false });
+    // Of an answer that is too long the status counts, where that has come (decision 39).
+    const answered = this.#statusCode !== null && isTooLong(error);
+    this.#end(answered ? this.#answered() : { statusCode: null, error: wordsFor(error) });
+  }
+  abandon(): void {
+    this.#breakOff(null);
   }
 
   #answered(): Outcome {
-    return { statusCode: this.#statusCode, error: null, timedOut: false };
+    return { statusCode: this.#statusCode, error: null };
   }
-  #breakOff(outcome: Outcome): void {
+  #breakOff(outcome: Outcome | null): void {
     this.#end(outcome);
     this.#controller?.abort(new Error('broken off'));
   }
-  #end(outcome: Outcome): void {
+  #end(outcome: Outcome | null): void {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#limit);
@@ -125,6 +143,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 const TOO_LATE = 'no complete answer within 10 s';
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? '');
+
+/** Undici has a limit of its own for headers and trailers, below ours. */
+const isTooLong = (error: unknown): boolean =>
+  error instanceof AnswerTooLong || codeOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
 
 const WORDS: [RegExp, string][] = [
   [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)/, TOO_LATE],
@@ -142,6 +166,7 @@ const WORDS: [RegExp, string][] = [
 /** Why an attempt failed, in words for the shop's Admin, with the code for whoever wants to look it up. */
 const wordsFor = (error: unknown): string => {
   if (error instanceof ForbiddenAddress) return 'address not allowed: it leads into a private network';
+  if (error instanceof AnswerTooLong) return 'the answer is longer than 64 KiB';
   const { name, code, cause } = error as { name?: string; code?: string | number; cause?: unknown };
   if (cause instanceof ForbiddenAddress) return wordsFor(cause);
   if (error instanceof AggregateError && error.errors.length > 0) return wordsFor(error.errors[0]);

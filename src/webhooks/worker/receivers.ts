@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import type { Plan } from '../../../contract/admin-people.ts';
+import type { Context } from '../../context.ts';
+import { blank } from '../../db/known-statements.ts';
+import { hasApi } from '../../shops/plans.ts';
+import { DROPPED_BECAUSE } from '../drop-reasons.ts';
+
+/** Where a client's deliveries go now, or why they go nowhere. */
+export type Receiver = { shopId: string } & (
+  | { url: string; sealedSecret: string; unreachable: null }
+  | { unreachable: string }
+);
+
+/** Where these clients' deliveries go now: a new URL, a revocation and a new plan count from the next attempt on. */
+export const receiversById = async (
+  { lightly, known, oneOf }: Pick<Context, 'lightly' | 'known' | 'oneOf'>,
+  clientIds: string[],
+): Promise<Map<string, Receiver>> => {
+  const { rows } = await lightly((db) => {
+    const byId = () =>
+      db
+        .selectFrom('api_clients as client')
+        .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+        .select(['client.id', 'client.shop_id', 'client.webhook_url', 'client.webhook_secret'])
+        .select(['client.revoked_at', 'shop.plan'])
+        .where(sql<boolean>`client.id ${oneOf('id', blank('clientIds'))}`);
+    return db.executeQuery(known('receivers', byId, { clientIds }));
+  });
+  return new Map(rows.map((row) => [row.id, receiverFrom(row)]));
+};
+
+const receiverFrom = (row: {
+  shop_id: string;
+  webhook_url: string | null;
+  webhook_secret: string;
+  revoked_at: number | null;
+  plan: string;
+}): Receiver => {
+  const shopId = row.shop_id;
+  if (row.revoked_at !== null) return { shopId, unreachable: DROPPED_BECAUSE.revoked };
+  if (row.webhook_url === null) return { shopId, unreachable: DROPPED_BECAUSE.noUrl };
+  if (!hasApi({ plan: row.plan as Plan })) return { shopId, unreachable: DROPPED_BECAUSE.noApi };
+  return { shopId, url: row.webhook_url, sealedSecret: row.webhook_secret, unreachable: null };
+};

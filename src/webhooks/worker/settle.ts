@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Db } from '../../db/database.ts';
+import { blank } from '../../db/known-statements.ts';
+import type { DeliveryStatus } from '../../db/tables.ts';
+import type { Attempt } from '../attempts.ts';
+import { PENDING } from '../queue.ts';
+
+/** How an attempt ended. */
+export interface Settlement {
+  id: string;
+  /** How many attempts there were before. */
+  before: number;
+  status: DeliveryStatus;
+  attempts: Attempt[];
+  dueAt: number;
+  finishedAt: number | null;
+  /** Why it was dropped; null unless it was. */
+  reason: string | null;
+}
+
+/**
+ * Writes down how attempts ended. A process that slept through its lease overwrites nothing: a settlement counts only where
+ * the number of attempts is still the one it began with.
+ */
+export const settle = async (
+  { lightly, rows, known }: Pick<Context, 'lightly' | 'rows' | 'known'>,
+  settlements: Settlement[],
+): Promise<void> => {
+  const ended = settlements.map(({ id, before, status, attempts, dueAt, finishedAt, reason }) => ({
+    id,
+    before,
+    status,
+    attempts: Math.max(before, attempts.length),
+    log: JSON.stringify(attempts),
+    due_at: dueAt,
+    finished_at: finishedAt,
+    reason,
+  }));
+  await lightly((db) => db.executeQuery(known('settle', () => settling(db, rows), { ended })));
+};
+
+const COLUMNS = {
+  id: 'id',
+  before: 'integer',
+  status: 'text',
+  attempts: 'integer',
+  log: 'text',
+  due_at: 'integer',
+  finished_at: 'integer',
+  reason: 'text',
+} as const;
+
+const settling = (db: Db, rows: Context['rows']) => {
+  const statement = sql`
+    update webhook_deliveries
+    set status = settled.status, attempts = settled.attempts, attempt_log = settled.log,
+      due_at = settled.due_at, finished_at = settled.finished_at, reason = settled.reason
+    from ${rows('settled', COLUMNS, blank('ended'))}
+    where webhook_deliveries.id = settled.id and webhook_deliveries.status = ${PENDING}
+      and webhook_deliveries.attempts = settled.before`;
+  return { compile: () => statement.compile(db) };
+};

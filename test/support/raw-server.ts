@@ -1,0 +1,32 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A receiver that speaks bytes, not HTTP. `onRequest` is called with the first bytes of each connection. */
+export const rawServer = async (onRequest: (socket: Socket) => void): Promise<string> => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => onRequest(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+};
+
+/** Writes the same piece again and again, as fast as the other side reads, and counts the bytes. */
+export const flood = (socket: Socket, piece: Buffer, most: number, count: (bytes: number) => void): void => {
+  let sent = 0;
+  const more = () => {
+    while (sent < most && !socket.destroyed) {
+      sent += piece.length;
+      count(piece.length);
+      if (!socket.write(piece)) return;
+    }
+  };
+  socket.on('drain', more);
+  more();
+};

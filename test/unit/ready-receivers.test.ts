@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  FRESH_MS,
+  LANES,
+  LARGEST_BODY_BYTES,
+  type LaneName,
+  MOST_FRESH_BESIDE_REQUESTS,
+  MOST_IN_FLIGHT,
+  MOST_PER_RECEIVER,
+  SLOW_MS,
+} from '../../src/webhooks/policy.ts';
+import { createInFlight, type Flight } from '../../src/webhooks/worker/in-flight.ts';
+import { createReadyReceivers } from '../../src/webhooks/worker/ready-receivers.ts';
+import { createStopwatch } from '../../src/webhooks/worker/stopwatch.ts';
+
+const CAP = MOST_PER_RECEIVER;
+const FRESH = LANES.quick.fresh;
+const KILOBYTE = 1024;
+
+const setUp = ({ requests = 0 } = {}) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const clock = { ms: 0, now: () => clock.ms };
+  const inFlight = createInFlight(() => requests);
+  const ready = createReadyReceivers(inFlight, createStopwatch(clock));
+  const fly = (clientId: string, count: number, bytes = KILOBYTE): Flight[] =>
+    Array.from({ length: count }, () => inFlight.start(clientId, randomUUID(), bytes, () => {}));
+  const end = (some: Flight[]) => {
+    for (const flight of some) {
+      inFlight.land(flight);
+      inFlight.settled(flight);
+    }
+  };
+  /** So many receivers that hang, each with as many exchanges as it may have. */
+  const hang = (receivers: number, bytes = KILOBYTE) => {
+    for (let i = 0; i < receivers; i++) {
+      const clientId = `hanging-${i}`;
+      const room = Math.min(inFlight.roomOf(clientId), inFlight.laneRoom(inFlight.laneOf(clientId)));
+      fly(clientId, Math.max(0, room), bytes);
+      vi.advanceTimersByTime(FRESH_MS);
+    }
+    vi.advanceTimersByTime(SLOW_MS);
+  };
+  /** Takes the next of a lane, and is done with them. */
+  const next = (most: number, lane: LaneName = 'quick') => {
+    const chosen = ready.next(lane, most);
+    ready.served(chosen);
+    return chosen;
+  };
+  const namesOf = (chosen: { clientId: string }[]) => chosen.map(({ clientId }) => clientId);
+  return { clock, inFlight, ready, next, fly, end, hang, namesOf };
+};
+
+describe('receivers with something due', () => {
+  it('are served once a call, each with the room it has', () => {
+    const { ready, next, fly } = setUp();
+    fly('busy', CAP - 3);
+    for (const clientId of ['busy', 'idle', 'idle']) expect(ready.call(clientId)).toBe(true);
+    // Whoever has nothing under way comes first.
+    expect(next(10)).toEqual([
+      { clientId: 'idle', room: CAP },
+      { clientId: 'busy', room: 3 },
+    ]);
+    expect(next(10)).toEqual([]);
+  });
+
+  it('wait at their cap without being looked at, until half of their exchanges have ended', () => {
+    const { ready, next, end, fly } = setUp();
+    const [first, ...others] = fly('full', CAP) as [Flight, ...Flight[]];
+    expect(ready.call('full')).toBe(false);
+    expect([ready.canGoOn('quick'), next(10)]).toEqual([false, []]);
+    end([first]);
+    // One free place is not worth a look at the queue yet.
+    expect(ready.landed('full')).toBe(false);
+    end(others.slice(0, CAP / 2 - 1));
+    expect(ready.landed('full')).toBe(true);
+    expect(next(10)).toEqual([{ clientId: 'full', room: CAP / 2 }]);
+    expect(ready.landed('full')).toBe(false);
+  });
+
+  it('keep all their room after they let exchanges run out of time', () => {
+    const { ready, next, end, fly } = setUp();
+    const flights = fly('hanging', CAP);
+    vi.advanceTimersByTime(10_000);
+    end(flights);
+    ready.call('hanging');
+    expect(next(10, 'slow')).toEqual([{ clientId: 'hanging', room: CAP }]);
+  });
+
+  it.each([
+    { requests: 0, most: FRESH },
+    { requests: 1, most: MOST_FRESH_BESIDE_REQUESTS },
+  ])('wait while $most exchanges are fresh ($requests requests under way)', ({ requests, most }) => {
+    const { ready, next, end, fly } = setUp({ requests });
+    const busy = Array.from({ length: most / CAP }, (_, i) => fly(`busy-${i}`, CAP)).flat();
+    expect(ready.call('idle')).toBe(false);
+    expect([ready.canGoOn('quick'), next(10)]).toEqual([false, []]);
+    end(busy.slice(0, most / 2 - 1));
+    expect(ready.canGoOn('quick')).toBe(false);
+    end(busy.slice(most / 2 - 1, most / 2));
+    expect(ready.canGoOn('quick')).toBe(true);
+    expect(next(10)).toEqual([{ clientId: 'idle', room: CAP }]);
+  });
+
+  it('share a round when many want one, those with nothing under way first', () => {
+    const { ready, next, fly, namesOf } = setUp();
+    fly('busy', 1);
+    for (const clientId of ['busy', 'a', 'b', 'c']) ready.call(clientId);
+    expect(namesOf(next(3))).toEqual(['a', 'b', 'c']);
+    expect(namesOf(next(3))).toEqual(['busy']);
+  });
+});
+
+describe('a receiver that is being served', () => {
+  it('is served by nobody else, also when it changes lanes, and is not forgotten', () => {
+    const { ready, next, fly, namesOf } = setUp();
+    ready.call('a');
+    const chosen = ready.next('quick', 10);
+    fly('a', 1);
+    vi.advanceTimersByTime(SLOW_MS);
+    ready.call('a');
+    expect([...next(10), ...next(10, 'slow')]).toEqual([]);
+    expect(ready.served(chosen)).toBe(true);
+    expect(namesOf(next(10, 'slow'))).toEqual(['a']);
+  });
+});
+
+describe('receivers that hang', () => {
+  it.each([
+    [80, CAP],
+    [250, CAP],
+    [1_000, 1],
+  ])('leave places to others: %i of them, never heard of before', (receivers, room) => {
+    const { ready, next, hang, inFlight } = setUp({ requests: 1 });
+    hang(receivers);
+    expect(inFlight.laneRoom('quick')).toBe(MOST_FRESH_BESIDE_REQUESTS);
+    expect(ready.call('healthy')).toBe(true);
+    expect(next(10)).toEqual([{ clientId: 'healthy', room }]);
+  });
+
+  it('have fewer exchanges each, the more of them there are, and their bodies stay within bounds', () => {
+    const { hang, inFlight } = setUp();
+    hang(1_000, LARGEST_BODY_BYTES);
+    const underWay = Array.from({ length: 1_000 }, (_, i) => inFlight.underWayTo(`hanging-${i}`));
+    const bytes = underWay.reduce((sum, count) => sum + count * LARGEST_BODY_BYTES, 0);
+    expect(bytes).toBeGreaterThan(LANES.slow.bytes);
+    expect(bytes).toBeLessThanOrEqual(MOST_IN_FLIGHT.bytes);
+  });
+
+  it('are quick again after an answer', () => {
+    const { hang, inFlight, end, fly } = setUp();
+    hang(1);
+    expect(inFlight.laneOf('hanging-0')).toBe('slow');
+    end(fly('hanging-0', 1));
+    expect(inFlight.laneOf('hanging-0')).toBe('quick');
+  });
+});
+
+describe('receivers that will have something due', () => {
+  it('come up at the earliest of their times, not before', () => {
+    const { clock, ready, next, namesOf } = setUp();
+    expect(ready.soonestMs()).toBe(Number.POSITIVE_INFINITY);
+    ready.callAfter('late', 5000);
+    ready.callAfter('soon', 2000);
+    ready.callAfter('soon', 9000);
+    expect(ready.soonestMs()).toBe(2000);
+    clock.ms = 1999;
+    expect(next(10)).toEqual([]);
+    clock.ms = 2000;
+    expect(namesOf(next(10))).toEqual(['soon']);
+    expect(ready.soonestMs()).toBe(3000);
+  });
+
+  it('come up in time though the shared clock steps back', () => {
+    const { clock, ready, next, namesOf } = setUp();
+    ready.callAfter('soon', 2000);
+    clock.ms = -3_600_000;
+    expect(next(10)).toEqual([]);
+    vi.advanceTimersByTime(2000);
+    expect(namesOf(next(10))).toEqual(['soon']);
+  });
+
+  it('may be more than a function takes arguments', () => {
+    const { ready } = setUp();
+    for (let i = 0; i < 200_000; i++) ready.callAfter(`receiver-${i}`, 1000 + i);
+    expect(ready.soonestMs()).toBe(1000);
+  });
+});
+
+it('an exchange that ends twice is a mistake that is noticed', () => {
+  const { inFlight, fly, end } = setUp();
+  const [flight] = fly('a', 1) as [Flight];
+  end([flight]);
+  expect(() => inFlight.land(flight)).toThrow('settled, not under way');
+});

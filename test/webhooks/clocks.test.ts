@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { newId } from '../../src/ids.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+// The process that writes an event and the one that sends it may have clocks that differ, and a clock may jump.
+
+const HOUR_MS = 3_600_000;
+/** Well below the 5 s after which the dispatcher looks at the whole queue by itself. */
+const AT_ONCE_MS = 3_000;
+
+const withClockOff = (ctx: Context, byMs: number): Context => ({
+  ...ctx,
+  clock: { now: () => ctx.clock.now() + byMs },
+});
+
+/** A delivery whose first attempt failed, as another process would have left it. */
+const leaveRetry = async (t: WebhookHarness, clientId: string, dueInMs: number): Promise<void> => {
+  const now = t.ctx.clock.now();
+  const failed = { at: now, durationMs: 1, statusCode: 500, error: null };
+  await t.ctx.db
+    .insertInto('webhook_deliveries')
+    .values({
+      id: newId(now),
+      client_id: clientId,
+      rma_id: null,
+      event: 'offline_repair.closed',
+      body: '{}',
+      status: 'PENDING',
+      attempts: 1,
+      attempt_log: JSON.stringify([failed]),
+      due_at: now + dueInMs,
+      created_at: now,
+    })
+    .execute();
+};
+
+describe('clocks that differ', () => {
+  it.each([-5_000, -300, 5_000])('by %i ms delay no first attempt', async (byMs) => {
+    const receiver = await startReceiver();
+    const t = await webhookHarness({ sending: false });
+    await t.startSending(withClockOff(t.ctx, byMs));
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client);
+    await receiver.got(1, AT_ONCE_MS);
+    for (let i = 0; i < 3; i++) await t.create(client);
+    await receiver.got(4, AT_ONCE_MS);
+  });
+
+  it('leave a lease free that is held further ahead than a lease can be', async () => {
+    const receiver = await startReceiver();
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver(receiver.url);
+    await t.ctx.db
+      .insertInto('webhook_leases')
+      .values({ client_id: client.id, holder: 'gone', held_until: t.ctx.clock.now() + HOUR_MS })
+      .execute();
+    await t.startSending();
+    await t.create(client);
+    await receiver.got(1, AT_ONCE_MS);
+  });
+});
+
+describe('a clock that jumps back an hour', () => {
+  it('delays neither retries nor first attempts', async () => {
+    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
+    const t = await webhookHarness();
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client);
+    await t.attempted(1);
+    t.clock.advance(-HOUR_MS);
+    await receiver.got(2, 4_500);
+    await t.create(client);
+    await receiver.got(3, AT_ONCE_MS);
+    await t.drained();
+    expect((await t.deliveries()).map(({ status }) => status)).toEqual(['DELIVERED', 'DELIVERED']);
+  });
+
+  it('leaves nothing waiting for an hour that another process was to try again', async () => {
+    const receiver = await startReceiver();
+    const t = await webhookHarness({ sending: false });
+    await leaveRetry(t, (await t.addReceiver(receiver.url)).id, HOUR_MS);
+    await t.startSending();
+    await receiver.got(1, AT_ONCE_MS);
+  });
+});
+
+describe('a receiver that is woken before its time', () => {
+  it('is served when its time comes, not at the next look at the queue', async () => {
+    const [receiver, first] = [await startReceiver(), await startReceiver()];
+    const t = await webhookHarness();
+    // The look at the start is over once this has arrived; the next one comes five seconds later.
+    await t.create(await t.addReceiver(first.url));
+    await first.got(1);
+    const client = await t.addReceiver(receiver.url);
+    const leftAt = Date.now();
+    await leaveRetry(t, client.id, 1_500);
+    t.ctx.wake(client.id);
+    const [got] = await receiver.got(1);
+    expect((got?.at ?? 0) - leftAt).toBeGreaterThanOrEqual(1_400);
+    expect((got?.at ?? 0) - leftAt).toBeLessThan(3_500);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
+import { newId } from '../../src/ids.ts';
+import { changeShop } from '../../src/shops/actions.ts';
+import { GIVE_UP_AFTER_MS } from '../../src/webhooks/policy.ts';
+import { newPerson } from '../support/admin.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+// A dropped delivery always says why, in the table and to the shop's Admin.
+
+const shownTo = async (t: WebhookHarness, clientId: string) =>
+  (await (await newPerson(t)).get(`/clients/${clientId}/deliveries`)).body.items;
+
+describe('what still waits', () => {
+  it.each([
+    ['the client was revoked', (t, client) => revokeClient(t.ctx, OPERATOR, client)],
+    ['the client has no webhook URL', (t, { id }) => changeClient(t.ctx, OPERATOR, id, { webhookUrl: null })],
+    ["the shop's plan has no API", (t) => changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'GROWTH' })],
+  ] satisfies [
+    string,
+    (t: WebhookHarness, client: Awaited<ReturnType<WebhookHarness['addReceiver']>>) => Promise<unknown>,
+  ][])('is dropped when next due, because %s', async (reason, change) => {
+    const receiver = await startReceiver(() => 500);
+    const t = await webhookHarness();
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client);
+    await t.attempted(1);
+    await change(t, client);
+    t.advance(1_000);
+    await t.drained();
+    expect(await t.deliveries()).toMatchObject([{ status: 'DROPPED', attempts: 1, reason }]);
+    expect(receiver.received).toHaveLength(1);
+    expect(await shownTo(t, client.id)).toMatchObject([
+      { status: 'DROPPED', reason, nextAttemptAt: null, finishedAt: expect.any(String) },
+    ]);
+  });
+
+  it.each([
+    ['four attempts failed: status 503', async () => (await startReceiver(() => 503)).url],
+    ['four attempts failed: connection refused (ECONNREFUSED)', async () => 'http://127.0.0.1:1/'],
+  ])('is dropped after the last attempt: %s', async (reason, url) => {
+    const t = await webhookHarness();
+    const client = await t.addReceiver(await url());
+    await t.create(client);
+    for (const [n, waitMs] of [1_000, 4_000, 16_000].entries()) {
+      await t.attempted(n + 1);
+      expect(await shownTo(t, client.id)).toMatchObject([{ status: 'PENDING', reason: null }]);
+      t.advance(waitMs);
+    }
+    await t.drained();
+    expect(await shownTo(t, client.id)).toMatchObject([{ status: 'DROPPED', reason }]);
+  });
+});
+
+describe('what has waited for a day', () => {
+  const enqueue = async (t: WebhookHarness, clientId: string, count: number, atMs: number) => {
+    const rows = Array.from({ length: count }, () => ({
+      id: newId(atMs),
+      client_id: clientId,
+      rma_id: null,
+      event: 'offline_repair.closed' as const,
+      body: '{}',
+      status: 'PENDING' as const,
+      attempts: 0,
+      attempt_log: '[]',
+      due_at: atMs,
+      created_at: atMs,
+    }));
+    for (let i = 0; i < count; i += 500)
+      await t.ctx.db
+        .insertInto('webhook_deliveries')
+        .values(rows.slice(i, i + 500))
+        .execute();
+  };
+
+  it('is dropped in bulk, and nothing younger with it', async () => {
+    const receiver = await startReceiver();
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver(await rawServer(() => {}));
+    const now = t.ctx.clock.now();
+    await enqueue(t, client.id, 6_000, now - GIVE_UP_AFTER_MS - 60_000);
+    await enqueue(t, client.id, 3, now - GIVE_UP_AFTER_MS + 600_000);
+    await t.startSending();
+    await t.create(await t.addReceiver(receiver.url));
+    await receiver.got(1, 5_000);
+    await until('the old ones are dropped', async () => {
+      const { count } = await t.ctx.db
+        .selectFrom('webhook_deliveries')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('status', '=', 'DROPPED')
+        .where('reason', '=', 'waited longer than 24 hours')
+        .executeTakeFirstOrThrow();
+      return count === 6_000;
+    });
+    const left = (await t.deliveries()).filter(
+      (row) => row.client_id === client.id && row.status === 'PENDING',
+    );
+    expect(left).toHaveLength(3);
+    // One line for many, and none for each.
+    expect(t.logs.filter((line) => line.includes('webhooks dropped')).length).toBeLessThan(10);
+  });
+
+  it('is dropped also between two attempts', async () => {
+    const receiver = await startReceiver(() => 500);
+    const t = await webhookHarness();
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client);
+    await t.attempted(1);
+    t.advance(GIVE_UP_AFTER_MS + 1_000);
+    await t.drained();
+    expect(await shownTo(t, client.id)).toMatchObject([
+      { status: 'DROPPED', reason: 'waited longer than 24 hours', attempts: [{ statusCode: 500 }] },
+    ]);
+    expect(receiver.received).toHaveLength(1);
+  });
+});
