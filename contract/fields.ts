@@ -64,7 +64,8 @@ export const optionalText = (max: number, about: About = {}) =>
 
 /**
  * Looser than most: an address a customer really has must not be refused at a counter. Any script, no spaces or
- * quoting, and a dot in the domain, since "ada@gmail" is a slip of the finger.
+ * quoting, and a dot in the domain, since "ada@gmail" is a slip of the finger. Every bracket is escaped: the pattern is in the
+ * OpenAPI document, and Java takes a bare one inside a class for a class of its own.
  */
 const EMAIL = /^[^\s@"(),:;<>[\\\]]{1,64}@(?:[^\s@"(),:;<>[\\\].]+\.)+[^\s@"(),:;<>[\\\].]{2,}$/;
 

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { pino } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { type KnownStatements, knownStatements } from './db/known-statements.ts';
 import { openDatabase } from './db/open.ts';
+import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { checkSecretKey, type SecretBox, secretBox, secretKeyOf } from './secrets.ts';
 import { type AddressGuard, addressGuard, type Resolve } from './webhooks/address-guard.ts';
@@ -40,7 +40,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
       ...database,
       config,
       clock: overrides.clock ?? systemClock,
-      log: overrides.log ?? pino({ level: config.logLevel }),
+      log: overrides.log ?? createLog(config.logLevel, metrics.observeDroppedLines),
       metrics,
       known: knownStatements(),
       secrets,

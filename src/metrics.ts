@@ -12,6 +12,7 @@ export interface Metrics {
   observeQuery(durationMs: number, failed: boolean): void;
   observeAttempt(result: 'acknowledged' | 'refused' | 'failed'): void;
   observeDelivery(seconds: number): void;
+  observeDroppedLines(count: number): void;
   /** Asked for at each scrape. */
   watch(name: string, help: string, read: () => Promise<number>): void;
 }
@@ -52,8 +53,14 @@ export const createMetrics = (): Metrics => {
     buckets: [...LATENCY_BUCKETS_S, 10, 30, 60],
     registers,
   });
+  const droppedLines = new Counter({
+    name: 'handback_log_lines_dropped_total',
+    help: 'Log lines that standard output did not take.',
+    registers,
+  });
   return {
     registry,
+    observeDroppedLines: (count) => droppedLines.inc(count),
     observeAttempt: (result) => attempts.inc({ result }),
     observeDelivery: (seconds) => deliveries.observe(seconds),
     watch: (name, help, read) =>
