@@ -41,14 +41,18 @@ const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
 export const limitConnections = (app: FastifyInstance): void => {
   app.server.maxConnections = MOST_CONNECTIONS;
   app.addHook('onSend', ({ raw }, reply, _payload, done) => {
-    if (hasUnreadBody(raw)) {
-      reply.header('connection', 'close');
-      // Node calls this at the end of an answer that closes its connection.
-      raw.socket.destroySoon = () => {
-        closeSoon(raw.socket);
-        raw.resume();
-      };
-    }
-    done();
+    if (!hasUnreadBody(raw)) return void done();
+    // The answer may be known before Node has looked at the rest of the same packet; a short body is in there.
+    setImmediate(() => {
+      if (hasUnreadBody(raw)) {
+        reply.header('connection', 'close');
+        // Node calls this at the end of an answer that closes its connection.
+        raw.socket.destroySoon = () => {
+          closeSoon(raw.socket);
+          raw.resume();
+        };
+      }
+      done();
+    });
   });
 };

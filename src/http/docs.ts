@@ -18,5 +18,8 @@ export const serveDocs = (app: FastifyInstance): Promise<void> =>
       "form-action 'none'",
       "frame-ancestors 'none'",
     ],
-    fileFor: (path) => (path === '' ? 'index.html' : path),
+    fileFor(path) {
+      if (path === '') return 'index.html';
+      return /^assets\/[\w-]+\.js$/.test(path) ? path : null;
+    },
   });

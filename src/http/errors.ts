@@ -67,6 +67,7 @@ export const answerError = (error: unknown, request: FastifyRequest, reply: Fast
   const { status } = REFUSALS[refusal.code];
   if (status >= 500 && !refusal.quiet)
     request.log.error({ requestId: request.id, fault: describeError(error) }, 'request failed');
+  reply.header('cache-control', 'no-store');
   if (status === 503) reply.header('retry-after', RETRY_AFTER_UNAVAILABLE_S);
   reply.code(status).headers(refusal.headers).type('application/json').send(errorBody(refusal, request.id));
 };
