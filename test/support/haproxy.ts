@@ -18,6 +18,7 @@ defaults
   retries 3
   retry-on conn-failure
   timeout connect 2s
+  timeout check 5s
   timeout client 60s
   timeout server 30s
 frontend callers
