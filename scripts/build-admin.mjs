@@ -1,20 +1,12 @@
 // Builds the admin app into dist/admin; run by npm ci. Plain JavaScript, so that any Node can run it: where only what the
 // service needs at run time was installed, it says so and leaves it at that.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { compress } from './compress.mjs';
 
 const BUILT = fileURLToPath(new URL('../dist/admin', import.meta.url));
-
-/** Compressed once here, so that the service only sends. */
-const compress = (file) => {
-  const bytes = readFileSync(file);
-  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-  writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }));
-};
 
 const vite = await import('vite').catch(() => null);
 if (vite) {

@@ -6,7 +6,9 @@ import type { Context } from './context.ts';
 import { ServiceError } from './errors.ts';
 import { raiseAdminGates } from './http/admin-gates.ts';
 import { refusingOtherMethods } from './http/method-not-allowed.ts';
+import { serveDocument } from './http/openapi/document.ts';
 import type { ApiApp } from './http/openapi/route-schemas.ts';
+import type { PageLimit } from './http/rate-limit.ts';
 import { offlineRepairAdminRoutes } from './offline-repairs/routes.ts';
 import { overviewRoutes } from './overview/admin-routes.ts';
 import { dangerousGoodsRoutes } from './shops/admin-routes.ts';
@@ -25,17 +27,15 @@ const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
 
 /** The admin app's own API: every route of it, behind its gates. */
 export const adminApi =
-  (ctx: Context) =>
+  (ctx: Context, limitPages: PageLimit) =>
   async (app: FastifyInstance): Promise<void> => {
     app.setNotFoundHandler(() => {
       throw new ServiceError('NO_ROUTE');
     });
     await app.register(cookie);
-    raiseAdminGates(app, ctx);
+    raiseAdminGates(app, ctx, limitPages);
     refusingOtherMethods(app, () => {
       for (const routes of ROUTES) routes(app as ApiApp, ctx);
-      app.get('/openapi.json', { config: { keyless: true }, schema: { hide: true } }, () =>
-        app.adminSwagger(),
-      );
+      serveDocument(app, () => app.adminSwagger(), [limitPages]);
     });
   };

@@ -7,21 +7,25 @@ import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { ServiceError } from './errors.ts';
 import { serveAdminApp } from './http/admin-app.ts';
+import { CONNECTION_LIMITS, limitConnections } from './http/connections.ts';
+import { keepDeadlines } from './http/deadline.ts';
 import { serveDocs } from './http/docs.ts';
+import { prepareDrain } from './http/drain.ts';
 import { answerError, answerParserError } from './http/errors.ts';
+import { ignoreForwardedPorts } from './http/forwarded-for.ts';
 import { raiseGates } from './http/gates.ts';
 import { BODY_LIMIT_BYTES, takeJsonBodies } from './http/json-body.ts';
 import { refusingOtherMethods } from './http/method-not-allowed.ts';
 import { observeRequests } from './http/observe.ts';
 import { answerOddRequests, decodable } from './http/odd-requests.ts';
 import { ADMIN_API } from './http/openapi/admin-api.ts';
-import { describeApi } from './http/openapi/document.ts';
+import { describeApi, serveDocument } from './http/openapi/document.ts';
 import { EXTERNAL_API } from './http/openapi/external-api.ts';
 import type { ApiApp } from './http/openapi/route-schemas.ts';
 import { operationRoutes } from './http/operations.ts';
+import { pageLimitGate } from './http/rate-limit.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
-import { closeSilentConnections } from './http/silent-connections.ts';
 import { offlineRepairRoutes } from './offline-repairs/routes.ts';
 import { tradeReturnRoutes } from './trade-returns/routes.ts';
 import { watchQueue } from './webhooks/start.ts';
@@ -49,21 +53,27 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
       answerError(error, request, reply);
     },
     clientErrorHandler: (error, socket) => answerParserError(error, socket, ctx.log),
+    // While it closes, a request that came in time is answered like any other.
+    return503OnClosing: false,
     forceCloseConnections: 'idle',
     rewriteUrl: ({ url = '/' }) => decodable(url),
-    http: { requireHostHeader: false },
+    ...CONNECTION_LIMITS,
   }) as unknown as FastifyInstance;
 
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler(() => {
+  const limitPages = pageLimitGate();
+  app.setNotFoundHandler({ preValidation: limitPages }, () => {
     throw new ServiceError('NO_ROUTE');
   });
   // Our own gate checks requests, with all faults at once; answers are shaped by views and checked by the tests.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
-  closeSilentConnections(app);
+  prepareDrain(app);
+  limitConnections(app);
   takeJsonBodies(app);
   observeRequests(app, ctx);
+  keepDeadlines(app);
+  ignoreForwardedPorts(app);
   answerOddRequests(app, ctx.clock.now);
   setSecurityHeaders(app, {
     contentSecurityPolicy: {
@@ -77,8 +87,10 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   if (ctx.config.role === 'worker') return app;
 
   for (const api of [EXTERNAL_API, ADMIN_API]) await describeApi(app, ctx.config.publicUrl, api);
-  await app.register(serveDocs);
-  await app.register(serveAdminApp);
+  await app.register(async (pages) => {
+    pages.addHook('onRequest', limitPages);
+    for (const serve of [serveDocs, serveAdminApp]) await pages.register(serve);
+  });
   await app.register(
     async (external) => {
       external.setNotFoundHandler(() => {
@@ -88,13 +100,11 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
       refusingOtherMethods(external, () => {
         offlineRepairRoutes(external as ApiApp, ctx);
         tradeReturnRoutes(external as ApiApp, ctx);
-        external.get('/openapi.json', { config: { keyless: true }, schema: { hide: true } }, () =>
-          app.swagger(),
-        );
+        serveDocument(external, () => app.swagger());
       });
     },
     { prefix: BASE_PATH },
   );
-  await app.register(adminApi(ctx), { prefix: ADMIN_BASE_PATH });
+  await app.register(adminApi(ctx, limitPages), { prefix: ADMIN_BASE_PATH });
   return app;
 };

@@ -33,6 +33,8 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly publicUrl: string;
   readonly metricsToken: string | null;
+  /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
+  readonly drainMs: number;
 }
 
 /** A setting the service cannot start with; the message is the one line the operator sees. */
@@ -46,12 +48,14 @@ const oneOf =
     return found;
   };
 
-const port = (name: string, value: string): number => {
-  const number = Number(value);
-  if (!/^\d{1,5}$/.test(value) || number > 65_535)
-    throw new ConfigError(`${name} must be a whole number from 0 to 65535`);
-  return number;
-};
+const wholeNumberUpTo =
+  (most: number) =>
+  (name: string, value: string): number => {
+    const number = Number(value);
+    if (!/^\d{1,9}$/.test(value) || number > most)
+      throw new ConfigError(`${name} must be a whole number from 0 to ${most}`);
+    return number;
+  };
 
 const flag = (name: string, value: string): boolean => oneOf(['true', 'false'])(name, value) === 'true';
 
@@ -122,7 +126,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   };
 
   const host = setting('HOST', text, '127.0.0.1');
-  const listenPort = setting('PORT', port, 3000);
+  const listenPort = setting('PORT', wholeNumberUpTo(65_535), 3000);
   const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`;
   if (!URL.canParse(ownUrl)) throw new ConfigError('HOST must be a host name or an IP address');
   const databaseUrl = setting('DATABASE_URL', postgresUrl, null);
@@ -139,6 +143,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     metricsToken: setting('METRICS_TOKEN', text, null),
+    drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
   if (databaseUrl && !config.secretKey)
     throw new ConfigError(

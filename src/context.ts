@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { pino } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database, Observer } from './db/database.ts';
 import { type KnownStatements, knownStatements } from './db/known-statements.ts';
 import { openDatabase } from './db/open.ts';
 import { describeError } from './describe-error.ts';
+import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { checkSecretKey, type SecretBox, secretBox, secretKeyOf } from './secrets.ts';
 import { type AddressGuard, addressGuard, type Resolve } from './webhooks/address-guard.ts';
@@ -34,7 +34,7 @@ export interface Overrides {
 /** Opens the database, brings its schema up to date and checks the key: after this the service can work. */
 export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
   const metrics = createMetrics();
-  const log = overrides.log ?? pino({ level: config.logLevel });
+  const log = overrides.log ?? createLog(config.logLevel, metrics.observeDroppedLines);
   const observer: Observer = {
     onQuery: metrics.observeQuery,
     onFault(what, error) {

@@ -27,6 +27,7 @@ export const REFUSALS = {
   NO_CLIENT: { status: 404, message: 'There is no such API client.' },
   NO_ROUTE: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
+  REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive.' },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     message: 'The first request with this Idempotency-Key is still running.',
@@ -60,6 +61,8 @@ interface Details {
   message?: string;
   faults?: FieldFault[];
   headers?: Record<string, string>;
+  /** Not a fault, though its status says so: it stays out of the log. */
+  quiet?: boolean;
 }
 
 /** The one way to refuse: an error is a code; `http/` turns it into an answer. */
@@ -67,11 +70,13 @@ export class ServiceError extends Error {
   readonly code: RefusalCode;
   readonly faults: FieldFault[] | undefined;
   readonly headers: Record<string, string>;
+  readonly quiet: boolean;
 
   constructor(code: RefusalCode, details: Details = {}) {
     super(details.message ?? REFUSALS[code].message, { cause: details.cause });
     this.code = code;
     this.faults = details.faults;
     this.headers = details.headers ?? {};
+    this.quiet = details.quiet ?? false;
   }
 }

@@ -7,16 +7,19 @@ import { describeError } from './describe-error.ts';
 import { startJanitor } from './janitor.ts';
 import { offerSetUp } from './staff/set-up.ts';
 import { explainListenFailure } from './start-failure.ts';
+import { longestStopMs, stop } from './stop.ts';
 import { VERSION } from './version.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
-/** Longer than the longest request may take, so that a stop loses none. */
-const GRACE_MS = 15_000;
+/** More than a stop ever takes: beyond it something is broken, and the process ends with status 1. */
+const GRACE_MS = 1_000;
 
-/** Starts what this process is for, and stops it in order: no new requests, finish those in flight, then the database. */
+/** Starts what this process is for, and stops it when a signal comes. */
 export const serve = async (ctx: Context, say: (line: string) => void): Promise<void> => {
   const app = await buildApp(ctx);
-  const { host, port, role, publicUrl } = ctx.config;
+  const { host, port, role, publicUrl, drainMs } = ctx.config;
+  // Whoever reads what we say may be gone; that must not end the process.
+  process.stderr.on('error', () => {});
   await app.listen({ host, port }).catch((error) => {
     throw new ConfigError(explainListenFailure(error, host, port));
   });
@@ -27,14 +30,12 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   const token = role === 'worker' ? null : await offerSetUp(ctx);
   ctx.log.info({ version: VERSION, role, host, port: listeningPort }, 'ready');
 
-  closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ signal, err }) => {
+  const delay = longestStopMs(drainMs) + GRACE_MS;
+  closeWithGrace({ delay, logger: false }, async ({ signal, err }) => {
     if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an error nobody handled');
     else ctx.log.info({ signal }, 'stopping');
-    stopJanitor();
-    await app.close();
-    await stopWebhooks();
-    await ctx.close();
-    ctx.log.info('stopped');
+    // Only a supervisor sends SIGTERM and has a proxy to tell; a person at a terminal waits for nobody.
+    await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);
   });
 
   const url = publicUrl.replace(/:0$/, `:${listeningPort}`);

@@ -14,6 +14,7 @@ export interface Metrics {
   observeDatabaseFault(what: string): void;
   observeAttempt(result: 'acknowledged' | 'refused' | 'failed'): void;
   observeDelivery(seconds: number): void;
+  observeDroppedLines(count: number): void;
   /** Asked for at each scrape. */
   watch(name: string, help: string, read: () => Promise<number>): void;
 }
@@ -60,9 +61,15 @@ export const createMetrics = (): Metrics => {
     buckets: [...LATENCY_BUCKETS_S, 10, 30, 60],
     registers,
   });
+  const droppedLines = new Counter({
+    name: 'handback_log_lines_dropped_total',
+    help: 'Log lines that standard output did not take.',
+    registers,
+  });
   return {
     registry,
     observeDatabaseFault: (what) => faults.inc({ what }),
+    observeDroppedLines: (count) => droppedLines.inc(count),
     observeAttempt: (result) => attempts.inc({ result }),
     observeDelivery: (seconds) => deliveries.observe(seconds),
     watch: (name, help, read) =>

@@ -3,6 +3,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { findSession, type SignedInUser } from '../staff/sessions.ts';
+import type { PageLimit } from './rate-limit.ts';
 import { sessionTokenOf } from './session-cookie.ts';
 import { validationGate } from './validation.ts';
 
@@ -43,7 +44,7 @@ const originGate =
  * What every request to the admin API passes, in this order: a change is JSON and comes from our own pages, then session,
  * role, body and query. What comes after (the id, what the change means) is the action's to decide.
  */
-export const raiseAdminGates = (app: FastifyInstance, ctx: Context): void => {
+export const raiseAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('user', null as unknown as SignedInUser);
@@ -51,7 +52,7 @@ export const raiseAdminGates = (app: FastifyInstance, ctx: Context): void => {
   app.addHook('onRequest', async (request, reply) => {
     // Answers are for one person; a shared computer keeps none of them.
     reply.header('cache-control', 'no-store');
-    if (request.is404) return;
+    if (request.is404) return limitPages(request, reply);
     if (!HARMLESS.has(request.method)) {
       contentTypeGate(request);
       checkOrigin(request);

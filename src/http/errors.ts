@@ -7,6 +7,7 @@ import { isUnavailable } from '../db/errors.ts';
 import { describeError } from '../describe-error.ts';
 import { REFUSALS, type RefusalCode, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { closeSoon } from './connections.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
 /** Codes that say more than the status does; the others stay out of the body. */
@@ -35,12 +36,12 @@ const FASTIFY_REFUSALS: Record<string, RefusalCode> = {
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
 };
 
+/** Every 503 says when to come back. */
 const RETRY_AFTER_UNAVAILABLE_S = '2';
 
 const serviceErrorFrom = (error: unknown): ServiceError => {
   if (error instanceof ServiceError) return error;
-  if (isUnavailable(error))
-    return new ServiceError('UNAVAILABLE', { headers: { 'retry-after': RETRY_AFTER_UNAVAILABLE_S } });
+  if (isUnavailable(error)) return new ServiceError('UNAVAILABLE', { cause: error });
   const { code, statusCode } = error as FastifyError;
   const refusal =
     FASTIFY_REFUSALS[code] ?? (statusCode !== undefined && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL');
@@ -65,14 +66,19 @@ export const answerError = (error: unknown, request: FastifyRequest, reply: Fast
   const hungUp = request.raw.destroyed && !request.raw.complete;
   const refusal = hungUp ? new ServiceError('BAD_REQUEST') : serviceErrorFrom(error);
   const { status } = REFUSALS[refusal.code];
-  if (status >= 500)
+  if (status >= 500 && !refusal.quiet)
     request.log.error({ requestId: request.id, fault: describeError(error) }, 'request failed');
+  reply.header('cache-control', 'no-store');
+  if (status === 503) reply.header('retry-after', RETRY_AFTER_UNAVAILABLE_S);
   reply.code(status).headers(refusal.headers).type('application/json').send(errorBody(refusal, request.id));
 };
 
-const PARSER_REFUSALS: Record<string, RefusalCode> = { HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE' };
+const PARSER_REFUSALS: Record<string, RefusalCode> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+};
 
-/** For bytes that are not HTTP: there is no request yet, only a socket to answer on. */
+/** For bytes that are not HTTP, and for requests that never end: there is no request yet, only a socket to answer on. */
 export const answerParserError = (error: Error & { code?: string }, socket: Socket, log: Logger): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const requestId = newId(Date.now());
@@ -80,8 +86,9 @@ export const answerParserError = (error: Error & { code?: string }, socket: Sock
   const body = JSON.stringify(errorBody(refusal, requestId));
   const { status } = REFUSALS[refusal.code];
   log.debug({ requestId, code: error.code }, 'not HTTP');
-  socket.end(
+  socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `${REQUEST_ID_HEADER}: ${requestId}\r\nconnection: close\r\n\r\n${body}`,
   );
+  closeSoon(socket);
 };

@@ -43,6 +43,8 @@ export const raiseGates = (app: FastifyInstance, ctx: Context): void => {
   app.decorateRequest('ahead', undefined);
 
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    // Answers hold customers' data; no cache on the way keeps them.
+    reply.header('cache-control', 'no-store');
     const counted = rateLimit(request, reply);
     const { keyless, readAhead } = request.routeOptions.config;
     if (request.is404 || keyless) return counted;

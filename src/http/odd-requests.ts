@@ -17,10 +17,21 @@ export const decodable = (url: string): string => {
   }
 };
 
+/** Node takes the first and forgets the others; a proxy before us may have looked at another one. */
+const hostHeaders = (rawHeaders: string[]): number => {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') count += 1;
+  return count;
+};
+
 export const answerOddRequests = (app: FastifyInstance, now: () => number): void => {
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const hosts = hostHeaders(raw.rawHeaders);
+    if (hosts === 0 && raw.httpVersion === '1.1')
       done(new ServiceError('BAD_REQUEST', { message: 'The Host header is missing.' }));
+    else if (hosts > 1)
+      done(new ServiceError('BAD_REQUEST', { message: 'The Host header is there more than once.' }));
     else done();
   });
   app.server.on('checkExpectation', (request, response) => {

@@ -6,8 +6,7 @@ import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 import { readinessCheck } from './readiness.ts';
 
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
+const isLoopback = (ip: string): boolean => ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
 
 const sameText = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)));
@@ -19,15 +18,15 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
   app.get('/healthz', hide, async () => ({ status: 'ok' }));
 
   const mustBeReady = readinessCheck(ctx);
-  app.get('/readyz', hide, async () => {
+  app.get('/readyz', { ...hide, onRequest: app.drain.refuse }, async () => {
     await mustBeReady();
     return { status: 'ready' };
   });
 
   app.get('/metrics', hide, async (request, reply) => {
-    const { metricsToken, host } = ctx.config;
-    // Without a token the figures are for this machine only; elsewhere the page is not there at all.
-    if (!metricsToken && !isLoopback(host)) throw new ServiceError('NO_ROUTE');
+    const { metricsToken } = ctx.config;
+    // Without a token the figures are for callers on this machine; for others the page is not there at all (decision 34).
+    if (!metricsToken && !isLoopback(request.ip)) throw new ServiceError('NO_ROUTE');
     const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (metricsToken && !sameText(sent, metricsToken))
       throw new ServiceError('UNAUTHORIZED', {

@@ -2,7 +2,8 @@ import { isIP, isIPv4 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
-import type { RateGate, RateState, RateWindows } from '../db/database.ts';
+import type { RateState, RateWindows } from '../db/database.ts';
+import { memoryRateGate } from '../db/memory-rate-gate.ts';
 import { ServiceError } from '../errors.ts';
 
 /** How often one address may call: specification, "Limits". */
@@ -12,8 +13,10 @@ const WINDOWS = {
     { name: 'create-minute', points: 60, seconds: 60 },
   ],
   other: [{ name: 'other-minute', points: 200, seconds: 60 }],
+  /** Pages, their files and unknown addresses. One page takes about 15 files. Decision 92. */
+  page: [{ name: 'page-minute', points: 600, seconds: 60 }],
 } as const satisfies Record<string, RateWindows>;
-export type RateLimitName = keyof typeof WINDOWS;
+export type RateLimitName = Exclude<keyof typeof WINDOWS, 'page'>;
 
 /** Whom a request counts for: an IPv4 address, or the /64 an IPv6 address is in, since one host has all of it. */
 export const addressKey = (ip: string): string => {
@@ -34,16 +37,25 @@ export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socke
 const secondsUntil = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
 /** Throws, at once or later, where the caller's address has called too often. */
-export const rateLimitGate = (ctx: Context) => {
-  const gates = Object.fromEntries(
-    Object.entries(WINDOWS).map(([name, windows]) => [name, ctx.rateGate(windows, ctx.clock)]),
-  ) as Record<RateLimitName, RateGate>;
+type RateLimit = (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
 
-  return (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
+export const rateLimitGate = (ctx: Context): RateLimit => {
+  const gates = {
+    create: ctx.rateGate(WINDOWS.create, ctx.clock),
+    other: ctx.rateGate(WINDOWS.other, ctx.clock),
+  };
+  return (request, reply) => {
     const state = gates[request.routeOptions.config.limit ?? 'other'](callerAddress(request));
     return state instanceof Promise ? state.then((later) => heed(reply, later)) : heed(reply, state);
   };
 };
+
+/** For pages. Counted by each process for itself: files come also while the database is away, and cost it nothing. */
+export const pageLimitGate = (): ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) => {
+  const gate = memoryRateGate(WINDOWS.page);
+  return async (request, reply) => heed(reply, await gate(callerAddress(request)));
+};
+export type PageLimit = ReturnType<typeof pageLimitGate>;
 
 const heed = (reply: FastifyReply, { window, remaining, msBeforeNext, refused }: RateState): void => {
   const resetS = String(secondsUntil(msBeforeNext));

@@ -10,6 +10,7 @@ import {
   expectError,
   KINDS,
   makeIds,
+  newRepair,
   newTradeReturn,
   overSocket,
   rowCounts,
@@ -164,6 +165,27 @@ describe('the error body', () => {
     for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(secret);
   });
 
+  it('names the field that was probably meant, by its spelling and by whole words', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const asked: [string, object, string | null][] = [
+      ['/offline-repairs', { ordrNumber: 'x' }, 'orderNumber'],
+      ['/offline-repairs', { email: 'x' }, 'customerEmail'],
+      ['/offline-repairs', { phone: 'x' }, 'customerPhone'],
+      ['/offline-repairs', { reference_external: 'x' }, null],
+      ['/offline-repairs', { customer_email_address: 'x' }, 'customerEmail'],
+      [`/offline-repairs/${id}/tracking`, { carrier: 'x' }, 'carrierName'],
+      [`/offline-repairs/${id}/tracking`, { number: 'x' }, 'trackingNumber'],
+      [`/offline-repairs/${id}/tracking`, { colour: 'x' }, null],
+    ];
+    for (const [path, body, meant] of asked) {
+      const [name] = Object.keys(body);
+      const { message } = (await t.post(path, body)).body;
+      const hint = meant ? `: did you mean ${meant}?` : '';
+      expect(message).toContain(`${name} is not a known field${hint}`);
+    }
+  });
+
   it('keeps to a bounded number of faults, however many a body has', async () => {
     const t = await harness();
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 1]));
@@ -254,6 +276,15 @@ describe('bytes that are not a request', () => {
   it('are a 400 with the error body where the Host is missing', async () => {
     const t = await harness();
     expectError(await overSocket(t.url, lines(`GET ${LIST} HTTP/1.1`, 'connection: close')), 400);
+  });
+
+  it('are a 400 with the error body where there are two Hosts', async () => {
+    const t = await harness();
+    for (const version of ['1.1', '1.0'])
+      for (const other of ['host: test', 'HOST: elsewhere']) {
+        const head = lines(`GET ${LIST} HTTP/${version}`, 'host: test', other, 'connection: close');
+        expectError(await overSocket(t.url, head), 400);
+      }
   });
 
   it('are answered with the error body where an unknown expectation is named', async () => {

@@ -272,3 +272,17 @@ describe('an inactive subscription', () => {
     expect((await t.post('/trade-returns', tradeBody())).status).toBe(201);
   });
 });
+
+it('no cache keeps an answer of either API, good or bad', async () => {
+  const t = await harness();
+  const ids = await makeIds(t);
+  const answers = [
+    ...Object.values(await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids))),
+    ...Object.values(await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids, { key: null }))),
+    await t.get(`${BASE_PATH}/nowhere`),
+    await t.post('/offline-repairs', '{'),
+    await t.get('/admin/api/session', { key: null, unchecked: true }),
+    await t.get('/admin/api/nowhere', { key: null, unchecked: true }),
+  ];
+  for (const { headers } of answers) expect(headers.get('cache-control')).toBe('no-store');
+});

@@ -303,6 +303,24 @@ describe('the address a request counts for', () => {
     expect((await create(t, { ip: '::ffff:198.51.100.8' })).status).toBe(201);
   });
 
+  it('is the address alone where the proxy wrote a port behind it', async () => {
+    const t = await harness({ env: { TRUST_PROXY: '127.0.0.0/8, 192.0.2.0/24' } });
+    stopClock();
+    let port = 1000;
+    const through = (entry: (port: number) => string) => () => {
+      port += 1;
+      return create(t, { ip: `${entry(port)}, 192.0.2.1:${port}` });
+    };
+    const v4 = through((each) => `${IP}:${each}`);
+    expect(await times(5, v4)).toEqual(repeated(5, 201));
+    expectError(await v4(), 429);
+    expectError(await create(t), 429);
+    const v6 = through((each) => `[2001:db8:7:7::${each}]:${each}`);
+    expect(await times(5, v6)).toEqual(repeated(5, 201));
+    expectError(await v6(), 429);
+    expectError(await create(t, { ip: '2001:db8:7:7::1' }), 429);
+  });
+
   it('is the connection where the proxy sent something that is no address', async () => {
     const t = await harness();
     stopClock();
@@ -313,5 +331,37 @@ describe('the address a request counts for', () => {
     };
     expect(await times(5, nonsense)).toEqual(repeated(5, 201));
     expectError(await nonsense(), 429);
+  });
+});
+
+describe('what needs no key', () => {
+  it('is taken six hundred times a minute from one address, beside the API: pages, files, unknown addresses', async () => {
+    const t = await harness();
+    const clock = stopClock();
+    const ask = (path: string) => () => t.get(path, { key: null, ip: IP, unchecked: true });
+    const paths = [
+      '/docs/',
+      '/docs/nothing',
+      '/admin/',
+      '/admin/favicon.svg',
+      '/nowhere',
+      '/admin/api/nowhere',
+    ];
+    for (const [index, path] of paths.entries())
+      expect(windowOf(await ask(path)())).toEqual(['600', String(599 - index), '60']);
+    const left = 600 - paths.length;
+    for (let done = 0; done < left; done += 100)
+      expect(await times(Math.min(100, left - done), ask('/docs/'))).not.toContain(429);
+    for (const path of [...paths, '/admin/api/openapi.json']) {
+      const refused = await ask(path)();
+      expectError(refused, 429);
+      expect(refused.headers.get('retry-after')).toBe('60');
+    }
+    // Counted separately, and the operator's questions not at all.
+    expect((await read(t)).status).toBe(200);
+    for (const path of ['/healthz', '/readyz']) expect((await ask(path)()).status).toBe(200);
+    expect((await t.get('/docs/', { key: null, unchecked: true })).status).toBe(200);
+    clock.advance(MINUTE);
+    expect((await ask('/docs/')()).status).toBe(200);
   });
 });

@@ -5,6 +5,8 @@ import { ENGINE } from '../support/harness.ts';
 import { makeShop, migratedDatabase, startServer } from '../support/process.ts';
 
 const ERROR_BODY = { error: expect.any(String), message: expect.any(String), requestId: expect.any(String) };
+/** A caller on this machine, as the trusted proxy says. */
+const ON_LOOPBACK = { ip: '127.0.0.1' };
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 describe('what an operator asks', () => {
@@ -29,7 +31,7 @@ describe('what an operator asks', () => {
     await server.get('/offline-repairs/not-an-id');
     await server.get('/offline-repairs', { key: 'handback_ext_wrong' });
     await server.get('/nowhere/at/all');
-    const { status, body, headers } = await server.get('/metrics');
+    const { status, body, headers } = await server.get('/metrics', ON_LOOPBACK);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^text\/plain; version=|^application\/openmetrics-text/);
     const count = (method: string, route: string, code: number): number => {
@@ -56,13 +58,26 @@ describe('what an operator asks', () => {
     expect(body).not.toContain(repair.id);
   });
 
-  it('keeps the figures off a public address without METRICS_TOKEN', async () => {
+  it('gives the figures without METRICS_TOKEN to callers on this machine only, as TRUST_PROXY has it', async () => {
     const env = await migratedDatabase();
-    const server = await startServer({ ...env, HOST: '0.0.0.0' });
-    for (const options of [{}, bearer(''), bearer('null')])
-      expect(await server.get('/metrics', options)).toMatchObject({ status: 404, body: ERROR_BODY });
-    expect((await server.get('/healthz')).status).toBe(200);
-    expect((await server.get('/readyz')).status).toBe(200);
+    // Whatever it listens on: a proxy on the same machine must not publish them.
+    for (const HOST of ['127.0.0.1', '0.0.0.0']) {
+      const server = await startServer({ ...env, HOST });
+      for (const options of [
+        {},
+        bearer(''),
+        { ip: '203.0.113.9' },
+        { ip: 'nonsense' },
+        { ip: '127.0.0.1, 10.0.0.1' },
+      ])
+        expect(await server.get('/metrics', options)).toMatchObject({ status: 404, body: ERROR_BODY });
+      for (const ip of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1', '127.0.0.1:5678', '[::1]:443'])
+        expect((await server.get('/metrics', { ip })).status).toBe(200);
+      expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
+      expect((await server.stop()).status).toBe(0);
+    }
+    const trusting = await startServer({ ...env, TRUST_PROXY: 'off' });
+    expect((await trusting.get('/metrics', { ip: '203.0.113.9' })).status).toBe(200);
   });
 
   it('gives the figures on a public address to whoever sends METRICS_TOKEN', async () => {
@@ -92,7 +107,8 @@ describe.runIf(ENGINE === 'postgres')('roles', () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const server = await startServer({ ...env, ROLE: 'worker' }, { key });
-    for (const path of ['/healthz', '/readyz', '/metrics']) expect((await server.get(path)).status).toBe(200);
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      expect((await server.get(path, ON_LOOPBACK)).status).toBe(200);
     for (const path of ['/offline-repairs', `${BASE_PATH}/openapi.json`, '/docs', '/admin'])
       expect(await server.get(path)).toMatchObject({ status: 404, body: { statusCode: 404, ...ERROR_BODY } });
     expect((await server.post('/offline-repairs', repairBody())).status).toBe(404);

@@ -1,10 +1,18 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, request } from 'node:http';
-import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
-import { makeShop, migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
+import {
+  cli,
+  makeShop,
+  migratedDatabase,
+  type ServerProcess,
+  startServer,
+  timed,
+} from '../support/process.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
 /** A creation that the server has taken on but cannot finish: its body is still to come. */
@@ -36,6 +44,19 @@ const begun = async (server: ServerProcess, key: string, i: number) => {
       return answered;
     },
   };
+};
+
+const open = async (server: ServerProcess, bytes: string): Promise<Socket> => {
+  const socket = connect(server.port, '127.0.0.1').on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  if (bytes) socket.write(bytes);
+  return socket;
+};
+
+const largestFile = async (server: ServerProcess): Promise<string> => {
+  const { body } = await server.get('/docs/', { headers: { connection: 'close' } });
+  return `/docs/${/assets\/reference-[^"]+/.exec(body)?.[0]}`;
 };
 
 describe('a stop', () => {
@@ -100,5 +121,90 @@ describe('a stop', () => {
     );
     expect(await open.finish()).toBe(201);
     expect((await server.ended).status).toBe(0);
+  });
+
+  it('first says that it is not ready, goes on answering for a while, and closes each connection with its answer', async () => {
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env);
+    const server = await startServer({ ...env, DRAIN_SECONDS: '6' }, { key });
+    const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = (path: string) =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        get(`${server.url}${path}`, { agent: kept, headers: { 'x-api-key': key } }, resolve).once(
+          'error',
+          reject,
+        );
+      }).then((answer) => answer.resume());
+    expect((await ask('/healthz')).headers.connection).toBe('keep-alive');
+    server.signal('SIGTERM');
+    const notReady = await until('it is not ready', async () => {
+      const answer = await server.get('/readyz', { headers: { connection: 'close' } });
+      return answer.status === 503 && answer;
+    });
+    expect(notReady.body).toMatchObject({ statusCode: 503, message: 'The service is stopping.' });
+    expect(Number(notReady.headers.get('retry-after'))).toBeGreaterThan(0);
+    // The connection that was idle when the stop began still gets its answer.
+    const last = await ask(`${BASE_PATH}/offline-repairs`);
+    expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
+    const created = await server.post('/offline-repairs', repairBody());
+    expect([created.status, created.headers.get('connection')]).toEqual([201, 'close']);
+    expect(await server.ended).toEqual({ status: 0, signal: null });
+    expect(server.logs().filter((line) => line.level >= 40)).toEqual([]);
+    kept.destroy();
+  });
+
+  it('by a person at a terminal drains nothing', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer({ ...env, DRAIN_SECONDS: '60' });
+    const { value, ms } = await timed(() => server.stop('SIGINT'));
+    expect(value).toEqual({ status: 0, signal: null });
+    expect(ms).toBeLessThan(10_000);
+  });
+
+  it('waits for no connection that becomes idle after it began', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer(env);
+    const script = await largestFile(server);
+    const reader = await open(server, `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
+    const [first] = await once(reader, 'data');
+    const [head = ''] = String(first).split('\r\n\r\n');
+    expect(head).toMatch(/\nconnection: keep-alive/i);
+    reader.pause();
+    server.signal('SIGTERM');
+    await until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
+    reader.resume();
+    const { value, ms } = await timed(() => server.ended);
+    expect(value).toEqual({ status: 0, signal: null });
+    // Those that are cut off are cut off after 8 s.
+    expect(ms).toBeLessThan(6_000);
+  });
+
+  it('ends with status 0 within 12 s, whatever callers and receivers do', { timeout: 90_000 }, async () => {
+    const receiver = await startReceiver(() => undefined);
+    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+    const { shopId } = await makeShop(env);
+    const { apiKey } = await cli(
+      ['client', 'create', '--shop', shopId, '--name', 'R', '--webhook-url', receiver.url],
+      env,
+    );
+    const server = await startServer({ ...env, DRAIN_SECONDS: '4' }, { key: apiKey });
+    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    await receiver.got(1);
+    const post = `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n`;
+    const half = 'content-length: 999\r\n\r\n{"half":';
+    const script = await largestFile(server);
+    for (const bytes of [
+      '',
+      'GET /hea',
+      `${post}${half}`,
+      `${post}x-api-key: ${apiKey}\r\n${half}`,
+      `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`,
+    ])
+      (await open(server, bytes)).pause();
+    expect((await server.get('/healthz')).status).toBe(200);
+    const { value, ms } = await timed(() => server.stop());
+    expect(value).toEqual({ status: 0, signal: null });
+    expect(ms).toBeLessThan(12_500);
+    expect(server.logs().at(-1)).toMatchObject({ msg: 'stopped' });
   });
 });

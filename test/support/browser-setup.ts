@@ -8,8 +8,9 @@ declare module 'vitest' {
   }
 }
 
-/** The browser, and the app as it is now. */
+/** The browser, and the pages as they are now. */
 export default function setup(project: TestProject) {
   project.provide('browser', findBrowser());
-  execFileSync(process.execPath, ['scripts/build-admin.mjs'], { stdio: 'inherit' });
+  for (const script of ['scripts/build-admin.mjs', 'scripts/build-docs.mjs'])
+    execFileSync(process.execPath, [script], { stdio: 'inherit' });
 }

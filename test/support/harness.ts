@@ -75,9 +75,10 @@ const newAddress = (): string => {
 };
 
 export const harness = async (
-  options: ShopOptions & { env?: Record<string, string> } = {},
+  options: ShopOptions & { env?: Record<string, string>; prepare?: (app: FastifyInstance) => void } = {},
 ): Promise<Harness> => {
-  const { env: extraEnv = {}, ...shopOptions } = options;
+  // `prepare` may add routes that behave as no route of ours does.
+  const { env: extraEnv = {}, prepare = () => {}, ...shopOptions } = options;
   const database = await freshDatabase();
   const env = { TRUST_PROXY: '1', PORT: '0', LOG_LEVEL: 'info', ...database.env, ...extraEnv };
   const offset = { ms: 0 };
@@ -88,6 +89,7 @@ export const harness = async (
     log: pino({ level: config.logLevel }, { write: (line: string) => void logs.push(line) }),
   });
   const app = await buildApp(ctx);
+  prepare(app);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const check = config.role === 'worker' ? () => {} : openApiChecker(app.swagger());
 

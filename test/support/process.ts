@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { inject, onTestFinished } from 'vitest';
@@ -84,19 +85,26 @@ interface Started {
 interface SpawnOptions {
   /** Runs as this user; for root, who may do everything. */
   uid?: number;
+  /** Where standard output goes instead of to the test. */
+  stdoutTo?: string;
   /** `ulimit -f`, in the shell's own blocks: the disk is full beyond it. */
   fileSizeLimit?: number;
 }
 
 /** PATH is all that comes from outside, so that no setting of the machine decides a test. */
-export const launch = (args: string[], env: Env, { uid, fileSizeLimit }: SpawnOptions = {}): Started => {
+export const launch = (
+  args: string[],
+  env: Env,
+  { uid, fileSizeLimit, stdoutTo }: SpawnOptions = {},
+): Started => {
   const command = [process.execPath, COMMAND, ...args];
-  const [file = '', ...rest] = fileSizeLimit
-    ? ['sh', '-c', `ulimit -f ${fileSizeLimit}; trap "" XFSZ; exec "$0" "$@"`, ...command]
-    : command;
+  const limit = fileSizeLimit ? `ulimit -f ${fileSizeLimit}; trap "" XFSZ; ` : '';
+  const script = `${limit}exec "$0" "$@"${stdoutTo ? ` >>${stdoutTo}` : ''}`;
+  const [file = '', ...rest] = fileSizeLimit || stdoutTo ? ['sh', '-c', script, ...command] : command;
   const child = spawn(file, rest, {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
+    // A stop answers for a while before it closes; tests that are not about that need not wait.
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, DRAIN_SECONDS: '0', ...env },
     stdio: 'pipe',
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
@@ -173,6 +181,8 @@ export interface ServerProcess {
   /** Both streams so far. */
   readonly stdout: string;
   readonly stderr: string;
+  /** Standard output itself, for tests that stop reading it. */
+  output: Readable;
   /** Standard output as log lines; throws where a whole line is not JSON. */
   logs(): LogLine[];
   ended: Promise<Ended>;
@@ -238,6 +248,7 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
     url,
     port,
     pid: child.pid as number,
+    output: child.stdout,
     get stdout() {
       return out.stdout;
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withoutPorts } from '../../src/http/forwarded-for.ts';
 import { addressKey } from '../../src/http/rate-limit.ts';
 
 describe('whom a request counts for', () => {
@@ -17,4 +18,15 @@ describe('whom a request counts for', () => {
     expect(addressKey('::1')).not.toBe(addressKey('127.0.0.1'));
     expect(addressKey('not an address')).toBe('not an address');
   });
+});
+
+it.each([
+  ['192.0.2.1:5678', '192.0.2.1'],
+  ['[2001:db8::1]:443', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['192.0.2.1:1,  10.0.0.1:2,[::1]:3', '192.0.2.1, 10.0.0.1, ::1'],
+  ['nonsense:80', 'nonsense:80'],
+])('of %s in X-Forwarded-For the addresses are %s', (sent, addresses) => {
+  expect(withoutPorts(sent)).toBe(addresses);
 });

@@ -30,13 +30,14 @@ describe('without any setting', () => {
       logLevel: 'info',
       publicUrl: 'http://127.0.0.1:3000',
       metricsToken: null,
+      drainMs: 4_000,
     });
   });
 
   it('takes an empty setting and one of spaces as none', () => {
     const names = [
       ...['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'SECRET_KEY', 'TRUST_PROXY', 'ROLE', 'LOG_LEVEL'],
-      ...['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'PUBLIC_URL', 'METRICS_TOKEN'],
+      ...['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'PUBLIC_URL', 'METRICS_TOKEN', 'DRAIN_SECONDS'],
     ];
     for (const blank of ['', '  '])
       expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])))).toEqual(readConfig({}));
@@ -71,6 +72,8 @@ describe('a good value', () => {
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [{ PUBLIC_URL: 'https://returns.example.com/' }, { publicUrl: 'https://returns.example.com' }],
     [{ METRICS_TOKEN: 'figures' }, { metricsToken: 'figures' }],
+    [{ DRAIN_SECONDS: '0' }, { drainMs: 0 }],
+    [{ DRAIN_SECONDS: '60' }, { drainMs: 60_000 }],
     [{ TRUST_PROXY: 'off' }, { trustProxy: false }],
     [{ TRUST_PROXY: 'false' }, { trustProxy: false }],
     [{ TRUST_PROXY: '0' }, { trustProxy: false }],
@@ -95,6 +98,9 @@ describe('a wrong value', () => {
     ['PORT', '80.5'],
     ['PORT', '0x50'],
     ['PORT', '1e3'],
+    ['DRAIN_SECONDS', '61'],
+    ['DRAIN_SECONDS', '1.5'],
+    ['DRAIN_SECONDS', '-1'],
     ['DATABASE_URL', 'mysql://user:pw@db/handback', { SECRET_KEY: KEY }],
     ['DATABASE_URL', 'localhost:5432', { SECRET_KEY: KEY }],
 

@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { VERSION } from '../../version.ts';
 import { type Answers, withAnswers } from './answers.ts';
@@ -64,6 +64,23 @@ export const describeApi = async (
     transformObject: (document) =>
       complete(withAnswers(withNeededSchemas(transformObject(document)), api.answers)),
   });
+};
+
+/** The document at /openapi.json, for everybody; written out once, since it is large and never changes. */
+export const serveDocument = (
+  app: FastifyInstance,
+  read: () => object,
+  onRequest: onRequestAsyncHookHandler[] = [],
+): void => {
+  let bytes: Buffer | undefined;
+  app.get(
+    '/openapi.json',
+    { config: { keyless: true }, schema: { hide: true }, onRequest },
+    (_request, reply) => {
+      bytes ??= Buffer.from(JSON.stringify(read()));
+      return reply.type('application/json; charset=utf-8').send(bytes);
+    },
+  );
 };
 
 const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig });

@@ -1,0 +1,88 @@
+import { fstatSync, write } from 'node:fs';
+import { isatty } from 'node:tty';
+import { type Logger, pino } from 'pino';
+
+// Log lines go to standard output without ever holding up the service: what a full disk, a closed pipe or a slow reader does
+// not take is dropped and counted (decision 94). One write is under way at a time; lines that come meanwhile share the next.
+
+/** In characters. Beyond this lines are dropped. */
+const MOST_WAITING = 1024 * 1024;
+const STDOUT = 1;
+
+/** Writes all it can and says how many bytes that were; fewer than given means that the rest was not taken. */
+type Write = (bytes: Buffer, done: (written: number) => void) => void;
+
+/** Files and devices. Done by another thread, which waits no longer than a disk takes. */
+const writeToFile: Write = (bytes, done) => {
+  const from = (start: number): void =>
+    write(STDOUT, bytes, start, bytes.length - start, null, (error, count) => {
+      if (error || count === 0) done(start);
+      else if (start + count < bytes.length) from(start + count);
+      else done(bytes.length);
+    });
+  from(0);
+};
+
+/** Pipes and terminals. A thread could wait for their reader for ever; Node's stream waits for an event. */
+const writeToStream: Write = (bytes, done) => {
+  process.stdout.write(bytes, (error) => done(error ? 0 : bytes.length));
+};
+
+const standardOutput = (): Write => {
+  const stat = fstatSync(STDOUT);
+  if (!stat.isFIFO() && !stat.isSocket() && !isatty(STDOUT)) return writeToFile;
+  // A closed pipe also reports through the callback of each write.
+  process.stdout.on('error', () => {});
+  return writeToStream;
+};
+
+const lineCount = (text: string | Buffer): number => {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+};
+
+/** What pino writes its lines to. */
+export const boundedDestination = (writeBytes: Write, onDropped: (lines: number) => void) => {
+  let waiting = '';
+  let writing = false;
+  let isMidLine = false;
+  let whenWritten: (() => void)[] = [];
+
+  const writeNext = (): void => {
+    writing = waiting !== '';
+    if (!writing) {
+      for (const resolve of whenWritten.splice(0)) resolve();
+      return;
+    }
+    // After half a line the next one begins on a line of its own.
+    const bytes = Buffer.from(isMidLine ? `\n${waiting}` : waiting);
+    waiting = '';
+    writeBytes(bytes, (written) => {
+      if (written < bytes.length) onDropped(lineCount(bytes.subarray(written)));
+      if (written > 0) isMidLine = bytes[written - 1] !== 0x0a;
+      writeNext();
+    });
+  };
+
+  return {
+    write(line: string): void {
+      if (waiting.length + line.length > MOST_WAITING) {
+        onDropped(1);
+        return;
+      }
+      waiting += line;
+      if (writing) return;
+      writing = true;
+      setImmediate(writeNext);
+    },
+    /** Calls back once everything so far is written or dropped. */
+    flush(done: () => void): void {
+      whenWritten = [...whenWritten, done];
+      if (!writing) writeNext();
+    },
+  };
+};
+
+export const createLog = (level: string, onDropped: (lines: number) => void): Logger =>
+  pino({ level }, boundedDestination(standardOutput(), onDropped));

@@ -1,0 +1,53 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from './context.ts';
+import { describeError } from './describe-error.ts';
+
+/** Requests under way are cut off so long after the stop began, or so long after a longer drain: decision 88. */
+const ANSWER_WITHIN_MS = 8_000;
+const AFTER_DRAIN_MS = 4_000;
+/** Beyond that: the rest of a webhook exchange (10 s in all), the database, the last log lines. */
+const WEBHOOKS_MORE_MS = 2_700;
+const DATABASE_MS = 600;
+const LOG_MS = 400;
+
+export interface Running {
+  app: FastifyInstance;
+  ctx: Context;
+  stopJanitor(): void;
+  stopWebhooks(): Promise<void>;
+}
+
+const answersEndMs = (drainMs: number): number => Math.max(ANSWER_WITHIN_MS, drainMs + AFTER_DRAIN_MS);
+
+/** A stop takes no longer than this, whatever hangs. */
+export const longestStopMs = (drainMs: number): number =>
+  answersEndMs(drainMs) + WEBHOOKS_MORE_MS + DATABASE_MS + LOG_MS;
+
+/** Not ready any more → answer everybody for a while → close connections → webhooks → database. */
+export const stop = async (
+  { app, ctx, stopJanitor, stopWebhooks }: Running,
+  drainMs: number,
+): Promise<void> => {
+  const startedAt = performance.now();
+  const leftUntil = (endMs: number) => Math.max(0, startedAt + endMs - performance.now());
+  const atMost = async (work: Promise<unknown>, ms: number, what: string): Promise<void> => {
+    const late = pause(ms, `${what} took too long`, { ref: false });
+    const failed = (error: unknown) => ctx.log.warn({ fault: describeError(error) }, `${what} failed`);
+    const said = await Promise.race([work.then(() => null, failed), late]);
+    if (typeof said === 'string') ctx.log.warn(said);
+  };
+
+  app.drain.begin();
+  stopJanitor();
+  const webhooksStopped = stopWebhooks();
+  // A rejection before anybody waits for it must not count as unhandled.
+  webhooksStopped.catch(() => {});
+  if (drainMs > 0) await pause(drainMs);
+  const answersEnd = answersEndMs(drainMs);
+  await app.drain.finish(leftUntil(answersEnd));
+  await atMost(webhooksStopped, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'stopping the webhooks');
+  await atMost(ctx.close(), DATABASE_MS, 'closing the database');
+  ctx.log.info('stopped');
+  await atMost(new Promise((resolve) => ctx.log.flush(resolve)), LOG_MS, 'writing the log');
+};

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { expectError, overSocket } from '../support/api.ts';
+import { type Harness, harness } from '../support/harness.ts';
+import { until } from '../support/until.ts';
+
+const LIST = `${BASE_PATH}/offline-repairs`;
+
+/** The limits are those of Node's server; here they are shorter, so that nobody waits half a minute. */
+const impatient = async (): Promise<Harness> => {
+  const t = await harness();
+  t.app.server.headersTimeout = 300;
+  t.app.server.requestTimeout = 600;
+  t.app.server.setTimeout(1_500);
+  return t;
+};
+
+const open = async (t: Harness, bytes = ''): Promise<Socket> => {
+  const socket = connect(Number(new URL(t.url).port), '127.0.0.1').on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  if (bytes) socket.write(bytes);
+  return socket;
+};
+
+const connections = (t: Harness): Promise<number> =>
+  new Promise((resolve, reject) =>
+    t.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+const noneLeft = (t: Harness) =>
+  until('the service has closed every connection', async () => (await connections(t)) === 0, 15_000);
+
+/** Sends a little of it every 50 ms, for as long as anybody listens. */
+const drip = async (socket: Socket, bytes: string): Promise<void> => {
+  while (socket.writable) {
+    socket.write(bytes);
+    await pause(50);
+  }
+};
+
+describe('a connection is closed', () => {
+  it.each([
+    ['sends nothing', '', ''],
+    ['sends its head too slowly', `GET ${LIST} HTTP/1.1\r\nhost: test\r\nx-a: `, 'x'],
+    [
+      'sends its body too slowly',
+      `POST ${LIST} HTTP/1.1\r\nhost: test\r\nx-api-key: KEY\r\ncontent-length: 9999\r\n\r\n`,
+      ' ',
+    ],
+  ])('with a 408 when the caller %s', async (_what, head, then) => {
+    const t = await impatient();
+    const closed = overSocket(t.url, head.replace('KEY', t.client.apiKey));
+    expectError(await closed, 408);
+    // The caller keeps its side open, and goes on.
+    const stubborn = await open(t, head.replace('KEY', t.client.apiKey));
+    if (then) void drip(stubborn, then);
+    await noneLeft(t);
+    expect((await t.get('/offline-repairs')).status).toBe(200);
+  });
+
+  it('when the caller takes nothing of an answer', async () => {
+    const t = await impatient();
+    const page = await (await fetch(`${t.url}/docs/`, { headers: { connection: 'close' } })).text();
+    const script = /assets\/reference-[^"]+/.exec(page)?.[0];
+    const reader = await open(t, `GET /docs/${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
+    reader.pause();
+    await noneLeft(t);
+  });
+
+  it('not while it is kept alive between requests', async () => {
+    const t = await impatient();
+    const ask = `GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n`;
+    const socket = await open(t, ask);
+    await once(socket, 'data');
+    // Longer than every limit for requests.
+    await pause(3_000);
+    socket.write(ask);
+    await once(socket, 'data');
+  });
+});
+
+describe('a body that is not wanted any more', () => {
+  const LENGTH = 100 * 1024 * 1024;
+
+  it('is not taken in: the answer comes, then the connection is closed', async () => {
+    const t = await harness();
+    const served: Socket[] = [];
+    t.app.server.on('connection', (socket) => served.push(socket));
+    const refusals: [number, string][] = [
+      [401, `POST ${LIST} HTTP/1.1\r\nhost: test\r\ncontent-length: ${LENGTH}\r\n\r\n`],
+      [401, `POST ${LIST} HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n6400000\r\n`],
+      [
+        413,
+        `POST ${LIST} HTTP/1.1\r\nhost: test\r\nx-api-key: ${t.client.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${LENGTH}\r\n\r\n`,
+      ],
+      [405, `DELETE ${LIST} HTTP/1.1\r\nhost: test\r\ncontent-length: ${LENGTH}\r\n\r\n`],
+      [400, `POST ${LIST} HTTP/1.1\r\ncontent-length: ${LENGTH}\r\n\r\n`],
+    ];
+    for (const [status, head] of refusals) {
+      const socket = await open(t, head);
+      let answer = '';
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      const piece = Buffer.alloc(64 * 1024, ' ');
+      for (let sent = 0; sent < LENGTH && socket.writable; sent += piece.length)
+        if (!socket.write(piece))
+          await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
+      await until('the connection is closed', () => socket.closed);
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+      expect(served.at(-1)?.bytesRead).toBeLessThan(5 * 1024 * 1024);
+    }
+    await noneLeft(t);
+  });
+
+  it('keeps the connection where it has come whole already', async () => {
+    const t = await harness();
+    const answer = await t.post('/offline-repairs', {}, { key: null });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('connection')).toBe('keep-alive');
+  });
+});

@@ -1,0 +1,23 @@
+import { afterAll, expect, it } from 'vitest';
+import { closeBrowser, openWindow } from '../support/browser.ts';
+import { harness } from '../support/harness.ts';
+
+afterAll(closeBrowser);
+
+it('the reference page shows the API, with nothing from another host', async () => {
+  const t = await harness();
+  const page = await openWindow(t);
+  await page.goto('/docs');
+  expect(new URL(page.url()).pathname).toBe('/docs/');
+  await page
+    .getByRole('heading', { name: /Handback/ })
+    .first()
+    .waitFor();
+  const folder = process.env['SCREENSHOTS'];
+  if (folder) await page.screenshot({ path: `${folder}/reference.png` });
+  const { tags = [] } = t.app.swagger() as { tags?: { name: string }[] };
+  expect(tags.length).toBeGreaterThan(1);
+  for (const { name } of tags)
+    await page.getByText(name, { exact: true }).first().waitFor();
+  await expect.poll(() => page.title()).toContain('Handback');
+});

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { describeError } from '../../src/describe-error.ts';
+import { ServiceError } from '../../src/errors.ts';
+
+const SECRET = 'quokka';
+const thrown = (work: () => unknown): unknown => {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+};
+
+const withFields = (error: Error, fields: object) => Object.assign(error, fields);
+
+it.each([
+  ['a parser that quotes the text', thrown(() => JSON.parse(`{"name": ${SECRET}}`))],
+  ['V8 that quotes a value', thrown(() => Object.assign(SECRET, { length: 1 }))],
+  ['Node that quotes an argument', thrown(() => Buffer.from('x', SECRET as 'utf8'))],
+  [
+    'a database that quotes a row',
+    withFields(new Error(SECRET), { code: '23505', severity: 'ERROR', detail: SECRET }),
+  ],
+  ['a library', new Error(`could not use ${SECRET}`)],
+  ['a message that looks like a frame', new Error(`no\n    at ${SECRET}\n    at ${SECRET}`)],
+  ['a cause', new ServiceError('INTERNAL', { cause: new Error(SECRET) })],
+  ['text', SECRET],
+])('an error in the log quotes nobody: %s', (_what, error) => {
+  const described = JSON.stringify(describeError(error));
+  expect(described).not.toContain(SECRET);
+  if (error instanceof Error) expect(described).toContain('describe-error.test.ts');
+});
+
+it('what is safe to tell is told', () => {
+  expect(
+    describeError(new ServiceError('UNAVAILABLE', { message: 'The database does not answer.' })),
+  ).toMatchObject({
+    message: 'The database does not answer.',
+  });
+  const refused = withFields(new Error('connect ECONNREFUSED 127.0.0.1:5432'), {
+    code: 'ECONNREFUSED',
+    syscall: 'connect',
+    errno: -111,
+  });
+  expect(describeError(new ServiceError('UNAVAILABLE', { cause: refused }))).toMatchObject({
+    cause: { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:5432' },
+  });
+  expect(describeError(new Error('Query read timeout'))).toMatchObject({ message: 'Query read timeout' });
+  const duplicate = withFields(new Error(SECRET), { code: '23505', severity: 'ERROR', table: 'users' });
+  expect(describeError(duplicate)).toMatchObject({ code: '23505', table: 'users' });
+});
