@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, OnQuery } from './database.ts';
 import { openPostgres } from './postgres.ts';
-import { openSqlite } from './sqlite.ts';
+import { openSqlite } from './sqlite/open.ts';
 
 export const openDatabase = (config: Pick<Config, 'databaseUrl' | 'dataDir'>, onQuery: OnQuery): Database => {
   if (config.databaseUrl) return openPostgres(config.databaseUrl, onQuery);

@@ -4,6 +4,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
+import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/tables.ts';
 import { sha256 } from '../secrets.ts';
 import { shopFrom } from '../shops/plans.ts';
@@ -12,8 +13,6 @@ export const SESSION_MS = 12 * 60 * 60 * 1000;
 /** 256 random bits: beyond guessing, so a plain SHA-256 protects them at rest. */
 const TOKEN_BYTES = 32;
 const TOKEN = /^[0-9a-f]{64}$/;
-const PRUNED_AT_ONCE = 1000;
-
 /** The person behind a session. */
 export interface SignedInUser {
   id: string;

@@ -3,6 +3,7 @@ import type { WebhookEventName } from '../../contract/webhook-event.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { blank } from '../db/known-statements.ts';
+import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { DeliveryStatus } from '../db/tables.ts';
 import { lowestId } from '../ids.ts';
 
@@ -200,8 +201,6 @@ export const countWaiting = async (db: Db): Promise<number> =>
 export const oldestWaiting = async (db: Db): Promise<number | null> =>
   (await waiting(db).select('created_at').orderBy('created_at').limit(1).executeTakeFirst())?.created_at ??
   null;
-
-const PRUNED_AT_ONCE = 1000;
 
 /** Forgets deliveries of long ago, a bounded number at a time so that nobody waits long; true when more is left. */
 export const forgetOldDeliveries = async (db: Db, beforeMs: number): Promise<boolean> => {

@@ -1,0 +1,64 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { sweep } from '../../src/janitor.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
+import { ENGINE, type Harness, harness } from '../support/harness.ts';
+
+const OLD_ROWS = 200_000;
+
+const numbers = (count: number) =>
+  ENGINE === 'sqlite'
+    ? sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)}) select i from n) as n`
+    : sql`generate_series(1, ${sql.lit(count)}) as n(i)`;
+
+const addOldKeys = ({ ctx }: Harness, count: number, bytes: number) =>
+  sql`insert into idempotency_keys (client_id, key, body_hash, answer, created_at)
+    select ${sql.lit(UNKNOWN_ID)}, 'key-' || n.i, 'hash', ${sql.lit('x'.repeat(bytes))}, n.i from ${numbers(count)}`.execute(
+    ctx.db,
+  );
+
+/** Sweeps, and tells the longest time that nothing else could run. */
+const longestBlock = async (t: Harness): Promise<number> => {
+  let longestMs = 0;
+  let swept = false;
+  const watched = (async () => {
+    for (let last = performance.now(); !swept; last = performance.now()) {
+      await nextTurn();
+      longestMs = Math.max(longestMs, performance.now() - last);
+    }
+  })();
+  await sweep(t.ctx);
+  swept = true;
+  await watched;
+  return longestMs;
+};
+
+describe('clearing away', () => {
+  it('goes in small steps, and answers requests in between', async () => {
+    const t = await harness();
+    await addOldKeys(t, OLD_ROWS, 10);
+    let answered = 0;
+    let swept = false;
+    const reader = (async () => {
+      while (!swept) {
+        expect((await t.get('/offline-repairs')).status).toBe(200);
+        answered += 1;
+      }
+    })();
+    const blockedMs = await longestBlock(t);
+    swept = true;
+    await reader;
+    // In one go it takes more than a second on SQLite. Another process may take the core for a while.
+    expect(blockedMs).toBeLessThan(400);
+    expect(answered).toBeGreaterThan(5);
+    const left = await t.ctx.db.selectFrom('idempotency_keys').select('key').execute();
+    expect(left).toEqual([]);
+  });
+
+  it('takes no longer where each row is as large as can be', async () => {
+    const t = await harness();
+    await addOldKeys(t, 1000, 250_000);
+    expect(await longestBlock(t)).toBeLessThan(400);
+  });
+});
