@@ -6,7 +6,8 @@ import type { Database } from './db/database.ts';
 import { type KnownStatements, knownStatements } from './db/known-statements.ts';
 import { openDatabase } from './db/open.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { checkSecretKey, type SecretBox, secretBox, secretKeyOf } from './secrets.ts';
+import { openSecrets } from './secret-keys.ts';
+import type { SecretBox } from './secrets.ts';
 import { type AddressGuard, addressGuard, type Resolve } from './webhooks/address-guard.ts';
 
 /** Everything the house stands on, put together once; actions and routes get it as their first argument. */
@@ -34,8 +35,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
   const database = openDatabase(config, metrics.observeQuery);
   try {
     await database.migrate();
-    const secrets = secretBox(secretKeyOf(config));
-    await checkSecretKey(database.db, secrets);
+    const secrets = await openSecrets(config, database.db);
     return {
       ...database,
       config,

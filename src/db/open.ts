@@ -1,15 +1,29 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, OnQuery } from './database.ts';
 import { openPostgres } from './postgres.ts';
+import { lockFolder } from './sqlite/folder-lock.ts';
 import { openSqlite } from './sqlite/open.ts';
 
-export const openDatabase = (config: Pick<Config, 'databaseUrl' | 'dataDir'>, onQuery: OnQuery): Database => {
+type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
+
+export const openDatabase = (config: Where, onQuery: OnQuery): Database => {
   if (config.databaseUrl) return openPostgres(config.databaseUrl, onQuery);
-  makeFolder(config.dataDir);
-  accessSync(config.dataDir, constants.W_OK);
+  prepareFolder(config.dataDir);
   return openSqlite(join(config.dataDir, 'handback.sqlite'), onQuery);
+};
+
+/** For a process that serves: on SQLite there may be only one. Commands work beside it. */
+export const claimDatabase = ({ databaseUrl, dataDir }: Where): void => {
+  if (databaseUrl) return;
+  prepareFolder(dataDir);
+  lockFolder(dataDir);
+};
+
+const prepareFolder = (path: string): void => {
+  makeFolder(path);
+  accessSync(path, constants.W_OK);
 };
 
 /** Folder by folder: Node's own recursive way never ends where a file system takes no folders. */
@@ -17,6 +31,8 @@ const makeFolder = (path: string): void => {
   if (!existsSync(dirname(path))) makeFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
+    // Whatever the umask left of it.
+    chmodSync(path, 0o700);
   } catch (error) {
     // There already, perhaps by another process that starts at the same time.
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -47,7 +47,8 @@ export interface ApiClientTable {
   name: string;
   key_hash: Fixed<string>;
   webhook_url: string | null;
-  webhook_secret: Fixed<string>;
+  /** Sealed for this row (`api-clients/webhook-secret.ts`). */
+  webhook_secret: string;
   last_used_at: number | null;
   revoked_at: number | null;
   created_at: Fixed<number>;

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { openWebhookSecret } from '../api-clients/webhook-secret.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { createAgenda } from './agenda.ts';
@@ -118,7 +119,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     const startedAt = ctx.clock.now();
     const { statusCode, error, timedOut } = await sender.send({
       url: receiver.url,
-      secret: secrets.open(receiver.sealedSecret),
+      secret: secrets.open(delivery.clientId, receiver.sealedSecret),
       id: delivery.id,
       event: delivery.event,
       attempt: delivery.attempts.length + 1,
@@ -209,12 +210,13 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
 const secretCache = (ctx: Context) => {
   const opened = new Map<string, string>();
   return {
-    open(sealed: string): string {
-      const known = opened.get(sealed);
+    open(clientId: string, sealed: string): string {
+      const name = `${clientId} ${sealed}`;
+      const known = opened.get(name);
       if (known !== undefined) return known;
       if (opened.size >= 10_000) opened.clear();
-      const secret = ctx.secrets.open(sealed);
-      opened.set(sealed, secret);
+      const secret = openWebhookSecret(ctx.secrets, clientId, sealed);
+      opened.set(name, secret);
       return secret;
     },
   };

@@ -23,7 +23,7 @@ const COMMAND = join(ROOT, 'bin', 'handback.js');
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile');
 const READY_WITHIN_MS = 40_000;
 const STOPPED_WITHIN_MS = 20_000;
-export const SECRET_KEY = 'a secret key for tests, long enough';
+export const SECRET_KEY = 'a secret key for tests that is long enough';
 
 export type Env = Record<string, string>;
 
@@ -85,14 +85,22 @@ interface SpawnOptions {
   uid?: number;
   /** `ulimit -f`, in the shell's own blocks: the disk is full beyond it. */
   fileSizeLimit?: number;
+  umask?: number;
 }
 
 /** PATH is all that comes from outside, so that no setting of the machine decides a test. */
-export const launch = (args: string[], env: Env, { uid, fileSizeLimit }: SpawnOptions = {}): Started => {
+export const launch = (
+  args: string[],
+  env: Env,
+  { uid, fileSizeLimit, umask }: SpawnOptions = {},
+): Started => {
   const command = [process.execPath, COMMAND, ...args];
-  const [file = '', ...rest] = fileSizeLimit
-    ? ['sh', '-c', `ulimit -f ${fileSizeLimit}; trap "" XFSZ; exec "$0" "$@"`, ...command]
-    : command;
+  const limits = [
+    ...(fileSizeLimit === undefined ? [] : [`ulimit -f ${fileSizeLimit}; trap "" XFSZ`]),
+    ...(umask === undefined ? [] : [`umask ${umask.toString(8)}`]),
+  ];
+  const [file = '', ...rest] =
+    limits.length > 0 ? ['sh', '-c', [...limits, 'exec "$0" "$@"'].join('; '), ...command] : command;
   const child = spawn(file, rest, {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
