@@ -3,6 +3,8 @@ import type { Context } from './context.ts';
 import type { Db } from './db/database.ts';
 import { describeError } from './describe-error.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
+import { forgetOldAddresses } from './staff/known-places.ts';
+import { forgetOldFailures } from './staff/lock-out.ts';
 import { forgetExpiredSessions } from './staff/sessions.ts';
 import { KEPT_MS } from './webhooks/policy.ts';
 import { forgetOldDeliveries } from './webhooks/queue.ts';
@@ -13,6 +15,8 @@ const EVERY_MS = 10 * 60_000;
 const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
   forgetExpiredKeys,
   forgetExpiredSessions,
+  forgetOldFailures,
+  forgetOldAddresses,
   (db, nowMs) => forgetOldDeliveries(db, nowMs - KEPT_MS),
 ];
 

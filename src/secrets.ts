@@ -30,8 +30,8 @@ export interface SecretBox {
   open(sealed: string, place: Place): string;
   /** Whether the first key sealed it, for a place. */
   isCurrent(sealed: string): boolean;
-  /** Proves later that this text came from us, for this purpose. */
-  sign(purpose: string, text: string): string;
+  /** Proves later that this text came from us, for this purpose; by the first key, then as the others would have signed it. */
+  signatures(purpose: string, text: string): string[];
   isSigned(purpose: string, text: string, signature: string): boolean;
 }
 
@@ -70,7 +70,7 @@ export const secretBox = (secretKeys: readonly string[]): SecretBox => {
       );
     },
     isCurrent: (sealed) => SEALED.exec(sealed)?.[1] === first.id,
-    sign: (purpose, text) => signature(first, purpose, text).toString('base64url'),
+    signatures: (purpose, text) => keys.map((key) => signature(key, purpose, text).toString('base64url')),
     isSigned(purpose, text, given) {
       const bytes = Buffer.from(given, 'base64url');
       return keys

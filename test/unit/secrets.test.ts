@@ -77,7 +77,8 @@ describe('the secret box', () => {
   });
 
   it('knows its own signatures, for one purpose and text each, through a change of keys', () => {
-    const signature = box.sign('device', 'user-1');
+    const [signature = ''] = box.signatures('device', 'user-1');
+    expect(secretBox([OTHER_KEY, KEY]).signatures('device', 'user-1')[1]).toBe(signature);
     expect(secretBox([OTHER_KEY, KEY]).isSigned('device', 'user-1', signature)).toBe(true);
     expect(box.isSigned('device', 'user-2', signature)).toBe(false);
     expect(box.isSigned('session', 'user-1', signature)).toBe(false);

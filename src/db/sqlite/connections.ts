@@ -6,7 +6,7 @@ const OPEN_TIMEOUT_MS = 2000;
 const CACHED_STATEMENTS = 500;
 
 /** A connection with its prepared statements: Kysely prepares anew for every query, which costs more than most queries. */
-export interface Connection {
+interface Connection {
   readonly raw: Sqlite.Database;
   prepare(sql: string): Sqlite.Statement<unknown[]>;
 }
