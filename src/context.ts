@@ -32,15 +32,16 @@ export interface Overrides {
 /** Opens the database, brings its schema up to date and checks the key: after this the service can work. */
 export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
   const metrics = createMetrics();
+  const log = overrides.log ?? pino({ level: config.logLevel });
   const database = openDatabase(config, metrics.observeQuery);
   try {
-    await database.migrate();
+    await database.migrate((message) => log.warn(message));
     const secrets = await openSecrets(config, database.db);
     return {
       ...database,
       config,
       clock: overrides.clock ?? systemClock,
-      log: overrides.log ?? pino({ level: config.logLevel }),
+      log,
       metrics,
       known: knownStatements(),
       secrets,

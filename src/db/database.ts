@@ -1,5 +1,6 @@
 import type { CompiledQuery, Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { Notice } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
@@ -54,7 +55,7 @@ export interface Database {
   /** The same for short reads, which many requests share. */
   reads: Db;
   /** Brings the schema up to date, once, however many processes ask at the same time. */
-  migrate(): Promise<void>;
+  migrate(notice?: Notice): Promise<void>;
   rateLimiter(window: RateWindow): RateLimiterAbstract;
   rateGate(windows: RateWindows): RateGate;
   /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */

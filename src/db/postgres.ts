@@ -99,11 +99,11 @@ export const openPostgres = (connectionString: string, onQuery: OnQuery): Databa
     db,
     steady,
     reads,
-    async migrate() {
+    async migrate(notice = () => {}) {
       // On a connection of its own without a time limit: waiting for another process's migration is fine.
       const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connect({ max: 1 }) }) });
       try {
-        await migrateToLatest(alone, { id: 'uuid', unlogged: true, trigrams: true });
+        await migrateToLatest(alone, { id: 'uuid', unlogged: true, trigrams: true, notice });
       } finally {
         await alone.destroy();
       }

@@ -41,8 +41,9 @@ class Session implements DatabaseConnection {
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     const { writer, reader } = this.#settings.connections;
     if (this.#endTurn) return run<Row>(writer.prepare(sql), parameters);
-    const read = await patiently(() => reader.prepare(sql));
-    if (read.readonly) return patiently(() => run<Row>(read, parameters));
+    // Asked of the writer: the reader may not have heard yet of a table that was just changed.
+    const { readonly } = await patiently(() => writer.prepare(sql));
+    if (readonly) return patiently(() => run<Row>(reader.prepare(sql), parameters));
     const deadline = await this.#takeTurn();
     try {
       return await patiently(() => run<Row>(writer.prepare(sql), parameters), deadline);

@@ -46,7 +46,8 @@ export const openSqlite = (file: string, onQuery: OnQuery): Database => {
     db,
     steady: db,
     reads: db,
-    migrate: () => migrateToLatest(db, { id: 'text', unlogged: false, trigrams: false }),
+    migrate: (notice = () => {}) =>
+      migrateToLatest(db, { id: 'text', unlogged: false, trigrams: false, notice }),
     // One process, so counters need not outlive it nor be shared.
     rateLimiter: ({ name, points, seconds }) =>
       new RateLimiterMemory({ keyPrefix: name, points, duration: seconds }),
