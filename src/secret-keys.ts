@@ -31,9 +31,7 @@ export const openSecrets = async (
   try {
     box.open((await findCheck(db)) ?? '', CHECK_PLACE);
   } catch {
-    throw new ConfigError(
-      'SECRET_KEY is not the key this database was set up with, and no listed key opens what it sealed',
-    );
+    throw new ConfigError('SECRET_KEY does not hold the key that this database was set up with');
   }
   return box;
 };

@@ -8,7 +8,7 @@ interface Count {
 /** From so many keys on, those whose window has ended are looked for and forgotten. */
 const FIRST_SWEEP = 1000;
 
-/** Counts in this process, for an engine that serves only one; by a clock that nobody sets, so that a jump of the time changes nothing. */
+/** Counts in this process, for an engine that serves only one; by a clock that nobody sets, so that a jump of the time changes nothing (decision 103). */
 export const memoryRateGate = (windows: RateWindows): RateGate => {
   const counted = windows.map((window) => ({ window, count: counter(window.seconds * 1000) }));
   return (key) => {

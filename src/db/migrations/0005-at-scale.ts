@@ -30,7 +30,7 @@ export const atScale: SchemaChange = async (db, { id, trigrams, notice }) => {
       .execute();
 };
 
-/** The user may not create it, or the server does not have it; anything else fails the migration. */
+/** The user may not create it, or the server does not have it; anything else fails the migration (decision 107). */
 const CANNOT_BE_HAD = new Set(['42501', '0A000', '58P01', '42704']);
 
 /** Where the extension cannot be had, searches still find everything, by reading every text of the shop. */

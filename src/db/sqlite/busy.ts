@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 
-/** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up. */
+/** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (decision 100). */
 export const BUSY_WAIT_MS = 2000;
 const LONGEST_PAUSE_MS = 20;
 

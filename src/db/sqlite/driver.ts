@@ -42,8 +42,9 @@ class Session implements DatabaseConnection {
     const { writer, reader } = this.#settings.connections;
     if (this.#endTurn) return run<Row>(writer.prepare(sql), parameters);
     // Asked of the writer: the reader may not have heard yet of a table that was just changed.
-    const { readonly } = await patiently(() => writer.prepare(sql));
-    if (readonly) return patiently(() => run<Row>(reader.prepare(sql), parameters));
+    const isRead = () => writer.prepare(sql).readonly;
+    const read = await patiently(() => (isRead() ? run<Row>(reader.prepare(sql), parameters) : null));
+    if (read) return read;
     const deadline = await this.#takeTurn();
     try {
       return await patiently(() => run<Row>(writer.prepare(sql), parameters), deadline);
