@@ -5,6 +5,9 @@ import { ENGINE } from '../support/harness.ts';
 import { cli, makeShop, migratedDatabase, startServer, timed } from '../support/process.ts';
 import { holdWriteLock } from '../support/sqlite-lock.ts';
 
+const median = (times: number[]): number =>
+  times.toSorted((one, other) => one - other)[times.length >> 1] ?? 0;
+
 describe.runIf(ENGINE === 'sqlite')('another program that holds the write lock', () => {
   it('stops neither health checks nor reads; creations are a 503 in time, and work again afterwards', async () => {
     const env = await migratedDatabase();
@@ -33,7 +36,7 @@ describe.runIf(ENGINE === 'sqlite')('another program that holds the write lock',
     const watched = watch();
     // Its last use cannot be noted, and it does not wait for that.
     const firstUse = await timed(() => server.get('/offline-repairs', { key: unused.apiKey }));
-    expect([firstUse.value.status, firstUse.ms < 1000]).toEqual([200, true]);
+    expect([firstUse.value.status, firstUse.ms < 1900]).toEqual([200, true]);
     // In waves, so that some arrive while others have waited for a while.
     const waves = [0, 700, 1400, 2100].map(async (afterMs, wave) => {
       await pause(afterMs);
@@ -46,8 +49,11 @@ describe.runIf(ENGINE === 'sqlite')('another program that holds the write lock',
     expect(refused[0]?.value.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(Math.max(...refused.map(({ ms }) => ms))).toBeLessThan(5000);
     expect(seen.statuses).toEqual(new Set([200]));
-    expect(Math.max(...seen.healthz)).toBeLessThan(500);
-    expect(Math.max(...seen.reads)).toBeLessThan(1000);
+    // One wait inside SQLite would take 2 s. The rest is what a busy machine may need.
+    for (const times of [seen.healthz, seen.reads]) {
+      expect(median(times)).toBeLessThan(500);
+      expect(Math.max(...times)).toBeLessThan(1900);
+    }
     expect(seen.reads.length).toBeGreaterThan(10);
 
     await letGo();
