@@ -9,7 +9,7 @@ import type { Engine } from './measurement.ts';
 // Databases to measure on, any number of an engine: on PostgreSQL all on one server that writes to disk as a real one
 // does, on SQLite a folder each.
 
-const SECRET_KEY = 'a secret key for benchmarks, long enough';
+const SECRET_KEY = 'a secret key for benchmarks that is long enough';
 
 export interface TestDatabase {
   engine: Engine;

@@ -19,6 +19,7 @@ import { listen } from './cli/listen.ts';
 import { CliFailure, print } from './cli/output.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { type Context, openContext } from './context.ts';
+import { claimDatabase } from './db/open.ts';
 import { explainStartFailure } from './start-failure.ts';
 import { VERSION } from './version.ts';
 
@@ -62,7 +63,9 @@ const program = (): Command => {
     .action(async () => {
       // Only here: the other commands start in half the time without the web server.
       const { serve } = await import('./main.ts');
-      const ctx = await openContext(readConfig(process.env));
+      const config = readConfig(process.env);
+      claimDatabase(config);
+      const ctx = await openContext(config);
       await serve(ctx, (line) => process.stderr.write(`${line}\n`)).catch(async (error) => {
         await ctx.close();
         throw error;
@@ -136,6 +139,11 @@ const program = (): Command => {
   command(client, 'list', "a shop's clients")
     .requiredOption('--shop <id>', 'the shop')
     .action(({ json, ...options }) => once(json, (ctx) => commands.clientList(ctx, options)));
+
+  const secrets = handback.command('secrets').description('what is sealed with SECRET_KEY');
+  command(secrets, 'reseal', 'seal everything anew with the first key of SECRET_KEY').action(({ json }) =>
+    once(json, commands.secretsReseal),
+  );
 
   handback
     .command('listen')

@@ -25,7 +25,8 @@ export interface Config {
   readonly databaseUrl: string | null;
   readonly poolSizes: PoolSizes;
   readonly dataDir: string;
-  readonly secretKey: string | null;
+  /** The first one seals, all of them open; null: those in the data folder. */
+  readonly secretKeys: readonly string[] | null;
   /** How many proxies stand before us, or which addresses they have. */
   readonly trustProxy: false | number | string[];
   readonly allowPrivateWebhooks: boolean;
@@ -89,14 +90,21 @@ const poolSizes = (name: string, value: string): PoolSizes => {
   return { ...POOL_SIZES, ...Object.fromEntries(given) };
 };
 
-export const SECRET_KEY_LENGTH = 32;
-const secretKey = (name: string, value: string): string => {
-  if (value.length < SECRET_KEY_LENGTH)
-    throw new ConfigError(
-      `${name} must be at least ${SECRET_KEY_LENGTH} characters long (openssl rand -hex 32 makes one)`,
-    );
-  return value;
+const SECRET_KEY_LENGTH = 32;
+/** Keys separated by commas or line ends; `refuse` throws where there is none, or one is too short to be safe. */
+export const secretKeysIn = (text: string, refuse: () => never): string[] => {
+  const keys = text
+    .split(/[,\r\n]/)
+    .map((key) => key.trim())
+    .filter(Boolean);
+  return keys.length > 0 && keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : refuse();
 };
+const secretKeys = (name: string, value: string): string[] =>
+  secretKeysIn(value, () => {
+    throw new ConfigError(
+      `${name} must be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 makes one)`,
+    );
+  });
 
 /** In full only: the short forms some parsers take (`1.5`) would turn a slip of the finger into an address. */
 const isAddressOrNetwork = (value: string): boolean =>
@@ -136,7 +144,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     databaseUrl,
     poolSizes: setting('DATABASE_POOLS', poolSizes, POOL_SIZES),
     dataDir: resolve(setting('DATA_DIR', text, './data')),
-    secretKey: setting('SECRET_KEY', secretKey, null),
+    secretKeys: setting('SECRET_KEY', secretKeys, null),
     trustProxy: setting('TRUST_PROXY', proxies, false),
     allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),
@@ -145,7 +153,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     metricsToken: setting('METRICS_TOKEN', text, null),
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
-  if (databaseUrl && !config.secretKey)
+  if (databaseUrl && !config.secretKeys)
     throw new ConfigError(
       'SECRET_KEY is required with DATABASE_URL, the same in every process (openssl rand -hex 32 makes one)',
     );

@@ -7,7 +7,8 @@ import { openDatabase } from './db/open.ts';
 import { describeError } from './describe-error.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { checkSecretKey, type SecretBox, secretBox, secretKeyOf } from './secrets.ts';
+import { openSecrets } from './secret-keys.ts';
+import type { SecretBox } from './secrets.ts';
 import { type AddressGuard, addressGuard, type Resolve } from './webhooks/address-guard.ts';
 
 /** Everything the house stands on, put together once; actions and routes get it as their first argument. */
@@ -44,9 +45,8 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
   };
   const database = openDatabase(config, observer, overrides.ownClock);
   try {
-    await database.migrate();
-    const secrets = secretBox(secretKeyOf(config));
-    await checkSecretKey(database.db, secrets);
+    await database.migrate((message) => log.warn(message));
+    const secrets = await openSecrets(config, database.db);
     return {
       ...database,
       config,

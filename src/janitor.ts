@@ -1,6 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from './context.ts';
+import type { Db } from './db/database.ts';
 import { describeError } from './describe-error.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
+import { forgetOldAddresses } from './staff/known-places.ts';
+import { forgetOldFailures } from './staff/lock-out.ts';
 import { forgetExpiredSessions } from './staff/sessions.ts';
 import { KEPT_MS } from './webhooks/policy.ts';
 import { forgetOldDeliveries } from './webhooks/queue.ts';
@@ -8,24 +12,34 @@ import { forgetOldDeliveries } from './webhooks/queue.ts';
 const EVERY_MS = 10 * 60_000;
 
 /** What nobody may need any more; each step clears a bounded number of rows and says whether more is due. */
-const STEPS: ((ctx: Context) => Promise<boolean>)[] = [
-  (ctx) => forgetExpiredKeys(ctx.db, ctx.clock.now()),
-  (ctx) => forgetExpiredSessions(ctx.db, ctx.clock.now()),
-  (ctx) => forgetOldDeliveries(ctx.db, ctx.clock.now() - KEPT_MS),
+const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
+  forgetExpiredKeys,
+  forgetExpiredSessions,
+  forgetOldFailures,
+  forgetOldAddresses,
+  (db, nowMs) => forgetOldDeliveries(db, nowMs - KEPT_MS),
 ];
 
-export const sweep = async (ctx: Context): Promise<void> => {
-  for (const step of STEPS) while (await step(ctx));
+/** Clears away all that is due. Requests go in between the steps; a row that comes back after a power cut is cleared next time. */
+export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> => {
+  for (const step of STEPS)
+    while (!signal?.aborted && (await ctx.lightly((db) => step(db, ctx.clock.now())))) await nextTurn();
 };
 
 export const startJanitor = (ctx: Context): (() => void) => {
-  const timer = setInterval(
-    () =>
-      sweep(ctx).catch((error) =>
-        ctx.log.warn({ fault: describeError(error) }, 'clearing away failed; it will be tried again'),
-      ),
-    EVERY_MS,
-  );
+  const stopping = new AbortController();
+  let sweeping = false;
+  const timer = setInterval(async () => {
+    if (sweeping) return;
+    sweeping = true;
+    await sweep(ctx, stopping.signal).catch((error) =>
+      ctx.log.warn({ fault: describeError(error) }, 'clearing away failed; it will be tried again'),
+    );
+    sweeping = false;
+  }, EVERY_MS);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    stopping.abort();
+  };
 };

@@ -1,85 +1,111 @@
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type Config, ConfigError, SECRET_KEY_LENGTH } from './config.ts';
-import type { Db } from './db/database.ts';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Of what is sealed today: version, key id, then nonce, tag and cipher text in base64. Before there was only the last part. */
+const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9+/]+=*)$/;
 
 export const sha256 = (value: string): string => hash('sha256', value);
 
-/** Encrypts what must be read again later; hashes are for what need not. */
-export interface SecretBox {
-  seal(plain: string): string;
-  open(sealed: string): string;
+/** Where a sealed value is kept. It opens nowhere else: a secret copied to another row is worth nothing there. */
+export interface Place {
+  table: string;
+  column: string;
+  id: string;
 }
 
-export const secretBox = (secretKey: string): SecretBox => {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'handback secrets', 32));
+/** Encrypts what must be read again later; hashes are for what need not. The first key seals, all of them open (decision 104). */
+export interface SecretBox {
+  seal(plain: string, place: Place): string;
+  /** Throws where no key opens it, or where it was sealed for another place. */
+  open(sealed: string, place: Place): string;
+  /** Whether the first key sealed it, for a place. */
+  isCurrent(sealed: string): boolean;
+  /** Proves later that this text came from us, for this purpose; by the first key, then as the others would have signed it. */
+  signatures(purpose: string, text: string): string[];
+  isSigned(purpose: string, text: string, signature: string): boolean;
+}
+
+interface Key {
+  id: string;
+  sealing: Buffer;
+  signing: Buffer;
+}
+
+const derive = (secretKey: string, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
+
+/** The id tells keys apart, and nothing about them: it is a hash of something that is used for nothing else. */
+const keyFrom = (secretKey: string): Key => ({
+  id: hash('sha256', derive(secretKey, 'handback key id')).slice(0, 8),
+  sealing: derive(secretKey, 'handback secrets'),
+  signing: derive(secretKey, 'handback signatures'),
+});
+
+export const secretBox = (secretKeys: readonly string[]): SecretBox => {
+  const keys = secretKeys.map(keyFrom);
+  const [first] = keys;
+  if (!first) throw new Error('a secret box needs a key');
+  const signature = ({ signing }: Key, purpose: string, text: string): Buffer =>
+    createHmac('sha256', signing)
+      .update(JSON.stringify([purpose, text]))
+      .digest();
   return {
-    seal(plain) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, key, nonce);
-      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
-    },
-    open(sealed) {
-      const bytes = Buffer.from(sealed, 'base64');
-      const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return (
-        decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    seal: (plain, place) => `v1.${first.id}.${encrypt(first, plain, boundTo(first, place))}`,
+    open(sealed, place) {
+      const [, id, body] = SEALED.exec(sealed) ?? [];
+      if (!id || !body) return firstThatOpens(keys, (key) => decrypt(key, sealed, null));
+      return firstThatOpens(
+        keys.filter((key) => key.id === id),
+        (key) => decrypt(key, body, boundTo(key, place)),
       );
+    },
+    isCurrent: (sealed) => SEALED.exec(sealed)?.[1] === first.id,
+    signatures: (purpose, text) => keys.map((key) => signature(key, purpose, text).toString('base64url')),
+    isSigned(purpose, text, given) {
+      const bytes = Buffer.from(given, 'base64url');
+      return keys
+        .map((key) => signature(key, purpose, text))
+        .some((each) => each.length === bytes.length && timingSafeEqual(each, bytes));
     },
   };
 };
 
-/** The configured key, or the one kept beside the SQLite file, made there at the first start. */
-export const secretKeyOf = ({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): string => {
-  if (secretKey) return secretKey;
-  const file = join(dataDir, 'secret.key');
-  if (!existsSync(file)) makeKeyFile(file);
-  const key = readFileSync(file, 'utf8').trim();
-  if (key.length < SECRET_KEY_LENGTH)
-    throw new ConfigError(`${file} holds no key: bring back the one the data was sealed with (SECRET_KEY)`);
-  return key;
+const boundTo = ({ id }: Key, { table, column, id: row }: Place): Buffer =>
+  Buffer.from(JSON.stringify(['v1', id, table, column, row]));
+
+const encrypt = ({ sealing }: Key, plain: string, bound: Buffer): string => {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, sealing, nonce).setAAD(bound);
+  const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
 };
 
-/** Written elsewhere and linked into place: it is there whole or not at all, and the first of two processes wins. */
-const makeKeyFile = (file: string): void => {
-  const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  try {
-    writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
-    linkSync(draft, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
+const decrypt = ({ sealing }: Key, text: string, bound: Buffer | null): string => {
+  const bytes = Buffer.from(text, 'base64');
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, sealing, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  if (bound) decipher.setAAD(bound);
+  return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
 };
 
-const CHECK = 'secret-key-check';
-const CHECK_TEXT = 'handback';
-
-/** Stops the start when the data was sealed with another key, instead of failing at the first webhook. */
-export const checkSecretKey = async (db: Db, box: SecretBox): Promise<void> => {
-  await db
-    .insertInto('installation')
-    .values({ name: CHECK, value: box.seal(CHECK_TEXT) })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .execute();
-  const { value } = await db
-    .selectFrom('installation')
-    .select('value')
-    .where('name', '=', CHECK)
-    .executeTakeFirstOrThrow();
-  try {
-    box.open(value);
-  } catch {
-    throw new ConfigError('SECRET_KEY is not the key this database was set up with');
+const firstThatOpens = (keys: Key[], open: (key: Key) => string): string => {
+  for (const key of keys) {
+    try {
+      return open(key);
+    } catch {
+      // Another key may open it; where none does, the caller hears of it below.
+    }
   }
+  throw new Error('a sealed value cannot be opened: no listed key fits it here');
 };

@@ -5,6 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { hashOfKey, newApiKey, newWebhookSecret } from './api-key.ts';
 import { type ApiClient, insertClient, lockClient, updateClient } from './store.ts';
+import { sealWebhookSecret } from './webhook-secret.ts';
 
 /** A new client with its key and webhook secret: the only time either is shown. */
 export interface NewApiClient extends ApiClient {
@@ -26,13 +27,14 @@ export const createClient = async (
   const webhookSecret = newWebhookSecret();
   const at = ctx.clock.now();
   const client = await ctx.db.transaction().execute(async (trx) => {
+    const id = newId(at);
     const made = await insertClient(trx, {
-      id: newId(at),
+      id,
       shop_id: shopId,
       name,
       key_hash: hashOfKey(apiKey),
       webhook_url: webhookUrl,
-      webhook_secret: ctx.secrets.seal(webhookSecret),
+      webhook_secret: sealWebhookSecret(ctx.secrets, id, webhookSecret),
       created_at: at,
     });
     await recordAudit(trx, { ...about(made), at, actor, action: 'CLIENT_CREATED', data: { webhookUrl } });

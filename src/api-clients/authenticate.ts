@@ -23,16 +23,25 @@ const byKeyHash = onePer((ctx) =>
   gather((hashes: string[]) => findByKeyHashes(ctx, hashes), { most: 200, sideBySide: 2 }),
 );
 
-const touch = onePer((ctx) =>
-  gather(
+/** Notes the last use, in the background: nobody waits for the note, and none is turned away because it cannot be written. */
+const touch = onePer((ctx) => {
+  const underWay = new Set<string>();
+  const note = gather(
     async (ids: string[]) => {
       const now = ctx.clock.now();
       await ctx.lightly((db) => touchClients({ ...ctx, db }, ids, now, now - LAST_USED_STEP_MS));
       return ids;
     },
     { most: 200, sideBySide: 1 },
-  ),
-);
+  );
+  return (clientId: string): void => {
+    if (underWay.has(clientId)) return;
+    underWay.add(clientId);
+    note(clientId)
+      .catch(() => ctx.log.warn({ clientId }, 'could not note the last use of a client'))
+      .finally(() => underWay.delete(clientId));
+  };
+});
 
 export const authenticate = async (ctx: Context, headers: IncomingHttpHeaders): Promise<Caller> => {
   const key = keyIn(headers);
@@ -40,12 +49,8 @@ export const authenticate = async (ctx: Context, headers: IncomingHttpHeaders): 
   if (!found) throw new ServiceError('UNAUTHORIZED', { headers: { 'www-authenticate': 'Bearer' } });
   const { client, shop } = found;
 
-  if (client.lastUsedAt === null || client.lastUsedAt < ctx.clock.now() - LAST_USED_STEP_MS) {
-    // A reader must not be turned away because this note could not be written.
-    await touch(ctx)(client.id).catch(() =>
-      ctx.log.warn({ clientId: client.id }, 'could not note the last use of a client'),
-    );
-  }
+  if (client.lastUsedAt === null || client.lastUsedAt < ctx.clock.now() - LAST_USED_STEP_MS)
+    touch(ctx)(client.id);
   return {
     shop,
     actor: { type: 'API_CLIENT', id: client.id, name: client.name },

@@ -7,6 +7,7 @@ import { people } from './migrations/0004-people.ts';
 import { atScale } from './migrations/0005-at-scale.ts';
 import { bursts } from './migrations/0006-bursts.ts';
 import { webhookLeases } from './migrations/0007-webhook-leases.ts';
+import { signIn } from './migrations/0008-sign-in.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -19,6 +20,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0005-at-scale': atScale,
   '0006-bursts': bursts,
   '0007-webhook-leases': webhookLeases,
+  '0008-sign-in': signIn,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

@@ -1,19 +1,33 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, Observer } from './database.ts';
 import { openPostgres } from './postgres/open.ts';
-import { openSqlite } from './sqlite.ts';
+import { lockFolder } from './sqlite/folder-lock.ts';
+import { openSqlite } from './sqlite/open.ts';
+
+type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
 export const openDatabase = (
-  { databaseUrl, dataDir, poolSizes }: Pick<Config, 'databaseUrl' | 'dataDir' | 'poolSizes'>,
+  { databaseUrl, dataDir, poolSizes }: Where & Pick<Config, 'poolSizes'>,
   observer: Observer,
   ownClock?: () => number,
 ): Database => {
   if (databaseUrl) return openPostgres({ connectionString: databaseUrl, poolSizes, ownClock }, observer);
-  makeFolder(dataDir);
-  accessSync(dataDir, constants.W_OK);
+  prepareFolder(dataDir);
   return openSqlite(join(dataDir, 'handback.sqlite'), observer);
+};
+
+/** For a process that serves: on SQLite there may be only one. Commands work beside it. */
+export const claimDatabase = ({ databaseUrl, dataDir }: Where): void => {
+  if (databaseUrl) return;
+  prepareFolder(dataDir);
+  lockFolder(dataDir);
+};
+
+const prepareFolder = (path: string): void => {
+  makeFolder(path);
+  accessSync(path, constants.W_OK);
 };
 
 /** Folder by folder: Node's own recursive way never ends where a file system takes no folders. */
@@ -21,6 +35,8 @@ const makeFolder = (path: string): void => {
   if (!existsSync(dirname(path))) makeFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
+    // Whatever the umask left of it.
+    chmodSync(path, 0o700);
   } catch (error) {
     // There already, perhaps by another process that starts at the same time.
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

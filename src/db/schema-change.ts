@@ -7,7 +7,11 @@ export interface SchemaWords {
   unlogged: boolean;
   /** Whether there are indexes of the three-letter pieces of texts. */
   trigrams: boolean;
+  notice: Notice;
 }
+
+/** Takes what the operator should know of a migration that went well all the same. */
+export type Notice = (message: string) => void;
 
 // biome-ignore lint/suspicious/noExplicitAny: a migration sees the schema of its own day, not today's
 export type SchemaChange = (db: Kysely<any>, words: SchemaWords) => Promise<void>;

@@ -1,4 +1,4 @@
-import type { ColumnType, Selectable } from 'kysely';
+import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { AuditAction, AuditSubjectType, UserRole } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
 import type {
@@ -47,7 +47,8 @@ export interface ApiClientTable {
   name: string;
   key_hash: Fixed<string>;
   webhook_url: string | null;
-  webhook_secret: Fixed<string>;
+  /** Sealed for this row (`api-clients/webhook-secret.ts`). */
+  webhook_secret: string;
   last_used_at: number | null;
   revoked_at: number | null;
   created_at: Fixed<number>;
@@ -68,6 +69,22 @@ interface SessionTable {
   user_id: Fixed<string>;
   created_at: Fixed<number>;
   expires_at: Fixed<number>;
+  /** Guesses at the present password, made to change it. */
+  wrong_passwords: Generated<number>;
+}
+
+/** Wrong passwords for an e-mail, from an address, or both. */
+interface SignInFailureTable {
+  key: Fixed<string>;
+  failures: number;
+  expires_at: number;
+}
+
+/** An address from which a person signed in before, signed. */
+interface SignInAddressTable {
+  user_id: Fixed<string>;
+  address: Fixed<string>;
+  seen_at: number;
 }
 
 /** Names are kept as they were then: the entry outlives whom and what it tells of. */
@@ -205,6 +222,8 @@ export interface Tables {
   api_clients: ApiClientTable;
   users: UserTable;
   sessions: SessionTable;
+  sign_in_failures: SignInFailureTable;
+  sign_in_addresses: SignInAddressTable;
   audit_log: AuditTable;
   offline_repairs: OfflineRepairTable;
   trade_returns: TradeReturnTable;

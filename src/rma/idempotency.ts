@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
+import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000;
-const PRUNED_AT_ONCE = 1000;
-
 /** What was created, and whether it is the answer of an earlier request with the same key. */
 export interface Created<Answer> {
   answer: Answer;

@@ -2,6 +2,7 @@ import type { Plan, SUBSCRIPTIONS } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
+import type { Trx } from '../db/database.ts';
 import { newId } from '../ids.ts';
 import type { Shop } from './plans.ts';
 import { type BillingColumns, insertShop, lockShop, updateShop } from './store.ts';
@@ -33,23 +34,27 @@ const told = ({ plan, active, billing }: Shop) => ({
   limit: billing.limit,
 });
 
-export const createShop = (
-  ctx: Context,
+type NewShop = { name: string; plan: Plan } & BillingChange;
+
+export const createShop = (ctx: Context, actor: Actor, shop: NewShop): Promise<Shop> =>
+  ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
+
+/** The same inside a transaction, for what must come about together with the shop. */
+export const addShop = async (
+  trx: Trx,
   actor: Actor,
-  { name, plan, ...billing }: { name: string; plan: Plan } & BillingChange,
+  at: number,
+  { name, plan, ...billing }: NewShop,
 ): Promise<Shop> => {
-  const at = ctx.clock.now();
-  return ctx.db.transaction().execute(async (trx) => {
-    const shop = await insertShop(trx, {
-      id: newId(at),
-      name,
-      plan,
-      createdAt: at,
-      ...(billingColumns(billing) ?? AS_THE_PLAN_SAYS),
-    });
-    await recordAudit(trx, { ...about(shop), at, actor, action: 'SHOP_CREATED', data: told(shop) });
-    return shop;
+  const shop = await insertShop(trx, {
+    id: newId(at),
+    name,
+    plan,
+    createdAt: at,
+    ...(billingColumns(billing) ?? AS_THE_PLAN_SAYS),
   });
+  await recordAudit(trx, { ...about(shop), at, actor, action: 'SHOP_CREATED', data: told(shop) });
+  return shop;
 };
 
 export const changeShop = (

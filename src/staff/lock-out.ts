@@ -1,61 +1,106 @@
-import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Db } from '../db/database.ts';
+import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
-/** So many wrong passwords for one e-mail or from one address lock it for so long. */
-const FAILURES = 10;
-const LOCKED_S = 15 * 60;
-/** The count of what is locked: so high that points given back meanwhile cannot open it. */
-const LOCKED = 1_000_000;
-
-/** A password about to be checked: it counts as wrong until it is known to be right. */
-interface Attempt {
-  failed(): Promise<void>;
-  succeeded(): Promise<void>;
-}
-
-export interface LockOut {
-  begin(email: string, address: string): Promise<Attempt>;
-}
-
 /**
- * Counts before the check, so that guesses made side by side cannot be more than those made one after another. Whoever
- * is turned away has made no guess and gives the point back.
+ * So many wrong passwords lock what is counted, for 15 minutes (contract §16, decisions 48 and 105). An e-mail and an address are
+ * locked for strangers only, so that guessing keeps nobody out who signed in before.
  */
-const take = async (limiter: RateLimiterAbstract, key: string): Promise<number> => {
-  const { consumedPoints, msBeforeNext } = await limiter.penalty(key);
-  if (consumedPoints <= FAILURES) return consumedPoints;
-  await limiter.reward(key);
-  throw new ServiceError('LOCKED_OUT', {
-    headers: { 'retry-after': String(Math.max(1, Math.ceil(msBeforeNext / 1000))) },
+const LIMITS = {
+  pair: { failures: 10, forAll: true },
+  email: { failures: 100, forAll: false },
+  address: { failures: 100, forAll: false },
+} as const;
+type Counted = keyof typeof LIMITS;
+const LOCKED_MS = 15 * 60_000;
+
+/** Whoever wants to sign in. */
+export interface Visitor {
+  email: string;
+  address: string;
+  /** This browser signed in to this e-mail before: it is counted by itself, whatever others do at its address. */
+  hasDevice: boolean;
+  /** This browser or this address signed in to this e-mail before. */
+  isKnown: boolean;
+}
+
+/** Hashed: counters are no place for people's addresses. */
+const keysOf = ({ email, address, hasDevice }: Visitor): Record<Counted, string> => {
+  const from = hasDevice ? ['device'] : ['address', address];
+  return {
+    pair: sha256(JSON.stringify(['pair', email, ...from])),
+    email: sha256(JSON.stringify(['email', email])),
+    address: sha256(JSON.stringify(['address', address])),
+  };
+};
+const eachCounted = Object.keys(LIMITS) as Counted[];
+
+/** Throws where the visitor has to wait. */
+export const refuseLocked = async (ctx: Context, visitor: Visitor): Promise<void> => {
+  const keys = keysOf(visitor);
+  const nowMs = ctx.clock.now();
+  const rows = await ctx.db
+    .selectFrom('sign_in_failures')
+    .select(['key', 'failures', 'expires_at'])
+    .where('key', 'in', Object.values(keys))
+    .where('expires_at', '>', nowMs)
+    // Further ahead than it can be: the clock was set back, and it is over.
+    .where('expires_at', '<=', nowMs + LOCKED_MS)
+    .execute();
+  const locked = eachCounted.flatMap((counted) => {
+    const { failures, forAll } = LIMITS[counted];
+    const row = rows.find(({ key }) => key === keys[counted]);
+    return row && row.failures >= failures && (forAll || !visitor.isKnown) ? [row.expires_at] : [];
   });
+  if (locked.length === 0) return;
+  const waitS = Math.max(1, Math.ceil((Math.max(...locked) - nowMs) / 1000));
+  throw new ServiceError('LOCKED_OUT', { headers: { 'retry-after': String(waitS) } });
 };
 
-export const openLockOut = (ctx: Context): LockOut => {
-  const counter = (name: string) => ctx.rateLimiter({ name, points: FAILURES, seconds: LOCKED_S });
-  const byEmail = counter('sign-in-email');
-  const byAddress = counter('sign-in-address');
+/** The failure that reaches a limit starts the 15 minutes anew; those after it do not prolong them. */
+export const countFailure = async (ctx: Context, visitor: Visitor): Promise<void> => {
+  const keys = keysOf(visitor);
+  const nowMs = ctx.clock.now();
+  const untilMs = nowMs + LOCKED_MS;
+  // In one order, so that two who fail at once do not wait for each other.
+  for (const counted of eachCounted) {
+    const limit = LIMITS[counted].failures;
+    const old = sql.ref('sign_in_failures.expires_at');
+    const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${untilMs})`;
+    const failures = sql<number>`case when ${isLive} then sign_in_failures.failures + 1 else 1 end`;
+    const stays = sql<boolean>`(${isLive} and sign_in_failures.failures + 1 <> ${limit})`;
+    await ctx.db
+      .insertInto('sign_in_failures')
+      .values({ key: keys[counted], failures: 1, expires_at: untilMs })
+      .onConflict((conflict) =>
+        conflict.column('key').doUpdateSet({
+          failures,
+          expires_at: sql<number>`case when ${stays} then ${old} else ${untilMs} end`,
+        }),
+      )
+      .execute();
+  }
+};
 
-  return {
-    async begin(email, address) {
-      // Hashed: counters are no place for people's addresses, and their keys are short.
-      const emailKey = sha256(email);
-      const fromAddress = await take(byAddress, address);
-      const forEmail = await take(byEmail, emailKey).catch(async (refusal) => {
-        await byAddress.reward(address);
-        throw refusal;
-      });
-      return {
-        /** The time runs from the last failure, not from the first that was counted. */
-        async failed() {
-          if (forEmail === FAILURES) await byEmail.set(emailKey, LOCKED, LOCKED_S);
-          if (fromAddress === FAILURES) await byAddress.set(address, LOCKED, LOCKED_S);
-        },
-        async succeeded() {
-          await Promise.all([byEmail.delete(emailKey), byAddress.reward(address)]);
-        },
-      };
-    },
-  };
+/** A right password clears what was counted for the pair. */
+export const clearFailures = async (db: Db, visitor: Visitor): Promise<void> => {
+  await db.deleteFrom('sign_in_failures').where('key', '=', keysOf(visitor).pair).execute();
+};
+
+/** A bounded number at a time so that nobody waits long; true when more is left. */
+export const forgetOldFailures = async (db: Db, nowMs: number): Promise<boolean> => {
+  const old = db
+    .selectFrom('sign_in_failures')
+    .select('key')
+    .where('expires_at', '<=', nowMs)
+    .orderBy('expires_at')
+    .limit(PRUNED_AT_ONCE);
+  const { numDeletedRows } = await db
+    .deleteFrom('sign_in_failures')
+    .where('key', 'in', old)
+    .executeTakeFirst();
+  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
 };

@@ -12,10 +12,10 @@ import {
   UserQuery,
 } from '../../contract/admin-people.ts';
 import type { Context } from '../context.ts';
+import { deviceOf, setDeviceCookie } from '../http/device-cookie.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
 import { callerAddress } from '../http/rate-limit.ts';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from '../http/session-cookie.ts';
-import { openLockOut } from './lock-out.ts';
 import { endSession } from './sessions.ts';
 import { setUp } from './set-up.ts';
 import { changeOwnPassword, signIn, viewSignedIn } from './sign-in.ts';
@@ -29,7 +29,6 @@ export const staffRoutes = (app: ApiApp, ctx: Context): void => {
 const sessionRoutes = (app: ApiApp, ctx: Context): void => {
   const tags = ['Session'];
   const open = { keyless: true };
-  const lockOut = openLockOut(ctx);
 
   app.post(
     '/session',
@@ -39,7 +38,7 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
         operationId: 'signIn',
         summary: 'Sign in',
         description:
-          'Sets the session cookie, for 12 hours. A wrong e-mail and a wrong password look alike. Ten failures for one e-mail or from one address lock it for 15 minutes.',
+          'Sets the session cookie, for 12 hours, and one by which this browser is known from then on. A wrong e-mail and a wrong password look alike. Ten failures for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for whoever never signed in to the e-mail from this browser or address.',
         tags,
         security: [],
         body: SignIn,
@@ -50,8 +49,10 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) => {
-      const { token, signedIn } = await signIn(ctx, lockOut, callerAddress(request), request.body);
+      const origin = { address: callerAddress(request), device: deviceOf(request) };
+      const { token, device, signedIn } = await signIn(ctx, origin, request.body);
       setSessionCookie(ctx, reply, token);
+      setDeviceCookie(ctx, reply, device);
       return signedIn;
     },
   );
@@ -112,20 +113,20 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
       schema: {
         operationId: 'changeOwnPassword',
         summary: 'Change your own password',
-        description: 'Ends all your sessions and opens a new one here.',
+        description:
+          'Ends all your sessions and opens a new one here. A session may be wrong about the present password ten times; then it ends.',
         tags,
         body: ChangePassword,
         response: {
           200: answer('The password is changed.', SignedIn),
-          ...refusals(400, 401, 403, 413, 415, 429, 503),
+          ...refusals(400, 401, 403, 413, 415, 503),
         },
       },
     },
     async (request, reply) => {
       const { token, signedIn } = await changeOwnPassword(
         ctx,
-        lockOut,
-        callerAddress(request),
+        sessionTokenOf(request),
         request,
         request.body,
       );

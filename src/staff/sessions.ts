@@ -4,6 +4,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
+import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/tables.ts';
 import { sha256 } from '../secrets.ts';
 import { shopFrom } from '../shops/plans.ts';
@@ -11,9 +12,9 @@ import { shopFrom } from '../shops/plans.ts';
 export const SESSION_MS = 12 * 60 * 60 * 1000;
 /** 256 random bits: beyond guessing, so a plain SHA-256 protects them at rest. */
 const TOKEN_BYTES = 32;
+/** Guesses at the present password that one session may make; the last one ends it. */
+const PASSWORD_GUESSES = 10;
 const TOKEN = /^[0-9a-f]{64}$/;
-const PRUNED_AT_ONCE = 1000;
-
 /** The person behind a session. */
 export interface SignedInUser {
   id: string;
@@ -73,6 +74,24 @@ export const findSession = async (
 export const endSession = async (db: Db, token: string | undefined): Promise<void> => {
   if (token && TOKEN.test(token))
     await db.deleteFrom('sessions').where('token_hash', '=', sha256(token)).execute();
+};
+
+/**
+ * Counts a guess at the present password before it is checked, so that guesses made side by side are no more than those made
+ * one after another. Tells whether it was the session's last; null where the session has ended.
+ */
+export const countPasswordGuess = async (
+  db: Db,
+  token: string | undefined,
+): Promise<{ wasLast: boolean } | null> => {
+  const row = await db
+    .updateTable('sessions')
+    .set((eb) => ({ wrong_passwords: eb('wrong_passwords', '+', 1) }))
+    .where('token_hash', '=', sha256(token ?? ''))
+    .where('wrong_passwords', '<', PASSWORD_GUESSES)
+    .returning('wrong_passwords')
+    .executeTakeFirst();
+  return row ? { wasLast: row.wrong_passwords >= PASSWORD_GUESSES } : null;
 };
 
 export const endSessionsOf = async (trx: Trx, userId: string): Promise<void> => {

@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { SetUp } from '../../contract/admin-people.ts';
 import { OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
+import type { Db, Trx } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
-import { createShop } from '../shops/actions.ts';
+import { addShop } from '../shops/actions.ts';
 import { hasShops } from '../shops/store.ts';
-import { createUser } from './users.ts';
+import { hashPassword } from './passwords.ts';
+import { addUser } from './users.ts';
 
 /** Where the hash of the one-time token waits. */
 const ROW = 'set-up';
@@ -24,15 +26,34 @@ export const offerSetUp = async ({ db }: Context): Promise<string | null> => {
   return token;
 };
 
-/** Makes the first shop and its Admin. The token is spent first, so two who hold it cannot both be first. */
-export const setUp = async (ctx: Context, { token, shopName, email, password }: SetUp) => {
-  const { numDeletedRows } = await ctx.db
+const isOffered = async (db: Db, token: string): Promise<boolean> =>
+  (await db
+    .selectFrom('installation')
+    .select('name')
+    .where('name', '=', ROW)
+    .where('value', '=', sha256(token))
+    .executeTakeFirst()) !== undefined;
+
+/** Says whether the token was still there. Of two who spend it at once, the second waits here for the first to end. */
+const spend = async (trx: Trx, token: string): Promise<boolean> => {
+  const { numDeletedRows } = await trx
     .deleteFrom('installation')
     .where('name', '=', ROW)
     .where('value', '=', sha256(token))
     .executeTakeFirst();
-  if (numDeletedRows === 0n || (await hasShops(ctx.db))) throw new ServiceError('SET_UP_OVER');
-  const shop = await createShop(ctx, OPERATOR, { name: shopName, plan: 'SCALE' });
-  const user = await createUser(ctx, OPERATOR, { shopId: shop.id, email, role: 'ADMIN', password });
-  return { shop: { id: shop.id, name: shop.name }, user: { id: user.id, email: user.email } };
+  return numDeletedRows > 0n;
+};
+
+/** Makes the first shop and its Admin, and spends the token, all or nothing: a failure leaves the link good. */
+export const setUp = async (ctx: Context, { token, shopName, email, password }: SetUp) => {
+  // Before the hash, so that nobody without the token makes us work.
+  if (!(await isOffered(ctx.db, token))) throw new ServiceError('SET_UP_OVER');
+  const passwordHash = await hashPassword(password);
+  return ctx.db.transaction().execute(async (trx) => {
+    if (!(await spend(trx, token)) || (await hasShops(trx))) throw new ServiceError('SET_UP_OVER');
+    const at = ctx.clock.now();
+    const shop = await addShop(trx, OPERATOR, at, { name: shopName, plan: 'SCALE' });
+    const user = await addUser(trx, OPERATOR, at, { shopId: shop.id, email, role: 'ADMIN', passwordHash });
+    return { shop: { id: shop.id, name: shop.name }, user: { id: user.id, email: user.email } };
+  });
 };

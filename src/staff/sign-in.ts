@@ -2,10 +2,20 @@ import type { ChangePassword, SignedIn, SignIn } from '../../contract/admin-peop
 import { recordAudit } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
-import type { LockOut } from './lock-out.ts';
-import { hashPassword, isPassword } from './passwords.ts';
-import { endSessionsOf, findSession, openSession, type SignedInUser } from './sessions.ts';
+import { attemptInTurn } from './attempts.ts';
+import { deviceWith, isAddressOf, isDeviceOf, rememberAddress } from './known-places.ts';
+import { clearFailures, countFailure, refuseLocked, type Visitor } from './lock-out.ts';
+import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
+import {
+  countPasswordGuess,
+  endSession,
+  endSessionsOf,
+  findSession,
+  openSession,
+  type SignedInUser,
+} from './sessions.ts';
 import { findByEmail, findUser, keptEmail, replacePassword } from './store.ts';
 import { aboutUser, PASSWORD_CHANGED } from './users.ts';
 
@@ -25,27 +35,58 @@ interface NewSession {
   signedIn: SignedIn;
 }
 
-export const signIn = async (
+/** Where a sign-in comes from, as far as the request tells. */
+interface Origin {
+  address: string;
+  /** What the browser carries from earlier sign-ins. */
+  device: string | undefined;
+}
+
+/** Nobody's, so that an e-mail without an account costs the same queries. */
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+
+const visitorFor = async (
   ctx: Context,
-  lockOut: LockOut,
-  address: string,
-  { email, password }: SignIn,
-): Promise<NewSession> => {
-  const attempt = await lockOut.begin(keptEmail(email), address);
-  const user = await findByEmail(ctx.db, email);
-  const right = await isPassword(user?.password_hash ?? null, password);
-  const token =
-    user && right
-      ? await ctx.db.transaction().execute((trx) => openSession(trx, user, ctx.clock.now()))
-      : null;
-  const session = token && (await findSession(ctx, token));
-  if (!session) {
-    await attempt.failed();
-    throw new ServiceError('SIGN_IN_FAILED');
-  }
-  await attempt.succeeded();
-  return { token, signedIn: viewSignedIn(session.caller, session.user) };
+  { address, device }: Origin,
+  email: string,
+  userId = NOBODY,
+): Promise<Visitor> => {
+  const hasDevice = isDeviceOf(ctx.secrets, userId, device);
+  const isKnown = (await isAddressOf(ctx, userId, address)) || hasDevice;
+  return { email, address, hasDevice, isKnown };
 };
+
+export const signIn = (
+  ctx: Context,
+  origin: Origin,
+  { email: given, password }: SignIn,
+): Promise<NewSession & { device: string }> => {
+  const email = keptEmail(given);
+  const attempt = async () => {
+    const user = await findByEmail(ctx.db, email);
+    const visitor = await visitorFor(ctx, origin, email, user?.id);
+    await refuseLocked(ctx, visitor);
+    const right = await isPassword(user?.password_hash ?? null, password);
+    const token = user && right ? await openSessionFrom(ctx, user, visitor) : null;
+    const session = token && (await findSession(ctx, token));
+    if (!session) {
+      await countFailure(ctx, visitor);
+      throw new ServiceError('SIGN_IN_FAILED');
+    }
+    const device = deviceWith(ctx.secrets, session.user.id, origin.device);
+    return { token, device, signedIn: viewSignedIn(session.caller, session.user) };
+  };
+  return attemptInTurn(email, origin.address, () => passwordTurns.run(attempt));
+};
+
+const openSessionFrom = (ctx: Context, user: Row<'users'>, visitor: Visitor): Promise<string | null> =>
+  ctx.db.transaction().execute(async (trx) => {
+    const token = await openSession(trx, user, ctx.clock.now());
+    if (!token) return null;
+    await rememberAddress(ctx, trx, user.id, visitor.address);
+    await clearFailures(trx, visitor);
+    return token;
+  });
 
 const WRONG_PASSWORD = {
   faults: [
@@ -56,19 +97,18 @@ const WRONG_PASSWORD = {
 /** Ends every session of the person and opens a new one for whoever changed the password. */
 export const changeOwnPassword = async (
   ctx: Context,
-  lockOut: LockOut,
-  address: string,
+  sessionToken: string | undefined,
   { caller, user }: { caller: Caller; user: SignedInUser },
   { currentPassword, newPassword }: ChangePassword,
 ): Promise<NewSession> => {
-  const attempt = await lockOut.begin(user.email, address);
+  const guess = await countPasswordGuess(ctx.db, sessionToken);
+  if (!guess) throw new ServiceError('SIGNED_OUT');
   const before = await findUser(ctx.db, user.id);
-  const right = await isPassword(before?.password_hash ?? null, currentPassword);
+  const right = await passwordTurns.run(() => isPassword(before?.password_hash ?? null, currentPassword));
   if (!before || !right) {
-    await attempt.failed();
+    if (guess.wasLast) await endSession(ctx.db, sessionToken);
     throw new ServiceError('VALIDATION', WRONG_PASSWORD);
   }
-  await attempt.succeeded();
   const nextHash = await hashPassword(newPassword);
   const at = ctx.clock.now();
   const token = await ctx.db.transaction().execute(async (trx) => {

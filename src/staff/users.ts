@@ -3,6 +3,7 @@ import { type Actor, listEnvelope } from '../../contract/common.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import type { Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/errors.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
@@ -33,28 +34,41 @@ export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery
   return listEnvelope(rows.map(viewUser), total, query);
 };
 
+interface NewUser {
+  shopId: string;
+  email: string;
+  role: UserRole;
+}
+
 export const createUser = async (
   ctx: Context,
   actor: Actor,
-  { shopId, email, role, password }: { shopId: string; email: string; role: UserRole; password: string },
+  { password, ...user }: NewUser & { password: string },
 ): Promise<User> => {
   const passwordHash = await hashPassword(password);
-  const at = ctx.clock.now();
   return ctx.db
     .transaction()
-    .execute(async (trx) => {
-      const user = await insertUser(trx, {
-        id: newId(at),
-        shop_id: shopId,
-        email: keptEmail(email),
-        role,
-        password_hash: passwordHash,
-        created_at: at,
-      });
-      await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'USER_CREATED', data: { role } });
-      return viewUser(user);
-    })
+    .execute((trx) => addUser(trx, actor, ctx.clock.now(), { ...user, passwordHash }))
     .catch(refuseTakenEmail);
+};
+
+/** The same inside a transaction, for what must come about together with the user. Hashing takes too long to do it there. */
+export const addUser = async (
+  trx: Trx,
+  actor: Actor,
+  at: number,
+  { shopId, email, role, passwordHash }: NewUser & { passwordHash: string },
+): Promise<User> => {
+  const user = await insertUser(trx, {
+    id: newId(at),
+    shop_id: shopId,
+    email: keptEmail(email),
+    role,
+    password_hash: passwordHash,
+    created_at: at,
+  });
+  await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'USER_CREATED', data: { role } });
+  return viewUser(user);
 };
 
 /** A new role counts from the person's next request on; a new password ends all their sessions. */

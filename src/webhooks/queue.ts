@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { DeliveryStatus } from '../db/tables.ts';
 import { lowestId } from '../ids.ts';
 
@@ -41,8 +42,6 @@ export const oldestWaiting = async (db: Db): Promise<number | null> => {
   const times = oldest.flatMap(({ at }) => at ?? []);
   return times.length === 0 ? null : Math.min(...times);
 };
-
-const PRUNED_AT_ONCE = 1000;
 
 /** Forgets deliveries of long ago, a bounded number at a time so that nobody waits long; true when more is left. */
 export const forgetOldDeliveries = async (db: Db, beforeMs: number): Promise<boolean> => {

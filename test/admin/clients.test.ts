@@ -6,6 +6,7 @@ import { ISO, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { harness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 describe('API clients', () => {
@@ -26,7 +27,10 @@ describe('API clients', () => {
     });
     expect((await t.get('/offline-repairs', { key: made.body.apiKey })).status).toBe(200);
 
-    const { body } = await admin.get('/clients');
+    const body = await until('the use is noted', async () => {
+      const { body } = await admin.get('/clients');
+      return body.items[1].lastUsedAt && body;
+    });
     const { apiKey, webhookSecret, ...shown } = made.body;
     expect(body.items).toEqual([
       expect.objectContaining({ id: t.client.id }),

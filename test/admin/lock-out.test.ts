@@ -1,52 +1,83 @@
 import { describe, expect, it } from 'vitest';
-import { adminCaller, newPerson, newUser, PASSWORD } from '../support/admin.ts';
+import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { expectError, stopClock } from '../support/api.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { timed } from '../support/process.ts';
 
 const LOCK_MS = 15 * 60_000;
+const HOUR_MS = 3_600_000;
 const IP = '198.51.100.7';
+const OTHER_IP = '198.51.100.8';
+const address = (i: number) => `203.0.${i >> 8}.${i & 255}`;
 
-const attempt = (t: Harness, email: string, password: string, ip?: string) =>
-  adminCaller(t).post('/session', { email, password }, ip ? { ip } : {});
-const failures = async (t: Harness, count: number, email: (i: number) => string, ip?: string) => {
+const attempt = (t: Harness, email: string, password: string, ip?: string, device: string | null = null) =>
+  adminCaller(t, device).post('/session', { email, password }, ip ? { ip } : {});
+const failures = async (t: Harness, count: number, email: (i: number) => string, ip = IP) => {
   for (let i = 0; i < count; i += 1) expectError(await attempt(t, email(i), 'wrong password', ip), 401);
 };
-const expectLocked = (answer: Awaited<ReturnType<typeof attempt>>, seconds?: number) => {
+/** Many failures, a few side by side. */
+const manyFailures = async (
+  t: Harness,
+  count: number,
+  email: (i: number) => string,
+  ip: (i: number) => string,
+) => {
+  for (let i = 0; i < count; i += 10)
+    for (const answer of await Promise.all(
+      Array.from({ length: 10 }, (_, k) => attempt(t, email(i + k), 'wrong password', ip(i + k))),
+    ))
+      expectError(answer, 401);
+};
+const expectLocked = (answer: Answer, seconds?: number) => {
   expectError(answer, 429);
   expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   if (seconds) expect(Number(answer.headers.get('retry-after'))).toBe(seconds);
 };
+const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
 
-describe('ten failures for one e-mail', () => {
-  it('lock it for 15 minutes, from every address and also with the right password', async () => {
+describe('ten failures for one e-mail from one address', () => {
+  it('lock that pair for 15 minutes, also with the right password; other addresses go on', async () => {
     const t = await harness();
     const clock = stopClock();
     const { email } = await newUser(t);
     await failures(t, 9, () => email);
     clock.advance(60_000);
     await failures(t, 1, () => email);
-    expectLocked(await attempt(t, email, 'wrong password'), 15 * 60);
+    expectLocked(await attempt(t, email, 'wrong password', IP), 15 * 60);
     clock.advance(LOCK_MS - 1000);
-    expectLocked(await attempt(t, email, PASSWORD), 1);
-    expectLocked(await attempt(t, email.toUpperCase(), PASSWORD), 1);
+    expectLocked(await attempt(t, email, PASSWORD, IP), 1);
+    expectLocked(await attempt(t, email.toUpperCase(), PASSWORD, IP), 1);
+    expect((await attempt(t, email, PASSWORD, OTHER_IP)).status).toBe(200);
     clock.advance(1000);
-    expect((await attempt(t, email, PASSWORD)).status).toBe(200);
+    expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
   });
 
   it('lock an e-mail that nobody has in the same way', async () => {
     const t = await harness();
     await failures(t, 10, () => 'nobody@example.com');
-    expectLocked(await attempt(t, 'Nobody@example.com', PASSWORD));
+    expectLocked(await attempt(t, 'Nobody@example.com', PASSWORD, IP));
   });
 
-  it('touch neither other people nor those who are signed in', async () => {
+  it('touch neither other people at that address nor those who are signed in', async () => {
     const t = await harness();
     const person = await newPerson(t);
     const other = await newUser(t);
     await failures(t, 10, () => person.email);
-    expectLocked(await attempt(t, person.email, PASSWORD));
+    expectLocked(await attempt(t, person.email, PASSWORD, IP));
     expect((await person.get('/session')).status).toBe(200);
-    expect((await attempt(t, other.email, PASSWORD)).status).toBe(200);
+    expect((await attempt(t, other.email, PASSWORD, IP)).status).toBe(200);
+  });
+
+  it('do not lock out the browser that signed in before, at the same address', async () => {
+    const t = await harness();
+    const { email } = await newUser(t);
+    const device = deviceFrom(await attempt(t, email, PASSWORD, IP));
+    await failures(t, 10, () => email);
+    expectLocked(await attempt(t, email, PASSWORD, IP));
+    expect((await attempt(t, email, PASSWORD, IP, device)).status).toBe(200);
+    // It has ten guesses of its own, and no more.
+    for (let i = 0; i < 10; i += 1) expectError(await attempt(t, email, 'wrong password', IP, device), 401);
+    expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, device));
   });
 
   it('are counted anew after a success', async () => {
@@ -54,10 +85,10 @@ describe('ten failures for one e-mail', () => {
     const { email } = await newUser(t);
     for (let round = 0; round < 3; round += 1) {
       await failures(t, 9, () => email);
-      expect((await attempt(t, email, PASSWORD)).status).toBe(200);
+      expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
     }
     await failures(t, 10, () => email);
-    expectLocked(await attempt(t, email, PASSWORD));
+    expectLocked(await attempt(t, email, PASSWORD, IP));
   });
 
   it('are forgotten after 15 minutes where they were fewer', async () => {
@@ -67,72 +98,150 @@ describe('ten failures for one e-mail', () => {
     await failures(t, 9, () => email);
     clock.advance(LOCK_MS);
     await failures(t, 9, () => email);
-    expect((await attempt(t, email, PASSWORD)).status).toBe(200);
+    expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
   });
 
   it('are no more when guesses come side by side', async () => {
     const t = await harness();
     const { email } = await newUser(t);
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => attempt(t, email, `guess number ${i}`)),
+      Array.from({ length: 40 }, (_, i) => attempt(t, email, `guess number ${i}`, IP)),
     );
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
-    expectLocked(await attempt(t, email, PASSWORD));
-  });
-});
-
-describe('ten failures from one address', () => {
-  it('lock it for 15 minutes, for every e-mail; other addresses go on', async () => {
-    const t = await harness();
-    const clock = stopClock();
-    const { email } = await newUser(t);
-    await failures(t, 10, (i) => `nobody-${i}@example.com`, IP);
-    expectLocked(await attempt(t, email, PASSWORD, IP), 15 * 60);
-    expectLocked(await attempt(t, 'somebody@example.com', PASSWORD, IP));
-    expect((await attempt(t, email, PASSWORD)).status).toBe(200);
-    clock.advance(LOCK_MS);
-    expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
-  });
-
-  it('do not come from successes, however many', async () => {
-    const t = await harness();
-    const people = [await newUser(t), await newUser(t), await newUser(t)];
-    for (let round = 0; round < 5; round += 1)
-      for (const { email } of people) expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
-    await failures(t, 9, (i) => `nobody-${i}@example.com`, IP);
-    expect((await attempt(t, people[0]?.email ?? '', PASSWORD, IP)).status).toBe(200);
-    await failures(t, 1, () => 'nobody@example.com', IP);
-    expectLocked(await attempt(t, people[0]?.email ?? '', PASSWORD, IP));
-  });
-
-  it('do not come from attempts that were turned away', async () => {
-    const t = await harness();
-    const { email } = await newUser(t);
-    await failures(t, 10, () => 'nobody@example.com');
-    for (let i = 0; i < 12; i += 1) expectLocked(await attempt(t, 'nobody@example.com', PASSWORD, IP));
-    expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
+    expectLocked(await attempt(t, email, PASSWORD, IP));
   });
 
   it('count an IPv6 host by its /64', async () => {
     const t = await harness();
     for (let i = 0; i < 10; i += 1)
-      await failures(t, 1, () => `nobody-${i}@example.com`, `2001:db8:1:2::${i + 1}`);
-    expectLocked(await attempt(t, 'somebody@example.com', PASSWORD, '2001:db8:1:2:ffff::1'));
-    expectError(await attempt(t, 'somebody@example.com', PASSWORD, '2001:db8:1:3::1'), 401);
+      await failures(t, 1, () => 'nobody@example.com', `2001:db8:1:2::${i + 1}`);
+    expectLocked(await attempt(t, 'nobody@example.com', PASSWORD, '2001:db8:1:2:ffff::1'));
+    expectError(await attempt(t, 'nobody@example.com', PASSWORD, '2001:db8:1:3::1'), 401);
+  });
+
+  it('do not lock for an hour when the clock is set back by one', async () => {
+    const t = await harness();
+    const { email } = await newUser(t);
+    await failures(t, 10, () => email);
+    expectLocked(await attempt(t, email, PASSWORD, IP));
+    t.clock.advance(-HOUR_MS);
+    expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
+  });
+});
+
+describe('right passwords', () => {
+  it('all succeed, however many come at once for one e-mail', async () => {
+    const t = await harness();
+    const { email } = await newUser(t);
+    await failures(t, 9, () => email);
+    const answers = await Promise.all(Array.from({ length: 15 }, () => attempt(t, email, PASSWORD, IP)));
+    expect(statusesOf(answers)).toEqual(Array(15).fill(200));
+  });
+
+  it('all succeed, however many people come at once from one address', async () => {
+    const t = await harness();
+    const people = await Promise.all(Array.from({ length: 15 }, () => newUser(t)));
+    const answers = await Promise.all(people.map(({ email }) => attempt(t, email, PASSWORD, IP)));
+    expect(statusesOf(answers)).toEqual(Array(15).fill(200));
+  });
+});
+
+describe('a hundred failures', () => {
+  it('for one e-mail lock it for strangers, and for nobody who signed in before', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const { email } = person;
+    const first = await attempt(t, email, PASSWORD, IP);
+    const device = deviceFrom(first);
+    const stranger = await newUser(t);
+    const strangersDevice = deviceFrom(await attempt(t, stranger.email, PASSWORD, IP));
+    await manyFailures(t, 100, () => email, address);
+
+    expectLocked(await attempt(t, email, PASSWORD));
+    expectLocked(await attempt(t, email, PASSWORD, undefined, strangersDevice));
+    expectLocked(await attempt(t, email, PASSWORD, undefined, `${device.slice(0, -2)}xx`));
+    // The same browser elsewhere, another browser at the same address, and one that two people share.
+    expect((await attempt(t, email, PASSWORD, undefined, device)).status).toBe(200);
+    expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
+    const shared = deviceFrom(await attempt(t, stranger.email, PASSWORD, IP, device));
+    expect((await attempt(t, email, PASSWORD, undefined, shared)).status).toBe(200);
+    // Whoever is signed in changes their password all the same.
+    const changed = await person.put('/session/password', {
+      currentPassword: PASSWORD,
+      newPassword: 'a better password',
+    });
+    expect(changed.status).toBe(200);
+    expect((await attempt(t, stranger.email, PASSWORD)).status).toBe(200);
+  });
+
+  it('from one address lock it for strangers, and for nobody who signed in from there before', async () => {
+    const t = await harness();
+    const known = await newUser(t);
+    const stranger = await newUser(t);
+    expect((await attempt(t, known.email, PASSWORD, IP)).status).toBe(200);
+    await manyFailures(
+      t,
+      100,
+      (i) => `nobody-${i}@example.com`,
+      () => IP,
+    );
+    expectLocked(await attempt(t, stranger.email, PASSWORD, IP));
+    expect((await attempt(t, stranger.email, PASSWORD, OTHER_IP)).status).toBe(200);
+    expect((await attempt(t, known.email, PASSWORD, IP)).status).toBe(200);
   });
 });
 
 describe('the present password asked for at a change', () => {
-  it('counts like a sign-in, so that nobody guesses it from an open session', async () => {
+  const next = { newPassword: 'a better password' };
+
+  it('may be wrong ten times in one session, which then ends; it counts for no sign-in', async () => {
     const t = await harness();
     const person = await newPerson(t);
-    const change = (currentPassword: string) =>
-      person.put('/session/password', { currentPassword, newPassword: 'a better password' });
+    const elsewhere = adminCaller(t, cookieFrom(await attempt(t, person.email, PASSWORD, IP)));
+    const change = (currentPassword: string) => person.put('/session/password', { currentPassword, ...next });
     for (let i = 0; i < 10; i += 1) expectError(await change(`guess number ${i}`), 400);
-    const locked = await change(PASSWORD);
-    expectError(locked, 429);
-    expect(locked.headers.get('retry-after')).toMatch(/^\d+$/);
-    expectLocked(await attempt(t, person.email, PASSWORD));
+    expectError(await change(PASSWORD), 401);
+    expectError(await person.get('/session'), 401);
+    expect((await attempt(t, person.email, PASSWORD, IP)).status).toBe(200);
+    const changed = await elsewhere.put('/session/password', { currentPassword: PASSWORD, ...next });
+    expect(changed.status).toBe(200);
+  });
+
+  it('is guessed ten times at most when guesses come side by side', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, (_, i) =>
+        person.put('/session/password', { currentPassword: `guess number ${i}`, ...next }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(15);
+  });
+});
+
+describe('a flood of sign-ins', () => {
+  it('is turned away beyond what can be checked in time, and leaves the service answering', async () => {
+    const t = await harness();
+    const flood = Promise.all(
+      Array.from({ length: 250 }, (_, i) => attempt(t, `nobody-${i}@example.com`, 'wrong', address(i))),
+    );
+    let flooded = true;
+    flood.finally(() => {
+      flooded = false;
+    });
+    const slowest: number[] = [];
+    do {
+      const { value, ms } = await timed(() => t.get('/healthz'));
+      expect(value.status).toBe(200);
+      slowest.push(ms);
+    } while (flooded);
+    const answers = await flood;
+    const statuses = new Set(statusesOf(answers));
+    expect(statuses).toEqual(new Set([401, 503]));
+    const refused = answers.find(({ status }) => status === 503);
+    expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(slowest.length).toBeGreaterThan(3);
   });
 });

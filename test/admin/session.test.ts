@@ -35,9 +35,14 @@ describe('signing in', () => {
     const { email, password } = await newUser(t);
     const { headers } = await adminCaller(t).post('/session', { email, password });
     const cookies = headers.getSetCookie();
-    expect(cookies).toHaveLength(1);
+    expect(cookies).toHaveLength(2);
     expect(cookies[0]).toMatch(/^handback_session=[0-9a-f]{64};/);
     expect(attributesOf(cookies[0])).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/admin', 'SameSite=Strict']);
+    // By the second the browser is known from then on; it tells nobody who the person is.
+    expect(cookies[1]).toMatch(/^handback_device=[\w-]{43};/);
+    expect(attributesOf(cookies[1])).toEqual([
+      ...['HttpOnly', 'Max-Age=31536000', 'Path=/admin', 'SameSite=Strict'],
+    ]);
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
@@ -48,7 +53,7 @@ describe('signing in', () => {
     const t = await harness({ env: { PUBLIC_URL: publicUrl } });
     const { email, password } = await newUser(t);
     const { headers } = await adminCaller(t).post('/session', { email, password });
-    expect(attributesOf(headers.getSetCookie()[0]).includes('Secure')).toBe(secure);
+    for (const cookie of headers.getSetCookie()) expect(attributesOf(cookie).includes('Secure')).toBe(secure);
   });
 
   it('works with the e-mail in any case, with spaces around it and with accents typed either way', async () => {

@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { offerSetUp } from '../../src/staff/set-up.ts';
 import { adminCaller } from '../support/admin.ts';
-import { harness } from '../support/harness.ts';
+import { type Harness, harness } from '../support/harness.ts';
 import { emptyDatabase, startServer } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
@@ -10,6 +11,20 @@ const WISHES = {
   email: 'Grace@Example.com',
   password: 'correct horse battery',
 };
+
+/** The app on a database in which nobody has made a shop yet. */
+const withoutShops = async (): Promise<Harness> => {
+  const t = await harness();
+  for (const table of ['audit_log', 'api_clients', 'shop_counters', 'shops'] as const)
+    await t.ctx.db.deleteFrom(table).execute();
+  return t;
+};
+
+const rowsOf = async ({ ctx: { db } }: Harness) => ({
+  shops: (await db.selectFrom('shops').select('id').execute()).length,
+  users: (await db.selectFrom('users').select('id').execute()).length,
+  tokens: (await db.selectFrom('installation').select('name').where('name', '=', 'set-up').execute()).length,
+});
 
 const linkIn = (text: string): string => /\/admin\/set-up\?token=([0-9a-f]{48})/.exec(text)?.[1] ?? '';
 
@@ -41,6 +56,30 @@ it('the link of a first start makes the first shop and its Admin, once', async (
   // Neither the token nor the password stands in a log.
   expect(server.stdout).not.toContain(token);
   expect(server.stdout).not.toContain(password);
+});
+
+it('two who hold the link at the same time make one shop with one Admin', async () => {
+  const t = await withoutShops();
+  const token = await offerSetUp(t.ctx);
+  const answers = await Promise.all(
+    ['one@example.com', 'two@example.com', 'three@example.com'].map((email) =>
+      adminCaller(t).post('/set-up', { ...WISHES, email, token }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403]);
+  expect(await rowsOf(t)).toEqual({ shops: 1, users: 1, tokens: 0 });
+});
+
+it('a set-up that fails leaves nothing behind, and the link good', async () => {
+  const t = await withoutShops();
+  const token = await offerSetUp(t.ctx);
+  await sql`alter table users rename to users_away`.execute(t.ctx.db);
+  const failed = await adminCaller(t).post('/set-up', { ...WISHES, token }, { unchecked: true });
+  expect(failed.status).toBe(500);
+  await sql`alter table users_away rename to users`.execute(t.ctx.db);
+  expect(await rowsOf(t)).toEqual({ shops: 0, users: 0, tokens: 1 });
+  expect((await adminCaller(t).post('/set-up', { ...WISHES, token })).status).toBe(201);
+  expect(await rowsOf(t)).toEqual({ shops: 1, users: 1, tokens: 0 });
 });
 
 it('no link is offered where there is a shop, and none works there', async () => {

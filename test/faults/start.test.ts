@@ -97,7 +97,7 @@ describe('the service does not start', () => {
   it('with another SECRET_KEY than the database was set up with', async () => {
     const env = await emptyDatabase();
     await cli(['shop', 'list'], env);
-    const other = 'quite another key, just as long as it must be';
+    const other = 'quite another key that is just as long as it must be';
     const wrong = { ...env, SECRET_KEY: other };
     const line = refusal(await run(['serve'], wrong));
     expect(line).toContain('SECRET_KEY');

@@ -110,6 +110,9 @@ export const adminCaller = (t: Harness, cookie: string | null = null): AdminCall
 /** Name and value of the session cookie that an answer sets. */
 export const cookieFrom = ({ headers }: Answer): string => headers.getSetCookie()[0]?.split(';')[0] ?? '';
 
+/** The same of the cookie by which the browser is known from then on. */
+export const deviceFrom = ({ headers }: Answer): string => headers.getSetCookie()[1]?.split(';')[0] ?? '';
+
 export const PASSWORD = 'correct horse battery';
 
 let people = 0;

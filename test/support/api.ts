@@ -205,13 +205,24 @@ export const rowCounts = async ({ ctx: { db } }: Harness) => {
 };
 
 /** Time stands still until the test moves it, for the service's own clock and for its rate limits. */
-export const stopClock = (startMs = Date.now()): { advance(ms: number): void } => {
+export const stopClock = (startMs = Date.now()): { advance(ms: number): void; jump(ms: number): void } => {
   let nowMs = startMs;
-  const spy = vi.spyOn(Date, 'now').mockImplementation(() => nowMs);
-  onTestFinished(() => void spy.mockRestore());
+  let jumpedMs = 0;
+  const startedAt = performance.now();
+  const spies = [
+    vi.spyOn(Date, 'now').mockImplementation(() => nowMs + jumpedMs),
+    vi.spyOn(performance, 'now').mockImplementation(() => startedAt + nowMs - startMs),
+  ];
+  onTestFinished(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
   return {
     advance(ms) {
       nowMs += ms;
+    },
+    /** Somebody sets the machine's clock: the time of day changes, and no time passes. */
+    jump(ms) {
+      jumpedMs += ms;
     },
   };
 };

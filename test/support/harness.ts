@@ -62,7 +62,7 @@ type ShopOptions = { plan?: Plan } & BillingChange;
 export const freshDatabase = async (): Promise<{ env: Record<string, string>; drop(): Promise<void> }> => {
   if (ENGINE === 'postgres') {
     const { url, drop } = await copyTemplate(inject('postgresUrl'));
-    return { env: { DATABASE_URL: url, SECRET_KEY: 'a secret key for tests, long enough' }, drop };
+    return { env: { DATABASE_URL: url, SECRET_KEY: 'a secret key for tests that is long enough' }, drop };
   }
   const dataDir = mkdtempSync(join(tmpdir(), 'handback-test-'));
   return { env: { DATA_DIR: dataDir }, drop: async () => rmSync(dataDir, { recursive: true, force: true }) };

@@ -25,7 +25,7 @@ const COMMAND = join(ROOT, 'bin', 'handback.js');
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile');
 const READY_WITHIN_MS = 40_000;
 const STOPPED_WITHIN_MS = 20_000;
-export const SECRET_KEY = 'a secret key for tests, long enough';
+export const SECRET_KEY = 'a secret key for tests that is long enough';
 
 export type Env = Record<string, string>;
 
@@ -89,18 +89,22 @@ interface SpawnOptions {
   stdoutTo?: string;
   /** `ulimit -f`, in the shell's own blocks: the disk is full beyond it. */
   fileSizeLimit?: number;
+  umask?: number;
 }
 
 /** PATH is all that comes from outside, so that no setting of the machine decides a test. */
 export const launch = (
   args: string[],
   env: Env,
-  { uid, fileSizeLimit, stdoutTo }: SpawnOptions = {},
+  { uid, fileSizeLimit, stdoutTo, umask }: SpawnOptions = {},
 ): Started => {
   const command = [process.execPath, COMMAND, ...args];
-  const limit = fileSizeLimit ? `ulimit -f ${fileSizeLimit}; trap "" XFSZ; ` : '';
-  const script = `${limit}exec "$0" "$@"${stdoutTo ? ` >>${stdoutTo}` : ''}`;
-  const [file = '', ...rest] = fileSizeLimit || stdoutTo ? ['sh', '-c', script, ...command] : command;
+  const limits = [
+    ...(fileSizeLimit === undefined ? [] : [`ulimit -f ${fileSizeLimit}; trap "" XFSZ`]),
+    ...(umask === undefined ? [] : [`umask ${umask.toString(8)}`]),
+  ];
+  const script = [...limits, `exec "$0" "$@"${stdoutTo ? ` >>${stdoutTo}` : ''}`].join('; ');
+  const [file = '', ...rest] = limits.length > 0 || stdoutTo ? ['sh', '-c', script, ...command] : command;
   const child = spawn(file, rest, {
     cwd: ROOT,
     // A stop answers for a while before it closes; tests that are not about that need not wait.

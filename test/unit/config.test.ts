@@ -4,6 +4,7 @@ import { type Config, ConfigError, readConfig } from '../../src/config.ts';
 import { run, temporaryFolder } from '../support/process.ts';
 
 const KEY = 'k'.repeat(32);
+const OTHER_KEY = 'o'.repeat(40);
 const POSTGRES = { DATABASE_URL: 'postgres://user:pw@db.example:5432/handback', SECRET_KEY: KEY };
 
 const refusalOf = (env: Record<string, string>): string => {
@@ -23,7 +24,7 @@ describe('without any setting', () => {
       port: 3000,
       databaseUrl: null,
       dataDir: resolve('./data'),
-      secretKey: null,
+      secretKeys: null,
       trustProxy: false,
       allowPrivateWebhooks: false,
       role: 'all',
@@ -58,11 +59,12 @@ describe('a good value', () => {
     [{ PORT: '8080' }, { port: 8080, publicUrl: 'http://127.0.0.1:8080' }],
     [{ PORT: '65535' }, { port: 65_535 }],
     [{ PORT: ' 8080 ' }, { port: 8080 }],
-    [POSTGRES, { databaseUrl: POSTGRES.DATABASE_URL, secretKey: KEY }],
+    [POSTGRES, { databaseUrl: POSTGRES.DATABASE_URL, secretKeys: [KEY] }],
     [{ ...POSTGRES, DATABASE_URL: 'postgresql://db/x' }, { databaseUrl: 'postgresql://db/x' }],
     [{ DATA_DIR: 'somewhere' }, { dataDir: resolve('somewhere') }],
     [{ DATA_DIR: '/var/lib/handback' }, { dataDir: resolve('/var/lib/handback') }],
-    [{ SECRET_KEY: KEY }, { secretKey: KEY }],
+    [{ SECRET_KEY: KEY }, { secretKeys: [KEY] }],
+    [{ SECRET_KEY: `${OTHER_KEY}, ${KEY},` }, { secretKeys: [OTHER_KEY, KEY] }],
     [{ WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' }, { allowPrivateWebhooks: true }],
     [{ WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'false' }, { allowPrivateWebhooks: false }],
     [{ ...POSTGRES, ROLE: 'api' }, { role: 'api' }],
@@ -105,6 +107,8 @@ describe('a wrong value', () => {
     ['DATABASE_URL', 'localhost:5432', { SECRET_KEY: KEY }],
 
     ['SECRET_KEY', 'k'.repeat(31)],
+    ['SECRET_KEY', `${'k'.repeat(32)},short`],
+    ['SECRET_KEY', ','],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', 'yes'],
     ['TRUST_PROXY', '-1'],

@@ -1,43 +1,113 @@
+import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { secretBox, secretKeyOf } from '../../src/secrets.ts';
+import { keysInFile } from '../../src/secret-keys.ts';
+import { type Place, secretBox } from '../../src/secrets.ts';
 import { cli, run, temporaryFolder } from '../support/process.ts';
 
+const KEY = 'k'.repeat(32);
+const OTHER_KEY = 'o'.repeat(32);
+const PLACE: Place = { table: 'api_clients', column: 'webhook_secret', id: 'client-1' };
+
+/** As values were sealed before they had a key id and a place. */
+const sealedOnce = (secretKey: string, plain: string): string => {
+  const nonce = randomBytes(12);
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'handback secrets', 32));
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
+};
+
 describe('the secret box', () => {
-  const box = secretBox('k'.repeat(32));
+  const box = secretBox([KEY]);
 
   it('opens what it sealed, and never seals the same twice', () => {
-    const [one, other] = [box.seal('whsec_ä'), box.seal('whsec_ä')];
-    expect(box.open(one)).toBe('whsec_ä');
+    const [one, other] = [box.seal('whsec_ä', PLACE), box.seal('whsec_ä', PLACE)];
+    expect(box.open(one, PLACE)).toBe('whsec_ä');
     expect(one).not.toBe(other);
-    expect(Buffer.from(one, 'base64').toString('latin1')).not.toContain('whsec_');
+    expect(Buffer.from(one.split('.')[2] ?? '', 'base64').toString('latin1')).not.toContain('whsec_');
   });
 
   it('refuses what was changed by one bit, cut, or sealed with another key', () => {
-    const sealed = Buffer.from(box.seal('secret'), 'base64');
+    const sealed = Buffer.from(box.seal('secret 123456', PLACE));
     for (let i = 0; i < sealed.length; i++) {
       const changed = Buffer.from(sealed);
       changed.writeUInt8(changed.readUInt8(i) ^ 1, i);
-      expect(() => box.open(changed.toString('base64'))).toThrow();
+      // The last character before the padding has bits that stand for nothing.
+      if (
+        sealed
+          .toString()
+          .slice(i + 1)
+          .replaceAll('=', '') === ''
+      )
+        continue;
+      expect(() => box.open(changed.toString(), PLACE)).toThrow();
     }
-    expect(() => box.open(sealed.subarray(0, -1).toString('base64'))).toThrow();
-    expect(() => secretBox('j'.repeat(32)).open(sealed.toString('base64'))).toThrow();
+    expect(() => box.open(sealed.subarray(0, -4).toString(), PLACE)).toThrow();
+    expect(() => secretBox([OTHER_KEY]).open(sealed.toString(), PLACE)).toThrow();
+  });
+
+  it('opens a value in its own row only', () => {
+    const sealed = box.seal('secret', PLACE);
+    for (const other of [{ id: 'client-2' }, { column: 'name' }, { table: 'users' }])
+      expect(() => box.open(sealed, { ...PLACE, ...other })).toThrow();
+  });
+
+  it('seals with the first of several keys, and opens with all of them', () => {
+    const rotated = secretBox([OTHER_KEY, KEY]);
+    const old = box.seal('secret', PLACE);
+    expect(rotated.open(old, PLACE)).toBe('secret');
+    expect([rotated.isCurrent(old), box.isCurrent(old)]).toEqual([false, true]);
+    const sealed = rotated.seal('secret', PLACE);
+    expect(secretBox([OTHER_KEY]).open(sealed, PLACE)).toBe('secret');
+    expect(() => box.open(sealed, PLACE)).toThrow();
+    // The id tells the two apart and has nothing of the key in it.
+    const ids = [old, sealed].map((each) => each.split('.')[1] ?? '');
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
+  });
+
+  it('opens what was sealed before values had a key id and a place', () => {
+    const sealed = sealedOnce(KEY, 'whsec_old');
+    expect(box.open(sealed, PLACE)).toBe('whsec_old');
+    expect(secretBox([OTHER_KEY, KEY]).open(sealed, PLACE)).toBe('whsec_old');
+    expect(box.isCurrent(sealed)).toBe(false);
+    expect(() => secretBox([OTHER_KEY]).open(sealed, PLACE)).toThrow();
+  });
+
+  it('knows its own signatures, for one purpose and text each, through a change of keys', () => {
+    const [signature = ''] = box.signatures('device', 'user-1');
+    expect(secretBox([OTHER_KEY, KEY]).signatures('device', 'user-1')[1]).toBe(signature);
+    expect(secretBox([OTHER_KEY, KEY]).isSigned('device', 'user-1', signature)).toBe(true);
+    expect(box.isSigned('device', 'user-2', signature)).toBe(false);
+    expect(box.isSigned('session', 'user-1', signature)).toBe(false);
+    expect(secretBox([OTHER_KEY]).isSigned('device', 'user-1', signature)).toBe(false);
+    for (const wrong of ['', 'x', signature.slice(1), `${signature}AAAA`])
+      expect(box.isSigned('device', 'user-1', wrong)).toBe(false);
   });
 });
 
 describe('the generated key', () => {
   it('is made once, kept, and readable by its owner only', () => {
     const dataDir = temporaryFolder();
-    const key = secretKeyOf({ secretKey: null, dataDir });
+    const [key] = keysInFile(dataDir, false);
     expect(key).toMatch(/^[0-9a-f]{64}$/);
-    expect(secretKeyOf({ secretKey: null, dataDir })).toBe(key);
+    expect(keysInFile(dataDir, false)).toEqual([key]);
     expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
+  });
+
+  it('may have successors: several keys, by lines or commas', () => {
+    const dataDir = temporaryFolder();
+    writeFileSync(join(dataDir, 'secret.key'), `${OTHER_KEY}\n${KEY}\n`);
+    expect(keysInFile(dataDir, true)).toEqual([OTHER_KEY, KEY]);
+    writeFileSync(join(dataDir, 'secret.key'), `${OTHER_KEY},${KEY}`);
+    expect(keysInFile(dataDir, true)).toEqual([OTHER_KEY, KEY]);
   });
 
   it('stays out of the way where SECRET_KEY is set', async () => {
     const dataDir = temporaryFolder();
-    await cli(['shop', 'list'], { DATA_DIR: dataDir, SECRET_KEY: 'k'.repeat(32) });
+    await cli(['shop', 'list'], { DATA_DIR: dataDir, SECRET_KEY: KEY });
     expect(() => readFileSync(join(dataDir, 'secret.key'))).toThrow();
   });
 

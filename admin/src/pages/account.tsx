@@ -2,7 +2,7 @@ import { Alert, Button, Card, DataList, PasswordInput, Stack, Title } from '@man
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ChangePassword } from '../../../contract/admin-people.ts';
-import { ApiError, api } from '../api.ts';
+import { api } from '../api.ts';
 import { useApiForm } from '../parts/api-form.ts';
 import { NewPasswordInput } from '../parts/new-password-input.tsx';
 import { SettingsPage } from '../parts/settings-page.tsx';
@@ -57,9 +57,7 @@ const PasswordForm = ({ email, onDone }: { email: string; onDone: () => void }) 
       <Stack>
         {failure ? (
           <Alert color="red" role="alert">
-            {failure instanceof ApiError && failure.status === 429
-              ? 'Too many wrong passwords. Wait 15 minutes, then try again.'
-              : failure.message}
+            {failure.message}
           </Alert>
         ) : null}
         {/* Tells a password manager whose password this is. */}

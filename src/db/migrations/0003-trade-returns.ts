@@ -52,8 +52,10 @@ export const tradeReturns: SchemaChange = async (db, { id }) => {
     .alterTable('offline_repairs')
     .addColumn('search_text', 'text', (column) => column.notNull().defaultTo(''))
     .execute();
+  // With the number as people read it: at least six digits, more where they are needed.
+  const digits = sql`case when number < 1000000 then substr('' || (1000000 + number), 2) else '' || number end`;
   await sql`update offline_repairs set search_text =
-    lower('#rma-' || number || ' ' || order_number || ' ' || customer_name || ' ' || customer_email || ' ' || faulty_item)`.execute(
+    lower('#rma-' || ${digits} || ' ' || order_number || ' ' || customer_name || ' ' || customer_email || ' ' || faulty_item)`.execute(
     db,
   );
   await index('offline_repairs', 'created', ['created_at']).execute();

@@ -6,6 +6,7 @@ import type { ColumnKind, Database, Observer } from '../database.ts';
 import { asJson } from '../known-statements.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { noteReady } from '../ready.ts';
+import type { Notice } from '../schema-change.ts';
 import type { Tables } from '../tables.ts';
 import { clientConfig, PLANNED_ANEW } from './client.ts';
 import { databaseClock } from './clock.ts';
@@ -50,8 +51,8 @@ export const openPostgres = (
     db,
     steady: kyselyOn(pools.lists),
     reads: kyselyOn(pools.reads),
-    async migrate() {
-      await migrate(connectionString);
+    async migrate(notice = () => {}) {
+      await migrate(connectionString, notice);
       await comparing.compare();
       comparing.start();
     },
@@ -88,11 +89,11 @@ export const openPostgres = (
 };
 
 /** On a connection of its own without a time limit: waiting for another process's migration is fine. */
-const migrate = async (connectionString: string): Promise<void> => {
+const migrate = async (connectionString: string, notice: Notice): Promise<void> => {
   const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 1, keepAlive: true });
   const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
-    await migrateToLatest(alone, { id: 'uuid', unlogged: true, trigrams: true });
+    await migrateToLatest(alone, { id: 'uuid', unlogged: true, trigrams: true, notice });
   } finally {
     await alone.destroy();
   }

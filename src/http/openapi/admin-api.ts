@@ -38,7 +38,7 @@ export const ADMIN_API: ApiDescription = {
       404: 'The shop has nothing by this id.',
       409: 'It cannot be done as things stand; `code` says why.',
       415: 'The request does not say `Content-Type: application/json`, or its body is something else.',
-      429: 'Too many wrong passwords for this e-mail or from this address: wait `Retry-After` seconds.',
+      429: 'Too many wrong passwords: wait `Retry-After` seconds.',
     },
     examples: {
       400: {

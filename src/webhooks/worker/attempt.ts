@@ -1,3 +1,4 @@
+import { openWebhookSecret } from '../../api-clients/webhook-secret.ts';
 import type { Context } from '../../context.ts';
 import { describeError } from '../../describe-error.ts';
 import { afterAttempts, DROPPED_BECAUSE } from '../drop-reasons.ts';
@@ -14,11 +15,11 @@ export const createAttempts = (ctx: Needed, sender: Sender) => {
   const secrets = secretCache(ctx);
 
   /** Why a delivery cannot even be tried, or what is needed to try it. */
-  const prepare = ({ attempts }: Due, receiver: Receiver | undefined) => {
+  const prepare = ({ attempts, clientId }: Due, receiver: Receiver | undefined) => {
     if (!receiver) return DROPPED_BECAUSE.gone;
     if (receiver.unreachable !== null) return receiver.unreachable;
     if (!attempts) return DROPPED_BECAUSE.unreadable;
-    const secret = secrets.open(receiver.sealedSecret);
+    const secret = secrets.open(clientId, receiver.sealedSecret);
     return secret === null ? DROPPED_BECAUSE.sealed : { url: receiver.url, secret, attempts };
   };
 
@@ -98,13 +99,14 @@ const secretCache = ({ secrets }: Pick<Context, 'secrets'>) => {
   const opened = new Map<string, string>();
   return {
     /** null: it was sealed with another key, or is damaged. */
-    open(sealed: string): string | null {
-      const known = opened.get(sealed);
+    open(clientId: string, sealed: string): string | null {
+      const name = `${clientId} ${sealed}`;
+      const known = opened.get(name);
       if (known !== undefined) return known;
       if (opened.size >= 10_000) opened.clear();
       try {
-        const secret = secrets.open(sealed);
-        opened.set(sealed, secret);
+        const secret = openWebhookSecret(secrets, clientId, sealed);
+        opened.set(name, secret);
         return secret;
       } catch {
         // Told to the shop as the reason of the drop, and logged with it.

@@ -1,0 +1,14 @@
+import type { Place, SecretBox } from '../secrets.ts';
+
+export const webhookSecretPlace = (clientId: string): Place => ({
+  table: 'api_clients',
+  column: 'webhook_secret',
+  id: clientId,
+});
+
+export const sealWebhookSecret = (secrets: SecretBox, clientId: string, secret: string): string =>
+  secrets.seal(secret, webhookSecretPlace(clientId));
+
+/** Throws where the secret cannot be opened with any of the installation's keys, or belongs to another client. */
+export const openWebhookSecret = (secrets: SecretBox, clientId: string, sealed: string): string =>
+  secrets.open(sealed, webhookSecretPlace(clientId));

@@ -1,0 +1,70 @@
+import Sqlite from 'better-sqlite3';
+import { keepPrivate, narrow } from '../private-file.ts';
+
+/** Opening waits inside SQLite for others that open at the same time: nobody is served yet. */
+const OPEN_TIMEOUT_MS = 2000;
+const CACHED_STATEMENTS = 500;
+
+/** A connection with its prepared statements: Kysely prepares anew for every query, which costs more than most queries. */
+interface Connection {
+  readonly raw: Sqlite.Database;
+  prepare(sql: string): Sqlite.Statement<unknown[]>;
+}
+
+/** One connection writes; the other reads, also while the first waits for another program or is inside a transaction. */
+export interface Connections {
+  writer: Connection;
+  reader: Connection;
+  syncCommits(mode: Synchronous): void;
+  close(): void;
+}
+
+/** FULL: a commit is on disk when it returns. NORMAL: it is there with the next one that is FULL. */
+export type Synchronous = 'FULL' | 'NORMAL';
+
+export const openConnections = (file: string): Connections => {
+  keepPrivate(file);
+  for (const suffix of ['-wal', '-shm']) narrow(file + suffix);
+  const writer = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
+  writer.pragma('journal_mode = WAL');
+  writer.pragma('foreign_keys = ON');
+  writer.pragma('wal_autocheckpoint = 4000');
+  const reader = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
+  reader.pragma('query_only = ON');
+  for (const connection of [writer, reader]) {
+    connection.pragma('cache_size = -16384');
+    // From here on SQLite never waits: it would stop the event loop. The driver waits instead.
+    connection.pragma('busy_timeout = 0');
+  }
+  let synchronous: Synchronous | null = null;
+  const syncCommits = (mode: Synchronous): void => {
+    if (mode !== synchronous) writer.pragma(`synchronous = ${mode}`);
+    synchronous = mode;
+  };
+  syncCommits('FULL');
+  return {
+    writer: withStatements(writer),
+    reader: withStatements(reader),
+    syncCommits,
+    close() {
+      reader.close();
+      writer.close();
+    },
+  };
+};
+
+const withStatements = (raw: Sqlite.Database): Connection => {
+  const statements = new Map<string, Sqlite.Statement<unknown[]>>();
+  return {
+    raw,
+    prepare(sql) {
+      let statement = statements.get(sql);
+      if (!statement) {
+        if (statements.size >= CACHED_STATEMENTS) statements.clear();
+        statement = raw.prepare<unknown[]>(sql);
+        statements.set(sql, statement);
+      }
+      return statement;
+    },
+  };
+};

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, ConfigError, secretKeysIn } from './config.ts';
+import type { Db } from './db/database.ts';
+import { narrow } from './db/private-file.ts';
+import { type Place, type SecretBox, secretBox } from './secrets.ts';
+
+/** A sealed text that tells at the start whether the keys are those that the data was sealed with. */
+const CHECK = 'secret-key-check';
+const CHECK_TEXT = 'handback';
+export const CHECK_PLACE: Place = { table: 'installation', column: 'value', id: CHECK };
+
+export const findCheck = async (db: Db): Promise<string | null> =>
+  (await db.selectFrom('installation').select('value').where('name', '=', CHECK).executeTakeFirst())?.value ??
+  null;
+
+/** The box of the installation's keys. Throws where they are missing, or are not those that the data was sealed with. */
+export const openSecrets = async (
+  config: Pick<Config, 'secretKeys' | 'dataDir'>,
+  db: Db,
+): Promise<SecretBox> => {
+  // First: who finds the check finds the key file too, since that is made before.
+  const isSetUp = (await findCheck(db)) !== null;
+  const box = secretBox(config.secretKeys ?? keysInFile(config.dataDir, isSetUp));
+  await db
+    .insertInto('installation')
+    .values({ name: CHECK, value: box.seal(CHECK_TEXT, CHECK_PLACE) })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+  try {
+    box.open((await findCheck(db)) ?? '', CHECK_PLACE);
+  } catch {
+    throw new ConfigError('SECRET_KEY does not hold the key that this database was set up with');
+  }
+  return box;
+};
+
+/** Those kept beside the SQLite file; one is made there at the first start. */
+export const keysInFile = (dataDir: string, isSetUp: boolean): string[] => {
+  const file = join(dataDir, 'secret.key');
+  if (!existsSync(file)) {
+    if (isSetUp)
+      throw new ConfigError(`${file} is missing: bring back the key that the data was sealed with`);
+    makeKeyFile(file);
+  }
+  narrow(file);
+  return secretKeysIn(readFileSync(file, 'utf8'), () => {
+    throw new ConfigError(`${file} holds no key: bring back the one the data was sealed with (SECRET_KEY)`);
+  });
+};
+
+/** Written elsewhere and linked into place: it is there whole or not at all, and the first of two processes wins. */
+const makeKeyFile = (file: string): void => {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+};

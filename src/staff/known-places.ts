@@ -1,0 +1,76 @@
+import type { Context } from '../context.ts';
+import type { Db, Trx } from '../db/database.ts';
+import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import type { SecretBox } from '../secrets.ts';
+
+// From where people signed in before: browsers, which carry a signed cookie, and addresses, which are kept for a while.
+
+const DEVICE = 'device';
+const ADDRESS = 'address';
+/** People who share a browser, a till for example, do not push each other out. */
+const PEOPLE_PER_DEVICE = 8;
+const ADDRESS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+
+/** What the browser carries from now on: one signature for each of its people, the latest first. */
+export const deviceWith = (secrets: SecretBox, userId: string, before = ''): string => {
+  const others = before.split('.').filter((each) => each && !secrets.isSigned(DEVICE, userId, each));
+  const [own = ''] = secrets.signatures(DEVICE, userId);
+  return [own, ...others].slice(0, PEOPLE_PER_DEVICE).join('.');
+};
+
+export const isDeviceOf = (secrets: SecretBox, userId: string, device = ''): boolean =>
+  device
+    .split('.')
+    .slice(0, PEOPLE_PER_DEVICE)
+    .some((each) => secrets.isSigned(DEVICE, userId, each));
+
+/** Signed, not in the clear: a copy of the database does not tell where people are. */
+const keptAddresses = ({ secrets }: Pick<Context, 'secrets'>, userId: string, address: string): string[] =>
+  secrets.signatures(ADDRESS, JSON.stringify([userId, address]));
+
+export const isAddressOf = async (ctx: Context, userId: string, address: string): Promise<boolean> => {
+  const found = await ctx.db
+    .selectFrom('sign_in_addresses')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .where('address', 'in', keptAddresses(ctx, userId, address))
+    .where('seen_at', '>', ctx.clock.now() - ADDRESS_KEPT_MS)
+    .executeTakeFirst();
+  return found !== undefined;
+};
+
+export const rememberAddress = async (
+  ctx: Context,
+  trx: Trx,
+  userId: string,
+  address: string,
+): Promise<void> => {
+  const [kept = ''] = keptAddresses(ctx, userId, address);
+  const seenAt = ctx.clock.now();
+  await trx
+    .insertInto('sign_in_addresses')
+    .values({ user_id: userId, address: kept, seen_at: seenAt })
+    .onConflict((conflict) => conflict.columns(['user_id', 'address']).doUpdateSet({ seen_at: seenAt }))
+    .execute();
+};
+
+/** A bounded number at a time so that nobody waits long; true when more is left. */
+export const forgetOldAddresses = async (db: Db, nowMs: number): Promise<boolean> => {
+  const { numDeletedRows } = await db
+    .deleteFrom('sign_in_addresses')
+    .where((eb) =>
+      eb(
+        eb.refTuple('user_id', 'address'),
+        'in',
+        eb
+          .selectFrom('sign_in_addresses')
+          .select(['user_id', 'address'])
+          .where('seen_at', '<=', nowMs - ADDRESS_KEPT_MS)
+          .orderBy('seen_at')
+          .limit(PRUNED_AT_ONCE)
+          .$asTuple('user_id', 'address'),
+      ),
+    )
+    .executeTakeFirst();
+  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
+};

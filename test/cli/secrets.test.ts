@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { openWebhookSecret } from '../../src/api-clients/webhook-secret.ts';
+import { secretBox } from '../../src/secrets.ts';
+import { cli, emptyDatabase, lookInto, makeShop, run, startServer } from '../support/process.ts';
+
+const OLD = 'the key of the first years that is long enough';
+const NEW = 'the key that takes its place and is long enough';
+const keys = (...all: string[]) => ({ SECRET_KEY: all.join(',') });
+
+describe('secrets reseal', () => {
+  it('takes an installation from one key to the next while servers run', async () => {
+    const env = { ...(await emptyDatabase()), ...keys(OLD) };
+    const { clientId, webhookSecret, shopId } = await makeShop(env);
+    const running = await startServer({ ...env, ...keys(OLD, NEW) });
+
+    const both = { ...env, ...keys(NEW, OLD) };
+    const late = await cli(['client', 'create', '--shop', shopId, '--name', 'Sealed with the new one'], both);
+    expect(await cli(['secrets', 'reseal'], both)).toEqual({ resealed: 2, total: 3, failed: 0 });
+    expect(await cli(['secrets', 'reseal'], both)).toEqual({ resealed: 0, total: 3, failed: 0 });
+    expect((await running.get('/readyz')).status).toBe(200);
+    expect((await running.stop()).status).toBe(0);
+
+    const refused = await run(['serve'], { ...env, PORT: '0' });
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toMatch(/^handback: SECRET_KEY [^\n]+\n$/);
+    const server = await startServer({ ...env, ...keys(NEW) });
+    expect((await server.get('/readyz')).status).toBe(200);
+    const rows = await lookInto(env).selectFrom('api_clients').select(['id', 'webhook_secret']).execute();
+    const secrets = rows.map((row) => [
+      row.id,
+      openWebhookSecret(secretBox([NEW]), row.id, row.webhook_secret),
+    ]);
+    expect(new Map(secrets as [string, string][])).toEqual(
+      new Map([
+        [clientId, webhookSecret],
+        [late.id, late.webhookSecret],
+      ]),
+    );
+  }, 120_000);
+
+  it('names a row that cannot be opened, leaves it, and reseals the others', async () => {
+    const env = { ...(await emptyDatabase()), ...keys(OLD) };
+    const { shopId, clientId } = await makeShop(env);
+    const bad = await cli(['client', 'create', '--shop', shopId, '--name', 'Bad'], env);
+    const copied = await cli(['client', 'create', '--shop', shopId, '--name', 'Copied'], env);
+    const db = lookInto(env);
+    const secretOf = async (id: string) =>
+      (
+        await db
+          .selectFrom('api_clients')
+          .select('webhook_secret')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow()
+      ).webhook_secret;
+    const write = (id: string, webhook_secret: string) =>
+      db.updateTable('api_clients').set({ webhook_secret }).where('id', '=', id).execute();
+    await write(bad.id, 'nothing that anybody sealed');
+    await write(copied.id, await secretOf(clientId));
+
+    const { status, stderr, json } = await run(['secrets', 'reseal', '--json'], {
+      ...env,
+      ...keys(NEW, OLD),
+    });
+    expect({ status, json }).toEqual({ status: 1, json: { resealed: 2, total: 4, failed: 2 } });
+    const lines = stderr.trim().split('\n');
+    expect(lines).toHaveLength(2);
+    for (const id of [bad.id, copied.id]) expect(stderr).toContain(id);
+    expect(stderr).not.toContain('nothing that anybody sealed');
+    expect(await secretOf(bad.id)).toBe('nothing that anybody sealed');
+    expect(openWebhookSecret(secretBox([NEW]), clientId, await secretOf(clientId))).toMatch(/^whsec_/);
+  });
+});

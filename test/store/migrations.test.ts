@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { initial } from '../../src/db/migrations/0001-initial.ts';
+import { webhookDeliveries } from '../../src/db/migrations/0002-webhook-deliveries.ts';
+import { tradeReturns } from '../../src/db/migrations/0003-trade-returns.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import type { SchemaWords } from '../../src/db/schema-change.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
+import { ENGINE } from '../support/harness.ts';
+import { onServer } from '../support/postgres-databases.ts';
+import { type Env, emptyDatabase } from '../support/process.ts';
+import { UNOBSERVED } from '../support/unobserved.ts';
+
+const WORDS: SchemaWords =
+  ENGINE === 'postgres'
+    ? { id: 'uuid', unlogged: true, trigrams: true, notice: () => {} }
+    : { id: 'text', unlogged: false, trigrams: false, notice: () => {} };
+
+const open = (env: Env) => {
+  const database = openDatabase(readConfig(env), UNOBSERVED);
+  onTestFinished(() => database.close());
+  return database;
+};
+
+it('repairs from before there was a search are found by their number as people read it', async () => {
+  const { db } = open(await emptyDatabase());
+  await initial(db, WORDS);
+  await webhookDeliveries(db, WORDS);
+  for (const [i, number] of [7, 123, 999_999, 1_234_567].entries())
+    await sql`insert into offline_repairs (id, shop_id, number, status, order_number, customer_email, customer_name, faulty_item,
+      fault_description, store_id, is_dangerous, created_at, updated_at)
+      values (${UNKNOWN_ID.replace(/.$/, String(i))}, ${UNKNOWN_ID}, ${number}, 'OFFLINE_REPAIR', 'SO-1', 'Ada@example.com', 'Ada',
+      '{"sku":"KETTLE-17"}', 'x', 's', 0, 1, 1)`.execute(db);
+  await tradeReturns(db, WORDS);
+  const rows = await db.selectFrom('offline_repairs').select('search_text').orderBy('number').execute();
+  expect(rows.map((row) => row.search_text.split(' ')[0])).toEqual([
+    ...['#rma-000007', '#rma-000123', '#rma-999999', '#rma-1234567'],
+  ]);
+  expect(rows[0]?.search_text).toContain('ada@example.com');
+});
+
+describe.runIf(ENGINE === 'postgres')('the search index', () => {
+  const hasIndex = async (env: Env) => {
+    const { rows } = await sql`select 1 from pg_indexes where indexname = 'offline_repairs_search'`.execute(
+      open(env).db,
+    );
+    return rows.length > 0;
+  };
+
+  it('is left out, with a word to the operator, where the user may not create the extension', async () => {
+    const env = await emptyDatabase();
+    const role = `limited_${randomBytes(6).toString('hex')}`;
+    const own = env['DATABASE_URL'] as string;
+    const url = new URL(own);
+    const name = url.pathname.slice(1);
+    await onServer(inject('postgresUrl'), `create role ${role} login`);
+    onTestFinished(() => onServer(own, `drop owned by ${role}; drop role ${role}`));
+    await onServer(
+      own,
+      `revoke create on database ${name} from public; grant create on schema public to ${role}`,
+    );
+    url.username = role;
+    const notices: string[] = [];
+    await open({ ...env, DATABASE_URL: url.href }).migrate((message) => notices.push(message));
+    expect(notices).toEqual([expect.stringMatching(/pg_trgm.*42501.*searches/)]);
+    expect(await hasIndex(env)).toBe(false);
+  });
+
+  it('fails the migration where anything else is wrong', async () => {
+    const env = await emptyDatabase();
+    const database = open(env);
+    await sql`create table trade_returns_search (x int)`.execute(database.db);
+    await expect(database.migrate()).rejects.toMatchObject({ code: '42P07' });
+    await sql`drop table trade_returns_search`.execute(database.db);
+    await database.migrate();
+    expect(await hasIndex(env)).toBe(true);
+  });
+});
