@@ -17,7 +17,6 @@ it('the reference page shows the API, with nothing from another host', async () 
   if (folder) await page.screenshot({ path: `${folder}/reference.png` });
   const { tags = [] } = t.app.swagger() as { tags?: { name: string }[] };
   expect(tags.length).toBeGreaterThan(1);
-  for (const { name } of tags)
-    await page.getByText(name, { exact: true }).first().waitFor();
+  for (const { name } of tags) await page.getByText(name, { exact: true }).first().waitFor();
   await expect.poll(() => page.title()).toContain('Handback');
 });
