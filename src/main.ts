@@ -7,7 +7,7 @@ import { describeError } from './describe-error.ts';
 import { startJanitor } from './janitor.ts';
 import { offerSetUp } from './staff/set-up.ts';
 import { explainListenFailure } from './start-failure.ts';
-import { longestStopMs, stop } from './stop.ts';
+import { longestStopMs, onStopSignal, STOP_SIGNALS, type StopSignal, stop } from './stop.ts';
 import { VERSION } from './version.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
@@ -30,12 +30,19 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   const token = role === 'worker' ? null : await offerSetUp(ctx);
   ctx.log.info({ version: VERSION, role, host, port: listeningPort }, 'ready');
 
+  let signal: StopSignal | undefined;
+  let isStopping = false;
   const delay = longestStopMs(drainMs) + GRACE_MS;
-  closeWithGrace({ delay, logger: false }, async ({ signal, err }) => {
+  const grace = closeWithGrace({ delay, logger: false, skip: [...STOP_SIGNALS] }, async ({ err }) => {
+    isStopping = true;
     if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an error nobody handled');
     else ctx.log.info({ signal }, 'stopping');
     // Only a supervisor sends SIGTERM and has a proxy to tell; a person at a terminal waits for nobody.
     await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);
+  });
+  onStopSignal((name) => {
+    signal = name;
+    if (!isStopping) grace.close();
   });
 
   const url = publicUrl.replace(/:0$/, `:${listeningPort}`);

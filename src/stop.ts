@@ -51,3 +51,24 @@ export const stop = async (
   ctx.log.info('stopped');
   await atMost(new Promise((resolve) => ctx.log.flush(resolve)), LOG_MS, 'writing the log');
 };
+
+export const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+export type StopSignal = (typeof STOP_SIGNALS)[number];
+
+/** So long after Ctrl-C a second one means "now". */
+const SECOND_THOUGHTS_MS = 1_000;
+
+/**
+ * Calls back at the first signal only: a supervisor that signals every process and npm, which passes its own on, make two of
+ * one, and the second must not cut the stop short. A person who presses Ctrl-C again is obeyed.
+ */
+export const onStopSignal = (begin: (signal: StopSignal) => void): void => {
+  let toldAt: number | null = null;
+  for (const name of STOP_SIGNALS)
+    process.on(name, () => {
+      if (toldAt === null) {
+        toldAt = performance.now();
+        begin(name);
+      } else if (name === 'SIGINT' && performance.now() - toldAt > SECOND_THOUGHTS_MS) process.exit(1);
+    });
+};

@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
@@ -12,6 +13,7 @@ import { until } from '../support/until.ts';
 /** A short run in the suite; `npm run test:restarts` makes a long one. */
 const ROUNDS = Number(process.env['RESTARTS'] ?? 2);
 const CALLERS = 6;
+const PAUSE_MS = 100;
 const say = (line: string) => process.stderr.write(`${line}\n`);
 if (ENGINE === 'postgres' && !HAPROXY_IS_THERE)
   say('haproxy is not installed: rolling restarts are not tried (apt-get install haproxy)');
@@ -22,27 +24,28 @@ interface Answered {
 }
 
 /** Calls as a till does, over connections that it keeps. */
-const caller = (url: string, key: string) => {
+const caller = (url: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
   onTestFinished(() => agent.destroy());
   let calls = 0;
-  return (method: string, path: string, body?: object): Promise<Answered> =>
-    new Promise((resolve, reject) => {
-      calls += 1;
-      const headers = {
-        'x-api-key': key,
-        'x-forwarded-for': `10.${(calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`,
-        ...(body ? { 'content-type': 'application/json' } : {}),
-      };
-      const asking = request(`${url}${BASE_PATH}${path}`, { method, agent, headers }, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8').on('data', (piece) => {
-          text += piece;
+  return (key: string) =>
+    (method: string, path: string, body?: object): Promise<Answered> =>
+      new Promise((resolve, reject) => {
+        calls += 1;
+        const headers = {
+          'x-api-key': key,
+          'x-forwarded-for': `10.${(calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`,
+          ...(body ? { 'content-type': 'application/json' } : {}),
+        };
+        const asking = request(`${url}${BASE_PATH}${path}`, { method, agent, headers }, (answer) => {
+          let text = '';
+          answer.setEncoding('utf8').on('data', (piece) => {
+            text += piece;
+          });
+          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text })).on('error', reject);
         });
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text })).on('error', reject);
+        asking.on('error', reject).end(body ? JSON.stringify(body) : undefined);
       });
-      asking.on('error', reject).end(body ? JSON.stringify(body) : undefined);
-    });
 };
 
 describe.runIf(ENGINE === 'postgres' && HAPROXY_IS_THERE)('rolling restarts behind a proxy', () => {
@@ -52,50 +55,46 @@ describe.runIf(ENGINE === 'postgres' && HAPROXY_IS_THERE)('rolling restarts behi
     const receiver = await startReceiver();
     const database = await migratedDatabase();
     const { shopId } = await makeShop(database, ['--plan', 'ENTERPRISE']);
-    const client = await cli(
-      ['client', 'create', '--shop', shopId, '--name', 'R', '--webhook-url', receiver.url],
-      { ...database, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' },
-    );
+    const env = { ...database, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true', DRAIN_SECONDS: '4' };
+    const newClient = (name: string) =>
+      cli(['client', 'create', '--shop', shopId, '--name', name, '--webhook-url', receiver.url], env);
     const ports = [await freePort(), await freePort()];
-    const start = (port: number) =>
-      startServer({
-        ...database,
-        WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
-        DRAIN_SECONDS: '4',
-        PORT: String(port),
-      });
+    const start = (port: number) => startServer({ ...env, PORT: String(port) });
     const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)));
     const proxy = await startProxy(ports);
     for (const port of ports) await proxy.uses(port);
 
-    const send = caller(proxy.url, client.apiKey);
     const failures: string[] = [];
     let answered = 0;
     let events = 0;
     let over = false;
-    const call = async (
-      expected: number,
-      method: string,
-      path: string,
-      body?: object,
-    ): Promise<Answered | null> => {
-      const answer = await send(method, path, body).catch((error) => ({ status: 0, body: String(error) }));
-      answered += 1;
-      if (answer.status === expected) return answer;
-      failures.push(`${method} ${path}: ${answer.status} ${answer.body}`);
-      return null;
-    };
-    const work = async (): Promise<void> => {
+    /** A till at an even pace, so that events are late because of a restart or not at all. */
+    const work = async (send: ReturnType<ReturnType<typeof caller>>): Promise<void> => {
+      const call = async (
+        expected: number,
+        method: string,
+        path: string,
+        body?: object,
+      ): Promise<Answered | null> => {
+        const answer = await send(method, path, body).catch((error) => ({ status: 0, body: String(error) }));
+        answered += 1;
+        if (answer.status === expected) return answer;
+        failures.push(`${method} ${path}: ${answer.status} ${answer.body}`);
+        return null;
+      };
       while (!over) {
         const created = await call(201, 'POST', '/offline-repairs', repairBody());
         if (!created) continue;
+        events += 1;
         const { id } = JSON.parse(created.body);
         await call(200, 'GET', `/offline-repairs/${id}`);
-        const closed = await call(200, 'POST', `/offline-repairs/${id}/close`);
-        events += closed ? 2 : 1;
+        if (await call(200, 'POST', `/offline-repairs/${id}/close`)) events += 1;
+        await pause(PAUSE_MS);
       }
     };
-    const working = Array.from({ length: CALLERS }, work);
+    const clients = await Promise.all(Array.from({ length: CALLERS }, (_, i) => newClient(`Till ${i}`)));
+    const send = caller(proxy.url);
+    const working = clients.map(({ apiKey }) => work(send(apiKey)));
 
     const stops: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {

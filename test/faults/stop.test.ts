@@ -153,6 +153,18 @@ describe('a stop', () => {
     kept.destroy();
   });
 
+  it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    const open = await begun(server, key, 1);
+    server.signal('SIGTERM');
+    await until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
+    server.signal('SIGTERM');
+    expect(await open.finish()).toBe(201);
+    expect(await server.ended).toEqual({ status: 0, signal: null });
+  });
+
   it('by a person at a terminal drains nothing', async () => {
     const env = await migratedDatabase();
     const server = await startServer({ ...env, DRAIN_SECONDS: '60' });
