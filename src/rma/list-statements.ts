@@ -95,13 +95,15 @@ const ordered = ({ filters }: Query, found: Matching): Matching => {
   return sort === 'number' ? first : first.orderBy('number', order);
 };
 
+/** What lies before a page is passed over by number alone: a search reads that from an index, and nothing else looks at a row's texts. */
+const isChosenByNumber = ({ filters, offset }: Query): boolean => Boolean(filters.q) || offset > SHORT;
+
 const paged = (query: Query): Matching => {
   const page = ordered(query, matching(query))
     .limit(rowCount(valueIn(query, 'limit')))
     .offset(rowCount(valueIn(query, 'offset')));
-  if (!query.filters.q) return page;
-  // A search chooses by number alone, which an index answers without a look at the rows.
-  const own = from(query.db, query.table).where('shop_id', '=', query.caller.shop.id);
+  if (!isChosenByNumber(query)) return page;
+  const own = from(query.db, query.table).where('shop_id', '=', valueIn<string>(query, 'shop'));
   return ordered(query, own).where('number', 'in', page.select('number'));
 };
 
@@ -121,7 +123,8 @@ export const findPage = async <Table extends RmaTableName>(
 ): Promise<{ rows: Sized<ListedRow<Table>>[]; counted: number | undefined }> => {
   const { ctx, table, plan, filters, offset, db } = query;
   const isShort = plan.total !== 'counted' && filters.origin === undefined && offset + filters.limit <= SHORT;
-  const rows = await run(query, isShort ? ctx.reads : db, 'page', () =>
+  const what = isChosenByNumber(query) ? 'page by number' : 'page';
+  const rows = await run(query, isShort ? ctx.reads : db, what, () =>
     paged(query)
       .select(sizedColumns(LISTED_COLUMNS[table], valueIn(query, 'longest')))
       .$if(plan.total === 'with page', (page) => page.select(countingFew(query).as('counted'))),
