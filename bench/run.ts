@@ -7,6 +7,7 @@ import { create } from './measurements/create.ts';
 import { drain } from './measurements/drain.ts';
 import { get } from './measurements/get.ts';
 import { growth } from './measurements/growth.ts';
+import { largeAnswers } from './measurements/large-answers.ts';
 import { largeShop } from './measurements/large-shop.ts';
 import { list } from './measurements/list.ts';
 import { memory } from './measurements/memory.ts';
@@ -31,6 +32,7 @@ const MEASUREMENTS: Measurement[] = [
   list,
   growth,
   largeShop,
+  largeAnswers,
   start,
   drain,
   receipt,
@@ -45,6 +47,7 @@ const TOLD: Measurement[] = [
   oneConnection,
   growth,
   largeShop,
+  largeAnswers,
   drain,
   receipt,
   apiWhileDraining,

@@ -14,6 +14,7 @@ import { startSilence } from './webhooks/silence.ts';
 
 const BASELINE = fileURLToPath(new URL('./baselines/server.ts', import.meta.url));
 export const MANY_SHOPS = 1_000;
+const FEW_SHOPS = 20;
 const RECEIVERS = 100;
 const NEAR_RECEIVERS = 20;
 const ANSWERS_ONLY: Record<Engine, Record<string, string>> = { postgres: { ROLE: 'api' }, sqlite: {} };
@@ -53,6 +54,8 @@ export interface Stage {
   manyShops(): Promise<House>;
   /** One shop with so many RMAs. */
   oneShop(rmas: number): Promise<House>;
+  /** A few shops with ordinary RMAs, for what one of them does to the others. */
+  fewShops(): Promise<House>;
   /** A service with 100 receivers in a process of their own, some of our own, and shops that have none. */
   webhooks(): Promise<WebhookHouse>;
   close(): Promise<void>;
@@ -117,6 +120,7 @@ export const openStage = (engine: Engine, effort: Effort): Stage => {
         return house('many_shops', MANY_SHOPS, effort.medium, silence.url, ANSWERS_ONLY[engine]);
       }),
     oneShop: (rmas) => once(`one shop of ${rmas}`, () => house(`one_shop_${rmas}`, 1, rmas)),
+    fewShops: () => once('few shops', () => house('few_shops', FEW_SHOPS, effort.small)),
     webhooks: () =>
       once('webhooks', async () => {
         const receivers = await startReceivers(RECEIVERS);

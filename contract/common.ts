@@ -27,6 +27,7 @@ export const stamps = { createdAt: Instant, updatedAt: Instant };
 // --- lists ---
 
 const PAGE_SIZE = { default: 20, most: 100 } as const;
+const TIMELINE_PAGE_SIZE = { default: 500, most: 500 } as const;
 /** The last page whose offset every engine can still count. */
 const LAST_PAGE = 1_000_000_000;
 
@@ -40,10 +41,12 @@ const wholeNumber = (least: number, most: number, fallback: number, description:
     .default(fallback)
     .meta({ override: { type: 'integer', minimum: least, maximum: most, default: fallback }, description });
 
-export const pageQuery = {
+const pageQueryOf = (size: { default: number; most: number }) => ({
   page: wholeNumber(1, LAST_PAGE, 1, 'Page to read, from 1. A page past the end has no items.'),
-  limit: wholeNumber(1, PAGE_SIZE.most, PAGE_SIZE.default, 'Items on a page.'),
-};
+  limit: wholeNumber(1, size.most, size.default, 'Items on a page.'),
+});
+
+export const pageQuery = pageQueryOf(PAGE_SIZE);
 
 export const updatedSince = z.iso
   .datetime({ offset: true })
@@ -99,9 +102,8 @@ export const TimelineEntry = z
   .meta({ id: 'TimelineEntry' });
 export type TimelineEntry = z.infer<typeof TimelineEntry>;
 
-export const Timeline = z
-  .object({ items: z.array(TimelineEntry) })
-  .meta({ id: 'Timeline', description: 'Oldest first.' });
+export const Timeline = listOf(TimelineEntry).meta({ id: 'Timeline', description: 'Oldest first.' });
+export const TimelineQuery = z.strictObject(pageQueryOf(TIMELINE_PAGE_SIZE));
 
 // --- errors ---
 

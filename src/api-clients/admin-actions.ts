@@ -70,7 +70,7 @@ export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) 
   viewClient(await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
 
 export const listOwnDeliveries = async (ctx: Context, caller: Caller, id: string, query: DeliveryQuery) =>
-  listDeliveries(ctx.db, (await ownClient(ctx, caller, id)).id, query);
+  listDeliveries(ctx, caller.shop.id, (await ownClient(ctx, caller, id)).id, query);
 
 /** Sends an event that is about no RMA; it is delivered, retried and shown like any other. */
 export const sendTestEvent = async (ctx: Context, caller: Caller, id: string) => {

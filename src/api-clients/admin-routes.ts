@@ -11,6 +11,7 @@ import {
 } from '../../contract/admin.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { sendPage } from '../http/page.ts';
 import {
   changeOwnClient,
   createOwnClient,
@@ -107,7 +108,8 @@ export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
         response: { 200: answer('A page of deliveries.', DeliveryList), ...READ },
       },
     },
-    (request) => listOwnDeliveries(ctx, request.caller, request.params.id, request.query),
+    (request, reply) =>
+      sendPage(reply, listOwnDeliveries(ctx, request.caller, request.params.id, request.query)),
   );
 
   app.post(

@@ -1,6 +1,7 @@
 import { AuditLog, AuditQuery } from '../../contract/admin-people.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { sendPage } from '../http/page.ts';
 import { listAudit } from './store.ts';
 
 export const auditRoutes = (app: ApiApp, ctx: Context): void => {
@@ -18,6 +19,6 @@ export const auditRoutes = (app: ApiApp, ctx: Context): void => {
         response: { 200: answer('A page of entries.', AuditLog), ...refusals(400, 401, 403, 503) },
       },
     },
-    (request) => listAudit(ctx.db, request.caller.shop.id, request.query),
+    (request, reply) => sendPage(reply, listAudit(ctx, request.caller.shop.id, request.query)),
   );
 };

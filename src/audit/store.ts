@@ -1,9 +1,14 @@
 import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/admin-people.ts';
-import { type Actor, listEnvelope, type Page } from '../../contract/common.ts';
+import type { Actor, Page } from '../../contract/common.ts';
+import type { Context } from '../context.ts';
 import { AUDIT_COLUMNS } from '../db/columns.ts';
-import type { Db, Trx } from '../db/database.ts';
+import type { Trx } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
+import { answerPage, type FoundPage, type PageAnswer } from '../paging/page-answer.ts';
+import { longestText, rowCount, sizedColumns } from '../paging/row-size.ts';
+import { fromStored } from '../stored-json.ts';
 
 interface AuditRecord {
   shopId: string;
@@ -49,26 +54,38 @@ export const changesBetween = <Thing extends object>(
     : Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
 };
 
-export const listAudit = async (db: Db, shopId: string, page: Page) => {
-  const own = db.selectFrom('audit_log').where('shop_id', '=', shopId);
+/** A list of rules that was replaced stands here whole, before and after. */
+const COLUMNS = { all: AUDIT_COLUMNS, longTexts: ['data'] } as const;
+
+const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
+  id: row.id,
+  at: instant(row.at),
+  actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
+  action: row.action,
+  subject: { type: row.subject_type, id: row.subject_id, name: row.subject_name },
+  data: fromStored('data', row.data),
+});
+
+export const listAudit = async (
+  ctx: Context,
+  shopId: string,
+  page: Page,
+): Promise<PageAnswer<AuditEntry>> => {
+  const own = ctx.db.selectFrom('audit_log').where('shop_id', '=', shopId);
   const [rows, { total }] = await Promise.all([
     own
-      .select(AUDIT_COLUMNS)
+      .select(sizedColumns(COLUMNS, longestText(page.limit)))
       .orderBy('id', 'desc')
-      .limit(page.limit)
-      .offset((page.page - 1) * page.limit)
+      .limit(rowCount(page.limit))
+      .offset(rowCount((page.page - 1) * page.limit))
       .execute(),
     own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ]);
-  const entries = rows.map(
-    (row): AuditEntry => ({
-      id: row.id,
-      at: instant(row.at),
-      actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
-      action: row.action,
-      subject: { type: row.subject_type, id: row.subject_id, name: row.subject_name },
-      data: JSON.parse(row.data),
-    }),
-  );
-  return listEnvelope(entries, total, page);
+  const source = {
+    name: 'audit_log',
+    view: viewEntry,
+    keyOf: ({ id }: Row<'audit_log'>) => id,
+    readWhole: (ids: string[]) => own.select(AUDIT_COLUMNS).where('id', 'in', ids).execute(),
+  };
+  return answerPage(ctx, shopId, source, { rows, total } as FoundPage<Row<'audit_log'>>, page);
 };

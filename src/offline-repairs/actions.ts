@@ -1,6 +1,6 @@
 import type { Updateable } from 'kysely';
 import type { z } from 'zod';
-import { listEnvelope, rmaNumber } from '../../contract/common.ts';
+import { type Page, rmaNumber } from '../../contract/common.ts';
 import {
   DEFAULT_START_STATUS,
   OFFLINE_REPAIR_MOVES,
@@ -18,7 +18,8 @@ import type { Row, Tables } from '../db/tables.ts';
 import { addNote, changeRma } from '../rma/change.ts';
 import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
-import { listRmas, type RmaFilters } from '../rma/list.ts';
+import { listRmas } from '../rma/list.ts';
+import type { RmaFilters } from '../rma/list-statements.ts';
 import { type Ahead, findRma, searchText } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import type { Event, EventExtra } from '../webhooks/outbox.ts';
@@ -81,23 +82,24 @@ export const getOfflineRepair = async (
   ahead?: Ahead,
 ): Promise<OfflineRepair> => viewOfflineRepair(await findRma(ctx, TABLE, caller, id, ahead));
 
-export const listOfflineRepairs = async (
-  ctx: Context,
-  caller: Caller,
-  query: OfflineRepairQuery & RmaFilters,
-) => {
-  const { rows, total } = await listRmas(ctx, TABLE, caller, query, {
-    status: query.status,
-    external_ref: query.externalRef,
-    external_source: query.externalSource,
-    order_number: query.orderNumber,
-    store_id: query.storeId,
-  });
-  return listEnvelope(rows.map(viewOfflineRepair), total, query);
-};
+export const listOfflineRepairs = (ctx: Context, caller: Caller, query: OfflineRepairQuery & RmaFilters) =>
+  listRmas(
+    ctx,
+    TABLE,
+    caller,
+    query,
+    {
+      status: query.status,
+      external_ref: query.externalRef,
+      external_source: query.externalSource,
+      order_number: query.orderNumber,
+      store_id: query.storeId,
+    },
+    viewOfflineRepair,
+  );
 
-export const getOfflineRepairTimeline = (ctx: Context, caller: Caller, id: string) =>
-  readTimeline(ctx, TABLE, caller, id);
+export const getOfflineRepairTimeline = (ctx: Context, caller: Caller, id: string, page: Page) =>
+  readTimeline(ctx, TABLE, caller, id, page);
 
 export const noteOfflineRepair = async (
   ctx: Context,

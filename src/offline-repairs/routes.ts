@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AddNote, AdminOfflineRepairQuery } from '../../contract/admin.ts';
-import { IdempotencyKey, Timeline } from '../../contract/common.ts';
+import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../contract/lifecycle.ts';
 import {
   CreateOfflineRepair,
@@ -12,6 +12,7 @@ import {
 import type { Context } from '../context.ts';
 import { sendCreated } from '../http/created.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { sendPage } from '../http/page.ts';
 import { type Ahead, readAhead } from '../rma/store.ts';
 import {
   createOfflineRepair,
@@ -73,7 +74,7 @@ const routes = (
         },
       },
     },
-    (request) => listOfflineRepairs(ctx, request.caller, request.query),
+    (request, reply) => sendPage(reply, listOfflineRepairs(ctx, request.caller, request.query)),
   );
 
   app.get(
@@ -101,10 +102,12 @@ const routes = (
           'Everything that happened to the repair, oldest first: who did what, when, and what they noted.',
         tags,
         params,
-        response: { 200: answer('The timeline.', Timeline), ...READ },
+        querystring: TimelineQuery,
+        response: { 200: answer('A page of the timeline.', Timeline), ...READ },
       },
     },
-    (request) => getOfflineRepairTimeline(ctx, request.caller, request.params.id),
+    (request, reply) =>
+      sendPage(reply, getOfflineRepairTimeline(ctx, request.caller, request.params.id, request.query)),
   );
 
   for (const action of Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]) {

@@ -2,8 +2,9 @@ import { rmaNumber } from '../../contract/common.ts';
 import type { OfflineRepair } from '../../contract/offline-repair.ts';
 import type { Row } from '../db/tables.ts';
 import { instant } from '../instant.ts';
+import { fromStored } from '../stored-json.ts';
 
-export const viewOfflineRepair = (row: Row<'offline_repairs'>): OfflineRepair => ({
+export const viewOfflineRepair = (row: Omit<Row<'offline_repairs'>, 'search_text'>): OfflineRepair => ({
   id: row.id,
   rmaNumber: rmaNumber(row.number),
   status: row.status,
@@ -18,7 +19,7 @@ export const viewOfflineRepair = (row: Row<'offline_repairs'>): OfflineRepair =>
   trackingNumber: row.tracking_number,
   storeId: row.store_id,
   customerPhone: row.customer_phone,
-  faultyItem: JSON.parse(row.faulty_item),
+  faultyItem: fromStored('faulty_item', row.faulty_item),
   replacementSku: row.replacement_sku,
   notes: row.notes,
   carrierName: row.carrier_name,

@@ -1,39 +1,89 @@
-import { isId, type TimelineEntry } from '../../contract/common.ts';
+import { isId, type Page, type TimelineEntry } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { TIMELINE_COLUMNS } from '../db/columns.ts';
+import { blank } from '../db/known-statements.ts';
+import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
+import { answerPage, type PageAnswer } from '../paging/page-answer.ts';
+import { longestText, rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
+import { fromStored } from '../stored-json.ts';
 import { findRma } from './store.ts';
 import type { RmaTableName } from './visibility.ts';
 
-/** Oldest first, for whoever may see the RMA. */
+type Entry = Row<'timeline'>;
+
+const COLUMNS = { all: TIMELINE_COLUMNS, longTexts: ['note'] } as const;
+
+/** A page of an RMA's timeline, oldest first, for whoever may see the RMA. */
 export const readTimeline = async (
   ctx: Context,
   table: RmaTableName,
   caller: Caller,
   rmaId: string,
-): Promise<{ items: TimelineEntry[] }> => {
+  page: Page,
+): Promise<PageAnswer<TimelineEntry>> => {
   if (!isId(rmaId)) throw new ServiceError('NOT_FOUND');
-  const [rows] = await Promise.all([
-    ctx.db
-      .selectFrom('timeline')
-      .select(TIMELINE_COLUMNS)
-      .where('rma_id', '=', rmaId)
-      .orderBy('at')
-      .execute(),
-    findRma(ctx, table, caller, rmaId),
-  ]);
-  return {
-    items: rows.map((row) => ({
-      id: row.id,
-      type: row.type,
-      at: instant(row.at),
-      actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
-      fromStatus: row.from_status,
-      toStatus: row.to_status,
-      note: row.note,
-      data: JSON.parse(row.data),
-    })),
+  const [rows] = await Promise.all([findPage(ctx, rmaId, page), findRma(ctx, table, caller, rmaId)]);
+  const source = {
+    name: 'timeline',
+    view: viewEntry,
+    keyOf: ({ at }: Entry) => at,
+    readWhole: (times: number[]) => readEntries(ctx, rmaId, times),
   };
+  const total = await totalOf(ctx, rmaId, rows.length, page);
+  return answerPage(ctx, caller.shop.id, source, { rows, total }, page);
 };
+
+const entriesOf = ({ db }: Context) => db.selectFrom('timeline').where('rma_id', '=', blank<string>('rma'));
+
+const findPage = async (ctx: Context, rma: string, { page, limit }: Page): Promise<Sized<Entry>[]> => {
+  const statement = ctx.known(
+    'page of a timeline',
+    () =>
+      entriesOf(ctx)
+        .select(sizedColumns(COLUMNS, blank<number>('longest')))
+        .orderBy('at')
+        .limit(rowCount(blank('limit')))
+        .offset(rowCount(blank('offset'))),
+    { rma, limit, offset: (page - 1) * limit, longest: longestText(limit) },
+  );
+  return (await ctx.db.executeQuery(statement)).rows as unknown as Sized<Entry>[];
+};
+
+/** Times rise along a timeline, so what lies between the first and the last of a slice is that slice. */
+const readEntries = async (ctx: Context, rma: string, times: number[]): Promise<Entry[]> => {
+  const statement = ctx.known(
+    'part of a timeline',
+    () =>
+      entriesOf(ctx)
+        .select(TIMELINE_COLUMNS)
+        .where('at', '>=', blank<number>('first'))
+        .where('at', '<=', blank<number>('last')),
+    { rma, first: times[0], last: times.at(-1) },
+  );
+  return (await ctx.db.executeQuery(statement)).rows;
+};
+
+/** Most timelines end on their first page, which then tells how long they are. */
+const totalOf = async (ctx: Context, rma: string, found: number, { page, limit }: Page): Promise<number> => {
+  if (found < limit && (found > 0 || page === 1)) return (page - 1) * limit + found;
+  const statement = ctx.known(
+    'length of a timeline',
+    () => entriesOf(ctx).select((eb) => eb.fn.countAll<number>().as('total')),
+    { rma },
+  );
+  return (await ctx.db.executeQuery(statement)).rows[0]?.total ?? 0;
+};
+
+const viewEntry = (row: Entry): TimelineEntry => ({
+  id: row.id,
+  type: row.type,
+  at: instant(row.at),
+  actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
+  fromStatus: row.from_status,
+  toStatus: row.to_status,
+  note: row.note,
+  data: fromStored('data', row.data),
+});

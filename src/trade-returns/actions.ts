@@ -1,4 +1,4 @@
-import { listEnvelope, rmaNumber } from '../../contract/common.ts';
+import { type Page, rmaNumber } from '../../contract/common.ts';
 import {
   openTradeMoves,
   TRADE_RETURN_MOVES,
@@ -14,9 +14,11 @@ import { exactNumber } from '../exact-number.ts';
 import { addNote, changeRma } from '../rma/change.ts';
 import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
-import { listRmas, type RmaFilters } from '../rma/list.ts';
+import { listRmas } from '../rma/list.ts';
+import type { RmaFilters } from '../rma/list-statements.ts';
 import { type Ahead, findRma, searchText } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
+import { fromStored } from '../stored-json.ts';
 import type { Event, EventExtra } from '../webhooks/outbox.ts';
 import { creditAmount } from './credit.ts';
 import { viewTradeReturn } from './view.ts';
@@ -74,24 +76,25 @@ export const getTradeReturn = async (
   ahead?: Ahead,
 ): Promise<TradeReturn> => viewTradeReturn(await findRma(ctx, TABLE, caller, id, ahead));
 
-export const listTradeReturns = async (
-  ctx: Context,
-  caller: Caller,
-  query: TradeReturnQuery & RmaFilters,
-) => {
-  const { rows, total } = await listRmas(ctx, TABLE, caller, query, {
-    status: query.status,
-    external_ref: query.externalRef,
-    external_source: query.externalSource,
-    trade_order_number: query.tradeOrderNumber,
-    company_id: query.companyId,
-    customer_email: query.customerEmail,
-  });
-  return listEnvelope(rows.map(viewTradeReturn), total, query);
-};
+export const listTradeReturns = (ctx: Context, caller: Caller, query: TradeReturnQuery & RmaFilters) =>
+  listRmas(
+    ctx,
+    TABLE,
+    caller,
+    query,
+    {
+      status: query.status,
+      external_ref: query.externalRef,
+      external_source: query.externalSource,
+      trade_order_number: query.tradeOrderNumber,
+      company_id: query.companyId,
+      customer_email: query.customerEmail,
+    },
+    viewTradeReturn,
+  );
 
-export const getTradeReturnTimeline = (ctx: Context, caller: Caller, id: string) =>
-  readTimeline(ctx, TABLE, caller, id);
+export const getTradeReturnTimeline = (ctx: Context, caller: Caller, id: string, page: Page) =>
+  readTimeline(ctx, TABLE, caller, id, page);
 
 export const noteTradeReturn = async (
   ctx: Context,
@@ -107,7 +110,7 @@ const TELLS: { [Name in MoveEvent]: (before: Return) => EventExtra<Name> } = {
   'trade_return.status_changed': ({ status }) => ({ previousStatus: status }),
   'trade_return.credit_requested': ({ status, items }) => ({
     previousStatus: status,
-    creditAmount: exactNumber(creditAmount(JSON.parse(items))),
+    creditAmount: exactNumber(creditAmount(fromStored('items', items))),
   }),
   'trade_return.resolved': ({ status }) => ({ previousStatus: status }),
 };

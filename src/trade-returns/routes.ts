@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AddNote, AdminTradeReturnQuery, TradeMove } from '../../contract/admin.ts';
-import { IdempotencyKey, Timeline } from '../../contract/common.ts';
+import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
 import { TRADE_RETURN_MOVES, type TradeReturnAction } from '../../contract/lifecycle.ts';
 import {
   CreateTradeReturn,
@@ -11,6 +11,7 @@ import {
 import type { Context } from '../context.ts';
 import { sendCreated } from '../http/created.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { sendPage } from '../http/page.ts';
 import { type Ahead, readAhead } from '../rma/store.ts';
 import {
   createTradeReturn,
@@ -71,7 +72,7 @@ const routes = (
         },
       },
     },
-    (request) => listTradeReturns(ctx, request.caller, request.query),
+    (request, reply) => sendPage(reply, listTradeReturns(ctx, request.caller, request.query)),
   );
 
   app.get(
@@ -98,10 +99,12 @@ const routes = (
         description: 'Everything that happened to the trade return, oldest first.',
         tags,
         params,
-        response: { 200: answer('The timeline.', Timeline), ...READ },
+        querystring: TimelineQuery,
+        response: { 200: answer('A page of the timeline.', Timeline), ...READ },
       },
     },
-    (request) => getTradeReturnTimeline(ctx, request.caller, request.params.id),
+    (request, reply) =>
+      sendPage(reply, getTradeReturnTimeline(ctx, request.caller, request.params.id, request.query)),
   );
 };
 

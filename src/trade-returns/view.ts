@@ -2,8 +2,9 @@ import { rmaNumber } from '../../contract/common.ts';
 import type { TradeReturn } from '../../contract/trade-return.ts';
 import type { Row } from '../db/tables.ts';
 import { instant } from '../instant.ts';
+import { fromStored } from '../stored-json.ts';
 
-export const viewTradeReturn = (row: Row<'trade_returns'>): TradeReturn => ({
+export const viewTradeReturn = (row: Omit<Row<'trade_returns'>, 'search_text'>): TradeReturn => ({
   id: row.id,
   rmaNumber: rmaNumber(row.number),
   status: row.status,
@@ -16,8 +17,8 @@ export const viewTradeReturn = (row: Row<'trade_returns'>): TradeReturn => ({
   companyName: row.company_name,
   companyId: row.company_id,
   reason: row.reason,
-  items: JSON.parse(row.items),
-  shippingAddress: JSON.parse(row.shipping_address),
+  items: fromStored('items', row.items),
+  shippingAddress: fromStored('shipping_address', row.shipping_address),
   orderDate: row.order_date,
   customerNotes: row.customer_notes,
   faultDescription: row.fault_description,

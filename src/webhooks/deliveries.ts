@@ -1,12 +1,21 @@
 import type { Delivery, DeliveryQuery } from '../../contract/admin.ts';
-import { listEnvelope } from '../../contract/common.ts';
+import type { Context } from '../context.ts';
 import { DELIVERY_COLUMNS } from '../db/columns.ts';
-import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { instant } from '../instant.ts';
+import { answerPage, type FoundPage, type PageAnswer } from '../paging/page-answer.ts';
+import { longestText, rowCount, sizedColumns } from '../paging/row-size.ts';
 import { readAttempts } from './attempts.ts';
 
-export const viewDelivery = (row: Row<'webhook_deliveries'>): Delivery => ({
+type DeliveryRow = Row<'webhook_deliveries'>;
+
+const COLUMNS = {
+  all: DELIVERY_COLUMNS,
+  longTexts: ['body'],
+  behindFirst: ['status', 'attempts', 'attempt_log', 'due_at', 'created_at', 'finished_at', 'reason'],
+} as const;
+
+export const viewDelivery = (row: DeliveryRow): Delivery => ({
   id: row.id,
   event: row.event,
   status: row.status,
@@ -31,24 +40,36 @@ const payloadOf = (body: string): unknown => {
   }
 };
 
-/** What was and will be sent to a client, newest first. The caller has made sure that the client is its own. */
-export const listDeliveries = async (db: Db, clientId: string, query: DeliveryQuery) => {
+/** What was and will be sent to a client of the shop, newest first. The caller has made sure that the client is its own. */
+export const listDeliveries = async (
+  ctx: Context,
+  shopId: string,
+  clientId: string,
+  query: DeliveryQuery,
+): Promise<PageAnswer<Delivery>> => {
   const { status, event, page, limit } = query;
   const matching = () => {
-    const ofClient = db.selectFrom('webhook_deliveries').where('client_id', '=', clientId);
+    const ofClient = ctx.db.selectFrom('webhook_deliveries').where('client_id', '=', clientId);
     const ofStatus = status ? ofClient.where('status', '=', status) : ofClient;
     return event ? ofStatus.where('event', '=', event) : ofStatus;
   };
   const [rows, { total }] = await Promise.all([
     matching()
-      .select(DELIVERY_COLUMNS)
+      .select(sizedColumns(COLUMNS, longestText(limit)))
       .orderBy('id', 'desc')
-      .limit(limit)
-      .offset((page - 1) * limit)
+      .limit(rowCount(limit))
+      .offset(rowCount((page - 1) * limit))
       .execute(),
     matching()
       .select((eb) => eb.fn.countAll<number>().as('total'))
       .executeTakeFirstOrThrow(),
   ]);
-  return listEnvelope(rows.map(viewDelivery), total, query);
+  const source = {
+    name: 'webhook_deliveries',
+    view: viewDelivery,
+    keyOf: ({ id }: DeliveryRow) => id,
+    readWhole: (ids: string[]) =>
+      ctx.db.selectFrom('webhook_deliveries').select(DELIVERY_COLUMNS).where('id', 'in', ids).execute(),
+  };
+  return answerPage(ctx, shopId, source, { rows, total } as FoundPage<DeliveryRow>, query);
 };

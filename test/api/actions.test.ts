@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
-import { askAll, endpoints, ISO, newRepair, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { askAll, endpoints, ISO, newRepair, rulesOf, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 interface Case {
@@ -234,6 +234,30 @@ describe('the timeline', () => {
     ]);
     const times = items.map(({ at }: { at: string }) => at);
     expect(times).toEqual([...times].sort());
+  });
+
+  it('comes page by page, each entry once', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    for (const { action, body } of CASES) await act(t, id, action, body);
+    const count = CASES.length + 1;
+    const read = async (query: string) => (await t.get(`/offline-repairs/${id}/timeline?${query}`)).body;
+    const { items, ...whole } = await read('');
+    expect(whole).toEqual({ total: count, page: 1, limit: 500, totalPages: 1 });
+    const pages = Math.ceil(count / 2);
+    const found: unknown[] = [];
+    for (let page = 1; page <= pages; page += 1) {
+      const { items: some, ...rest } = await read(`limit=2&page=${page}`);
+      expect(rest).toEqual({ total: count, page, limit: 2, totalPages: pages });
+      found.push(...some);
+    }
+    expect(found).toEqual(items);
+    expect(await read(`page=${pages + 1}&limit=2`)).toMatchObject({ items: [], total: count });
+    expect(await read(`limit=${count}`)).toMatchObject({ total: count, totalPages: 1 });
+    for (const wrong of ['limit=0', 'limit=501', 'page=0', 'limit=x'])
+      expect(Object.keys(rulesOf(await t.get(`/offline-repairs/${id}/timeline?${wrong}`)))).toEqual([
+        wrong.split('=')[0],
+      ]);
   });
 });
 

@@ -116,6 +116,10 @@ describe('creating an offline repair', () => {
           data: { trackingNumber: 'JD0146000034', carrierName: 'DHL' },
         },
       ],
+      total: 1,
+      page: 1,
+      limit: 500,
+      totalPages: 1,
     });
     const plain = await newRepair(t);
     const { items } = (await t.get(`/offline-repairs/${plain.id}/timeline`)).body;

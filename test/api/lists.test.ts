@@ -69,6 +69,14 @@ describe('paging', () => {
     expect(await grownTo(230, 201)).toMatchObject({ total: 230, totalPages: 12 });
     expect(await list(t, { externalRef: 'POS-1', page: '12' })).toMatchObject({ total: 230 });
     expect((await list(t, { externalRef: 'POS-1', page: '12' })).items).toHaveLength(10);
+    // Deep pages are found another way, and hold the same.
+    const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => from - i);
+    expect(await found(t, { externalRef: 'POS-1', page: '11' })).toEqual(numbers(30, 20));
+    expect(await found(t, { externalRef: 'POS-1', page: '12' })).toEqual(numbers(10, 10));
+    expect(await found(t, { limit: '3', page: '75' })).toEqual(numbers(8, 3));
+    expect(await found(t, { limit: '100', page: '3' })).toEqual(numbers(30, 30));
+    const since = { updatedSince: '2020-01-01T00:00:00Z' };
+    expect(await found(t, { ...since, limit: '10', page: '22' })).toEqual(numbers(20, 10));
   });
 
   it('refuses pages and limits outside their bounds, and what is no whole number', async () => {

@@ -500,7 +500,7 @@ describe('the list of trade returns', () => {
     expect((await t.get('/trade-returns?companyid=x')).body.message[0]).toContain('did you mean companyId?');
     const { id } = await newTradeReturn(t);
     expect(rulesOf(await t.get(`/trade-returns/${id}?page=1`))).toEqual({ page: 'unknown' });
-    expect(rulesOf(await t.get(`/trade-returns/${id}/timeline?page=1`))).toEqual({ page: 'unknown' });
+    expect(rulesOf(await t.get(`/trade-returns/${id}/timeline?status=x`))).toEqual({ status: 'unknown' });
   });
 
   it('by status finds what is in that status now', async () => {
@@ -628,6 +628,10 @@ describe("a trade return's timeline", () => {
           data: {},
         },
       ],
+      total: 1,
+      page: 1,
+      limit: 500,
+      totalPages: 1,
     });
   });
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
+import { newId } from '../../src/ids.ts';
 import { newPerson, newUser } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
 import { closeBrowser, openAs, openWindow, saidAt, signIn } from '../support/browser.ts';
@@ -200,6 +201,31 @@ describe('the list of repairs', () => {
 });
 
 describe('a repair', () => {
+  it('shows all of a timeline that has more than a page', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const start = Date.now() + 1000;
+    const rows = Array.from({ length: 505 }, (_, i) => ({
+      rma_id: id,
+      at: start + i,
+      id: newId(start + i),
+      type: 'NOTE_ADDED' as const,
+      actor_type: 'SYSTEM' as const,
+      actor_id: null,
+      actor_name: 'test',
+      from_status: null,
+      to_status: null,
+      note: `Note ${i + 1}`,
+      data: '{}',
+    }));
+    await t.ctx.db.insertInto('timeline').values(rows).execute();
+    const page = await openAs(t, 'STAFF');
+    await page.goto(`/admin/offline-repairs/${id}`);
+    const story = page.getByLabel('What happened, newest first');
+    for (const text of ['Note 505', 'Note 1', 'created this return'])
+      await story.getByText(text, { exact: text.startsWith('Note') }).waitFor();
+  });
+
   it.each(['STAFF', 'ADMIN'] as const)(
     'is worked through by %s, and the timeline tells of it',
     async (role) => {

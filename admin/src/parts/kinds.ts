@@ -1,6 +1,6 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
-import type { listEnvelope, Timeline } from '../../../contract/common.ts';
+import type { listEnvelope, Timeline, TimelineEntry } from '../../../contract/common.ts';
 import type { OfflineRepair } from '../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../contract/trade-return.ts';
 import { api } from '../api.ts';
@@ -74,10 +74,21 @@ export const detailQuery = <Item>(kind: Kind, id: string) =>
     refetchInterval: REFETCH_MS,
   });
 
+/** Every entry, page by page. The oldest come first, so what is added meanwhile is on the last page. */
+const readTimeline = async (kind: Kind, id: string): Promise<TimelineEntry[]> => {
+  const entries: TimelineEntry[] = [];
+  for (let page = 1; ; page += 1) {
+    const path = `${kind.path}/${encodeURIComponent(id)}/timeline`;
+    const { items, totalPages } = await api.get<z.infer<typeof Timeline>>(path, { page });
+    entries.push(...items);
+    if (page >= totalPages) return entries;
+  }
+};
+
 export const timelineQuery = (kind: Kind, id: string) =>
   queryOptions({
     queryKey: [kind.path, id, 'timeline'],
-    queryFn: () => api.get<z.infer<typeof Timeline>>(`${kind.path}/${encodeURIComponent(id)}/timeline`),
+    queryFn: () => readTimeline(kind, id),
     refetchInterval: REFETCH_MS,
   });
 

@@ -109,7 +109,7 @@ const History = ({ kind, id }: { kind: Kind; id: string }) => {
           />
         ) : null}
         {timeline.isPending ? <Skeleton height={160} /> : null}
-        {timeline.data ? <Story entries={timeline.data.items} /> : null}
+        {timeline.data ? <Story entries={timeline.data} /> : null}
       </Stack>
     </Card>
   );

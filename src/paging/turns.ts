@@ -1,0 +1,111 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { type Context, onePer } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+
+// Slices of large answers are read and written out one at a time in a process, shop by shop in turn, and leave most of
+// its time to other requests while there are any (decision 97).
+
+/** How many large answers may be under way at once: each holds one slice in memory, however slowly it is read. */
+const MOST_ANSWERS = { ofShop: 100, inAll: 400 } as const;
+/** How long a slice may wait for its turn. The first one can still be refused politely, so it waits less. */
+const LONGEST_WAIT_MS = { first: 5_000, later: 30_000 } as const;
+/** After a slice, others have the process for so many times as long as it took, within bounds. */
+const REST = { times: 4, mostMs: 40 } as const;
+const RETRY_AFTER_S = '2';
+
+const busy = () => new ServiceError('UNAVAILABLE', { headers: { 'retry-after': RETRY_AFTER_S } });
+
+interface Waiting {
+  expiresAtMs: number;
+  run(): Promise<void>;
+  refuse(error: Error): void;
+}
+
+/** One large answer, from its first slice to its end. */
+export interface LargeAnswer {
+  /** Runs the work for the next slice when it is this answer's turn. */
+  slice<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** To be called once, when the answer is over, however it ended. */
+  end(): void;
+}
+
+/** Counts the answers under way, and refuses those that are too many. */
+const countedAnswers = () => {
+  const ofShop = new Map<string, number>();
+  let all = 0;
+  return {
+    all: () => all,
+    begin(shopId: string): void {
+      const own = ofShop.get(shopId) ?? 0;
+      if (all >= MOST_ANSWERS.inAll || own >= MOST_ANSWERS.ofShop) throw busy();
+      ofShop.set(shopId, own + 1);
+      all += 1;
+    },
+    end(shopId: string): void {
+      const others = (ofShop.get(shopId) ?? 0) - 1;
+      if (others > 0) ofShop.set(shopId, others);
+      else ofShop.delete(shopId);
+      all -= 1;
+    },
+  };
+};
+
+/** Runs work one after another, of each shop one in turn; `rest` is waited for after each, with the time it took. */
+const shopByShop = (rest: (tookMs: number) => Promise<void>) => {
+  const waiting = new Map<string, Waiting[]>();
+  let isRunning = false;
+
+  /** The first of the shop that is first in line; the shop then goes to the end of the line. */
+  const takeNext = (): Waiting | undefined => {
+    const [next] = waiting;
+    if (!next) return undefined;
+    const [shopId, [first, ...others]] = next;
+    waiting.delete(shopId);
+    if (others.length > 0) waiting.set(shopId, others);
+    return first;
+  };
+  const runAll = async (): Promise<void> => {
+    if (isRunning) return;
+    isRunning = true;
+    for (let next = takeNext(); next; next = takeNext()) {
+      const startMs = performance.now();
+      if (startMs > next.expiresAtMs) {
+        next.refuse(busy());
+        continue;
+      }
+      await next.run();
+      await rest(performance.now() - startMs);
+    }
+    isRunning = false;
+  };
+  return <Result>(shopId: string, longestWaitMs: number, work: () => Promise<Result>): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      const own = waiting.get(shopId) ?? [];
+      const expiresAtMs = performance.now() + longestWaitMs;
+      waiting.set(shopId, [...own, { expiresAtMs, run: () => work().then(resolve, reject), refuse: reject }]);
+      void runAll();
+    });
+};
+
+export const fairTurns = (requestsUnderWay: () => number) => {
+  const answers = countedAnswers();
+  const inTurn = shopByShop(async (tookMs) => {
+    if (requestsUnderWay() > answers.all()) await pause(Math.min(tookMs * REST.times, REST.mostMs));
+    else await nextTurn();
+  });
+  return (shopId: string): LargeAnswer => {
+    answers.begin(shopId);
+    let longestWaitMs: number = LONGEST_WAIT_MS.first;
+    return {
+      async slice(work) {
+        const result = await inTurn(shopId, longestWaitMs, work);
+        longestWaitMs = LONGEST_WAIT_MS.later;
+        return result;
+      },
+      end: () => answers.end(shopId),
+    };
+  };
+};
+
+/** Begins a large answer of a shop, or refuses it where too many are under way. */
+export const largeAnswers = onePer((ctx: Context) => fairTurns(ctx.metrics.requestsUnderWay));

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { RMA_COLUMNS } from '../db/columns.ts';
+import { blank } from '../db/known-statements.ts';
+import type { ListColumns } from '../paging/row-size.ts';
+import { from } from './store.ts';
+import type { RmaRow, RmaTableName } from './visibility.ts';
+
+type Column = (typeof RMA_COLUMNS)['offline_repairs'][number];
+
+/** A row as lists read it: without what only searches look at. */
+export type ListedRow<Table extends RmaTableName> = Omit<RmaRow<Table>, 'search_text'>;
+
+const shown = (table: RmaTableName) => RMA_COLUMNS[table].filter((column) => column !== 'search_text');
+
+/** Both kinds, spelt as if they were one: shared code speaks of one kind's table and means either. */
+export const LISTED_COLUMNS: Record<RmaTableName, ListColumns<Column>> = {
+  offline_repairs: {
+    all: shown('offline_repairs'),
+    longTexts: ['fault_description', 'notes', 'repair_notes'],
+  },
+  trade_returns: {
+    all: shown('trade_returns'),
+    longTexts: ['items', 'reason', 'customer_notes', 'fault_description', 'additional_comment'],
+    behindFirst: ['shipping_address', 'order_date', 'created_at', 'updated_at'],
+  } as object as ListColumns<Column>,
+};
+
+/** Rows of a page that was found before, with all of their texts. Not on the connections that short reads share. */
+export const readListed = async <Table extends RmaTableName>(
+  { db, oneOf, known }: Context,
+  table: Table,
+  ids: string[],
+): Promise<ListedRow<Table>[]> => {
+  const statement = known(
+    `${table} listed by id`,
+    () =>
+      from(db, table)
+        .select(LISTED_COLUMNS[table].all)
+        .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
+    { ids },
+  );
+  const { rows } = await db.executeQuery(statement);
+  return rows as unknown as ListedRow<Table>[];
+};

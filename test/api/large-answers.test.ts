@@ -1,0 +1,183 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { listEnvelope } from '../../contract/common.ts';
+import { newId } from '../../src/ids.ts';
+import { largeAnswers } from '../../src/paging/turns.ts';
+import { newPerson } from '../support/admin.ts';
+import { expectError, newRepair, newTradeReturn } from '../support/api.ts';
+import { type Harness, harness } from '../support/harness.ts';
+import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
+import { until } from '../support/until.ts';
+
+/** So many trade returns of so many kilobytes each. */
+const manyReturns = async (t: Harness, count: number, kilobytes: number): Promise<string[]> =>
+  copyReturn(t.ctx.db, (await newTradeReturn(t, { items: itemsOf(kilobytes) })).id, count);
+const openPage = (t: Harness) => openUnread(t.url, t.client.apiKey, '/trade-returns?limit=100');
+const idsIn = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
+const spoil = (t: Harness, table: 'offline_repairs' | 'trade_returns', column: string, id: string) =>
+  sql`update ${sql.table(table)} set ${sql.ref(column)} = '[{"sku":"Ada Pereira"' where id = ${id}`.execute(
+    t.ctx.db,
+  );
+const leftOut = (t: Harness) =>
+  t.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /^left out/.test(msg));
+
+describe('a page of many large returns', () => {
+  it('is the same as any other page, and comes in pieces', async () => {
+    const t = await harness();
+    const ids = await manyReturns(t, 12, 60);
+    const page = await openPage(t);
+    expect(page.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(page.headers['content-length']).toBeUndefined();
+    const text = (await readToEnd(page)) as string;
+    const items = [];
+    for (const id of ids.toReversed()) items.push((await t.get(`/trade-returns/${id}`)).body);
+    expect(text).toBe(JSON.stringify(listEnvelope(items, 12, { page: 1, limit: 100 })));
+    // Held against the OpenAPI document.
+    expect(idsIn((await t.get('/trade-returns?limit=11')).body)).toEqual(ids.toReversed().slice(0, 11));
+    expect((await t.send('/trade-returns?limit=100', { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it('is one answer where all of it fits, also around one that is large for the page', async () => {
+    const t = await harness();
+    for (let i = 0; i < 5; i += 1) await newTradeReturn(t);
+    const large = await newTradeReturn(t, { items: itemsOf(100) });
+    for (let i = 0; i < 5; i += 1) await newTradeReturn(t);
+    const { body, headers } = await t.get('/trade-returns?limit=100');
+    expect(headers.get('content-length')).not.toBeNull();
+    expect(body.items[5]).toEqual((await t.get(`/trade-returns/${large.id}`)).body);
+    expect(body.items).toHaveLength(11);
+  });
+
+  it('leaves out what was removed meanwhile, and shows what changed as it is now', async () => {
+    const t = await harness();
+    const ids = await manyReturns(t, 60, 215);
+    const page = await openPage(t);
+    await t.ctx.db
+      .deleteFrom('trade_returns')
+      .where('id', '=', ids[1] as string)
+      .execute();
+    await t.ctx.db
+      .updateTable('trade_returns')
+      .set({ status: 'TRADE_APPROVED' })
+      .where('id', '=', ids[0] as string)
+      .execute();
+    const body = JSON.parse((await readToEnd(page)) as string);
+    expect(idsIn(body)).toEqual(ids.filter((_, i) => i !== 1).toReversed());
+    expect(body.items.at(-1).status).toBe('TRADE_APPROVED');
+    expect(body.total).toBe(60);
+  });
+
+  it('is broken off, not ended, where it cannot be read on', async () => {
+    const t = await harness();
+    await manyReturns(t, 60, 215);
+    const page = await openPage(t);
+    await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
+    expect(await readToEnd(page)).toBeInstanceOf(Error);
+    await sql`alter table trade_returns_away rename to trade_returns`.execute(t.ctx.db);
+    expect(t.logs.some((line) => /broke off a large answer/.test(line))).toBe(true);
+    expect((await t.get('/trade-returns')).status).toBe(200);
+  });
+
+  it('is refused politely where too many of the shop are under way, and of no other shop', async () => {
+    const t = await harness();
+    await manyReturns(t, 60, 215);
+    const other = await t.addShop();
+    await newTradeReturn(t, {}, { key: other.client.apiKey });
+    const held = Array.from({ length: 99 }, () => largeAnswers(t.ctx)(t.shop.id));
+    const last = await openPage(t);
+    const refused = await t.get('/trade-returns?limit=100');
+    expectError(refused, 503);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await t.get('/offline-repairs')).status).toBe(200);
+    expect((await t.get('/trade-returns', { key: other.client.apiKey })).body.total).toBe(1);
+    // Whoever hangs up makes room for the next.
+    last.destroy();
+    await until('there is room again', async () => (await t.get('/trade-returns?limit=100')).status === 200);
+    for (const answer of held) answer.end();
+  });
+});
+
+describe('a row that cannot be read', () => {
+  it('is missing in lists, named in the log without its content, and a 500 by itself', async () => {
+    const t = await harness();
+    const ids = [];
+    for (let i = 0; i < 3; i += 1) ids.push((await newRepair(t)).id);
+    const [one = '', bad = '', three = ''] = ids;
+    await spoil(t, 'offline_repairs', 'faulty_item', bad);
+    expect(idsIn((await t.get('/offline-repairs')).body)).toEqual([three, one]);
+    expect(leftOut(t)).toMatchObject([{ list: 'offline_repairs', key: bad }]);
+    expectError(await t.get(`/offline-repairs/${bad}`, { unchecked: true }), 500);
+    expect(t.logs.join('')).not.toContain('Ada');
+  });
+
+  it('is missing in a page of many large returns too', async () => {
+    const t = await harness();
+    const ids = await manyReturns(t, 8, 100);
+    const bad = [0, 4, 7].map((i) => ids[i] as string);
+    for (const id of bad) await spoil(t, 'trade_returns', 'items', id);
+    const { body } = await t.get('/trade-returns');
+    expect(idsIn(body)).toEqual(ids.toReversed().filter((id) => !bad.includes(id)));
+    expect(
+      leftOut(t)
+        .map(({ key }) => key)
+        .sort(),
+    ).toEqual(bad.toSorted());
+    expect(t.logs.join('')).not.toContain('Ada');
+  });
+
+  it.each(['timeline', 'audit_log', 'webhook_deliveries'] as const)('is missing in the %s', async (table) => {
+    const t = await harness({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' } });
+    const admin = await newPerson(t);
+    const { body: client } = await admin.post('/clients', { name: 'ERP', webhookUrl: 'http://127.0.0.1:9/' });
+    const { id } = await newRepair(t, {}, { key: client.apiKey });
+    await t.post(`/offline-repairs/${id}/close`);
+    const path = {
+      timeline: `/offline-repairs/${id}/timeline`,
+      audit_log: '/audit-log',
+      webhook_deliveries: `/clients/${client.id}/deliveries`,
+    }[table];
+    const before = (await admin.get(path)).body;
+    const column = table === 'webhook_deliveries' ? 'body' : 'data';
+    const bad = before.items[0].id;
+    await sql`update ${sql.table(table)} set ${sql.ref(column)} = '{"Ada' where id = ${bad}`.execute(
+      t.ctx.db,
+    );
+    const after = (await admin.get(path)).body;
+    expect(idsIn(after)).toEqual(idsIn(before).slice(1));
+    expect(leftOut(t)).toHaveLength(1);
+    expect(t.logs.join('')).not.toContain('Ada');
+  });
+});
+
+describe('a long timeline of long notes', () => {
+  it('comes in pieces, every entry once and in order', async () => {
+    const t = await harness();
+    const { id, createdAt } = await newRepair(t);
+    const start = Date.parse(createdAt) + 1;
+    const rows = Array.from({ length: 520 }, (_, i) => ({
+      rma_id: id,
+      at: start + i,
+      id: newId(start + i),
+      type: 'NOTE_ADDED' as const,
+      actor_type: 'SYSTEM' as const,
+      actor_id: null,
+      actor_name: 'test',
+      from_status: null,
+      to_status: null,
+      note: i % 3 === 0 ? null : `${i} ${'é'.repeat(i % 2 === 0 ? 10 : 4000)}`,
+      data: '{}',
+    }));
+    for (let i = 0; i < rows.length; i += 40)
+      await t.ctx.db
+        .insertInto('timeline')
+        .values(rows.slice(i, i + 40))
+        .execute();
+    const first = (await t.get(`/offline-repairs/${id}/timeline`)).body;
+    expect(first).toMatchObject({ total: 521, page: 1, limit: 500, totalPages: 2 });
+    const second = (await t.get(`/offline-repairs/${id}/timeline?page=2`)).body;
+    expect(second).toMatchObject({ total: 521, page: 2 });
+    const notes = [...first.items, ...second.items].slice(1).map(({ note }) => note);
+    expect(notes).toEqual(rows.map(({ note }) => note));
+    expect(idsIn({ items: [...first.items, ...second.items].slice(1) })).toEqual(rows.map((row) => row.id));
+  });
+});

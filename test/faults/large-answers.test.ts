@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import type { IncomingMessage } from 'node:http';
+import { expect, it } from 'vitest';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
+import { lookInto, makeShop, migratedDatabase, startServer, timed } from '../support/process.ts';
+
+const LARGE = '/trade-returns?limit=100';
+const MOST_MB = 400;
+/** On a machine that is busy with other suites; without bounds it took many seconds. */
+const SLOWEST_MS = 2_000;
+
+const memoryMb = (pid: number): number =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
+
+/** Reads the large page again and again, until it is stopped. */
+const keepReading = (url: string, key: string): (() => Promise<void>) => {
+  let isOver = false;
+  let response: IncomingMessage | undefined;
+  const reading = (async () => {
+    while (!isOver) {
+      response = await openUnread(url, key, LARGE);
+      await readToEnd(response);
+    }
+  })();
+  return () => {
+    isOver = true;
+    response?.destroy();
+    return reading;
+  };
+};
+
+it('one shop that reads its largest pages, fast and slowly, leaves memory and time to the others', async () => {
+  const env = await migratedDatabase();
+  const [greedy, other] = [await makeShop(env), await makeShop(env)];
+  const server = await startServer(env, { key: other.key });
+  const { body: large } = await server.post('/trade-returns', tradeBody({ items: itemsOf(215) }), {
+    key: greedy.key,
+  });
+  await copyReturn(lookInto(env), large.id, 100);
+  const { body: repair } = await server.post('/offline-repairs', repairBody());
+
+  const slow = Array.from({ length: 60 }, () => openUnread(server.url, greedy.key, LARGE));
+  const fast = Array.from({ length: 4 }, () => keepReading(server.url, greedy.key));
+  expect((await Promise.all(slow)).map(({ statusCode }) => statusCode)).toEqual(slow.map(() => 200));
+
+  let mostMb = 0;
+  const usual = [
+    () => server.get(`/offline-repairs/${repair.id}`),
+    () => server.get('/offline-repairs'),
+    () => server.post('/offline-repairs', repairBody()),
+    () => server.get('/healthz'),
+  ];
+  const slowest = usual.map(() => 0);
+  for (let round = 0; round < 15; round += 1)
+    for (const [i, ask] of usual.entries()) {
+      const { value, ms } = await timed(ask);
+      expect(value.status).toBeLessThan(300);
+      slowest[i] = Math.max(slowest[i] ?? 0, ms);
+      mostMb = Math.max(mostMb, memoryMb(server.pid));
+    }
+  for (const reader of await Promise.all(slow)) reader.destroy();
+  await Promise.all(fast.map((stop) => stop()));
+  expect(mostMb).toBeLessThan(MOST_MB);
+  for (const ms of slowest) expect(ms).toBeLessThan(SLOWEST_MS);
+});
