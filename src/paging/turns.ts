@@ -8,7 +8,7 @@ import { ServiceError } from '../errors.ts';
 /** How many large answers may be under way at once: each holds one slice in memory, however slowly it is read. */
 const MOST_ANSWERS = { ofShop: 100, inAll: 400 } as const;
 /** How long a slice may wait for its turn. The first one can still be refused politely, so it waits less. */
-const LONGEST_WAIT_MS = { first: 5_000, later: 30_000 } as const;
+const LONGEST_WAIT_MS = { first: 3_500, later: 30_000 } as const;
 /** After a slice, others have the process for so many times as long as it took, within bounds. */
 const REST = { times: 4, mostMs: 40 } as const;
 const RETRY_AFTER_S = '2';

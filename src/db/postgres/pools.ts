@@ -124,7 +124,7 @@ export const connectionsTo = (
 };
 
 /** A server that hangs takes no goodbye: after this time its connections are cut. */
-export const END_WITHIN_MS = 1_500;
+export const END_WITHIN_MS = 500;
 
 /** Ends connections in good order, or by force where that takes too long. */
 export const endWithin = async (
