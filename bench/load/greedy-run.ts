@@ -38,6 +38,7 @@ const keepAsking = async (i: number): Promise<void> => {
   for (;;) process.stdout.write(`${await readPage(pathOf(i))}\n`);
 };
 
+/** Comes back with the first bytes, and reads on a little at a time. */
 const readSlowly = async (i: number): Promise<void> => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -46,12 +47,16 @@ const readSlowly = async (i: number): Promise<void> => {
   socket.write(
     `GET ${pathOf(i)} HTTP/1.1\r\nhost: handback\r\nx-api-key: ${key}\r\nx-forwarded-for: ${newAddress()}\r\n\r\n`,
   );
-  for (;;) {
-    await pause(SLOW_EVERY_MS);
-    socket.read(SLOW_BYTES);
-  }
+  await once(socket, 'readable');
+  const readOn = async () => {
+    for (;;) {
+      await pause(SLOW_EVERY_MS);
+      socket.read(SLOW_BYTES);
+    }
+  };
+  void readOn();
 };
 
-for (let i = 0; i < slowReaders; i++) void readSlowly(i);
+await Promise.all(Array.from({ length: slowReaders }, (_, i) => readSlowly(i)));
 for (let i = 0; i < callers; i++) void keepAsking(i);
 process.stdout.write('under way\n');

@@ -13,6 +13,6 @@ export interface GreedyOrder {
   slowReaders: number;
 }
 
-/** One shop's callers who take all they can get, in a process of their own. */
+/** One shop's callers who take all they can get, in a process of their own. Slow readers have begun to read when this comes back. */
 export const startGreedy = (order: GreedyOrder): Promise<Child> =>
   startChild(process.execPath, [RUN, JSON.stringify(order)], /under way/);
