@@ -24,6 +24,8 @@ interface Settings {
   connections: Connections;
   writers: Turns;
   synchronous: Synchronous;
+  /** How long a writer waits for other programs. */
+  waitMs: number;
 }
 
 /**
@@ -32,6 +34,7 @@ interface Settings {
  */
 class Session implements DatabaseConnection {
   readonly #settings: Settings;
+  /** While a transaction is open. */
   #endTurn: (() => void) | null = null;
 
   constructor(settings: Settings) {
@@ -45,21 +48,22 @@ class Session implements DatabaseConnection {
     const isRead = () => writer.prepare(sql).readonly;
     const read = await patiently(() => (isRead() ? run<Row>(reader.prepare(sql), parameters) : null));
     if (read) return read;
-    const deadline = await this.#takeTurn();
+    const { deadline, release } = await this.#takeTurn();
     try {
       return await patiently(() => run<Row>(writer.prepare(sql), parameters), deadline);
     } finally {
-      this.#giveBack();
+      release();
     }
   }
 
   /** At once the write lock, so that a transaction never fails half-way because somebody else wrote first. */
   async begin(): Promise<void> {
-    const deadline = await this.#takeTurn();
+    const { deadline, release } = await this.#takeTurn();
     try {
       await patiently(() => this.#settings.connections.writer.raw.exec('begin immediate'), deadline);
+      this.#endTurn = release;
     } catch (error) {
-      this.#giveBack();
+      release();
       throw error;
     }
   }
@@ -84,11 +88,12 @@ class Session implements DatabaseConnection {
     throw new Error('not supported: rows are read at once');
   }
 
-  async #takeTurn(): Promise<number> {
-    const deadline = performance.now() + BUSY_WAIT_MS;
-    this.#endTurn = await this.#settings.writers.take();
-    this.#settings.connections.syncCommits(this.#settings.synchronous);
-    return deadline;
+  async #takeTurn(): Promise<{ deadline: number; release: () => void }> {
+    const { writers, connections, synchronous, waitMs } = this.#settings;
+    const deadline = performance.now() + waitMs;
+    const release = await writers.take();
+    connections.syncCommits(synchronous);
+    return { deadline, release };
   }
 
   #giveBack(): void {

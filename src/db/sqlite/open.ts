@@ -9,17 +9,20 @@ import { memoryRateGate } from '../memory-rate-gate.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { noteReady } from '../ready.ts';
 import type { Tables } from '../tables.ts';
+import { BUSY_WAIT_MS } from './busy.ts';
 import { openConnections, type Synchronous } from './connections.ts';
 import { sessionDialect, writerTurns } from './driver.ts';
 
 const WAKE = 'wake';
+/** Another process may be migrating: that is worth waiting for, and nobody is served yet. */
+const MIGRATION_WAIT_MS = 15_000;
 
 export const openSqlite = (file: string, { onQuery, onFault }: Observer): Database => {
   const connections = openConnections(file);
   const writers = writerTurns();
-  const kyselyThat = (synchronous: Synchronous) =>
+  const kyselyThat = (synchronous: Synchronous, waitMs = BUSY_WAIT_MS) =>
     new Kysely<Tables>({
-      dialect: sessionDialect({ connections, writers, synchronous }),
+      dialect: sessionDialect({ connections, writers, synchronous, waitMs }),
       log: logQuery(onQuery),
     });
   // A commit is on disk before it is acknowledged.
@@ -50,7 +53,12 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     steady: db,
     reads: db,
     migrate: (notice = () => {}) =>
-      migrateToLatest(db, { id: 'text', unlogged: false, trigrams: false, notice }),
+      migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), {
+        id: 'text',
+        unlogged: false,
+        trigrams: false,
+        notice,
+      }),
     // One process, so counters need not outlive it nor be shared.
     rateLimiter: ({ name, points, seconds }) =>
       new RateLimiterMemory({ keyPrefix: name, points, duration: seconds }),
