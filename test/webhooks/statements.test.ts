@@ -1,5 +1,7 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { newId } from '../../src/ids.ts';
 import { createLeases } from '../../src/webhooks/worker/leases.ts';
 import { due } from '../../src/webhooks/worker/queue.ts';
 import { ENGINE } from '../support/harness.ts';
@@ -26,4 +28,45 @@ describe.runIf(ENGINE === 'postgres')('prepared statements of the dispatcher', (
     expect(about('webhook_leases')).toBe(1);
     expect(about('from "webhook_deliveries"')).toBeLessThanOrEqual(6);
   });
+});
+
+it('what is due is found through the indexes of what waits, however much has ended', async () => {
+  const t = await webhookHarness({ sending: false });
+  const client = await t.addReceiver('http://127.0.0.1:9/');
+  const now = t.ctx.clock.now();
+  for (let i = 0; i < 10; i++)
+    await t.ctx.db
+      .insertInto('webhook_deliveries')
+      .values(
+        Array.from({ length: 500 }, (_, n) => ({
+          id: newId(now),
+          client_id: client.id,
+          rma_id: null,
+          event: 'offline_repair.closed' as const,
+          body: '{}',
+          status: n === 0 ? ('PENDING' as const) : ('DELIVERED' as const),
+          attempts: i % 2,
+          attempt_log: '[]',
+          due_at: now,
+          created_at: now,
+        })),
+      )
+      .execute();
+  await sql`analyze`.execute(t.ctx.db);
+  const seen: CompiledQuery[] = [];
+  const known: Context['known'] = (shape, build, values) => {
+    const statement = t.ctx.known(shape, build, values);
+    seen.push(statement);
+    return statement;
+  };
+  await due({ ...t.ctx, known }, [{ clientId: client.id, room: 8, underWay: [newId(now)] }], now);
+  const [statement] = seen as [CompiledQuery];
+  const explain = ENGINE === 'postgres' ? 'explain' : 'explain query plan';
+  const { rows } = await t.ctx.lightly((db) =>
+    db.executeQuery(CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters])),
+  );
+  const plan = JSON.stringify(rows);
+  expect(plan).toContain('webhook_deliveries_first');
+  expect(plan).toContain('webhook_deliveries_retry');
+  expect(plan).not.toMatch(/webhook_deliveries_client|Seq Scan|SCAN webhook_deliveries/);
 });

@@ -20,12 +20,13 @@ export const webhookDeliveries: SchemaChange = async ({ schema }, { id }) => {
     // Why it was dropped; null unless it was.
     .addColumn('reason', 'text')
     .execute();
-  // The queue, receiver by receiver: whoever has a backlog is skipped over in one step. A first attempt is due whatever
-  // clock wrote it, so its index knows no due time (decision 82).
+  // The queue, receiver by receiver: whoever has a backlog is skipped over in one step. First attempts have an index of
+  // their own, since they are due whatever clock wrote them (decision 82). Not in the order of ids: SQLite would then read
+  // the index of all deliveries of a client instead, those that have ended included.
   await schema
     .createIndex('webhook_deliveries_first')
     .on('webhook_deliveries')
-    .columns(['client_id', 'id'])
+    .columns(['client_id', 'due_at'])
     .where(sql<boolean>`status = 'PENDING' and attempts = 0`)
     .execute();
   await schema

@@ -128,7 +128,7 @@ const dueOfEach = (db: Db, oneOf: Context['oneOf'], receivers: number) => {
     db
       .selectFrom((eb) =>
         eb
-          .selectFrom(waitingFor(i).where(FIRST_ATTEMPT).orderBy('id').as('first'))
+          .selectFrom(waitingFor(i).where(FIRST_ATTEMPT).orderBy('due_at').as('first'))
           .select([...DUE_COLUMNS, 'due_at'])
           .unionAll(
             eb
@@ -216,7 +216,7 @@ export const dropTooOld = async (
         .where('client_id', '=', clientId)
         .where('created_at', '<', beforeMs)
         .where(sql<boolean>`not (id ${oneOf('id', underWay)})`)
-        .orderBy('id')
+        .orderBy('due_at')
         .limit(DROPPED_AT_ONCE);
     return db
       .updateTable('webhook_deliveries')
