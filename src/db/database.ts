@@ -1,5 +1,4 @@
 import type { CompiledQuery, Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
-import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Clock } from '../clock.ts';
 import type { Notice } from './schema-change.ts';
 import type { Tables } from './tables.ts';
@@ -70,7 +69,6 @@ export interface Database {
   reads: Db;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
-  rateLimiter(window: RateWindow): RateLimiterAbstract;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
   tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;

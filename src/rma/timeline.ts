@@ -49,7 +49,7 @@ const findPage = async (ctx: Context, rma: string, { page, limit }: Page): Promi
         .offset(rowCount(blank('offset'))),
     { rma, limit, offset: (page - 1) * limit, longest: longestText(limit) },
   );
-  return (await ctx.db.executeQuery(statement)).rows as unknown as Sized<Entry>[];
+  return (await ctx.steady.executeQuery(statement)).rows as unknown as Sized<Entry>[];
 };
 
 /** Times rise along a timeline, so what lies between the first and the last of a slice is that slice. */
@@ -63,7 +63,7 @@ const readEntries = async (ctx: Context, rma: string, times: number[]): Promise<
         .where('at', '<=', blank<number>('last')),
     { rma, first: times[0], last: times.at(-1) },
   );
-  return (await ctx.db.executeQuery(statement)).rows;
+  return (await ctx.steady.executeQuery(statement)).rows;
 };
 
 /** Most timelines end on their first page, which then tells how long they are. */
@@ -74,7 +74,7 @@ const totalOf = async (ctx: Context, rma: string, found: number, { page, limit }
     () => entriesOf(ctx).select((eb) => eb.fn.countAll<number>().as('total')),
     { rma },
   );
-  return (await ctx.db.executeQuery(statement)).rows[0]?.total ?? 0;
+  return (await ctx.steady.executeQuery(statement)).rows[0]?.total ?? 0;
 };
 
 const viewEntry = (row: Entry): TimelineEntry => ({

@@ -54,7 +54,7 @@ export const findSession = async (
   token: string | undefined,
 ): Promise<{ caller: Caller; user: SignedInUser } | null> => {
   if (!token || !TOKEN.test(token)) return null;
-  const row = await ctx.db
+  const row = await ctx.reads
     .selectFrom('sessions as session')
     .innerJoin('users as user', 'user.id', 'session.user_id')
     .innerJoin('shops as shop', 'shop.id', 'user.shop_id')

@@ -57,7 +57,8 @@ const indexesOf = async (db: Db, engine: 'sqlite' | 'postgres'): Promise<string[
         .replace(' using btree', '')
         .replace(' on public.', ' on ')
         .replaceAll('::text', '')
-        .replace(/ where \(?(.*?)\)?$/, ' where $1'),
+        // One of the two puts brackets around each condition.
+        .replace(/ where .*$/, (condition) => condition.replaceAll(/[()]/g, '')),
     )
     .sort();
 };

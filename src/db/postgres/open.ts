@@ -1,6 +1,5 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import type { PoolSizes } from '../../config.ts';
 import type { ColumnKind, Database, Observer } from '../database.ts';
 import { asJson } from '../known-statements.ts';
@@ -52,22 +51,10 @@ export const openPostgres = (
     steady: kyselyOn(pools.lists),
     reads: kyselyOn(pools.reads),
     async migrate(notice = () => {}) {
-      await migrate(connectionString, notice);
+      await migrate(connectionString, notice, observer);
       await comparing.compare();
       comparing.start();
     },
-    rateLimiter: ({ name, points, seconds }) =>
-      new RateLimiterPostgres({
-        storeClient: { query: ({ text, values }: pg.QueryConfig) => pools.admin.query(text, values) },
-        storeType: 'pool',
-        tableName: 'rate_limits',
-        tableCreated: true,
-        keyPrefix: name,
-        points,
-        duration: seconds,
-        // Whoever is over the limit is turned away from memory, so a flood costs no round trips.
-        inMemoryBlockOnConsumed: points + 1,
-      }),
     rateGate: (windows, sharedClock) => postgresRateGate(pools.reads, windows, sharedClock),
     ...dialect,
     atomically: readThenWrite(pools.changes, pools.waiting, observer),
@@ -89,8 +76,9 @@ export const openPostgres = (
 };
 
 /** On a connection of its own without a time limit: waiting for another process's migration is fine. */
-const migrate = async (connectionString: string, notice: Notice): Promise<void> => {
+const migrate = async (connectionString: string, notice: Notice, { onFault }: Observer): Promise<void> => {
   const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 1, keepAlive: true });
+  pool.on('error', (error) => onFault('idle connection lost', error));
   const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     await migrateToLatest(alone, { id: 'uuid', unlogged: true, trigrams: true, notice });

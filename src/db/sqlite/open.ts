@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
 import { Kysely, sql } from 'kysely';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { systemClock } from '../../clock.ts';
 import type { Database, Insertion, Observer, ReadThenWrite } from '../database.ts';
 import { asJson } from '../known-statements.ts';
@@ -60,8 +59,6 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
         notice,
       }),
     // One process, so counters need not outlive it nor be shared.
-    rateLimiter: ({ name, points, seconds }) =>
-      new RateLimiterMemory({ keyPrefix: name, points, duration: seconds }),
     rateGate: memoryRateGate,
     // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.
     tryLocks: async () => new Set(),
