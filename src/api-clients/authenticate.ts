@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../caller.ts';
 import { type Context, onePer } from '../context.ts';
 import { gather } from '../db/gather.ts';
+import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { hashOfKey, isApiKey } from './api-key.ts';
 import { findByKeyHashes, touchClients } from './store.ts';
@@ -38,7 +39,9 @@ const touch = onePer((ctx) => {
     if (underWay.has(clientId)) return;
     underWay.add(clientId);
     note(clientId)
-      .catch(() => ctx.log.warn({ clientId }, 'could not note the last use of a client'))
+      .catch((error) =>
+        ctx.log.warn({ clientId, fault: describeError(error) }, 'could not note the last use of a client'),
+      )
       .finally(() => underWay.delete(clientId));
   };
 });

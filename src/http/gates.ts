@@ -48,7 +48,7 @@ export const raiseGates = (app: FastifyInstance, ctx: Context): void => {
     const counted = rateLimit(request, reply);
     const { keyless, readAhead } = request.routeOptions.config;
     if (request.is404 || keyless) return counted;
-    // Looked up meanwhile, but not looked at before the call is counted.
+    // Looked up meanwhile, but not looked at before the call is counted. Whoever is turned away first hears of no other error.
     const finding = authenticate(ctx, request.headers);
     finding.catch(() => {});
     request.ahead = readAhead?.(request.params);
