@@ -27,6 +27,7 @@ export interface Service {
 export const serviceEnv = (database: TestDatabase, port: number): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
   HOME: process.env['HOME'] ?? '',
+  DRAIN_SECONDS: '0',
   PORT: String(port),
   LOG_LEVEL: 'error',
   TRUST_PROXY: '1',
