@@ -93,7 +93,7 @@ describe('the lease of a receiver', () => {
     expect(other.askAfterMs(first.clientId)).toBe(0);
     await other.of([first]);
     expect(other.askAfterMs(first.clientId)).toBeGreaterThan(0);
-    await one.release();
+    await one.release([]);
     expect(await other.of([first])).toEqual([first]);
     expect(other.askAfterMs(first.clientId)).toBe(0);
   });

@@ -25,6 +25,7 @@ import { createSteps } from './steps.ts';
 import { createStopwatch } from './stopwatch.ts';
 
 const LOOK_EVERY_MS = 5_000;
+const HAND_OVER_EVERY_MS = 200;
 
 export interface Dispatcher {
   /** Takes nothing more, finishes what is under way as far as that ends soon, leaves its receivers to others. Never throws. */
@@ -106,6 +107,7 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
   /** There is something to send to this client; null: to somebody. */
   const hear = (clientId: string | null): void => {
     if (clientId === null) {
+      leases.askAgain();
       looking.wake();
       return;
     }
@@ -120,6 +122,19 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
         ctx.log.warn({ fault: describeError(error) }, 'the leases of webhook receivers were not renewed'),
       );
   };
+  /** Leaves receivers to the other processes, but those that something is under way to, and tells them. */
+  const handOver = async (but: string[]): Promise<void> => {
+    if ((await leases.release(but)) > 0) ctx.wake(null);
+  };
+  /** Again and again until all have ended: one receiver that hangs delays nobody else's next event. */
+  const handOverMeanwhile = (): NodeJS.Timeout =>
+    setInterval(
+      () =>
+        handOver(inFlight.receivers()).catch((error) =>
+          ctx.log.warn({ fault: describeError(error) }, 'webhook receivers could not be handed over yet'),
+        ),
+      HAND_OVER_EVERY_MS,
+    );
   const unlisten = await ctx.onWake(hear);
   const keeping = setInterval(keepLeases, RENEW_MS);
 
@@ -128,12 +143,13 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
       stopped = true;
       const step = createSteps(ctx);
       const loops = [looking, serving.quick, serving.slow].map((loop) => loop.stop());
+      const handingOver = handOverMeanwhile();
       await step('finish exchanges', Promise.all([...loops, inFlight.allSettled()]), FINISH_WITHIN_MS);
+      clearInterval(handingOver);
       clearInterval(keeping);
       settler.giveUp();
       await step('break off exchanges', sender.close(), LAST_STEP_WITHIN_MS);
-      await step('release leases', Promise.all([leases.release(), unlisten()]), LAST_STEP_WITHIN_MS);
-      ctx.wake(null);
+      await step('release leases', Promise.all([handOver([]), unlisten()]), LAST_STEP_WITHIN_MS);
     },
   };
 };

@@ -8,7 +8,7 @@ import { createStopwatch, type Moment } from './stopwatch.ts';
 
 // Which process sends to which receiver. A process that dies leaves its receivers to the others when its lease is past.
 
-type Needed = Pick<Context, 'lightly' | 'clock' | 'rows' | 'known'>;
+type Needed = Pick<Context, 'lightly' | 'clock' | 'rows' | 'oneOf' | 'known'>;
 
 /** Takes or renews the leases that nobody else holds; returns whose. One text, whatever their number. */
 const holding = (db: Db, rows: Context['rows']) => {
@@ -25,7 +25,7 @@ const holding = (db: Db, rows: Context['rows']) => {
 };
 
 /** Of the receivers that this process serves, as far as it knows. */
-export const createLeases = ({ lightly, clock, rows, known }: Needed) => {
+export const createLeases = ({ lightly, clock, rows, oneOf, known }: Needed) => {
   const holder = randomUUID();
   const stopwatch = createStopwatch(clock);
   const held = new Map<string, Moment>();
@@ -81,10 +81,19 @@ export const createLeases = ({ lightly, clock, rows, known }: Needed) => {
       for (const [clientId, since] of elsewhere)
         if (stopwatch.passedSince(since) > ASK_AGAIN_MS) elsewhere.delete(clientId);
     },
-    /** Leaves all to the others. */
-    async release(): Promise<void> {
-      held.clear();
-      await lightly((db) => db.deleteFrom('webhook_leases').where('holder', '=', holder).execute());
+    /** Another process may have left its receivers: each may be asked for at once. */
+    askAgain: (): void => elsewhere.clear(),
+    /** Leaves all but these to the others; returns how many that were. */
+    async release(but: string[]): Promise<number> {
+      for (const clientId of held.keys()) if (!but.includes(clientId)) held.delete(clientId);
+      const { numDeletedRows } = await lightly((db) =>
+        db
+          .deleteFrom('webhook_leases')
+          .where('holder', '=', holder)
+          .where(sql<boolean>`not (client_id ${oneOf('id', but)})`)
+          .executeTakeFirst(),
+      );
+      return Number(numDeletedRows);
     },
   };
 };
