@@ -125,7 +125,7 @@ describe('a row that cannot be read', () => {
     expect(t.logs.join('')).not.toContain('Ada');
   });
 
-  it.each(['timeline', 'audit_log', 'webhook_deliveries'] as const)('is missing in the %s', async (table) => {
+  const withBadRow = async (table: 'timeline' | 'audit_log' | 'webhook_deliveries') => {
     const t = await harness({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' } });
     const admin = await newPerson(t);
     const { body: client } = await admin.post('/clients', { name: 'ERP', webhookUrl: 'http://127.0.0.1:9/' });
@@ -138,13 +138,23 @@ describe('a row that cannot be read', () => {
     }[table];
     const before = (await admin.get(path)).body;
     const column = table === 'webhook_deliveries' ? 'body' : 'data';
-    const bad = before.items[0].id;
-    await sql`update ${sql.table(table)} set ${sql.ref(column)} = '{"Ada' where id = ${bad}`.execute(
+    await sql`update ${sql.table(table)} set ${sql.ref(column)} = '{"Ada' where id = ${before.items[0].id}`.execute(
       t.ctx.db,
     );
-    const after = (await admin.get(path)).body;
+    return { t, before, after: (await admin.get(path)).body };
+  };
+
+  it.each(['timeline', 'audit_log'] as const)('is missing in the %s', async (table) => {
+    const { t, before, after } = await withBadRow(table);
     expect(idsIn(after)).toEqual(idsIn(before).slice(1));
     expect(leftOut(t)).toHaveLength(1);
+    expect(t.logs.join('')).not.toContain('Ada');
+  });
+
+  it('among the deliveries shows its text as it stands: an Admin who looks for it sees what became of it', async () => {
+    const { t, before, after } = await withBadRow('webhook_deliveries');
+    expect(idsIn(after)).toEqual(idsIn(before));
+    expect(after.items[0].payload).toBe('{"Ada');
     expect(t.logs.join('')).not.toContain('Ada');
   });
 });

@@ -23,6 +23,7 @@ describe('without any setting', () => {
       host: '127.0.0.1',
       port: 3000,
       databaseUrl: null,
+      poolSizes: { creations: 2, changes: 4, waiting: 4, lists: 4, admin: 4, webhooks: 3, reads: 3 },
       dataDir: resolve('./data'),
       secretKeys: null,
       trustProxy: false,
@@ -35,10 +36,17 @@ describe('without any setting', () => {
     });
   });
 
+  it('takes the sizes of some pools and leaves the others', () => {
+    const { poolSizes } = readConfig({ DATABASE_POOLS: 'lists=8, admin=6' });
+    expect(poolSizes).toMatchObject({ lists: 8, admin: 6, creations: 2 });
+    for (const wrong of ['lists', 'lists=0', 'lists=x', 'cats=3', 'lists=8;admin=6'])
+      expect(() => readConfig({ DATABASE_POOLS: wrong })).toThrow(/^DATABASE_POOLS must be pairs/);
+  });
+
   it('takes an empty setting and one of spaces as none', () => {
     const names = [
       ...['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'SECRET_KEY', 'TRUST_PROXY', 'ROLE', 'LOG_LEVEL'],
-      ...['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'PUBLIC_URL', 'METRICS_TOKEN', 'DRAIN_SECONDS'],
+      ...['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'PUBLIC_URL', 'METRICS_TOKEN', 'DRAIN_SECONDS', 'DATABASE_POOLS'],
     ];
     for (const blank of ['', '  '])
       expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])))).toEqual(readConfig({}));
