@@ -8,6 +8,8 @@ export interface Metrics {
   beginRequest(): void;
   endRequest(): void;
   requestsUnderWay(): number;
+  /** How many there were so far. */
+  requestsBegun(): number;
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
   observeQuery(durationMs: number, failed: boolean): void;
   /** Something went wrong between this process and the database that no caller was told of. */
@@ -25,6 +27,7 @@ export const createMetrics = (): Metrics => {
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   let underWay = 0;
+  let begun = 0;
   const requests = new Histogram({
     name: 'handback_http_request_duration_seconds',
     help: 'Time to answer a request, by method, route and status.',
@@ -83,12 +86,14 @@ export const createMetrics = (): Metrics => {
         },
       }),
     beginRequest() {
+      begun += 1;
       underWay += 1;
     },
     endRequest() {
       underWay -= 1;
     },
     requestsUnderWay: () => underWay,
+    requestsBegun: () => begun,
     observeRequest: (labels, seconds) => requests.observe(labels, seconds),
     observeQuery: (durationMs, failed) => {
       queries.observe(durationMs / 1000);

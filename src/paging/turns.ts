@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { type Context, onePer } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
 
 // Slices of large answers are read and written out one at a time in a process, shop by shop in turn, and leave most of
 // its time to other requests while there are any (decision 97).
@@ -10,7 +11,9 @@ const MOST_ANSWERS = { ofShop: 100, inAll: 400 } as const;
 /** How long a slice may wait for its turn. The first one can still be refused politely, so it waits less. */
 const LONGEST_WAIT_MS = { first: 3_500, later: 30_000 } as const;
 /** After a slice, others have the process for so many times as long as it took, within bounds. */
-const REST = { times: 4, mostMs: 40 } as const;
+const REST = { times: 8, mostMs: 100 } as const;
+/** For so long after a request of somebody else began, more of them are expected. */
+const OTHERS_EXPECTED_MS = 250;
 const RETRY_AFTER_S = '2';
 
 const busy = () => new ServiceError('UNAVAILABLE', { headers: { 'retry-after': RETRY_AFTER_S } });
@@ -33,13 +36,17 @@ export interface LargeAnswer {
 const countedAnswers = () => {
   const ofShop = new Map<string, number>();
   let all = 0;
+  let begun = 0;
   return {
     all: () => all,
+    /** How many there were so far. */
+    begun: () => begun,
     begin(shopId: string): void {
       const own = ofShop.get(shopId) ?? 0;
       if (all >= MOST_ANSWERS.inAll || own >= MOST_ANSWERS.ofShop) throw busy();
       ofShop.set(shopId, own + 1);
       all += 1;
+      begun += 1;
     },
     end(shopId: string): void {
       const others = (ofShop.get(shopId) ?? 0) - 1;
@@ -87,10 +94,28 @@ const shopByShop = (rest: (tookMs: number) => Promise<void>) => {
     });
 };
 
-export const fairTurns = (requestsUnderWay: () => number) => {
+type Requests = Pick<Metrics, 'requestsUnderWay' | 'requestsBegun'>;
+
+/** Whether other requests than large answers are under way, or were a moment ago. */
+const watchOthers = (
+  { requestsUnderWay, requestsBegun }: Requests,
+  answers: { all(): number; begun(): number },
+) => {
+  let counted = 0;
+  let lastAt = Number.NEGATIVE_INFINITY;
+  return (): boolean => {
+    const others = requestsBegun() - answers.begun();
+    if (others !== counted || requestsUnderWay() > answers.all()) lastAt = performance.now();
+    counted = others;
+    return performance.now() - lastAt < OTHERS_EXPECTED_MS;
+  };
+};
+
+export const fairTurns = (requests: Requests) => {
   const answers = countedAnswers();
+  const areOthersExpected = watchOthers(requests, answers);
   const inTurn = shopByShop(async (tookMs) => {
-    if (requestsUnderWay() > answers.all()) await pause(Math.min(tookMs * REST.times, REST.mostMs));
+    if (areOthersExpected()) await pause(Math.min(tookMs * REST.times, REST.mostMs));
     else await nextTurn();
   });
   return (shopId: string): LargeAnswer => {
@@ -108,4 +133,4 @@ export const fairTurns = (requestsUnderWay: () => number) => {
 };
 
 /** Begins a large answer of a shop, or refuses it where too many are under way. */
-export const largeAnswers = onePer((ctx: Context) => fairTurns(ctx.metrics.requestsUnderWay));
+export const largeAnswers = onePer((ctx: Context) => fairTurns(ctx.metrics));

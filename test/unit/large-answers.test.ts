@@ -43,7 +43,7 @@ const stagedWork = () => {
 
 describe('slices of large answers', () => {
   it('are made one at a time, shop by shop in turn', async () => {
-    const begin = fairTurns(() => 0);
+    const begin = fairTurns({ requestsUnderWay: () => 0, requestsBegun: () => 0 });
     const { begun, named, endNext } = stagedWork();
     const names = ['x', 'a1', 'a2', 'a3', 'b1', 'b2', 'c1'];
     const results = names.map((name) => begin(name.charAt(0)).slice(named(name)));
@@ -56,14 +56,14 @@ describe('slices of large answers', () => {
   });
 
   it('fail alone', async () => {
-    const answer = fairTurns(() => 1)('a');
+    const answer = fairTurns({ requestsUnderWay: () => 1, requestsBegun: () => 0 })('a');
     await expect(answer.slice(() => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
     expect(await answer.slice(async () => 'next')).toBe('next');
   });
 
   it('that waited too long are refused, the first one after five seconds', async () => {
     const { begun, named, endNext } = stagedWork();
-    const begin = fairTurns(() => 0);
+    const begin = fairTurns({ requestsUnderWay: () => 0, requestsBegun: () => 0 });
     const [one, two, three] = [begin('a'), begin('a'), begin('b')];
     await two.slice(async () => {});
     const first = one.slice(named('first'));
@@ -81,7 +81,7 @@ describe('slices of large answers', () => {
   });
 
   it('are of a hundred answers of a shop at most, and of four hundred in all', () => {
-    const begin = fairTurns(() => 0);
+    const begin = fairTurns({ requestsUnderWay: () => 0, requestsBegun: () => 0 });
     const held = Array.from({ length: 400 }, (_, i) => begin(`shop ${i % 4}`));
     expect(() => begin('another')).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
     for (let i = 1; i < 400; i += 4) held[i]?.end();
