@@ -28,18 +28,18 @@ export const LISTED_COLUMNS: Record<RmaTableName, ListColumns<Column>> = {
 
 /** Rows of a page that was found before, with all of their texts. Not on the connections that short reads share. */
 export const readListed = async <Table extends RmaTableName>(
-  { db, oneOf, known }: Context,
+  { steady, oneOf, known }: Context,
   table: Table,
   ids: string[],
 ): Promise<ListedRow<Table>[]> => {
   const statement = known(
     `${table} listed by id`,
     () =>
-      from(db, table)
+      from(steady, table)
         .select(LISTED_COLUMNS[table].all)
         .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
     { ids },
   );
-  const { rows } = await db.executeQuery(statement);
+  const { rows } = await steady.executeQuery(statement);
   return rows as unknown as ListedRow<Table>[];
 };

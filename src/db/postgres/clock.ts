@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Observer } from '../database.ts';
-import type { CheckedPool } from './pools.ts';
+import type { CheckedPool } from './checked-pool.ts';
 
 // What processes compare with each other (due times, leases, rate windows) must come from one clock: the database's. Each
 // process knows how far its own clock is from it, and corrects for that.

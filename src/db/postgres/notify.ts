@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type pg from 'pg';
 import type { Database, Observer, WakeListener } from '../database.ts';
-import type { CheckedPool } from './pools.ts';
+import type { CheckedPool } from './checked-pool.ts';
 
 export const CHANNEL = 'handback_wake';
 const WAKE = 'wake';

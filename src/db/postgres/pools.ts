@@ -2,9 +2,9 @@ import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
 import type { Observer } from '../database.ts';
-import { isUnavailable } from '../errors.ts';
 import { logQuery } from '../log-query.ts';
 import type { Tables } from '../tables.ts';
+import { type CheckedPool, checked } from './checked-pool.ts';
 import { clientConfig, PreparingClient } from './client.ts';
 
 /** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
@@ -63,18 +63,6 @@ const settingsOf = ({ lockTimeoutMs, settings = {} }: PoolKind): string =>
     .map(([name, value]) => `set ${name} = ${value}`)
     .join('; ');
 
-export type Connection = PreparingClient & { release(broken?: Error | boolean): void };
-
-/** A pool whose connections are asked for a sign of life when they have been idle. */
-export interface CheckedPool {
-  connect(): Promise<Connection>;
-  /** One statement on any of them. */
-  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>>;
-  /** Whether the server answered on one of them just now, or does so when it is asked. */
-  check(): Promise<void>;
-  end(): Promise<void>;
-}
-
 export interface Connections {
   clientSettings: Parameters<typeof clientConfig>[0];
   /** A connection outside of every pool, with the settings of its kind. */
@@ -120,73 +108,5 @@ export const connectionsTo = (
         dialect: new PostgresDialect({ pool: pool as unknown as PostgresPool }),
         log: logQuery(onQuery),
       }),
-  };
-};
-
-/** A server that hangs takes no goodbye: after this time its connections are cut. */
-export const END_WITHIN_MS = 500;
-
-/** Ends connections in good order, or by force where that takes too long. */
-export const endWithin = async (
-  ms: number,
-  end: () => Promise<unknown>,
-  open: Iterable<PreparingClient>,
-): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      for (const client of open) client.destroy();
-      resolve();
-    }, ms);
-  });
-  await Promise.race([end(), tooLate]).finally(() => clearTimeout(timer));
-};
-
-const HEARD_JUST_NOW_MS = 1_000;
-const DEAD = new Error('a connection that was idle gave no sign of life');
-
-/** Never hands out a connection that a firewall forgot, or whose server is gone, while it lay idle. */
-const checked = (pool: pg.Pool, onDead: (error: Error) => void): CheckedPool => {
-  /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
-  let distrustBefore = 0;
-  let last: Connection | null = null;
-  const open = new Set<PreparingClient>();
-  pool.on('connect', (client) => open.add(client as unknown as PreparingClient));
-  pool.on('remove', (client) => open.delete(client as unknown as PreparingClient));
-
-  const connect = async (): Promise<Connection> => {
-    for (;;) {
-      const client = (await pool.connect()) as unknown as Connection;
-      const isTrusted = performance.now() - client.silentMs > distrustBefore;
-      if (isTrusted && (await client.isAlive())) {
-        last = client;
-        return client;
-      }
-      if (isTrusted) {
-        distrustBefore = performance.now();
-        onDead(DEAD);
-      }
-      client.destroy();
-      client.release(DEAD);
-    }
-  };
-  const query: CheckedPool['query'] = async (text, values = []) => {
-    const client = await connect();
-    try {
-      const answer = await client.query(text, values);
-      client.release();
-      return answer;
-    } catch (error) {
-      client.release(isUnavailable(error));
-      throw error;
-    }
-  };
-  return {
-    connect,
-    query,
-    async check() {
-      if ((last?.silentMs ?? Number.POSITIVE_INFINITY) > HEARD_JUST_NOW_MS) await query('select 1');
-    },
-    end: () => endWithin(END_WITHIN_MS, () => pool.end(), open),
   };
 };

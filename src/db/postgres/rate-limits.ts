@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { RateGate, RateState, RateWindow, RateWindows } from '../database.ts';
 import { gather } from '../gather.ts';
-import type { CheckedPool } from './pools.ts';
+import type { CheckedPool } from './checked-pool.ts';
 
 /** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
 const MOST_REMEMBERED = 10_000;

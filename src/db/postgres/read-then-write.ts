@@ -3,7 +3,7 @@ import type { Insertion, Observer, ReadThenWrite, Trx, Write } from '../database
 import { isConflict, isLockTimeout, isUnavailable } from '../errors.ts';
 import { logQuery } from '../log-query.ts';
 import type { Tables } from '../tables.ts';
-import type { CheckedPool, Connection } from './pools.ts';
+import type { CheckedPool, Connection } from './checked-pool.ts';
 
 interface Held {
   connection: Promise<Connection>;

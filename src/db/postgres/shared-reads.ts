@@ -1,6 +1,6 @@
 import type { Observer } from '../database.ts';
+import { type CheckedPool, type Connection, END_WITHIN_MS, endWithin } from './checked-pool.ts';
 import type { PreparingClient } from './client.ts';
-import { type CheckedPool, type Connection, END_WITHIN_MS, endWithin } from './pools.ts';
 
 interface Slot {
   opening: Promise<Connection> | null;
