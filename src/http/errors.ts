@@ -87,7 +87,7 @@ export const answerParserError = (error: Error & { code?: string }, socket: Sock
   const { status } = REFUSALS[refusal.code];
   log.debug({ requestId, code: error.code }, 'not HTTP');
   socket.write(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncache-control: no-store\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `${REQUEST_ID_HEADER}: ${requestId}\r\nconnection: close\r\n\r\n${body}`,
   );
   closeSoon(socket);

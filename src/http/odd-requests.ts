@@ -17,17 +17,17 @@ export const decodable = (url: string): string => {
   }
 };
 
-/** Node takes the first and forgets the others; a proxy before us may have looked at another one. */
-const hostHeaders = (rawHeaders: string[]): number => {
+/** How often a header is there. Node takes the first and forgets the others; a proxy before us may have looked at another one. */
+export const countOf = (name: string, rawHeaders: string[]): number => {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2)
-    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') count += 1;
+    if (rawHeaders[i]?.length === name.length && rawHeaders[i]?.toLowerCase() === name) count += 1;
   return count;
 };
 
 export const answerOddRequests = (app: FastifyInstance, now: () => number): void => {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
-    const hosts = hostHeaders(raw.rawHeaders);
+    const hosts = countOf('host', raw.rawHeaders);
     if (hosts === 0 && raw.httpVersion === '1.1')
       done(new ServiceError('BAD_REQUEST', { message: 'The Host header is missing.' }));
     else if (hosts > 1)
@@ -38,7 +38,11 @@ export const answerOddRequests = (app: FastifyInstance, now: () => number): void
     const requestId = requestIdOf(request, now());
     const { status } = REFUSALS.EXPECTATION_FAILED;
     const body = JSON.stringify(errorBody(new ServiceError('EXPECTATION_FAILED'), requestId));
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const headers = {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'content-length': Buffer.byteLength(body),
+    };
     response.writeHead(status, { ...headers, [REQUEST_ID_HEADER]: requestId, connection: 'close' }).end(body);
   });
 };

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { listEnvelope, type Page } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
-import { streamOf } from './page-stream.ts';
+import { ReaderGone, streamOf } from './page-stream.ts';
 import { longestText, type Sized, SLICE_BYTES, type Slice, slicesOf } from './row-size.ts';
 import { type LargeAnswer, largeAnswers } from './turns.ts';
 
@@ -124,7 +124,10 @@ const streamPage = async <Row extends object, Item, Key>(
       isOver = true;
       answer.end();
     },
-    onBroken: (error) =>
-      ctx.log.error({ list: source.name, fault: describeError(error) }, 'broke off a large answer'),
+    onBroken(error) {
+      if (error instanceof ReaderGone)
+        ctx.log.info({ list: source.name }, 'gave up a reader who takes nothing');
+      else ctx.log.error({ list: source.name, fault: describeError(error) }, 'broke off a large answer');
+    },
   });
 };

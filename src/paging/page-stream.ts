@@ -3,6 +3,9 @@ import { Readable } from 'node:stream';
 /** A reader who takes nothing for so long is given up: what is held for them is memory. */
 const LONGEST_SILENCE_MS = 60_000;
 
+/** Nobody's fault but the reader's. */
+export class ReaderGone extends Error {}
+
 interface Pieces {
   /** The next piece, or null after the last. Asked for only when the reader has taken the one before. */
   next(): Promise<Buffer | null>;
@@ -19,7 +22,7 @@ export const streamOf = (
   longestSilenceMs = LONGEST_SILENCE_MS,
 ): Readable => {
   let ready: Buffer | null = first;
-  const giveUp = () => breakOff(new Error('the reader takes nothing'));
+  const giveUp = () => breakOff(new ReaderGone('the reader takes nothing'));
   let silence = setTimeout(() => giveUp(), longestSilenceMs).unref();
   const stream = new Readable({
     // With any other mark Node would ask for a piece ahead.

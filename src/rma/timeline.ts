@@ -10,7 +10,7 @@ import { answerPage, type PageAnswer } from '../paging/page-answer.ts';
 import { longestText, rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
 import { fromStored } from '../stored-json.ts';
 import { findRma } from './store.ts';
-import type { RmaTableName } from './visibility.ts';
+import { isProgram, type RmaTableName } from './visibility.ts';
 
 type Entry = Row<'timeline'>;
 
@@ -28,7 +28,7 @@ export const readTimeline = async (
   const [rows] = await Promise.all([findPage(ctx, rmaId, page), findRma(ctx, table, caller, rmaId)]);
   const source = {
     name: 'timeline',
-    view: viewEntry,
+    view: isProgram(caller) ? viewForProgram : viewEntry,
     keyOf: ({ at }: Entry) => at,
     readWhole: (times: number[]) => readEntries(ctx, rmaId, times),
   };
@@ -87,3 +87,12 @@ const viewEntry = (row: Entry): TimelineEntry => ({
   note: row.note,
   data: fromStored('data', row.data),
 });
+
+/** People who have given no name are called by their e-mail address, which is for their colleagues only (decision 46). */
+const viewForProgram = (row: Entry): TimelineEntry => {
+  const entry = viewEntry(row);
+  const { actor } = entry;
+  return actor.type === 'USER' && actor.name.includes('@')
+    ? { ...entry, actor: { ...actor, name: 'Staff' } }
+    : entry;
+};

@@ -88,7 +88,8 @@ export const addressGuard = ({
       else connectTo(options, callback);
     },
     async faultOf(value) {
-      const url = URL.canParse(value) ? new URL(value) : null;
+      // The parser would leave out line breaks and tabs without a word.
+      const url = !/\s/.test(value) && URL.canParse(value) ? new URL(value) : null;
       if (!url) return 'must be a whole web address, https://example.com/hook for example';
       if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))
         return 'must be an https address';

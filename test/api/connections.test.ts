@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
+import { CONNECTION_LIMITS } from '../../src/http/connections.ts';
 import { expectError, overSocket } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
@@ -14,7 +15,7 @@ const impatient = async (): Promise<Harness> => {
   const t = await harness();
   t.app.server.headersTimeout = 300;
   t.app.server.requestTimeout = 600;
-  t.app.server.setTimeout(1_500);
+  t.app.server.setTimeout(4_000);
   return t;
 };
 
@@ -123,4 +124,17 @@ describe('a body that is not wanted any more', () => {
     expect(answer.status).toBe(401);
     expect(answer.headers.get('connection')).toBe('keep-alive');
   });
+});
+
+it('a body that stalls is answered before its connection is cut off', () => {
+  expect(CONNECTION_LIMITS.requestTimeout).toBeLessThan(
+    CONNECTION_LIMITS.connectionTimeout - CONNECTION_LIMITS.http.connectionsCheckingInterval,
+  );
+});
+
+it('what is no HTTP gets an answer that nobody keeps', async () => {
+  const t = await harness();
+  const answer = await overSocket(t.url, 'GET / HTTP/1.1\r\nhost: test\r\ncontent-length: -1\r\n\r\n');
+  expectError(answer, 400);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
 });

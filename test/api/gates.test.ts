@@ -151,6 +151,20 @@ describe('the key', () => {
     }
   });
 
+  it('is refused when Authorization is there twice, whichever comes first', async () => {
+    const t = await harness();
+    const { client: other } = await t.addShop();
+    const keys = [t.client.apiKey, other.apiKey];
+    for (const [first, second] of [keys, keys.toReversed(), [keys[0], keys[0]]]) {
+      const answer = await overSocket(
+        t.url,
+        `GET ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nconnection: close\r\n` +
+          `authorization: Bearer ${first}\r\nauthorization: Bearer ${second}\r\n\r\n`,
+      );
+      expectError(answer, 401);
+    }
+  });
+
   it('is refused when the two headers differ, even when both keys are good', async () => {
     const t = await harness();
     const { apiKey } = t.client;

@@ -56,12 +56,16 @@ describe('saving a webhook URL', () => {
       expect(await guardWith().faultOf(url)).toBe('must be an https address');
     },
   );
-  it.each(['example.com', '', '//example.com', 'https://', 'https://example.com:99999/'])(
-    'refuses %j as no whole web address',
-    async (url) => {
-      expect(await guardWith().faultOf(url)).toMatch(/^must be a whole web address/);
-    },
-  );
+  it.each([
+    'example.com',
+    '',
+    '//example.com',
+    'https://',
+    'https://example.com:99999/',
+    'https://example.com/\r\nx: y',
+  ])('refuses %j as no whole web address', async (url) => {
+    expect(await guardWith().faultOf(url)).toMatch(/^must be a whole web address/);
+  });
   it('refuses credentials and plain http', async () => {
     expect(await guardWith().faultOf('https://user:pass@example.com/')).toBe(
       'must not hold a user name or password',

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';
 import { VERSION } from '../../version.ts';
 import { type AddressGuard, ForbiddenAddress } from '../address-guard.ts';
-import { EXCHANGE_TIMEOUT_MS } from '../policy.ts';
+import { ANSWER_LIMIT_BYTES, EXCHANGE_TIMEOUT_MS } from '../policy.ts';
 import { AnswerTooLong, withAnswerLimit } from './answer-limit.ts';
 
 /** Lower-case hex HMAC-SHA256 over the exact bytes. */
@@ -44,6 +44,8 @@ export const createSender = (guard: AddressGuard): Sender => {
     keepAliveTimeout: 10_000,
     pipelining: 1,
     allowH2: false,
+    // Counted with the rest of the answer; undici's own limit is a quarter of it.
+    maxHeaderSize: ANSWER_LIMIT_BYTES,
   });
   const underWay = new Set<Exchange>();
 
@@ -156,7 +158,8 @@ const WORDS: [RegExp, string][] = [
   [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)/, 'connection broken off'],
   [/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ENONAME|EREFUSED)/, 'host name not found'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)/, 'host not reachable'],
-  [/^UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE)/, 'the answer is not valid HTTP'],
+  [/^UND_ERR_HEADERS_OVERFLOW/, 'the head of the answer is too long'],
+  [/^UND_ERR_(RES_|RESPONSE)/, 'the answer is not valid HTTP'],
   [
     /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/,
     'TLS connection not trusted',
