@@ -34,6 +34,8 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly publicUrl: string;
   readonly metricsToken: string | null;
+  /** By `npm start`, whose shell passes no signal on. */
+  readonly startedByNpm: boolean;
   /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
   readonly drainMs: number;
 }
@@ -151,6 +153,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     metricsToken: setting('METRICS_TOKEN', text, null),
+    startedByNpm: env['npm_lifecycle_event'] === 'start',
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
   if (databaseUrl && !config.secretKeys)

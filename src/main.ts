@@ -7,7 +7,7 @@ import { describeError } from './describe-error.ts';
 import { startJanitor } from './janitor.ts';
 import { offerSetUp } from './staff/set-up.ts';
 import { explainListenFailure } from './start-failure.ts';
-import { longestStopMs, onStopSignal, STOP_SIGNALS, type StopSignal, stop } from './stop.ts';
+import { longestStopMs, onParentGone, onStopSignal, STOP_SIGNALS, type StopSignal, stop } from './stop.ts';
 import { VERSION } from './version.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
@@ -40,10 +40,13 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
     // Only a supervisor sends SIGTERM and has a proxy to tell; a person at a terminal waits for nobody.
     await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);
   });
-  onStopSignal((name) => {
+  const begin = (name: StopSignal): void => {
+    if (isStopping) return;
     signal = name;
-    if (!isStopping) grace.close();
-  });
+    grace.close();
+  };
+  onStopSignal(begin);
+  if (ctx.config.startedByNpm) onParentGone(() => begin('SIGTERM'));
 
   const url = publicUrl.replace(/:0$/, `:${listeningPort}`);
   say(`Handback ${VERSION} is ready at ${url} (API reference: ${url}/docs)`);

@@ -58,6 +58,21 @@ export type StopSignal = (typeof STOP_SIGNALS)[number];
 /** So long after Ctrl-C a second one means "now". */
 const SECOND_THOUGHTS_MS = 1_000;
 
+const LOOK_FOR_PARENT_MS = 500;
+
+/**
+ * Calls back when the process that started this one is gone. npm starts a shell, and a shell that is told to stop passes nothing on:
+ * without this the service would go on for ever, with nobody to stop it.
+ */
+export const onParentGone = (begin: () => void): void => {
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    begin();
+  }, LOOK_FOR_PARENT_MS).unref();
+};
+
 /**
  * Calls back at the first signal only: a supervisor that signals every process and npm, which passes its own on, make two of
  * one, and the second must not cut the stop short. A person who presses Ctrl-C again is obeyed.

@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
+import { freePort } from '../support/postgres-server.ts';
 import {
   cli,
   makeShop,
@@ -219,4 +222,29 @@ describe('a stop', () => {
     expect(ms).toBeLessThan(12_500);
     expect(server.logs().at(-1)).toMatchObject({ msg: 'stopped' });
   });
+});
+
+// A shell that is told to stop tells nobody else, and npm starts one.
+it.runIf(process.platform !== 'win32')('a service under npm start stops when npm is told to', async () => {
+  const env = await migratedDatabase();
+  const port = await freePort();
+  const npm = spawn('npm', ['start'], {
+    cwd: fileURLToPath(new URL('../../', import.meta.url)),
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      DRAIN_SECONDS: '0',
+      ...env,
+      PORT: String(port),
+    },
+    stdio: 'ignore',
+  });
+  const isUp = () =>
+    fetch(`http://127.0.0.1:${port}/healthz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await until('it is up', isUp, 40_000);
+  npm.kill('SIGTERM');
+  await until('it is gone', async () => !(await isUp()), 20_000);
 });

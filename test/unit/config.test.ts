@@ -32,6 +32,7 @@ describe('without any setting', () => {
       logLevel: 'info',
       publicUrl: 'http://127.0.0.1:3000',
       metricsToken: null,
+      startedByNpm: false,
       drainMs: 4_000,
     });
   });
