@@ -35,8 +35,14 @@ const TYPES: Record<string, string> = {
 };
 const ENDINGS = { br: '.br', gzip: '.gz', identity: '' };
 
+const folders = new Map<string, Map<string, BuiltFile>>();
+
+/** Once a process, however many apps it builds. */
 const readFolder = (root: string): Map<string, BuiltFile> => {
+  const known = folders.get(root);
+  if (known) return known;
   const files = new Map<string, BuiltFile>();
+  folders.set(root, files);
   for (const found of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
     const type = TYPES[found.split('.').at(-1) ?? ''];
     if (!type) continue;
