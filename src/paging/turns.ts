@@ -14,9 +14,8 @@ const LONGEST_WAIT_MS = { first: 3_500, later: 30_000 } as const;
 const REST = { times: 8, mostMs: 100 } as const;
 /** For so long after a request of somebody else began, more of them are expected. */
 const OTHERS_EXPECTED_MS = 250;
-const RETRY_AFTER_S = '2';
 
-const busy = () => new ServiceError('UNAVAILABLE', { headers: { 'retry-after': RETRY_AFTER_S } });
+const busy = () => new ServiceError('UNAVAILABLE');
 
 interface Waiting {
   expiresAtMs: number;

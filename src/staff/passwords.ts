@@ -2,8 +2,7 @@ import { hash, verify } from '@node-rs/argon2';
 import { turns } from '../db/turns.ts';
 import { ServiceError } from '../errors.ts';
 
-export const tooManyAtOnce = (): ServiceError =>
-  new ServiceError('UNAVAILABLE', { headers: { 'retry-after': '2' } });
+export const tooManyAtOnce = (): ServiceError => new ServiceError('UNAVAILABLE');
 
 /**
  * Whoever hashes or checks a password waits for a turn here. Each takes a thread, 19 MiB and tens of milliseconds: a flood of

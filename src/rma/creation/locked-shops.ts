@@ -14,8 +14,6 @@ interface Shop {
   waiting: number;
 }
 
-const unavailable = (): ServiceError => new ServiceError('UNAVAILABLE', { headers: { 'retry-after': '2' } });
-
 /** For shops whose rows somebody else holds: each shop's creations wait by themselves, and hold nobody up. */
 export const createWaitingRoom = (batchSize: number, createBatch: CreateBatch) => {
   const shops = new Map<string, Shop>();
@@ -27,7 +25,7 @@ export const createWaitingRoom = (batchSize: number, createBatch: CreateBatch) =
         try {
           const results = await createBatch(batch);
           givenUpUntil.delete(shopId);
-          return results.map((result) => (result === HELD ? unavailable() : result));
+          return results.map((result) => (result === HELD ? new ServiceError('UNAVAILABLE') : result));
         } catch (error) {
           if (isLockTimeout(error)) givenUpUntil.set(shopId, performance.now() + GIVEN_UP_MS);
           throw error;
@@ -40,7 +38,7 @@ export const createWaitingRoom = (batchSize: number, createBatch: CreateBatch) =
     async wait(creation: Creation): Promise<Done> {
       const { id } = creation.caller.shop;
       // The connections to wait on are few: a shop that is stuck leaves them to shops that will get their turn.
-      if ((givenUpUntil.get(id) ?? 0) > performance.now()) throw unavailable();
+      if ((givenUpUntil.get(id) ?? 0) > performance.now()) throw new ServiceError('UNAVAILABLE');
       givenUpUntil.delete(id);
       const shop = shops.get(id) ?? { create: batched(id), waiting: 0 };
       shops.set(id, shop);
