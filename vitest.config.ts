@@ -17,8 +17,18 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     // For two cores: the suites start servers and databases of their own, and a third of them waits for time to pass.
     maxWorkers: 3,
+    // No suite keeps anything that another one sees, and loading the service again for each would take a third of the time.
+    isolate: false,
     projects: [
-      { extends: true, test: { name: 'sqlite', include: BOTH_ENGINES, env: { ENGINE: 'sqlite' } } },
+      {
+        extends: true,
+        test: {
+          name: 'sqlite',
+          include: BOTH_ENGINES,
+          env: { ENGINE: 'sqlite' },
+          globalSetup: 'test/support/sqlite-setup.ts',
+        },
+      },
       {
         extends: true,
         test: {
@@ -35,7 +45,7 @@ export default defineConfig({
             'test/webhooks/verification-examples.test.ts',
           ],
           env: { ENGINE: 'postgres' },
-          globalSetup: 'test/support/global-setup.ts',
+          globalSetup: 'test/support/postgres-setup.ts',
         },
       },
       {
@@ -44,7 +54,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           env: { ENGINE: 'sqlite' },
-          globalSetup: 'test/support/browser-setup.ts',
+          globalSetup: ['test/support/sqlite-setup.ts', 'test/support/browser-setup.ts'],
         },
       },
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },

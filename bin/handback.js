@@ -9,5 +9,5 @@ if (major < 22 || (major === 22 && minor < 19)) {
 }
 // Compiled code is kept from one start to the next; in a folder that cannot be written it just is not.
 (await import('node:module')).enableCompileCache?.();
-const { run } = await import('../src/cli.ts');
+const { run } = await import('../src/cli/run.ts');
 await run(process.argv);

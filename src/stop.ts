@@ -59,15 +59,16 @@ export type StopSignal = (typeof STOP_SIGNALS)[number];
 const SECOND_THOUGHTS_MS = 1_000;
 
 const LOOK_FOR_PARENT_MS = 500;
+/** As this file is loaded, long before anybody can see that the service is up: later the parent may be gone already. */
+const PARENT = process.ppid;
 
 /**
  * Calls back when the process that started this one is gone. npm starts a shell, and a shell that is told to stop passes nothing on:
  * without this the service would go on for ever, with nobody to stop it.
  */
 export const onParentGone = (begin: () => void): void => {
-  const parent = process.ppid;
   const look = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (process.ppid === PARENT) return;
     clearInterval(look);
     begin();
   }, LOOK_FOR_PARENT_MS).unref();

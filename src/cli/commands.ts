@@ -13,7 +13,7 @@ import { findShop, listShops } from '../shops/store.ts';
 import { createUser } from '../staff/users.ts';
 import { CliFailure, clientFields, shopFields } from './output.ts';
 
-// What each command does, given its arguments; how they are spelt is in cli.ts.
+// What each command does, given its arguments; how they are spelt is in the files beside it.
 
 const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing | null>): Promise<Thing> => {
   const thing = isId(id) ? await find() : null;

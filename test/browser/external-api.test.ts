@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { closeBrowser, openAs, saidAt } from '../support/browser.ts';
+import { closeBrowser, openAs, openOverviewAs, saidAt } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
@@ -21,7 +21,7 @@ const rowOf = (page: Page, name: string) =>
 describe('API clients', () => {
   it('shows key and secret once, and they work', async () => {
     const t = await harness();
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'External API' }).click();
     await page.getByRole('button', { name: 'New client' }).click();
 
@@ -60,7 +60,7 @@ describe('API clients', () => {
 
   it('are not left by mistake while their key is shown', async () => {
     const t = await harness();
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'External API' }).click();
     await page.getByRole('button', { name: 'New client' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
@@ -82,7 +82,7 @@ describe('API clients', () => {
 
   it('take no webhook URL into a private network, and say so at the input', async () => {
     const t = await harness();
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await openClients(page);
     await page.getByRole('button', { name: 'New client' }).click();
     const form = page.getByRole('dialog', { name: 'New API client' });
@@ -101,7 +101,7 @@ describe('API clients', () => {
 
   it('can be renamed and be given another webhook URL', async () => {
     const t = await harness();
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await openClients(page);
     await page.getByRole('button', { name: 'Edit Till' }).click();
     const form = page.getByRole('dialog', { name: 'Edit Till' });
@@ -122,7 +122,7 @@ describe('API clients', () => {
 
   it('are revoked only by their name, and their key fails from then on', async () => {
     const t = await harness();
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await openClients(page);
     await page.getByRole('button', { name: 'Revoke Till' }).click();
     const form = page.getByRole('dialog', { name: 'Revoke Till?' });
@@ -158,7 +158,7 @@ describe('deliveries', () => {
     const delivered = await t.create(client, { orderNumber: 'SO-DELIVERED' });
     await t.drained();
 
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await openClients(page);
     await page.getByRole('link', { name: 'Deliveries to Receiver' }).click();
     await page.getByRole('heading', { name: 'Deliveries to Receiver', level: 2 }).waitFor();

@@ -6,6 +6,7 @@ import {
   closeBrowser,
   expectAccessible,
   openAs,
+  openOverviewAs,
   openWindow,
   saidAt,
   settled,
@@ -32,7 +33,7 @@ const password = (page: Page, label: string) => page.getByLabel(label).and(page.
 describe('the team', () => {
   it('takes somebody in, who signs in, rises and goes', async () => {
     const t = await harness();
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await toPage(page, 'Team');
     await page.getByRole('button', { name: 'Add person' }).click();
     const form = page.getByRole('dialog', { name: 'Add a person' });
@@ -93,7 +94,7 @@ describe('the team', () => {
   it('says at the input that an address is taken, and sets a new password', async () => {
     const t = await harness();
     const { email } = await newUser(t, { role: 'STAFF' });
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await toPage(page, 'Team');
     await page.getByRole('button', { name: 'Add person' }).click();
     const form = page.getByRole('dialog', { name: 'Add a person' });
@@ -127,7 +128,7 @@ it('the page of the team stands in the address', async () => {
 describe('dangerous goods', () => {
   it('are found by the rules that were saved', async () => {
     const t = await harness();
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await toPage(page, 'Dangerous goods');
     await page.getByText('There are no rules').waitFor();
     await page.getByRole('textbox', { name: 'Add a sku' }).fill('BATT-*');
@@ -162,7 +163,7 @@ describe('dangerous goods', () => {
 
   it('are not left unsaved without a question', async () => {
     const t = await harness();
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await toPage(page, 'Dangerous goods');
     await page.getByRole('textbox', { name: 'Add a sku' }).fill('AERO-1');
     await page.keyboard.press('Enter');
@@ -187,7 +188,7 @@ describe('plan and usage', () => {
     const t = await harness({ allowance: 1200 });
     await t.post('/offline-repairs', repairBody());
     await t.post('/trade-returns', tradeBody());
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await toPage(page, 'Plan and usage');
     await page.getByRole('region', { name: 'Plan' }).getByText('Scale', { exact: true }).waitFor();
     await page.getByRole('region', { name: 'Subscription' }).getByText('Active', { exact: true }).waitFor();
@@ -206,7 +207,7 @@ describe('plan and usage', () => {
       .set({ plan: 'GROWTH', subscription: 'inactive' })
       .where('id', '=', t.shop.id)
       .execute();
-    const page = await openAs(t, 'ADMIN');
+    const page = await openOverviewAs(t, 'ADMIN');
     await toPage(page, 'Plan and usage');
     await page.getByRole('region', { name: 'Plan' }).getByText('Without the External API').waitFor();
     await page.getByRole('region', { name: 'Subscription' }).getByText('Inactive', { exact: true }).waitFor();

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { newUser } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { closeBrowser, openAs, openWindow } from '../support/browser.ts';
+import { closeBrowser, openOverviewAs, openWindow } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 
 afterAll(closeBrowser);
@@ -55,7 +55,7 @@ describe('the overview', () => {
     const t = await harness({ allowance: 10 });
     await t.post('/offline-repairs', repairBody());
     await t.post('/trade-returns', tradeBody());
-    const page = await openAs(t, 'STAFF');
+    const page = await openOverviewAs(t, 'STAFF');
     await page.getByText('of 10').waitFor();
     await page.getByRole('link', { name: 'In diagnostics' }).click();
     await page.getByRole('heading', { name: 'Offline repairs', level: 2 }).waitFor();
@@ -70,7 +70,7 @@ describe('the overview', () => {
       .set({ plan: 'GROWTH', subscription: 'inactive' })
       .where('id', '=', t.shop.id)
       .execute();
-    const page = await openAs(t, 'STAFF');
+    const page = await openOverviewAs(t, 'STAFF');
     await page.getByText('The subscription is inactive').waitFor();
     await page.getByText('does not include the External API').waitFor();
     await page.getByText("4 of this month's 5 returns are used").waitFor();

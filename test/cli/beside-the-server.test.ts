@@ -4,7 +4,8 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
-import { cli, lookInto, makeShop, migratedDatabase, startServer } from '../support/process.ts';
+import { cli, lookInto, migratedDatabase, startServer } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 
 describe('a command beside a running server takes effect with the next request', () => {
   it('for a plan, a subscription and a revoked client', async () => {
@@ -41,7 +42,7 @@ describe('a command beside a running server takes effect with the next request',
 
   it('for an allowance and a usage cap, which are told apart', async () => {
     const env = await migratedDatabase();
-    const { shopId, key } = await makeShop(env, ['--allowance', '1']);
+    const { shopId, key } = await makeShop(env, { allowance: 1 });
     const server = await startServer(env, { key });
     const update = (...options: string[]) => cli(['shop', 'update', shopId, ...options], env);
     const create = async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cli, makeShop, migratedDatabase, run, startServer } from '../support/process.ts';
+import { cli, migratedDatabase, run, startServer } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { openWebhookSecret } from '../../src/api-clients/webhook-secret.ts';
 import { secretBox } from '../../src/secrets.ts';
-import { cli, emptyDatabase, lookInto, makeShop, run, startServer } from '../support/process.ts';
+import { cli, emptyDatabase, lookInto, run, startServer } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 
 const OLD = 'the key of the first years that is long enough';
 const NEW = 'the key that takes its place and is long enough';

@@ -2,7 +2,8 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENGINE } from '../support/harness.ts';
-import { cli, emptyDatabase, makeShop, run, startServer } from '../support/process.ts';
+import { cli, emptyDatabase, run, startServer } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 
 const modesIn = (folder: string): Record<string, string> =>
   Object.fromEntries(

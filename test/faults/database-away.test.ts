@@ -11,7 +11,6 @@ import { type PostgresServer, startPostgres } from '../support/postgres-server.t
 import {
   type Env,
   lookInto,
-  makeShop,
   migratedDatabase,
   SECRET_KEY,
   type ServerProcess,
@@ -19,6 +18,7 @@ import {
   temporaryFolder,
   timed,
 } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 const WITHIN_MS = 5000;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
-import { lookInto, makeShop, migratedDatabase, type ServerProcess, startServer } from '../support/process.ts';
+import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 const KILLS = 3;
@@ -39,7 +40,7 @@ const write = async (
 describe('a server that is killed while it writes', () => {
   it('loses nothing that it acknowledged, and leaves nothing half done', async () => {
     const env = await migratedDatabase();
-    const { key } = await makeShop(env, ['--allowance', '1000000']);
+    const { key } = await makeShop(env, { allowance: 1_000_000 });
     const acknowledged = new Map<string, Repair>();
     for (let kill = 0; kill < KILLS; kill++) {
       const server = await startServer(env, { key });

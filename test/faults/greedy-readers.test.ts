@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
-import { makeShop, migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
+import { migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 const CALLS = 400;

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
-import { lookInto, makeShop, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { lookInto, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 
 const LARGE = '/trade-returns?limit=100';
 const MOST_MB = 400;

@@ -10,13 +10,13 @@ import { type Answer, ENGINE } from '../support/harness.ts';
 import {
   type Env,
   lookInto,
-  makeShop,
   migratedDatabase,
   type ServerProcess,
   startServer,
   temporaryFolder,
   timed,
 } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 /** What must never leave through a log, a figure or an error; each word is found nowhere else. */

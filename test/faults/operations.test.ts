@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
-import { makeShop, migratedDatabase, startServer } from '../support/process.ts';
+import { migratedDatabase, startServer } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 
 const ERROR_BODY = { error: expect.any(String), message: expect.any(String), requestId: expect.any(String) };
 /** A caller on this machine, as the trusted proxy says. */

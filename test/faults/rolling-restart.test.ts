@@ -6,8 +6,9 @@ import { repairBody } from '../support/bodies.ts';
 import { HAPROXY_IS_THERE, startProxy } from '../support/haproxy.ts';
 import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { cli, makeShop, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { migratedDatabase, startServer, timed } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { addClient, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 /** A short run in the suite; `npm run test:restarts` makes a long one. */
@@ -54,10 +55,9 @@ describe.runIf(ENGINE === 'postgres' && HAPROXY_IS_THERE)('rolling restarts behi
   }, async () => {
     const receiver = await startReceiver();
     const database = await migratedDatabase();
-    const { shopId } = await makeShop(database, ['--plan', 'ENTERPRISE']);
+    const { shopId } = await makeShop(database, { plan: 'ENTERPRISE' });
     const env = { ...database, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true', DRAIN_SECONDS: '4' };
-    const newClient = (name: string) =>
-      cli(['client', 'create', '--shop', shopId, '--name', name, '--webhook-url', receiver.url], env);
+    const newClient = (name: string) => addClient(env, shopId, { name, webhookUrl: receiver.url });
     const ports = [await freePort(), await freePort()];
     const start = (port: number) => startServer({ ...env, PORT: String(port) });
     const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)));

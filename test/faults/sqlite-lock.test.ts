@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
-import { cli, makeShop, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { migratedDatabase, startServer, timed } from '../support/process.ts';
+import { addClient, makeShop } from '../support/shops.ts';
 import { holdWriteLock } from '../support/sqlite-lock.ts';
 
 const median = (times: number[]): number =>
@@ -11,8 +12,8 @@ const median = (times: number[]): number =>
 describe.runIf(ENGINE === 'sqlite')('another program that holds the write lock', () => {
   it('stops neither health checks nor reads; creations are a 503 in time, and work again afterwards', async () => {
     const env = await migratedDatabase();
-    const { key, shopId } = await makeShop(env, ['--allowance', '1000000']);
-    const unused = await cli(['client', 'create', '--shop', shopId, '--name', 'New till'], env);
+    const { key, shopId } = await makeShop(env, { allowance: 1_000_000 });
+    const unused = await addClient(env, shopId, { name: 'New till' });
     const server = await startServer(env, { key });
     const create = (i: number) =>
       timed(() => server.post('/offline-repairs', repairBody({ externalRef: `ref-${i}` })));

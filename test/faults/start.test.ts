@@ -8,7 +8,6 @@ import {
   cli,
   type Env,
   emptyDatabase,
-  makeShop,
   migratedDatabase,
   type Run,
   run,
@@ -17,6 +16,7 @@ import {
   temporaryFolder,
   timed,
 } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 
 /** Failed to start as it should: status 1, one line for the operator, nothing of the inside. */
 const refusal = ({ status, stdout, stderr }: Run): string => {

@@ -7,15 +7,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
 import { freePort } from '../support/postgres-server.ts';
-import {
-  cli,
-  makeShop,
-  migratedDatabase,
-  type ServerProcess,
-  startServer,
-  timed,
-} from '../support/process.ts';
+import { migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { addClient, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 /** A creation that the server has taken on but cannot finish: its body is still to come. */
@@ -198,10 +192,7 @@ describe('a stop', () => {
     const receiver = await startReceiver(() => undefined);
     const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
     const { shopId } = await makeShop(env);
-    const { apiKey } = await cli(
-      ['client', 'create', '--shop', shopId, '--name', 'R', '--webhook-url', receiver.url],
-      env,
-    );
+    const { apiKey } = await addClient(env, shopId, { name: 'R', webhookUrl: receiver.url });
     const server = await startServer({ ...env, DRAIN_SECONDS: '4' }, { key: apiKey });
     expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
     await receiver.got(1);

@@ -5,11 +5,11 @@ import {
   cli,
   type Env,
   lookInto,
-  makeShop,
   migratedDatabase,
   type ServerProcess,
   startServer,
 } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
 
 const twoServers = async (env: Env, key: string): Promise<[ServerProcess, ServerProcess]> =>
   Promise.all([startServer(env, { key }), startServer(env, { key })]);
@@ -23,7 +23,7 @@ const statuses = (answers: Answer[]): Record<number, number> => {
 describe.runIf(ENGINE === 'postgres')('two processes on one database', () => {
   it('share an allowance: of 40 creations with 7 places left, exactly 7 succeed', async () => {
     const env = await migratedDatabase();
-    const { shopId, key } = await makeShop(env, ['--allowance', '10']);
+    const { shopId, key } = await makeShop(env, { allowance: 10 });
     const servers = await twoServers(env, key);
     const create = (i: number) => (servers[i % 2] as ServerProcess).post('/offline-repairs', repairBody());
     for (let i = 0; i < 3; i++) expect((await create(i)).status).toBe(201);
@@ -137,7 +137,7 @@ describe.runIf(ENGINE === 'postgres')('two processes on one database', () => {
 describe.runIf(ENGINE === 'sqlite')('one process on SQLite', () => {
   it('keeps to an allowance under concurrent creations', async () => {
     const env = await migratedDatabase();
-    const { key } = await makeShop(env, ['--allowance', '7']);
+    const { key } = await makeShop(env, { allowance: 7 });
     const server = await startServer(env, { key });
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => server.post('/offline-repairs', repairBody())),

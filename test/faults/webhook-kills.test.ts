@@ -2,15 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { repairBody } from '../support/bodies.ts';
-import {
-  cli,
-  lookInto,
-  makeShop,
-  migratedDatabase,
-  type ServerProcess,
-  startServer,
-} from '../support/process.ts';
+import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { addClient, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 /** A short run in the suite; `npm run test:kills` makes a long one. */
@@ -23,11 +17,8 @@ it(`after ${KILLS} kills under load every acknowledged change was told, in the s
 }, async () => {
   const receiver = await startReceiver();
   const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-  const { shopId } = await makeShop(env, ['--plan', 'ENTERPRISE']);
-  const client = await cli(
-    ['client', 'create', '--shop', shopId, '--name', 'R', '--webhook-url', receiver.url],
-    env,
-  );
+  const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const client = await addClient(env, shopId, { name: 'R', webhookUrl: receiver.url });
 
   const acknowledged = { created: new Set<string>(), closed: new Set<string>() };
   let server: ServerProcess = await startServer(env, { key: client.apiKey });

@@ -4,8 +4,9 @@ import { newId } from '../../src/ids.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
-import { cli, type Env, lookInto, makeShop, migratedDatabase, startServer } from '../support/process.ts';
+import { type Env, lookInto, migratedDatabase, startServer } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { addClient, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 const withReceivers = async (
@@ -14,9 +15,7 @@ const withReceivers = async (
   const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
   const { shopId } = await makeShop(env);
   const clients = await Promise.all(
-    urls.map((url, i) =>
-      cli(['client', 'create', '--shop', shopId, '--name', `R${i}`, '--webhook-url', url], env),
-    ),
+    urls.map((url, i) => addClient(env, shopId, { name: `R${i}`, webhookUrl: url })),
   );
   return { env, clients };
 };

@@ -1,9 +1,16 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { expect, inject, onTestFinished } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import type { Shop } from '../../src/shops/plans.ts';
-import { newUser, PASSWORD } from './admin.ts';
+import { newPerson, PASSWORD } from './admin.ts';
 import type { Harness } from './harness.ts';
 
 // A person in front of the app: a real Chromium on the real service. What the console complains of fails the test.
@@ -24,6 +31,8 @@ interface Options {
   width?: number;
 }
 
+type Session = Exclude<BrowserContextOptions['storageState'], string | undefined>;
+
 let shared: Promise<Browser> | null = null;
 const launch = (): Promise<Browser> => {
   shared ??= chromium.launch({ executablePath: inject('browser'), args: FLAGS });
@@ -33,13 +42,14 @@ const launch = (): Promise<Browser> => {
 /** A window of its own, with no cookies. */
 export const openWindow = async (
   t: Pick<Harness, 'url'>,
-  { scheme = 'light', width = 1280 }: Options = {},
+  { scheme = 'light', width = 1280, session }: Options & { session?: Session } = {},
 ): Promise<Page> => {
   const browser = await launch();
   const context: BrowserContext = await browser.newContext({
     baseURL: t.url,
     colorScheme: scheme,
     reducedMotion: 'reduce',
+    ...(session ? { storageState: session } : {}),
     viewport: { width, height: 900 },
     // Every window comes from an address of its own, so that lock-outs stay out of the way.
     extraHTTPHeaders: { 'x-forwarded-for': `172.31.0.${1 + Math.floor(Math.random() * 250)}` },
@@ -85,15 +95,31 @@ export const signIn = async (page: Page, email: string, password = PASSWORD): Pr
   await page.getByRole('heading', { name: 'Overview', level: 2 }).waitFor();
 };
 
-/** Somebody of the shop, signed in, in a window of their own. */
+/** Somebody of the shop, signed in, in a window of their own that shows nothing yet. */
 export const openAs = async (
   t: Harness,
   role: UserRole,
   options: Options & { shop?: Shop } = {},
 ): Promise<Page> => {
-  const { email } = await newUser(t, { role, ...(options.shop ? { shop: options.shop } : {}) });
-  const page = await openWindow(t, options);
-  await signIn(page, email);
+  const { cookie } = await newPerson(t, { role, ...(options.shop ? { shop: options.shop } : {}) });
+  return openWindow(t, { ...options, session: sessionOf(t, cookie) });
+};
+
+/** What a browser keeps of somebody who signed in. */
+const sessionOf = ({ url }: Harness, cookie: string): Session => {
+  const [name = '', value = ''] = cookie.split('=');
+  const kept = { httpOnly: true, secure: false, sameSite: 'Strict' as const, expires: -1 };
+  return {
+    cookies: [{ name, value, domain: new URL(url).hostname, path: '/admin', ...kept }],
+    origins: [{ origin: url, localStorage: [{ name: 'handback.signed-in', value: 'yes' }] }],
+  };
+};
+
+/** The same, with the overview open. */
+export const openOverviewAs = async (...who: Parameters<typeof openAs>): Promise<Page> => {
+  const page = await openAs(...who);
+  await page.goto('/admin/');
+  await page.getByRole('heading', { name: 'Overview', level: 2 }).waitFor();
   return page;
 };
 

@@ -5,6 +5,8 @@ import { existsSync } from 'node:fs';
 // installed now.
 
 const PLACES = [
+  // Chromium without a window: the same pages in half the time.
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome-stable',
@@ -21,9 +23,13 @@ export const findBrowser = (): string => {
   const found = installed();
   if (found) return found;
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    process.stdout.write('No Chromium found: installing Debian’s (apt-get install chromium) …\n');
+    process.stdout.write(
+      'No Chromium found: installing Debian’s (apt-get install chromium-headless-shell) …\n',
+    );
     execFileSync('apt-get', ['update', '-qq']);
-    execFileSync('apt-get', ['install', '-y', '-qq', 'chromium'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync('apt-get', ['install', '-y', '-qq', 'chromium-headless-shell'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   }
   const now = installed();
   if (!now)

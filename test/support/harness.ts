@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -14,7 +14,7 @@ import { type Context, openContext } from '../../src/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { openApiChecker } from './openapi-check.ts';
-import { copyTemplate } from './postgres-databases.ts';
+import { emptyCopy } from './postgres-databases.ts';
 
 // The real app on a real database, over HTTP. Every exchange is held against the OpenAPI document.
 
@@ -61,11 +61,19 @@ type ShopOptions = { plan?: Plan } & BillingChange;
 /** Settings for a database of its own on the engine under test, and how to be rid of it. */
 export const freshDatabase = async (): Promise<{ env: Record<string, string>; drop(): Promise<void> }> => {
   if (ENGINE === 'postgres') {
-    const { url, drop } = await copyTemplate(inject('postgresUrl'));
+    const { url, drop } = await emptyCopy(inject('postgresUrl'));
     return { env: { DATABASE_URL: url, SECRET_KEY: 'a secret key for tests that is long enough' }, drop };
   }
   const dataDir = mkdtempSync(join(tmpdir(), 'handback-test-'));
+  copyFileSync(inject('sqliteTemplate'), join(dataDir, 'handback.sqlite'));
   return { env: { DATA_DIR: dataDir }, drop: async () => rmSync(dataDir, { recursive: true, force: true }) };
+};
+
+/** The document is the same for every app, and reading it takes longer than most tests. */
+let checker: ReturnType<typeof openApiChecker> | null = null;
+const checkerOf = (app: FastifyInstance) => {
+  checker ??= openApiChecker(app.swagger());
+  return checker;
 };
 
 let addresses = 0;
@@ -91,7 +99,7 @@ export const harness = async (
   const app = await buildApp(ctx);
   prepare(app);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const check = config.role === 'worker' ? () => {} : openApiChecker(app.swagger());
+  const check = config.role === 'worker' ? () => {} : checkerOf(app);
 
   let closed = false;
   const close = async () => {

@@ -286,18 +286,3 @@ const newAddress = (): string => {
   addresses += 1;
   return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
 };
-
-/** A shop and a client of it, made by the command line. */
-export const makeShop = async (
-  env: Env,
-  options: string[] = [],
-): Promise<{ shopId: string; clientId: string; key: string; webhookSecret: string }> => {
-  const shop = await cli(['shop', 'create', '--name', 'Test shop', ...options], env);
-  const client = await cli(['client', 'create', '--shop', shop.id, '--name', 'Till'], env);
-  return {
-    shopId: shop.id,
-    clientId: client.id,
-    key: client.apiKey,
-    webhookSecret: client.webhookSecret,
-  };
-};

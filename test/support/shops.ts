@@ -2,19 +2,30 @@ import { pino } from 'pino';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { readConfig } from '../../src/config.ts';
-import { openContext } from '../../src/context.ts';
-import { createShop } from '../../src/shops/actions.ts';
+import { type Context, openContext } from '../../src/context.ts';
+import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import type { Env } from './process.ts';
 
-/** Shops with a client each, made in this process: the command line would take a second for each. */
-export const addShops = async (
+// Shops and clients for tests that start the service as a process, made in this process: the command line takes half a second
+// for each.
+
+const inContext = async <Value>(env: Env, work: (ctx: Context) => Promise<Value>): Promise<Value> => {
+  const ctx = await openContext(readConfig({ ...env, PORT: '0' }), { log: pino({ level: 'silent' }) });
+  try {
+    return await work(ctx);
+  } finally {
+    await ctx.close();
+  }
+};
+
+/** Shops with a client each. */
+export const addShops = (
   env: Env,
   count: number,
   webhookUrl: (i: number) => string | null = () => null,
-): Promise<{ shop: Shop; client: NewApiClient }[]> => {
-  const ctx = await openContext(readConfig({ ...env, PORT: '0' }), { log: pino({ level: 'silent' }) });
-  try {
+): Promise<{ shop: Shop; client: NewApiClient }[]> =>
+  inContext(env, async (ctx) => {
     const made: { shop: Shop; client: NewApiClient }[] = [];
     for (let i = 0; i < count; i++) {
       const shop = await createShop(ctx, OPERATOR, { name: `Shop ${i}`, plan: 'ENTERPRISE' });
@@ -26,7 +37,27 @@ export const addShops = async (
       made.push({ shop, client });
     }
     return made;
-  } finally {
-    await ctx.close();
-  }
-};
+  });
+
+export const addClient = (
+  env: Env,
+  shopId: string,
+  { name = 'Till', webhookUrl = null }: { name?: string; webhookUrl?: string | null } = {},
+): Promise<NewApiClient> =>
+  inContext(env, (ctx) => createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
+
+/** A shop and a client of it. */
+export const makeShop = (
+  env: Env,
+  options: { plan?: Shop['plan'] } & BillingChange = {},
+): Promise<{ shopId: string; clientId: string; key: string; webhookSecret: string }> =>
+  inContext(env, async (ctx) => {
+    const shop = await createShop(ctx, OPERATOR, { name: 'Test shop', plan: 'SCALE', ...options });
+    const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl: null });
+    return {
+      shopId: shop.id,
+      clientId: client.id,
+      key: client.apiKey,
+      webhookSecret: client.webhookSecret,
+    };
+  });

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
-import { onServer } from './postgres-databases.ts';
+import { prepareServer } from './postgres-databases.ts';
 import { startPostgres } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
 
@@ -11,17 +11,14 @@ declare module 'vitest' {
   }
 }
 
-/** One server for the whole run and one migrated template; each test gets a copy of it. */
+/** One server for the whole run and one migrated template; each test gets a copy of it, or one that another test is done with. */
 export default async function setup(project: TestProject) {
   const server = await startPostgres();
-  await onServer(server.url, 'create database handback_template');
-  const databaseUrl = server.url.replace(/\/postgres$/, '/handback_template');
-  const database = openDatabase(
-    readConfig({ DATABASE_URL: databaseUrl, SECRET_KEY: 'x'.repeat(32) }),
-    UNOBSERVED,
-  );
-  await database.migrate();
-  await database.close();
+  await prepareServer(server.url, async (url) => {
+    const database = openDatabase(readConfig({ DATABASE_URL: url, SECRET_KEY: 'x'.repeat(32) }), UNOBSERVED);
+    await database.migrate();
+    await database.close();
+  });
   project.provide('postgresUrl', server.url);
   return server.stop;
 }
