@@ -30,7 +30,7 @@ export interface TestDatabase {
 
 const TEMPLATE = 'handback_template';
 
-export const databaseUrl = (serverUrl: string, name: string): string =>
+const databaseUrl = (serverUrl: string, name: string): string =>
   serverUrl.replace(/\/postgres$/, `/${name}`);
 
 /** Makes the template with `migrate`, and the list of databases that are free. */
