@@ -1,4 +1,4 @@
-// Who may import whom. Rooms are named in docs/architecture.md.
+// Who may import whom. docs/architecture.md says what each folder is for.
 
 const forbid = (name: string, from: object, to: object, comment: string) => ({
   name,
@@ -7,10 +7,25 @@ const forbid = (name: string, from: object, to: object, comment: string) => ({
   from,
   to,
 });
-const folder = (...names: string[]) => ({ path: `^src/(${names.join('|')})/` });
+const inside = (folders: readonly string[]): string => `^src/(${folders.join('|')})/`;
+
+const FEATURES = ['api-clients', 'offline-repairs', 'overview', 'staff', 'trade-returns'];
+
+/** Imports point downwards: a folder may import from its own line and from the lines below it. */
+const LAYERS = [['cli'], ['api'], FEATURES, ['rma'], ['shops', 'webhooks'], ['audit'], ['paging'], ['db']];
+
+const downwards = LAYERS.slice(1).map((layer, i) =>
+  forbid(
+    `downwards-from-${layer[0]}`,
+    { path: inside(layer) },
+    { path: [inside(LAYERS.slice(0, i + 1).flat()), '^src/main\\.ts$'] },
+    'Imports point downwards, see LAYERS.',
+  ),
+);
 
 export const forbidden = [
   forbid('no-circles', {}, { circular: true }, 'Two files that need each other are one subject.'),
+  ...downwards,
   forbid(
     'contract-stands-alone',
     { path: '^contract/' },
@@ -24,34 +39,28 @@ export const forbidden = [
     'Only db/ knows that there are two engines.',
   ),
   forbid(
-    'db-knows-no-business',
-    folder('db'),
+    'db-imports-no-feature',
+    { path: '^src/db/' },
     { path: '^src/(?!db/|(config|clock)\\.ts)' },
-    'The floor carries the house, not the other way round.',
+    'Everything else stands on db/, so db/ depends on nothing else.',
   ),
   forbid(
-    'kinds-are-strangers',
-    folder('offline-repairs'),
-    { path: '^src/trade-returns/' },
-    'What both kinds need is in rma/.',
-  ),
-  forbid(
-    'kinds-are-strangers-too',
-    folder('trade-returns'),
-    { path: '^src/offline-repairs/' },
-    'What both kinds need is in rma/.',
+    'http-imports-no-feature',
+    { path: '^src/http/' },
+    { path: '^src/(?!http/|db/errors\\.ts|(clock|config|describe-error|errors|ids|metrics|version)\\.ts)' },
+    'http/ knows no feature and no Context: it gets what it needs as arguments.',
   ),
   forbid(
     'http-only-from-routes',
-    { path: '^src/[^/]+/', pathNot: '^src/(http/|cli/|[^/]+/(admin-)?routes\\.ts$)' },
+    { path: '^src/[^/]+/', pathNot: ['^src/(http|api)/', 'routes\\.ts$'] },
     { path: '^src/http/' },
     'Actions and stores do not know that they are called over HTTP.',
   ),
   forbid(
-    'features-know-no-command-line',
-    { path: '^src/[^/]+/', pathNot: '^src/cli/' },
-    { path: '^src/(cli|main|app)(/|\\.ts)' },
-    'The command line and the app call the features.',
+    'features-are-independent',
+    { path: inside(FEATURES) },
+    { path: inside(FEATURES), pathNot: '^src/$1/' },
+    'What two features share lives below them, in rma/ for example.',
   ),
   forbid(
     'admin-knows-only-the-contract',

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
-import { buildApp } from '../src/app.ts';
+import { buildApp } from '../src/api/app.ts';
 import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
 

@@ -1,6 +1,12 @@
+declare global {
+  interface JSON {
+    /** Node has it; TypeScript's library does not know it yet. */
+    rawJSON(text: string): number;
+  }
+}
+
 /**
- * A number that is written into JSON with exactly these digits, where a double would round them. For everything else it
- * is not a number: it exists to be written.
+ * A number that JSON.stringify writes with exactly these digits, where a double would round them. It is not a number for
+ * anything else: only write it out.
  */
-export const exactNumber = (digits: string): number =>
-  (JSON as unknown as { rawJSON(text: string): number }).rawJSON(digits);
+export const exactNumber = (digits: string): number => JSON.rawJSON(digits);

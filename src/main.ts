@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import closeWithGrace from 'close-with-grace';
-import { buildApp } from './app.ts';
+import { buildApp } from './api/app.ts';
 import { ConfigError } from './config.ts';
 import type { Context } from './context.ts';
 import { describeError } from './describe-error.ts';

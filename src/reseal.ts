@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { webhookSecretPlace } from './api-clients/webhook-secret.ts';
 import type { Context } from './context.ts';
 import { CHECK_PLACE, findCheck } from './secret-keys.ts';
 import type { Place } from './secrets.ts';
+import { webhookSecretPlace } from './webhooks/secret.ts';
 
 const BATCH = 100;
 

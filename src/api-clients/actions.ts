@@ -3,9 +3,9 @@ import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { sealWebhookSecret } from '../webhooks/secret.ts';
 import { hashOfKey, newApiKey, newWebhookSecret } from './api-key.ts';
 import { type ApiClient, insertClient, lockClient, updateClient } from './store.ts';
-import { sealWebhookSecret } from './webhook-secret.ts';
 
 /** A new client with its key and webhook secret: the only time either is shown. */
 export interface NewApiClient extends ApiClient {

@@ -11,7 +11,7 @@ import {
 } from '../../contract/admin.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
-import { sendPage } from '../http/page.ts';
+import { sendPage } from '../http/replies.ts';
 import {
   changeOwnClient,
   createOwnClient,

@@ -1,7 +1,7 @@
 import { AuditLog, AuditQuery } from '../../contract/admin-people.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
-import { sendPage } from '../http/page.ts';
+import { sendPage } from '../http/replies.ts';
 import { listAudit } from './store.ts';
 
 export const auditRoutes = (app: ApiApp, ctx: Context): void => {

@@ -9,9 +9,9 @@ import { ServiceError } from '../errors.ts';
 // What `npm run build` made, kept in memory once (10 MB) and sent from there to everybody: a reader who takes nothing costs a
 // few objects. Read from disk for each request, 300 such readers cost 120 MB that never came back (decision 89).
 
-interface BuiltFiles {
+export interface BuiltFiles {
   /** Where they are served, and their folder in dist. */
-  name: 'admin' | 'docs';
+  name: string;
   title: string;
   /** Their content security policy. */
   policy: string[];
@@ -114,10 +114,7 @@ const inPieces = (bytes: Buffer, pace: (give: () => void) => void): Readable => 
   });
 };
 
-export const serveBuilt = async (
-  app: FastifyInstance,
-  { name, title, policy, fileFor }: BuiltFiles,
-): Promise<void> => {
+export const serveBuilt = (app: FastifyInstance, { name, title, policy, fileFor }: BuiltFiles): void => {
   const root = fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
   const hide = { schema: { hide: true } };
   app.get(`/${name}`, hide, (_request, reply) => reply.redirect(`/${name}/`, 308));

@@ -36,7 +36,7 @@ const start = (request: FastifyRequest, reply: FastifyReply, leftMs: number): vo
 
 /** Answers with a 503 whatever takes too long, and ignores what the handler comes up with later. */
 export const keepDeadlines = (app: FastifyInstance): void => {
-  app.decorateRequest('deadline', null as unknown as Deadline);
+  app.decorateRequest('deadline');
   app.addHook('onRequest', (request, reply, done) => {
     start(request, reply, request.routeOptions.config.deadlineMs ?? DEADLINE_MS);
     done();

@@ -60,6 +60,11 @@ export const errorBody = (error: ServiceError, requestId: string): ErrorBody => 
   };
 };
 
+/** Handles a request to an address that does not exist. */
+export const noRoute = (): never => {
+  throw new ServiceError('NO_ROUTE');
+};
+
 /** The one place where an error becomes an answer. */
 export const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
   // A caller who hangs up in the middle of a body is no fault of ours, and hears no answer.

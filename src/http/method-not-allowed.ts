@@ -20,7 +20,7 @@ export const refusingOtherMethods = (app: FastifyInstance, register: () => void)
     app.route({
       method: METHODS.filter((method) => !methods.has(method)),
       url: url.slice(app.prefix.length),
-      config: { keyless: true },
+      config: { isPublic: true },
       schema: { hide: true },
       onRequest: async () => {
         throw new ServiceError('METHOD_NOT_ALLOWED', {

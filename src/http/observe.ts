@@ -1,13 +1,21 @@
-import type { FastifyInstance } from 'fastify';
-import type { Context } from '../context.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Metrics } from '../metrics.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
-/** Names every answer, and counts, times and logs it. The route's pattern is logged, never its address: that may hold a customer's data. */
-export const observeRequests = (app: FastifyInstance, ctx: Context): void => {
+export interface Observation {
+  metrics: Pick<Metrics, 'beginRequest' | 'endRequest' | 'observeRequest'>;
+  log: Logger;
+  /** What the log says about who called. */
+  callerFields(request: FastifyRequest): object;
+}
+
+/** Gives every answer its request id, and counts, times and logs it. Logs the route, never the address: that may hold a customer's data. */
+export const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: Observation): void => {
   app.addHook('onRequest', (request, reply, done) => {
-    ctx.metrics.beginRequest();
-    // Also where the caller hangs up.
-    reply.raw.once('close', ctx.metrics.endRequest);
+    metrics.beginRequest();
+    // Also fires when the caller hangs up.
+    reply.raw.once('close', metrics.endRequest);
     reply.header(REQUEST_ID_HEADER, request.id);
     done();
   });
@@ -15,18 +23,9 @@ export const observeRequests = (app: FastifyInstance, ctx: Context): void => {
     const { method } = request;
     const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const status = reply.statusCode;
-    ctx.metrics.observeRequest({ method, route, status }, reply.elapsedTime / 1000);
-    ctx.log.info(
-      {
-        requestId: request.id,
-        method,
-        route,
-        status,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        ...(request.caller ? { shopId: request.caller.shop.id, actorId: request.caller.actor.id } : {}),
-      },
-      'request',
-    );
+    metrics.observeRequest({ method, route, status }, reply.elapsedTime / 1000);
+    const ms = Math.round(reply.elapsedTime * 10) / 10;
+    log.info({ requestId: request.id, method, route, status, ms, ...callerFields(request) }, 'request');
     done();
   });
 };

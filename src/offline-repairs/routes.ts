@@ -10,9 +10,8 @@ import {
   OfflineRepairQuery,
 } from '../../contract/offline-repair.ts';
 import type { Context } from '../context.ts';
-import { sendCreated } from '../http/created.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
-import { sendPage } from '../http/page.ts';
+import { sendCreated, sendPage } from '../http/replies.ts';
 import { type Ahead, readAhead } from '../rma/store.ts';
 import {
   createOfflineRepair,

@@ -12,10 +12,15 @@ import {
   UserQuery,
 } from '../../contract/admin-people.ts';
 import type { Context } from '../context.ts';
-import { deviceOf, setDeviceCookie } from '../http/device-cookie.ts';
+import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
-import { callerAddress } from '../http/rate-limit.ts';
-import { clearSessionCookie, sessionTokenOf, setSessionCookie } from '../http/session-cookie.ts';
+import {
+  clearSessionCookie,
+  deviceOf,
+  sessionTokenOf,
+  setDeviceCookie,
+  setSessionCookie,
+} from './cookies.ts';
 import { endSession } from './sessions.ts';
 import { setUp } from './set-up.ts';
 import { changeOwnPassword, signIn, viewSignedIn } from './sign-in.ts';
@@ -28,7 +33,7 @@ export const staffRoutes = (app: ApiApp, ctx: Context): void => {
 
 const sessionRoutes = (app: ApiApp, ctx: Context): void => {
   const tags = ['Session'];
-  const open = { keyless: true };
+  const open = { isPublic: true };
 
   app.post(
     '/session',
@@ -51,8 +56,8 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
     async (request, reply) => {
       const origin = { address: callerAddress(request), device: deviceOf(request) };
       const { token, device, signedIn } = await signIn(ctx, origin, request.body);
-      setSessionCookie(ctx, reply, token);
-      setDeviceCookie(ctx, reply, device);
+      setSessionCookie(ctx.config, reply, token);
+      setDeviceCookie(ctx.config, reply, device);
       return signedIn;
     },
   );
@@ -85,7 +90,7 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
     },
     async (request, reply) => {
       await endSession(ctx.db, sessionTokenOf(request));
-      clearSessionCookie(ctx, reply);
+      clearSessionCookie(ctx.config, reply);
       return reply.code(204).send(null);
     },
   );
@@ -130,7 +135,7 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
         request,
         request.body,
       );
-      setSessionCookie(ctx, reply, token);
+      setSessionCookie(ctx.config, reply, token);
       return signedIn;
     },
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openWebhookSecret } from '../../src/api-clients/webhook-secret.ts';
 import { secretBox } from '../../src/secrets.ts';
+import { openWebhookSecret } from '../../src/webhooks/secret.ts';
 import { cli, emptyDatabase, lookInto, run, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 

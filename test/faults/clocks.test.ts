@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { buildApp } from '../../src/app.ts';
+import { buildApp } from '../../src/api/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { openContext } from '../../src/context.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { addressKey } from '../../src/http/caller-address.ts';
 import { withoutPorts } from '../../src/http/forwarded-for.ts';
-import { addressKey } from '../../src/http/rate-limit.ts';
 
 describe('whom a request counts for', () => {
   it('is one IPv4 address, however it is written', () => {

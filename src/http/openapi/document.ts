@@ -75,7 +75,7 @@ export const serveDocument = (
   let bytes: Buffer | undefined;
   app.get(
     '/openapi.json',
-    { config: { keyless: true }, schema: { hide: true }, onRequest },
+    { config: { isPublic: true }, schema: { hide: true }, onRequest },
     (_request, reply) => {
       bytes ??= Buffer.from(JSON.stringify(read()));
       return reply.type('application/json; charset=utf-8').send(bytes);

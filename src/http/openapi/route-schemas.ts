@@ -4,6 +4,13 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ErrorBody } from '../../../contract/common.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Open to everybody: neither a key nor a session is needed. */
+    isPublic?: boolean;
+  }
+}
+
 /** The app as routes see it: their types come from their schemas. */
 export type ApiApp = FastifyInstance<
   RawServerDefault,

@@ -1,8 +1,8 @@
-import { openWebhookSecret } from '../../api-clients/webhook-secret.ts';
 import type { Context } from '../../context.ts';
 import { describeError } from '../../describe-error.ts';
 import { afterAttempts, DROPPED_BECAUSE } from '../drop-reasons.ts';
 import { isAcknowledged, nextAttemptAt } from '../policy.ts';
+import { openWebhookSecret } from '../secret.ts';
 import type { Due } from './queue.ts';
 import type { Receiver } from './receivers.ts';
 import type { Sender } from './send.ts';

@@ -1,4 +1,9 @@
-/** What stands at the top of the reference. */
+import { RATE_LIMITS } from '../rate-limits.ts';
+
+const [CREATE_SECOND, CREATE_MINUTE] = RATE_LIMITS.create;
+const [OTHER_MINUTE] = RATE_LIMITS.other;
+
+/** The introduction of the reference. */
 export const GUIDE = `
 Create and manage return authorisations (RMAs) from a till, a service desk or an ERP.
 
@@ -8,7 +13,7 @@ token in \`Authorization\`.
 **Retries.** Send an \`Idempotency-Key\` with a creation. After a lost answer, send the same request again: within 24 hours
 you get the first result back, and nothing is created twice.
 
-**Limits.** Creations: 60 a minute and 5 a second per address. Everything else: 200 a minute. A 429 says in \`Retry-After\`
+**Limits.** Creations: ${CREATE_MINUTE.points} a minute and ${CREATE_SECOND.points} a second per address. Everything else: ${OTHER_MINUTE.points} a minute. A 429 says in \`Retry-After\`
 how long to wait.
 
 **Errors.** Always the same body: \`statusCode\`, \`error\`, \`message\`, \`requestId\`, and where it helps \`code\` and

@@ -1,5 +1,5 @@
 import { BASE_PATH } from '../../../contract/common.ts';
-import type { ApiDescription } from './document.ts';
+import type { ApiDescription } from '../../http/openapi/document.ts';
 import { withEvents } from './events.ts';
 import { GUIDE } from './guide.ts';
 

@@ -3,23 +3,21 @@ import { authenticate } from '../api-clients/authenticate.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { countOf } from '../http/odd-requests.ts';
+import { validationGate } from '../http/validation.ts';
 import { hasApi } from '../shops/plans.ts';
-import { countOf } from './odd-requests.ts';
-import { type RateLimitName, rateLimitGate } from './rate-limit.ts';
-import { validationGate } from './validation.ts';
+import { type RateLimitName, rateLimitGate } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller;
-    /** What the route began to read ahead, where it does. */
+    /** What `readAhead` of the route returned, if it has one. */
     ahead: Promise<unknown> | undefined;
   }
   interface FastifyContextConfig {
-    /** Which rate limit counts the route; `other` when absent. */
+    /** Which rate limit applies to the route; `other` when absent. */
     limit?: RateLimitName;
-    /** Open to all: rate-limited, but without a key. */
-    keyless?: boolean;
-    /** Begins to read what the route will need while it is still being found out who calls. */
+    /** Starts reading what the route will need while the key is still being looked up. */
     readAhead?: (params: unknown) => Promise<unknown>;
   }
 }
@@ -34,26 +32,27 @@ const readOnlyGate = ({ caller, method }: FastifyRequest): void => {
   if (!caller.shop.active && !READS.has(method)) throw new ServiceError('READ_ONLY');
 };
 
-/** Two of the same header may hold two keys, of which nobody can say which is meant. */
+/** The header sent twice may hold two keys, and nobody can say which one is meant. */
 const hasOneKey = ({ headers, raw }: FastifyRequest): boolean =>
   headers.authorization === undefined || countOf('authorization', raw.rawHeaders) === 1;
 
 /**
- * What every request to the external API passes, in the contract's order: rate limit, key, plan, read-only, then body and
- * query. What comes after (the id, the allowance) is the action's to decide.
+ * The checks on every request to the external API, in the contract's order: rate limit, key, plan, read-only, then body
+ * and query. Everything after that (the id, the allowance) is up to the action.
  */
-export const raiseGates = (app: FastifyInstance, ctx: Context): void => {
+export const raiseExternalGates = (app: FastifyInstance, ctx: Context): void => {
   const rateLimit = rateLimitGate(ctx);
-  app.decorateRequest('caller', null as unknown as Caller);
-  app.decorateRequest('ahead', undefined);
+  app.decorateRequest('caller');
+  app.decorateRequest('ahead');
 
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
-    // Answers hold customers' data; no cache on the way keeps them.
+    // Answers hold customers' data: no cache on the way may keep them.
     reply.header('cache-control', 'no-store');
     const counted = rateLimit(request, reply);
-    const { keyless, readAhead } = request.routeOptions.config;
-    if (request.is404 || keyless) return counted;
-    // Looked up meanwhile, but not looked at before the call is counted. Whoever is turned away first hears of no other error.
+    const { isPublic, readAhead } = request.routeOptions.config;
+    if (request.is404 || isPublic) return counted;
+    // The key and the row are looked up meanwhile, but used only once the rate limit has let the request pass. A request
+    // refused before that must not fail a second time: hence the empty catches.
     const finding = authenticate(ctx, hasOneKey(request) ? request.headers : {});
     finding.catch(() => {});
     request.ahead = readAhead?.(request.params);

@@ -1,33 +1,32 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { validationGate } from '../http/validation.ts';
+import { sessionTokenOf } from '../staff/cookies.ts';
 import { findSession, type SignedInUser } from '../staff/sessions.ts';
-import type { PageLimit } from './rate-limit.ts';
-import { sessionTokenOf } from './session-cookie.ts';
-import { validationGate } from './validation.ts';
+import type { PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in; in the admin API only. */
+    /** Who is signed in. Only in the admin API. */
     user: SignedInUser;
   }
   interface FastifyContextConfig {
-    /** Who may call the route; everybody who is signed in when absent. */
+    /** Who may call the route; without it, everybody who is signed in. */
     role?: 'ADMIN';
   }
 }
 
-/** Methods that change nothing, and may come from anywhere. */
-const HARMLESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Methods that change nothing. Requests with these may come from anywhere. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** A page of another site can make a browser send a form, but not this type without asking us first. */
+/** A page of another site can make a browser send a form, but JSON only after asking us (CORS). */
 const JSON_TYPE = /^application\/json *(;|$)/i;
 const contentTypeGate = ({ headers }: FastifyRequest): void => {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('UNSUPPORTED_MEDIA_TYPE');
 };
 
-/** What a browser says of where a request comes from. Programs say nothing, and have no cookie that was not given to them. */
+/** What a browser says about where a request comes from. Programs send no such header, and no cookie by accident. */
 const OTHER_SITES: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
 const originGate =
   (ownOrigin: string) =>
@@ -41,24 +40,24 @@ const originGate =
   };
 
 /**
- * What every request to the admin API passes, in this order: a change is JSON and comes from our own pages, then session,
- * role, body and query. What comes after (the id, what the change means) is the action's to decide.
+ * The checks on every request to the admin API, in this order: changes must be JSON and come from our own pages; then
+ * session, role, body and query. Everything after that (the id, the business rules) is up to the action.
  */
 export const raiseAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
-  app.decorateRequest('caller', null as unknown as Caller);
-  app.decorateRequest('user', null as unknown as SignedInUser);
+  app.decorateRequest('caller');
+  app.decorateRequest('user');
 
   app.addHook('onRequest', async (request, reply) => {
-    // Answers are for one person; a shared computer keeps none of them.
+    // Answers are for one person; a shared computer must not keep them.
     reply.header('cache-control', 'no-store');
     if (request.is404) return limitPages(request, reply);
-    if (!HARMLESS.has(request.method)) {
+    if (!SAFE_METHODS.has(request.method)) {
       contentTypeGate(request);
       checkOrigin(request);
     }
-    const { keyless, role } = request.routeOptions.config;
-    if (keyless) return;
+    const { isPublic, role } = request.routeOptions.config;
+    if (isPublic) return;
     const session = await findSession(ctx, sessionTokenOf(request));
     if (!session) throw new ServiceError('SIGNED_OUT');
     request.caller = session.caller;

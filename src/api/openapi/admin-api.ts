@@ -1,6 +1,6 @@
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
-import { SESSION_COOKIE } from '../session-cookie.ts';
-import type { ApiDescription } from './document.ts';
+import type { ApiDescription } from '../../http/openapi/document.ts';
+import { SESSION_COOKIE } from '../../staff/cookies.ts';
 
 /** What the admin app's own API tells of itself. */
 export const ADMIN_API: ApiDescription = {

@@ -1,0 +1,41 @@
+import cookie from '@fastify/cookie';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { apiClientRoutes } from '../api-clients/admin-routes.ts';
+import { auditRoutes } from '../audit/routes.ts';
+import type { Context } from '../context.ts';
+import { noRoute } from '../http/errors.ts';
+import { refusingOtherMethods } from '../http/method-not-allowed.ts';
+import { serveDocument } from '../http/openapi/document.ts';
+import type { ApiApp } from '../http/openapi/route-schemas.ts';
+import { offlineRepairAdminRoutes } from '../offline-repairs/routes.ts';
+import { overviewRoutes } from '../overview/admin-routes.ts';
+import { dangerousGoodsRoutes } from '../shops/admin-routes.ts';
+import { staffRoutes } from '../staff/routes.ts';
+import { tradeReturnAdminRoutes } from '../trade-returns/routes.ts';
+import { raiseAdminGates } from './admin-gates.ts';
+import type { PageLimit } from './rate-limits.ts';
+
+const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
+  staffRoutes,
+  offlineRepairAdminRoutes,
+  tradeReturnAdminRoutes,
+  overviewRoutes,
+  apiClientRoutes,
+  dangerousGoodsRoutes,
+  auditRoutes,
+];
+
+/** The API of the admin app: its gates, then its routes. */
+export const adminApi =
+  (ctx: Context, limitPages: PageLimit) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const api = app.withTypeProvider<ZodTypeProvider>();
+    app.setNotFoundHandler(noRoute);
+    await app.register(cookie);
+    raiseAdminGates(app, ctx, limitPages);
+    refusingOtherMethods(app, () => {
+      for (const routes of ROUTES) routes(api, ctx);
+      serveDocument(app, () => app.adminSwagger(), [limitPages]);
+    });
+  };

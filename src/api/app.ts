@@ -1,0 +1,39 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
+import { BASE_PATH } from '../../contract/common.ts';
+import type { Context } from '../context.ts';
+import { noRoute } from '../http/errors.ts';
+import { describeApi } from '../http/openapi/document.ts';
+import { createServer } from '../http/server.ts';
+import { watchQueue } from '../webhooks/start.ts';
+import { adminApi } from './admin-api.ts';
+import { externalApi } from './external-api.ts';
+import { ADMIN_API } from './openapi/admin-api.ts';
+import { EXTERNAL_API } from './openapi/external-api.ts';
+import { operationRoutes } from './operations.ts';
+import { servePages } from './pages.ts';
+import { pageLimitGate } from './rate-limits.ts';
+
+/** What the log says about who called; nothing before a gate has found out. */
+const callerFields = ({ caller }: FastifyRequest): object =>
+  caller ? { shopId: caller.shop.id, actorId: caller.actor.id } : {};
+
+/** Everything that is served, and under which base path. A worker serves the operator only. */
+export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
+  const { config, clock, log, metrics } = ctx;
+  const app = createServer({ config, clock, log, metrics, callerFields });
+  const limitPages = pageLimitGate();
+  app.setNotFoundHandler({ preValidation: limitPages }, noRoute);
+  watchQueue(ctx);
+  operationRoutes(app, ctx);
+  if (config.role === 'worker') return app;
+
+  for (const api of [EXTERNAL_API, ADMIN_API]) await describeApi(app, config.publicUrl, api);
+  await app.register(async (pages) => {
+    pages.addHook('onRequest', limitPages);
+    servePages(pages);
+  });
+  await app.register(externalApi(ctx), { prefix: BASE_PATH });
+  await app.register(adminApi(ctx, limitPages), { prefix: ADMIN_BASE_PATH });
+  return app;
+};

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Context } from '../context.ts';
+import { noRoute } from '../http/errors.ts';
+import { refusingOtherMethods } from '../http/method-not-allowed.ts';
+import { serveDocument } from '../http/openapi/document.ts';
+import { offlineRepairRoutes } from '../offline-repairs/routes.ts';
+import { tradeReturnRoutes } from '../trade-returns/routes.ts';
+import { raiseExternalGates } from './external-gates.ts';
+
+/** The API for a shop's own systems: its gates, then its routes. */
+export const externalApi =
+  (ctx: Context) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const api = app.withTypeProvider<ZodTypeProvider>();
+    app.setNotFoundHandler(noRoute);
+    raiseExternalGates(app, ctx);
+    refusingOtherMethods(app, () => {
+      for (const routes of [offlineRepairRoutes, tradeReturnRoutes]) routes(api, ctx);
+      serveDocument(app, () => app.swagger());
+    });
+  };

@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import type { RateState, RateWindows } from '../db/database.ts';
+import { memoryRateGate } from '../db/memory-rate-gate.ts';
+import { ServiceError } from '../errors.ts';
+import { callerAddress } from '../http/caller-address.ts';
+
+/** How often one address may call: specification, "Limits". */
+export const RATE_LIMITS = {
+  create: [
+    { name: 'create-second', points: 5, seconds: 1 },
+    { name: 'create-minute', points: 60, seconds: 60 },
+  ],
+  other: [{ name: 'other-minute', points: 200, seconds: 60 }],
+  /** Pages, their files and unknown addresses. One page loads about 15 files. Decision 92. */
+  page: [{ name: 'page-minute', points: 600, seconds: 60 }],
+} as const satisfies Record<string, RateWindows>;
+export type RateLimitName = Exclude<keyof typeof RATE_LIMITS, 'page'>;
+
+/** Throws, at once or later, when the caller's address has called too often. */
+type RateLimit = (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
+
+export const rateLimitGate = ({ rateGate, clock }: Pick<Context, 'rateGate' | 'clock'>): RateLimit => {
+  const gates = {
+    create: rateGate(RATE_LIMITS.create, clock),
+    other: rateGate(RATE_LIMITS.other, clock),
+  };
+  return (request, reply) => {
+    const state = gates[request.routeOptions.config.limit ?? 'other'](callerAddress(request));
+    return state instanceof Promise
+      ? state.then((later) => applyRateState(reply, later))
+      : applyRateState(reply, state);
+  };
+};
+
+/** For pages. Each process counts for itself: files are also served while the database is away. */
+export const pageLimitGate = (): ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) => {
+  const gate = memoryRateGate(RATE_LIMITS.page);
+  return async (request, reply) => applyRateState(reply, await gate(callerAddress(request)));
+};
+export type PageLimit = ReturnType<typeof pageLimitGate>;
+
+const applyRateState = (
+  reply: FastifyReply,
+  { window, remaining, msBeforeNext, refused }: RateState,
+): void => {
+  const resetS = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
+  reply.headers({
+    'ratelimit-limit': String(window.points),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': resetS,
+  });
+  if (refused) throw new ServiceError('RATE_LIMITED', { headers: { 'retry-after': resetS } });
+};

@@ -1,0 +1,19 @@
+import { isIP, isIPv4 } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
+
+/** What limits count by: an IPv4 address, or the /64 network of an IPv6 address, since one host owns all of it. */
+export const addressKey = (ip: string): string => {
+  if (isIPv4(ip) || !ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  return address instanceof ipaddr.IPv6
+    ? `${address.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')}::/64`
+    : address.toString();
+};
+
+/** The same for a request. A proxy may forward something that is no address; then the connection's own counts. */
+export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string =>
+  addressKey(isIP(ip) || ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? ''));

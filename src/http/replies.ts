@@ -1,0 +1,30 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+// biome-ignore lint/suspicious/noExplicitAny: replies of differently typed routes all fit
+type AnyReply = FastifyReply<any, any, any, any, any, any, any>;
+
+/** Sends a page of a list: the page itself, or a stream of its JSON where it is large. */
+export const sendPage = async <Page extends object>(
+  reply: AnyReply,
+  page: Promise<Page | Readable>,
+): Promise<Page> => {
+  const answer = await page;
+  if (answer instanceof Readable) {
+    reply.type('application/json; charset=utf-8');
+    // A HEAD gets no body: without this we would read all of it from the database for nothing.
+    if (reply.request.method === 'HEAD') answer.destroy();
+  }
+  return answer as Page;
+};
+
+/** Answers a creation with 201. A header says when the answer is that of an earlier request with the same key. */
+export const sendCreated = async (
+  request: Pick<FastifyRequest, 'headers'>,
+  reply: AnyReply,
+  create: (key: string | undefined) => Promise<{ answer: unknown; replayed: boolean }>,
+): Promise<void> => {
+  const { answer, replayed } = await create(request.headers['idempotency-key'] as string | undefined);
+  if (replayed) reply.header('idempotency-replayed', 'true');
+  await reply.code(201).send(answer);
+};

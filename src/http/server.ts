@@ -1,0 +1,75 @@
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { CONNECTION_LIMITS, limitConnections } from './connections.ts';
+import { keepDeadlines } from './deadline.ts';
+import { prepareDrain } from './drain.ts';
+import { answerError, answerParserError } from './errors.ts';
+import { ignoreForwardedPorts } from './forwarded-for.ts';
+import { BODY_LIMIT_BYTES, takeJsonBodies } from './json-body.ts';
+import { type Observation, observeRequests } from './observe.ts';
+import { answerOddRequests, decodable } from './odd-requests.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+import { setSecurityHeaders } from './security-headers.ts';
+
+/** Longer than any id, so that an over-long id reaches the handler and gets the same 404 as any unknown id. */
+const MAX_PARAM_LENGTH = 16 * 1024;
+
+/** A number means: trust that many hops, counted from us. Fastify takes only addresses or a function. */
+const trustedProxies = (setting: Config['trustProxy']) =>
+  typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;
+
+interface ServerParts extends Observation {
+  config: Pick<Config, 'trustProxy' | 'publicUrl'>;
+  clock: Clock;
+}
+
+const newServer = (log: Logger, clock: Clock, trustProxy: Config['trustProxy']): FastifyInstance => {
+  const loggerInstance: FastifyBaseLogger = log;
+  return fastify({
+    loggerInstance,
+    // Our log lines name the request themselves; a child logger per request would cost more than the lines.
+    childLoggerFactory: (logger) => logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies(trustProxy),
+    bodyLimit: BODY_LIMIT_BYTES,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    genReqId: (request) => requestIdOf(request, clock.now()),
+    frameworkErrors: (error, request, reply) => {
+      reply.header(REQUEST_ID_HEADER, request.id);
+      answerError(error, request, reply);
+    },
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, log),
+    // A request that arrives while the server closes is answered like any other.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    rewriteUrl: ({ url = '/' }) => decodable(url),
+    ...CONNECTION_LIMITS,
+  });
+};
+
+/** A server without routes: everything that all answers have in common. The hooks run in this order. */
+export const createServer = (parts: ServerParts): FastifyInstance => {
+  const { config, clock, log } = parts;
+  const app = newServer(log, clock, config.trustProxy);
+  app.setErrorHandler(answerError);
+  // Our own gate validates requests and reports all faults at once. Views shape the answers, and the tests check them.
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => JSON.stringify);
+  prepareDrain(app);
+  limitConnections(app);
+  takeJsonBodies(app);
+  observeRequests(app, parts);
+  keepDeadlines(app);
+  ignoreForwardedPorts(app);
+  answerOddRequests(app, clock.now);
+  setSecurityHeaders(app, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+    strictTransportSecurity: config.publicUrl.startsWith('https:'),
+  });
+  return app;
+};
