@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
-import { type Context, onePer } from '../context.ts';
 import { gather } from '../db/gather.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { hashOfKey, isApiKey } from './api-key.ts';
 import { findByKeyHashes, touchClients } from './store.ts';
 
-/** `lastUsedAt` is for people who look for unused keys: to the minute is exact enough, and spares a write per request. */
+/** `lastUsedAt` helps people find unused keys. Exact to the minute is enough, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;
 
 const BEARER = /^Bearer +(\S+)$/i;
 
-/** The key a request carries, or null where there is none or two headers disagree. */
+/** The key in a request; null when there is none, or when two headers disagree. */
 const keyIn = (headers: IncomingHttpHeaders): string | null => {
   const direct = [headers['x-api-key']].flat()[0] || null;
   const bearer = BEARER.exec(headers.authorization ?? '')?.[1] ?? null;
@@ -20,43 +20,46 @@ const keyIn = (headers: IncomingHttpHeaders): string | null => {
   return direct ?? bearer;
 };
 
-const byKeyHash = onePer((ctx) =>
-  gather((hashes: string[]) => findByKeyHashes(ctx, hashes), { most: 200, sideBySide: 2 }),
-);
-
-/** Notes the last use, in the background: nobody waits for the note, and none is turned away because it cannot be written. */
-const touch = onePer((ctx) => {
-  const underWay = new Set<string>();
-  const note = gather(
+/** Writes `lastUsedAt` in the background: no request waits for it, and none fails because of it. */
+const lastUseWriter = ({ clock, log, lightly, oneOf }: Pick<Base, 'clock' | 'log' | 'lightly' | 'oneOf'>) => {
+  const inProgress = new Set<string>();
+  const write = gather(
     async (ids: string[]) => {
-      const now = ctx.clock.now();
-      await ctx.lightly((db) => touchClients({ ...ctx, db }, ids, now, now - LAST_USED_STEP_MS));
+      const now = clock.now();
+      await lightly((db) => touchClients({ db, oneOf }, ids, now, now - LAST_USED_STEP_MS));
       return ids;
     },
     { most: 200, sideBySide: 1 },
   );
   return (clientId: string): void => {
-    if (underWay.has(clientId)) return;
-    underWay.add(clientId);
-    note(clientId)
+    if (inProgress.has(clientId)) return;
+    inProgress.add(clientId);
+    write(clientId)
       .catch((error) =>
-        ctx.log.warn({ clientId, fault: describeError(error) }, 'could not note the last use of a client'),
+        log.warn({ clientId, fault: describeError(error) }, 'could not note the last use of a client'),
       )
-      .finally(() => underWay.delete(clientId));
+      .finally(() => inProgress.delete(clientId));
   };
-});
+};
 
-export const authenticate = async (ctx: Context, headers: IncomingHttpHeaders): Promise<Caller> => {
-  const key = keyIn(headers);
-  const found = key && isApiKey(key) ? await byKeyHash(ctx)(hashOfKey(key)) : null;
-  if (!found) throw new ServiceError('UNAUTHORIZED', { headers: { 'www-authenticate': 'Bearer' } });
-  const { client, shop } = found;
+export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
 
-  if (client.lastUsedAt === null || client.lastUsedAt < ctx.clock.now() - LAST_USED_STEP_MS)
-    touch(ctx)(client.id);
-  return {
-    shop,
-    actor: { type: 'API_CLIENT', id: client.id, name: client.name },
-    hasWebhook: client.webhookUrl !== null,
+export const createAuthenticate = (base: Base): Authenticate => {
+  const byKeyHash = gather((hashes: string[]) => findByKeyHashes(base, hashes), { most: 200, sideBySide: 2 });
+  const writeLastUse = lastUseWriter(base);
+
+  return async (headers) => {
+    const key = keyIn(headers);
+    const found = key && isApiKey(key) ? await byKeyHash(hashOfKey(key)) : null;
+    if (!found) throw new ServiceError('UNAUTHORIZED', { headers: { 'www-authenticate': 'Bearer' } });
+    const { client, shop } = found;
+
+    if (client.lastUsedAt === null || client.lastUsedAt < base.clock.now() - LAST_USED_STEP_MS)
+      writeLastUse(client.id);
+    return {
+      shop,
+      actor: { type: 'API_CLIENT', id: client.id, name: client.name },
+      hasWebhook: client.webhookUrl !== null,
+    };
   };
 };

@@ -1,5 +1,5 @@
 import { sql, type Updateable } from 'kysely';
-import type { Context } from '../context.ts';
+import type { Base } from '../base.ts';
 import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { blank } from '../db/known-statements.ts';
@@ -80,7 +80,7 @@ export interface KeyHolder {
 
 /** The active clients behind keys, and their shops: asked anew for every request, so a revoked key is dead at once. */
 export const findByKeyHashes = async (
-  { reads, oneOf, known }: Pick<Context, 'reads' | 'oneOf' | 'known'>,
+  { reads, oneOf, known }: Pick<Base, 'reads' | 'oneOf' | 'known'>,
   hashes: string[],
 ): Promise<(KeyHolder | null)[]> => {
   const byHashes = () =>
@@ -123,7 +123,7 @@ export const findByKeyHashes = async (
 
 /** One that somebody else is just noting is passed over. */
 export const touchClients = async (
-  { db, oneOf }: Pick<Context, 'db' | 'oneOf'>,
+  { db, oneOf }: Pick<Base, 'db' | 'oneOf'>,
   ids: string[],
   nowMs: number,
   olderThanMs: number,

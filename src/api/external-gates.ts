@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { authenticate } from '../api-clients/authenticate.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
@@ -53,7 +52,7 @@ export const raiseExternalGates = (app: FastifyInstance, ctx: Context): void => 
     if (request.is404 || isPublic) return counted;
     // The key and the row are looked up meanwhile, but used only once the rate limit has let the request pass. A request
     // refused before that must not fail a second time: hence the empty catches.
-    const finding = authenticate(ctx, hasOneKey(request) ? request.headers : {});
+    const finding = ctx.authenticate(hasOneKey(request) ? request.headers : {});
     finding.catch(() => {});
     request.ahead = readAhead?.(request.params);
     request.ahead?.catch(() => {});

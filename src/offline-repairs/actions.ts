@@ -79,7 +79,7 @@ export const getOfflineRepair = async (
   ctx: Context,
   caller: Caller,
   id: string,
-  ahead?: Ahead,
+  ahead?: Ahead<'offline_repairs'>,
 ): Promise<OfflineRepair> => viewOfflineRepair(await findRma(ctx, TABLE, caller, id, ahead));
 
 export const listOfflineRepairs = (ctx: Context, caller: Caller, query: OfflineRepairQuery & RmaFilters) =>

@@ -88,7 +88,13 @@ const routes = (
         response: { 200: answer('The repair as it stands now.', OfflineRepair), ...READ },
       },
     },
-    (request) => getOfflineRepair(ctx, request.caller, request.params.id, request.ahead as Ahead | undefined),
+    (request) =>
+      getOfflineRepair(
+        ctx,
+        request.caller,
+        request.params.id,
+        request.ahead as Ahead<'offline_repairs'> | undefined,
+      ),
   );
 
   app.get(

@@ -11,7 +11,6 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { lowestId } from '../ids.ts';
 import { instant } from '../instant.ts';
-import { totalsOf } from '../rma/totals.ts';
 import type { RmaTableName } from '../rma/visibility.ts';
 import { monthUsed } from '../shops/allowance.ts';
 import type { Shop } from '../shops/plans.ts';
@@ -48,7 +47,7 @@ const countOpenByAge = async (db: Db, table: RmaTableName, shopId: string, nowMs
 
 const countsOf = async (ctx: Context, table: RmaTableName, shopId: string, nowMs: number) => {
   const [totals, open] = await Promise.all([
-    totalsOf(ctx)({ shopId, kind: table }),
+    ctx.totalsOf({ shopId, kind: table }),
     countOpenByAge(ctx.db, table, shopId, nowMs),
   ]);
   const sum = (some: { count: number }[]) => some.reduce((total, { count }) => total + count, 0);

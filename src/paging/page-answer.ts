@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { ReaderGone, streamOf } from './page-stream.ts';
 import { longestText, type Sized, SLICE_BYTES, type Slice, slicesOf } from './row-size.ts';
-import { type LargeAnswer, largeAnswers } from './turns.ts';
+import type { LargeAnswer } from './turns.ts';
 
 /** What rows a list is made of, and how they are shown. */
 export interface ListSource<Row, Item, Key> {
@@ -32,7 +32,7 @@ export const answerPage = async <Row extends object, Item, Key>(
   page: Page,
 ): Promise<PageAnswer<Item>> => {
   if (isSmall(rows, page.limit)) return listEnvelope(viewAll(ctx, source, rows), total, page);
-  const answer = largeAnswers(ctx)(shopId);
+  const answer = ctx.beginLargeAnswer(shopId);
   try {
     const slices = slicesOf(rows, page.limit, source.keyOf);
     if (slices.length > 1)

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { type Context, onePer } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 
@@ -110,14 +109,17 @@ const watchOthers = (
   };
 };
 
-export const fairTurns = (requests: Requests) => {
+/** Starts a large answer of a shop, or refuses it when too many are in progress. */
+export type BeginLargeAnswer = (shopId: string) => LargeAnswer;
+
+export const fairTurns = (requests: Requests): BeginLargeAnswer => {
   const answers = countedAnswers();
   const areOthersExpected = watchOthers(requests, answers);
   const inTurn = shopByShop(async (tookMs) => {
     if (areOthersExpected()) await pause(Math.min(tookMs * REST.times, REST.mostMs));
     else await nextTurn();
   });
-  return (shopId: string): LargeAnswer => {
+  return (shopId) => {
     answers.begin(shopId);
     let longestWaitMs: number = LONGEST_WAIT_MS.first;
     return {
@@ -130,6 +132,3 @@ export const fairTurns = (requests: Requests) => {
     };
   };
 };
-
-/** Begins a large answer of a shop, or refuses it where too many are under way. */
-export const largeAnswers = onePer((ctx: Context) => fairTurns(ctx.metrics));

@@ -36,8 +36,7 @@ export const changeRma = async <Table extends RmaTableName>(
     ]);
     const { set, entry, note, data, event } = decide(before);
     const at = nextInstant(ctx.clock.now(), before.updated_at);
-    const change = { ...set, updated_at: at };
-    const after: RmaRow<Table> = { ...before, ...change };
+    const after: RmaRow<Table> = { ...before, ...set, updated_at: at };
     const { writes, receivers } = record(
       ctx,
       trx,
@@ -56,7 +55,7 @@ export const changeRma = async <Table extends RmaTableName>(
       ],
       reachable,
     );
-    const update = updateRma(trx, table, before.id, change as unknown as Updateable<Tables[Table]>);
+    const update = updateRma(trx, table, before.id, set, at);
     return { writes: [...writes, update], result: { after, receivers } };
   });
   for (const receiver of receivers.values()) ctx.wake(receiver);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Context } from '../context.ts';
+import type { Base } from '../base.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { ServiceError } from '../errors.ts';
@@ -36,7 +36,7 @@ export interface Memory {
 
 /** Holds the keys until the transaction ends: while they are in use here, other processes are told so. */
 export const lockKeys = async (
-  ctx: Pick<Context, 'tryLocks' | 'rows'>,
+  ctx: Pick<Base, 'tryLocks' | 'rows'>,
   trx: Trx,
   uses: KeyUse[],
 ): Promise<Memory> => {
@@ -69,7 +69,7 @@ export const lockKeys = async (
 
 /** Remembers answers in the transaction that makes them; one of more than a day ago gives way. Only success is remembered. */
 export const remember = (
-  { rows }: Pick<Context, 'rows'>,
+  { rows }: Pick<Base, 'rows'>,
   trx: Trx,
   answers: { use: KeyUse; answer: unknown; nowMs: number }[],
 ): Write[] => {

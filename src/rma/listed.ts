@@ -40,6 +40,5 @@ export const readListed = async <Table extends RmaTableName>(
         .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
     { ids },
   );
-  const { rows } = await steady.executeQuery(statement);
-  return rows as unknown as ListedRow<Table>[];
+  return (await steady.executeQuery<ListedRow<Table>>(statement)).rows;
 };

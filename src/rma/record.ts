@@ -1,8 +1,8 @@
 import type { Insertable } from 'kysely';
 import type { Actor } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
+import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { Trx, Write } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { newId } from '../ids.ts';
@@ -37,7 +37,7 @@ export type Receivers = ReadonlyMap<string, string>;
  * the totals, and none of these without it. With whom there is something for.
  */
 export const record = (
-  ctx: Context,
+  ctx: Pick<Base, 'rows' | 'known'>,
   trx: Trx,
   changes: Change[],
   reachable: Reachable[],

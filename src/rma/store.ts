@@ -1,25 +1,32 @@
 import { sql, type Updateable } from 'kysely';
 import { isId } from '../../contract/common.ts';
+import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
-import { type Context, onePer } from '../context.ts';
 import { RMA_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
 import { blank } from '../db/known-statements.ts';
-import type { Row, Tables } from '../db/tables.ts';
+import type { Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { isVisibleTo, type RmaRow, type RmaTableName } from './visibility.ts';
 
 /** The queries speak of one table; either kind's may be meant, since they touch only columns that both have. */
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
 
-const byId = onePer((ctx) => {
-  const of = (table: RmaTableName) =>
+/** An RMA of either kind, or null where there is none by this id. */
+export type RmaById = { [Table in RmaTableName]: (id: string) => Promise<RmaRow<Table> | null> };
+
+export const readRmaById = (ctx: Pick<Base, 'reads' | 'oneOf' | 'known'>): RmaById => {
+  const of = <Table extends RmaTableName>(table: Table) =>
     gather((ids: string[]) => findAll(ctx, table, ids), { most: 100, sideBySide: 2 });
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
-});
+};
 
-const findAll = async ({ reads, oneOf, known }: Context, table: RmaTableName, ids: string[]) => {
+const findAll = async <Table extends RmaTableName>(
+  { reads, oneOf, known }: Pick<Base, 'reads' | 'oneOf' | 'known'>,
+  table: Table,
+  ids: string[],
+): Promise<(RmaRow<Table> | null)[]> => {
   const statement = known(
     `${table} by id`,
     () =>
@@ -28,33 +35,40 @@ const findAll = async ({ reads, oneOf, known }: Context, table: RmaTableName, id
         .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
     { ids: [...new Set(ids)] },
   );
-  const { rows } = await reads.executeQuery(statement);
-  const found = new Map(rows.map((row) => [row.id, row]));
+  const { rows } = await reads.executeQuery<RmaRow<Table>>(statement);
+  const found = new Map<string, RmaRow<Table>>(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 };
 
-/** What another may not see is not there for them. */
+/** Refuses an RMA that the caller may not see, as if it did not exist. */
 const seenBy = <Table extends RmaTableName>(
   caller: Caller,
-  row: Row<'offline_repairs'> | null | undefined,
+  row: RmaRow<Table> | null | undefined,
 ): RmaRow<Table> => {
   if (!row || !isVisibleTo(caller, row)) throw new ServiceError('NOT_FOUND');
-  return row as unknown as RmaRow<Table>;
+  return row;
 };
 
-/** A row that was read before it is known who asks for it. */
-export type Ahead = ReturnType<typeof readAhead>;
+interface Reading {
+  rmaById: RmaById;
+}
+
+/** A row whose read started before it was known who asks for it. */
+export type Ahead<Table extends RmaTableName> = Promise<RmaRow<Table> | null>;
 
 /** A malformed id names nothing; PostgreSQL would even refuse to compare with it. */
-export const readAhead = async (ctx: Context, table: RmaTableName, id: string) =>
-  isId(id) ? byId(ctx)[table](id) : null;
+export const readAhead = async <Table extends RmaTableName>(
+  { rmaById }: Reading,
+  table: Table,
+  id: string,
+): Ahead<Table> => (isId(id) ? rmaById[table](id) : null);
 
 export const findRma = async <Table extends RmaTableName>(
-  ctx: Context,
+  ctx: Reading,
   table: Table,
   caller: Caller,
   id: string,
-  ahead: Ahead = readAhead(ctx, table, id),
+  ahead: Ahead<Table> = readAhead(ctx, table, id),
 ): Promise<RmaRow<Table>> => seenBy<Table>(caller, await ahead);
 
 /** As it stands now, held until the transaction ends, so that changes of one RMA happen one after another. */
@@ -64,21 +78,23 @@ export const lockRma = async <Table extends RmaTableName>(
   caller: Caller,
   id: string,
 ): Promise<RmaRow<Table>> => {
-  const row = isId(id)
-    ? await from(trx, table).select(RMA_COLUMNS[table]).where('id', '=', id).forUpdate().executeTakeFirst()
-    : null;
-  return seenBy<Table>(caller, row);
+  if (!isId(id)) throw new ServiceError('NOT_FOUND');
+  const locking = from(trx, table).select(RMA_COLUMNS[table]).where('id', '=', id).forUpdate();
+  const { rows } = await trx.executeQuery<RmaRow<Table>>(locking);
+  return seenBy<Table>(caller, rows[0]);
 };
 
+/** Every change also moves `updated_at`. */
 export const updateRma = <Table extends RmaTableName>(
   trx: Trx,
   table: Table,
   id: string,
-  change: Updateable<Tables[Table]>,
+  change: Updateable<Tables[Table]> | undefined,
+  updatedAt: number,
 ): Write =>
   trx
     .updateTable(table as 'offline_repairs')
-    .set(change as Updateable<Tables['offline_repairs']>)
+    .set({ ...(change as Updateable<Tables['offline_repairs']>), updated_at: updatedAt })
     .where('id', '=', id)
     .compile();
 

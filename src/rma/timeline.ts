@@ -49,7 +49,7 @@ const findPage = async (ctx: Context, rma: string, { page, limit }: Page): Promi
         .offset(rowCount(blank('offset'))),
     { rma, limit, offset: (page - 1) * limit, longest: longestText(limit) },
   );
-  return (await ctx.steady.executeQuery(statement)).rows as unknown as Sized<Entry>[];
+  return (await ctx.steady.executeQuery<Sized<Entry>>(statement)).rows;
 };
 
 /** Times rise along a timeline, so what lies between the first and the last of a slice is that slice. */

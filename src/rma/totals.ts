@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Context, onePer } from '../context.ts';
+import type { Base } from '../base.ts';
 import { TOTAL_COLUMNS } from '../db/columns.ts';
 import type { Trx, Write } from '../db/database.ts';
 import { gather } from '../db/gather.ts';
@@ -28,7 +28,7 @@ const nameOf = ({ shop_id, kind, origin, status }: TotalChange): string =>
 
 /** In the transaction of the changes, always in the same order, so that nobody waits in a circle. */
 export const keepTotals = (
-  { rows, known }: Pick<Context, 'rows' | 'known'>,
+  { rows, known }: Pick<Base, 'rows' | 'known'>,
   trx: Trx,
   changes: TotalChange[],
 ): Write[] => {
@@ -45,7 +45,7 @@ export const keepTotals = (
   return [known('keep totals', () => adding(rows, trx), { kept })];
 };
 
-const adding = (rows: Context['rows'], trx: Trx) => {
+const adding = (rows: Base['rows'], trx: Trx) => {
   const more = rows(
     'more',
     { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' },
@@ -65,7 +65,9 @@ export interface Total {
 }
 
 /** All totals of a shop's RMAs of one kind. */
-export const totalsOf = onePer((ctx) =>
+export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<Total[]>;
+
+export const readTotals = (ctx: Pick<Base, 'reads' | 'oneOf' | 'known'>): TotalsOf =>
   gather(
     async (asked: { shopId: string; kind: RmaTableName }[]): Promise<Total[][]> => {
       const ofShops = () =>
@@ -80,16 +82,15 @@ export const totalsOf = onePer((ctx) =>
       );
     },
     { most: 100, sideBySide: 2 },
-  ),
-);
+  );
 
 export const totalOf = async (
-  ctx: Context,
+  { totalsOf }: { totalsOf: TotalsOf },
   shopId: string,
   kind: RmaTableName,
   wanted: { status: string | undefined; origin: Origin | undefined },
 ): Promise<number> =>
-  (await totalsOf(ctx)({ shopId, kind }))
+  (await totalsOf({ shopId, kind }))
     .filter(({ status }) => wanted.status === undefined || status === wanted.status)
     .filter(({ origin }) => wanted.origin === undefined || origin === wanted.origin)
     .reduce((sum, { count }) => sum + count, 0);

@@ -7,7 +7,8 @@ import type { EventSubject } from '../webhooks/outbox.ts';
 export type RmaTableName = 'offline_repairs' | 'trade_returns';
 
 /** A row of either kind, with what shared code reads of it. */
-export type RmaRow<Table extends RmaTableName> = Row<Table> & EventSubject & { updated_at: number };
+export type RmaRow<Table extends RmaTableName> = Row<Table> &
+  EventSubject & { shop_id: string; updated_at: number };
 
 export const isProgram = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 

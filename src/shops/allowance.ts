@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Context } from '../context.ts';
+import type { Base } from '../base.ts';
 import { COUNTER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { blank } from '../db/known-statements.ts';
@@ -18,7 +18,7 @@ export type Counters = Map<string, Counter>;
  * that fails gives its place back. Those that somebody else holds are waited for, or left out.
  */
 export const lockCounters = async (
-  { oneOf, known }: Pick<Context, 'oneOf' | 'known'>,
+  { oneOf, known }: Pick<Base, 'oneOf' | 'known'>,
   trx: Trx,
   shopIds: string[],
   others: 'wait' | 'leave out',
@@ -49,7 +49,7 @@ export const takePlace = (counter: Counter, { billing: { kind, limit } }: Shop, 
 };
 
 export const keepCounters = (
-  { rows, known }: Pick<Context, 'rows' | 'known'>,
+  { rows, known }: Pick<Base, 'rows' | 'known'>,
   trx: Trx,
   counters: Counters,
 ): Write => {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Context } from '../context.ts';
+import type { Base } from '../base.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { blank } from '../db/known-statements.ts';
 
@@ -7,7 +7,7 @@ import { blank } from '../db/known-statements.ts';
 
 /** Says of these goods whether one of their shop's rules fits. */
 export const findDangerous = async (
-  { rows, known }: Pick<Context, 'rows' | 'known'>,
+  { rows, known }: Pick<Base, 'rows' | 'known'>,
   trx: Trx,
   goods: { shop_id: string; sku: string }[],
 ): Promise<(shopId: string, sku: string) => boolean> => {
@@ -41,7 +41,7 @@ export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
 };
 
 /** Rules as rows, to stand in a `from`: however many they are, it is one statement. */
-const asRows = (ctx: Pick<Context, 'rows'>, shopId: string, patterns: string[]) =>
+const asRows = (ctx: Pick<Base, 'rows'>, shopId: string, patterns: string[]) =>
   ctx.rows(
     'rule',
     { shop_id: 'id', pattern: 'text' },
@@ -49,7 +49,7 @@ const asRows = (ctx: Pick<Context, 'rows'>, shopId: string, patterns: string[]) 
   );
 
 export const addRules = async (
-  ctx: Pick<Context, 'rows'>,
+  ctx: Pick<Base, 'rows'>,
   trx: Trx,
   shopId: string,
   patterns: string[],
@@ -60,7 +60,7 @@ export const addRules = async (
 };
 
 export const removeRules = async (
-  ctx: Pick<Context, 'rows'>,
+  ctx: Pick<Base, 'rows'>,
   trx: Trx,
   shopId: string,
   patterns: string[],

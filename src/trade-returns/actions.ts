@@ -73,7 +73,7 @@ export const getTradeReturn = async (
   ctx: Context,
   caller: Caller,
   id: string,
-  ahead?: Ahead,
+  ahead?: Ahead<'trade_returns'>,
 ): Promise<TradeReturn> => viewTradeReturn(await findRma(ctx, TABLE, caller, id, ahead));
 
 export const listTradeReturns = (ctx: Context, caller: Caller, query: TradeReturnQuery & RmaFilters) =>

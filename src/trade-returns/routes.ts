@@ -86,7 +86,13 @@ const routes = (
         response: { 200: answer('The trade return as it stands now.', TradeReturn), ...READ },
       },
     },
-    (request) => getTradeReturn(ctx, request.caller, request.params.id, request.ahead as Ahead | undefined),
+    (request) =>
+      getTradeReturn(
+        ctx,
+        request.caller,
+        request.params.id,
+        request.ahead as Ahead<'trade_returns'> | undefined,
+      ),
   );
 
   app.get(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { WebhookEventName } from '../../contract/webhook-event.ts';
-import type { Context } from '../context.ts';
+import type { Base } from '../base.ts';
 import type { Trx } from '../db/database.ts';
 
 /** A client that events can be sent to. */
@@ -11,7 +11,7 @@ export interface Reachable {
 
 /** The clients of these shops that are active and have a URL, oldest first. */
 export const reachableClients = (
-  { oneOf }: Pick<Context, 'oneOf'>,
+  { oneOf }: Pick<Base, 'oneOf'>,
   trx: Trx,
   shopIds: string[],
 ): Promise<Reachable[]> =>

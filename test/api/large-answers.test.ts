@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { listEnvelope } from '../../contract/common.ts';
 import { newId } from '../../src/ids.ts';
-import { largeAnswers } from '../../src/paging/turns.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, newRepair, newTradeReturn } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
@@ -83,7 +82,7 @@ describe('a page of many large returns', () => {
     await manyReturns(t, 60, 215);
     const other = await t.addShop();
     await newTradeReturn(t, {}, { key: other.client.apiKey });
-    const held = Array.from({ length: 99 }, () => largeAnswers(t.ctx)(t.shop.id));
+    const held = Array.from({ length: 99 }, () => t.ctx.beginLargeAnswer(t.shop.id));
     const last = await openPage(t);
     const refused = await t.get('/trade-returns?limit=100');
     expectError(refused, 503);

@@ -1,5 +1,5 @@
+import type { Base } from '../../base.ts';
 import type { Caller } from '../../caller.ts';
-import { type Context, onePer } from '../../context.ts';
 import { conveyor } from '../../db/conveyor.ts';
 import type { ReadThenWrite } from '../../db/database.ts';
 import { isLockTimeout } from '../../db/errors.ts';
@@ -19,7 +19,7 @@ import { writesOf } from './write.ts';
 
 /** Creates an RMA of either kind: a place in the allowance, a number, the row, its first entry and event, all or nothing. */
 export const createRma = async <Table extends RmaTableName, Answer>(
-  ctx: Context,
+  ctx: Pick<Base, 'clock' | 'wake'> & { creations: Creations },
   caller: Caller,
   request: CreateRequest<Table, Answer>,
 ): Promise<Created<Answer>> => {
@@ -35,14 +35,17 @@ export const createRma = async <Table extends RmaTableName, Answer>(
     use,
     nowMs,
   };
-  const { alone, create } = creations(ctx);
+  const { alone, create } = ctx.creations;
   const { outcome, receiver } = await alone(use, () => create(creation));
   // Committed: what follows is outside of everything that may be tried again.
   if (receiver !== null) ctx.wake(receiver);
   return outcome as Created<Answer>;
 };
 
-const creations = onePer((ctx) => {
+export type Creations = ReturnType<typeof openCreations>;
+
+/** The queue of creations: built once, in `openContext`. */
+export const openCreations = (ctx: Base) => {
   const lane = ctx.lane();
   const { wait } = createWaitingRoom(ctx.laneful, (batch) => createAll(ctx, ctx.patiently, batch, 'wait'));
   const createBatch = async (batch: Creation[], sent: () => void): Promise<Results<Done>> => {
@@ -57,13 +60,13 @@ const creations = onePer((ctx) => {
     });
   };
   return { alone: keysInUse(), create: conveyor<Creation, Done>(createBatch, { most: ctx.laneful }) };
-});
+};
 
 type Result = Done | ServiceError | typeof HELD;
 
 /** Many creations in one transaction. Of shops whose counters somebody else holds, they are waited for or left out. */
 const createAll = async (
-  ctx: Context,
+  ctx: Base,
   transaction: ReadThenWrite,
   batch: Creation[],
   heldCounters: 'wait' | 'leave out',

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Base } from '../../base.ts';
 import type { Trx } from '../../db/database.ts';
 import { type Counters, lockCounters } from '../../shops/allowance.ts';
 import { findDangerous } from '../../shops/dangerous-goods.ts';
@@ -18,7 +18,7 @@ export interface Facts {
 const shopIdsOf = (batch: Creation[]): string[] => [...new Set(batch.map(({ caller }) => caller.shop.id))];
 
 export const readFacts = async (
-  ctx: Context,
+  ctx: Base,
   trx: Trx,
   batch: Creation[],
   heldCounters: 'wait' | 'leave out',
@@ -37,7 +37,7 @@ export const readFacts = async (
 };
 
 /** The creator receives, as its key has told already; only a trade return may find another receiver in its shop (decision 77). */
-const reachableFor = async (ctx: Context, trx: Trx, batch: Creation[]): Promise<Reachable[]> => {
+const reachableFor = async (ctx: Base, trx: Trx, batch: Creation[]): Promise<Reachable[]> => {
   const elsewhere = batch.filter(
     ({ caller: { actor, hasWebhook }, request: { kind } }) =>
       kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook,

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Base } from '../../base.ts';
 import type { Insertion, Trx, Write } from '../../db/database.ts';
 import { keepCounters } from '../../shops/allowance.ts';
 import type { Reachable } from '../../webhooks/recipient.ts';
@@ -11,7 +11,7 @@ const KINDS: RmaTableName[] = ['offline_repairs', 'trade_returns'];
 
 /** Everything a batch writes, in one statement with its commit, and who has an event to receive. */
 export const writesOf = (
-  ctx: Context,
+  ctx: Base,
   trx: Trx,
   { rows, changes, answers, counters }: Decision,
   reachable: Reachable[],
