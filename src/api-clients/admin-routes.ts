@@ -27,7 +27,7 @@ const config = { role: 'ADMIN' } as const;
 const READ = refusals(400, 401, 403, 404, 503);
 const WRITE = refusals(400, 401, 403, 404, 413, 415, 503);
 
-export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
+const list = (app: ApiApp, ctx: Context): void => {
   app.get(
     '/clients',
     {
@@ -41,7 +41,9 @@ export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
     },
     (request) => listOwnClients(ctx, request.caller),
   );
+};
 
+const create = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/clients',
     {
@@ -60,7 +62,9 @@ export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
       return reply.code(201).header('cache-control', 'no-store').send(client);
     },
   );
+};
 
+const change = (app: ApiApp, ctx: Context): void => {
   app.patch(
     '/clients/:id',
     {
@@ -77,7 +81,9 @@ export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
     },
     (request) => changeOwnClient(ctx, request.caller, request.params.id, request.body),
   );
+};
 
+const revoke = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/clients/:id/revoke',
     {
@@ -94,7 +100,9 @@ export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
     },
     (request) => revokeOwnClient(ctx, request.caller, request.params.id),
   );
+};
 
+const deliveries = (app: ApiApp, ctx: Context): void => {
   app.get(
     '/clients/:id/deliveries',
     {
@@ -111,7 +119,9 @@ export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
     (request, reply) =>
       sendPage(reply, listOwnDeliveries(ctx, request.caller, request.params.id, request.query)),
   );
+};
 
+const testEvent = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/clients/:id/test-event',
     {
@@ -129,4 +139,8 @@ export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
     async (request, reply) =>
       reply.code(201).send(await sendTestEvent(ctx, request.caller, request.params.id)),
   );
+};
+
+export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
+  for (const route of [list, create, change, revoke, deliveries, testEvent]) route(app, ctx);
 };

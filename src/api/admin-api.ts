@@ -11,13 +11,15 @@ import type { ApiApp } from '../http/openapi/route-schemas.ts';
 import { offlineRepairAdminRoutes } from '../offline-repairs/routes.ts';
 import { overviewRoutes } from '../overview/admin-routes.ts';
 import { dangerousGoodsRoutes } from '../shops/admin-routes.ts';
-import { staffRoutes } from '../staff/routes.ts';
+import { sessionRoutes } from '../staff/session-routes.ts';
+import { userRoutes } from '../staff/user-routes.ts';
 import { tradeReturnAdminRoutes } from '../trade-returns/routes.ts';
 import { raiseAdminGates } from './admin-gates.ts';
 import type { PageLimit } from './rate-limits.ts';
 
 const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
-  staffRoutes,
+  sessionRoutes,
+  userRoutes,
   offlineRepairAdminRoutes,
   tradeReturnAdminRoutes,
   overviewRoutes,

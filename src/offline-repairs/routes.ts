@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { AddNote, AdminOfflineRepairQuery } from '../../contract/admin.ts';
+import { AdminOfflineRepairQuery } from '../../contract/admin.ts';
 import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
-import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../contract/lifecycle.ts';
 import {
   CreateOfflineRepair,
   OfflineRepair,
-  OfflineRepairActionBody,
   OfflineRepairList,
   OfflineRepairQuery,
 } from '../../contract/offline-repair.ts';
@@ -18,21 +16,14 @@ import {
   getOfflineRepair,
   getOfflineRepairTimeline,
   listOfflineRepairs,
-  moveOfflineRepair,
-  noteOfflineRepair,
 } from './actions.ts';
+import { moveRoutes, noteRoute } from './move-routes.ts';
 
 const tags = ['Offline repairs'];
 const params = z.object({ id: z.string() });
 const READ = refusals(400, 401, 403, 404, 429, 503);
-const WRITE = refusals(400, 401, 403, 404, 413, 415, 429, 503);
 
-/** The same for programs and for staff, but for what a list may be narrowed by. */
-const routes = (
-  app: ApiApp,
-  ctx: Context,
-  listQuery: typeof AdminOfflineRepairQuery | typeof OfflineRepairQuery,
-): void => {
+const create = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/offline-repairs',
     {
@@ -57,7 +48,11 @@ const routes = (
     (request, reply) =>
       sendCreated(request, reply, (key) => createOfflineRepair(ctx, request.caller, request.body, key)),
   );
+};
 
+type ListQuery = typeof AdminOfflineRepairQuery | typeof OfflineRepairQuery;
+
+const list = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
   app.get(
     '/offline-repairs',
     {
@@ -75,7 +70,9 @@ const routes = (
     },
     (request, reply) => sendPage(reply, listOfflineRepairs(ctx, request.caller, request.query)),
   );
+};
 
+const read = (app: ApiApp, ctx: Context): void => {
   app.get(
     '/offline-repairs/:id',
     {
@@ -96,7 +93,9 @@ const routes = (
         request.ahead as Ahead<'offline_repairs'> | undefined,
       ),
   );
+};
 
+const timeline = (app: ApiApp, ctx: Context): void => {
   app.get(
     '/offline-repairs/:id/timeline',
     {
@@ -114,75 +113,20 @@ const routes = (
     (request, reply) =>
       sendPage(reply, getOfflineRepairTimeline(ctx, request.caller, request.params.id, request.query)),
   );
+};
 
-  for (const action of Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]) {
-    const { operationId, summary, description } = ACTIONS[action];
-    app.post(
-      `/offline-repairs/:id/${action}`,
-      {
-        schema: {
-          operationId,
-          summary,
-          description,
-          tags,
-          params,
-          body: OfflineRepairActionBody[action] as z.ZodType,
-          response: { 200: answer('The whole repair, as it stands after this.', OfflineRepair), ...WRITE },
-        },
-      },
-      (request) => moveOfflineRepair(ctx, request.caller, request.params.id, action, request.body as never),
-    );
-  }
+/** Programs and staff get the same routes; only the filters of the list differ. */
+const routes = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
+  create(app, ctx);
+  list(app, ctx, listQuery);
+  read(app, ctx);
+  timeline(app, ctx);
+  moveRoutes(app, ctx);
 };
 
 export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, OfflineRepairQuery);
 
 export const offlineRepairAdminRoutes = (app: ApiApp, ctx: Context): void => {
   routes(app, ctx, AdminOfflineRepairQuery);
-  app.post(
-    '/offline-repairs/:id/notes',
-    {
-      schema: {
-        operationId: 'noteOfflineRepair',
-        summary: 'Add a note',
-        description: 'Kept in the timeline; tells nobody outside.',
-        tags,
-        params,
-        body: AddNote,
-        response: { 200: answer('The whole repair.', OfflineRepair), ...WRITE },
-      },
-    },
-    (request) => noteOfflineRepair(ctx, request.caller, request.params.id, request.body.note),
-  );
-};
-
-/** How the reference tells of each action. */
-const ACTIONS: Record<OfflineRepairAction, { operationId: string; summary: string; description: string }> = {
-  tracking: {
-    operationId: 'uploadOfflineRepairTracking',
-    summary: 'Lodge return tracking',
-    description: 'Sets tracking number and carrier, in place of earlier ones. The status stays as it is.',
-  },
-  'begin-diagnostics': {
-    operationId: 'beginOfflineRepairDiagnostics',
-    summary: 'Begin diagnostics',
-    description: 'Moves the repair to `OFFLINE_DIAGNOSTICS`, from any status.',
-  },
-  'begin-repair': {
-    operationId: 'beginOfflineRepair',
-    summary: 'Begin the repair',
-    description:
-      'Moves the repair to `OFFLINE_REPAIR`, from any status. A technician or notes given before stay where this call names none.',
-  },
-  resolve: {
-    operationId: 'resolveOfflineRepair',
-    summary: 'Set the disposition',
-    description:
-      'Moves the repair to `OFFLINE_RESOLVED`, from any status, and sets what becomes of the item.',
-  },
-  close: {
-    operationId: 'closeOfflineRepair',
-    summary: 'Close the repair',
-    description: 'Moves the repair to `OFFLINE_CLOSED`, from any status. Needs no body.',
-  },
+  noteRoute(app, ctx);
 };

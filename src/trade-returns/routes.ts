@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { AddNote, AdminTradeReturnQuery, TradeMove } from '../../contract/admin.ts';
+import { AdminTradeReturnQuery } from '../../contract/admin.ts';
 import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
-import { TRADE_RETURN_MOVES, type TradeReturnAction } from '../../contract/lifecycle.ts';
 import {
   CreateTradeReturn,
   TradeReturn,
@@ -12,25 +11,14 @@ import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import { sendCreated, sendPage } from '../http/replies.ts';
 import { type Ahead, readAhead } from '../rma/store.ts';
-import {
-  createTradeReturn,
-  getTradeReturn,
-  getTradeReturnTimeline,
-  listTradeReturns,
-  moveTradeReturn,
-  noteTradeReturn,
-} from './actions.ts';
+import { createTradeReturn, getTradeReturn, getTradeReturnTimeline, listTradeReturns } from './actions.ts';
+import { moveRoutes, noteRoute } from './move-routes.ts';
 
 const tags = ['Trade returns'];
 const params = z.object({ id: z.string() });
 const READ = refusals(400, 401, 403, 404, 429, 503);
 
-/** The same for programs and for staff, but for what a list may be narrowed by. */
-const routes = (
-  app: ApiApp,
-  ctx: Context,
-  listQuery: typeof AdminTradeReturnQuery | typeof TradeReturnQuery,
-): void => {
+const create = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/trade-returns',
     {
@@ -55,7 +43,11 @@ const routes = (
     (request, reply) =>
       sendCreated(request, reply, (key) => createTradeReturn(ctx, request.caller, request.body, key)),
   );
+};
 
+type ListQuery = typeof AdminTradeReturnQuery | typeof TradeReturnQuery;
+
+const list = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
   app.get(
     '/trade-returns',
     {
@@ -73,7 +65,9 @@ const routes = (
     },
     (request, reply) => sendPage(reply, listTradeReturns(ctx, request.caller, request.query)),
   );
+};
 
+const read = (app: ApiApp, ctx: Context): void => {
   app.get(
     '/trade-returns/:id',
     {
@@ -94,7 +88,9 @@ const routes = (
         request.ahead as Ahead<'trade_returns'> | undefined,
       ),
   );
+};
 
+const timeline = (app: ApiApp, ctx: Context): void => {
   app.get(
     '/trade-returns/:id/timeline',
     {
@@ -113,54 +109,18 @@ const routes = (
   );
 };
 
-export const tradeReturnRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, TradeReturnQuery);
+/** Programs and staff get the same routes; only the filters of the list differ. */
+const routes = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
+  create(app, ctx);
+  list(app, ctx, listQuery);
+  read(app, ctx);
+  timeline(app, ctx);
+};
 
-const WRITE = refusals(400, 401, 403, 404, 409, 413, 415, 503);
+export const tradeReturnRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, TradeReturnQuery);
 
 export const tradeReturnAdminRoutes = (app: ApiApp, ctx: Context): void => {
   routes(app, ctx, AdminTradeReturnQuery);
-  app.post(
-    '/trade-returns/:id/notes',
-    {
-      schema: {
-        operationId: 'noteTradeReturn',
-        summary: 'Add a note',
-        description: 'Kept in the timeline; tells nobody outside.',
-        tags,
-        params,
-        body: AddNote,
-        response: { 200: answer('The whole trade return.', TradeReturn), ...WRITE },
-      },
-    },
-    (request) => noteTradeReturn(ctx, request.caller, request.params.id, request.body.note),
-  );
-  for (const action of Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]) {
-    const { from, to } = TRADE_RETURN_MOVES[action];
-    app.post(
-      `/trade-returns/:id/${action}`,
-      {
-        schema: {
-          operationId: OPERATION_IDS[action],
-          summary: `Move to ${to}`,
-          description: `Open from ${from.join(' and ')}; from elsewhere a 409 names what is open.`,
-          tags,
-          params,
-          body: TradeMove,
-          response: {
-            200: answer('The whole trade return, as it stands after this.', TradeReturn),
-            ...WRITE,
-          },
-        },
-      },
-      (request) => moveTradeReturn(ctx, request.caller, request.params.id, action, request.body.note),
-    );
-  }
-};
-
-const OPERATION_IDS: Record<TradeReturnAction, string> = {
-  approve: 'approveTradeReturn',
-  reject: 'rejectTradeReturn',
-  receive: 'receiveTradeReturn',
-  'request-credit': 'requestTradeReturnCredit',
-  resolve: 'resolveTradeReturn',
+  noteRoute(app, ctx);
+  moveRoutes(app, ctx);
 };

@@ -1,16 +1,4 @@
-import { z } from 'zod';
-import {
-  ChangePassword,
-  ChangeUser,
-  CreateUser,
-  SetUp,
-  SetUpDone,
-  SignedIn,
-  SignIn,
-  User,
-  UserList,
-  UserQuery,
-} from '../../contract/admin-people.ts';
+import { ChangePassword, SetUp, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
 import type { Context } from '../context.ts';
 import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
@@ -24,21 +12,15 @@ import {
 import { endSession } from './sessions.ts';
 import { setUp } from './set-up.ts';
 import { changeOwnPassword, signIn, viewSignedIn } from './sign-in.ts';
-import { changeUser, createUser, listUsers, removeUser } from './users.ts';
 
-export const staffRoutes = (app: ApiApp, ctx: Context): void => {
-  sessionRoutes(app, ctx);
-  userRoutes(app, ctx);
-};
+const tags = ['Session'];
+const config = { isPublic: true };
 
-const sessionRoutes = (app: ApiApp, ctx: Context): void => {
-  const tags = ['Session'];
-  const open = { isPublic: true };
-
+const signInRoute = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/session',
     {
-      config: open,
+      config,
       schema: {
         operationId: 'signIn',
         summary: 'Sign in',
@@ -61,7 +43,9 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
       return signedIn;
     },
   );
+};
 
+const readSession = (app: ApiApp): void => {
   app.get(
     '/session',
     {
@@ -74,11 +58,13 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
     },
     async ({ caller, user }) => viewSignedIn(caller, user),
   );
+};
 
+const signOut = (app: ApiApp, ctx: Context): void => {
   app.delete(
     '/session',
     {
-      config: open,
+      config,
       schema: {
         operationId: 'signOut',
         summary: 'Sign out',
@@ -94,11 +80,13 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
       return reply.code(204).send(null);
     },
   );
+};
 
+const setUpRoute = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/set-up',
     {
-      config: open,
+      config,
       schema: {
         operationId: 'setUp',
         summary: 'Make the first shop and its Admin',
@@ -111,7 +99,9 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
     },
     async (request, reply) => reply.code(201).send(await setUp(ctx, request.body)),
   );
+};
 
+const changePassword = (app: ApiApp, ctx: Context): void => {
   app.put(
     '/session/password',
     {
@@ -141,79 +131,7 @@ const sessionRoutes = (app: ApiApp, ctx: Context): void => {
   );
 };
 
-const userRoutes = (app: ApiApp, ctx: Context): void => {
-  const tags = ['Team'];
-  const config = { role: 'ADMIN' } as const;
-  const params = z.object({ id: z.string() });
-
-  app.get(
-    '/users',
-    {
-      config,
-      schema: {
-        operationId: 'listUsers',
-        summary: "List the shop's people",
-        tags,
-        querystring: UserQuery,
-        response: { 200: answer('A page of people.', UserList), ...refusals(400, 401, 403, 503) },
-      },
-    },
-    (request) => listUsers(ctx, request.caller, request.query),
-  );
-
-  app.post(
-    '/users',
-    {
-      config,
-      schema: {
-        operationId: 'createUser',
-        summary: 'Add a person',
-        description: 'An e-mail can be used once in the whole service.',
-        tags,
-        body: CreateUser,
-        response: { 201: answer('The person.', User), ...refusals(400, 401, 403, 409, 413, 415, 503) },
-      },
-    },
-    async ({ caller, body }, reply) =>
-      reply.code(201).send(await createUser(ctx, caller.actor, { shopId: caller.shop.id, ...body })),
-  );
-
-  app.patch(
-    '/users/:id',
-    {
-      config,
-      schema: {
-        operationId: 'changeUser',
-        summary: "Change a person's e-mail, role or password",
-        description: 'A new password ends all their sessions. The last Admin of a shop stays one.',
-        tags,
-        params,
-        body: ChangeUser,
-        response: {
-          200: answer('The person as they are now.', User),
-          ...refusals(400, 401, 403, 404, 409, 413, 415, 503),
-        },
-      },
-    },
-    (request) => changeUser(ctx, request.caller, request.params.id, request.body),
-  );
-
-  app.delete(
-    '/users/:id',
-    {
-      config,
-      schema: {
-        operationId: 'removeUser',
-        summary: 'Remove a person',
-        description: 'Ends all their sessions. The last Admin of a shop cannot be removed.',
-        tags,
-        params,
-        response: { 204: nothing('Removed.'), ...refusals(400, 401, 403, 404, 409, 413, 415, 503) },
-      },
-    },
-    async (request, reply) => {
-      await removeUser(ctx, request.caller, request.params.id);
-      return reply.code(204).send(null);
-    },
-  );
+/** Signing in and out, the first set-up, and one's own password. */
+export const sessionRoutes = (app: ApiApp, ctx: Context): void => {
+  for (const route of [signInRoute, readSession, signOut, setUpRoute, changePassword]) route(app, ctx);
 };
