@@ -1,11 +1,11 @@
 import type { Actor } from '../contract/common.ts';
 import type { Shop } from './shops/plans.ts';
 
-/** On whose behalf something is done: every action and every read is for one shop, by one actor. */
+/** Who acts, and for which shop: every action and every read has a caller. */
 export interface Caller {
   shop: Shop;
   actor: Actor;
-  /** An API client to which events can be sent. */
+  /** Set for API clients: whether events can be sent to them. */
   hasWebhook?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { apiClientRoutes } from '../api-clients/admin-routes.ts';
 import { auditRoutes } from '../audit/routes.ts';
 import type { Context } from '../context.ts';
 import { noRoute } from '../http/errors.ts';
-import { refusingOtherMethods } from '../http/method-not-allowed.ts';
+import { refuseOtherMethods } from '../http/method-not-allowed.ts';
 import { serveDocument } from '../http/openapi/document.ts';
 import type { ApiApp } from '../http/openapi/route-schemas.ts';
 import { offlineRepairAdminRoutes } from '../offline-repairs/routes.ts';
@@ -36,7 +36,7 @@ export const adminApi =
     app.setNotFoundHandler(noRoute);
     await app.register(cookie);
     raiseAdminGates(app, ctx, limitPages);
-    refusingOtherMethods(app, () => {
+    refuseOtherMethods(app, () => {
       for (const routes of ROUTES) routes(api, ctx);
       serveDocument(app, () => app.adminSwagger(), [limitPages]);
     });

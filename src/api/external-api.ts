@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../context.ts';
 import { noRoute } from '../http/errors.ts';
-import { refusingOtherMethods } from '../http/method-not-allowed.ts';
+import { refuseOtherMethods } from '../http/method-not-allowed.ts';
 import { serveDocument } from '../http/openapi/document.ts';
 import { offlineRepairRoutes } from '../offline-repairs/routes.ts';
 import { tradeReturnRoutes } from '../trade-returns/routes.ts';
@@ -15,7 +15,7 @@ export const externalApi =
     const api = app.withTypeProvider<ZodTypeProvider>();
     app.setNotFoundHandler(noRoute);
     raiseExternalGates(app, ctx);
-    refusingOtherMethods(app, () => {
+    refuseOtherMethods(app, () => {
       for (const routes of [offlineRepairRoutes, tradeReturnRoutes]) routes(api, ctx);
       serveDocument(app, () => app.swagger());
     });

@@ -8,10 +8,10 @@ import { readinessCheck } from './readiness.ts';
 
 const isLoopback = (ip: string): boolean => ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
 
-const sameText = (one: string, other: string): boolean =>
+const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)));
 
-/** What the operator's tools ask: alive, ready, figures. */
+/** For the operator's tools: is the process alive, is it ready, and its metrics. */
 export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
   const hide = { schema: { hide: true } };
 
@@ -25,10 +25,10 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
 
   app.get('/metrics', hide, async (request, reply) => {
     const { metricsToken } = ctx.config;
-    // Without a token the figures are for callers on this machine; for others the page is not there at all (decision 34).
+    // Without a token only callers on this machine get the metrics; for others the page does not exist (decision 34).
     if (!metricsToken && !isLoopback(request.ip)) throw new ServiceError('NO_ROUTE');
     const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    if (metricsToken && !sameText(sent, metricsToken))
+    if (metricsToken && !isSameText(sent, metricsToken))
       throw new ServiceError('UNAUTHORIZED', {
         message: 'The metrics need METRICS_TOKEN as a Bearer token.',
       });

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Whoever asks within this time shares one look at the database. */
+/** Requests within this time share one check of the database. */
 const SHARED_FOR_MS = 100;
 
-/** Refuses unless the database answers on every kind of connection and takes writes. */
+/** Throws unless the database answers on every kind of connection and takes writes. */
 export const readinessCheck = ({ checkReady }: Pick<Context, 'checkReady'>): (() => Promise<void>) => {
   let checking: Promise<void> | null = null;
   let checkedAt = Number.NEGATIVE_INFINITY;

@@ -6,16 +6,16 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { ServiceError } from '../errors.ts';
 
-// What `npm run build` made, kept in memory once (10 MB) and sent from there to everybody: a reader who takes nothing costs a
-// few objects. Read from disk for each request, 300 such readers cost 120 MB that never came back (decision 89).
+// Serves what `npm run build` made, from memory (10 MB): a reader who stops reading costs a few objects. With a file read
+// from disk per request, 300 such readers cost 120 MB that was never freed (decision 89).
 
 export interface BuiltFiles {
-  /** Where they are served, and their folder in dist. */
+  /** Their path on the server, and their folder in dist. */
   name: string;
   title: string;
   /** Their content security policy. */
   policy: string[];
-  /** Which file answers for a path; null where nothing does. */
+  /** Which file to serve for a path; null for a 404. */
   fileFor(path: string): string | null;
 }
 
@@ -24,7 +24,7 @@ interface BuiltFile {
   etag: string;
   cacheControl: string;
   /** By content encoding, the best first. */
-  forms: Map<string, Buffer>;
+  encodings: Map<string, Buffer>;
 }
 
 const TYPES: Record<string, string> = {
@@ -37,7 +37,7 @@ const ENDINGS = { br: '.br', gzip: '.gz', identity: '' };
 
 const folders = new Map<string, Map<string, BuiltFile>>();
 
-/** Once a process, however many apps it builds. */
+/** Reads a folder once per process, even when tests build many apps. */
 const readFolder = (root: string): Map<string, BuiltFile> => {
   const known = folders.get(root);
   if (known) return known;
@@ -46,7 +46,7 @@ const readFolder = (root: string): Map<string, BuiltFile> => {
   for (const found of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
     const type = TYPES[found.split('.').at(-1) ?? ''];
     if (!type) continue;
-    const forms = Object.entries(ENDINGS)
+    const encodings = Object.entries(ENDINGS)
       .filter(([, ending]) => existsSync(join(root, `${found}${ending}`)))
       .map(([encoding, ending]) => [encoding, readFileSync(join(root, `${found}${ending}`))] as const);
     const name = found.split(sep).join('/');
@@ -58,14 +58,14 @@ const readFolder = (root: string): Map<string, BuiltFile> => {
       etag: `W/"${hash.slice(0, 20)}"`,
       // Built assets carry a hash of their content in their name.
       cacheControl: name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-      forms: new Map(forms),
+      encodings: new Map(encodings),
     });
   }
   return files;
 };
 
-/** Which encodings a caller takes; one with `q=0` is refused. */
-const accepted = (header: string | undefined): Set<string> =>
+/** The encodings that a caller accepts: those without `q=0`. */
+const acceptedBy = (header: string | undefined): Set<string> =>
   new Set(
     (header ?? '')
       .toLowerCase()
@@ -76,35 +76,35 @@ const accepted = (header: string | undefined): Set<string> =>
   );
 
 const PIECE_BYTES = 64 * 1024;
-/** For all readers together, about 200 MB a second: the rest of the time is for other callers. */
+/** For all readers together, about 200 MB a second: the rest of the time belongs to other requests. */
 const PIECES_AT_ONCE = 4;
 const PAUSE_MS = 1;
 
-/** Lets readers go on, a few at a time, in the order in which they asked. */
-const createPace = () => {
+/** Runs callbacks in order, a few per pause. */
+const createThrottle = () => {
   let waiting: (() => void)[] = [];
   let isRunning = false;
-  const goOn = (): void => {
+  const runNext = (): void => {
     const next = waiting.slice(0, PIECES_AT_ONCE);
     waiting = waiting.slice(PIECES_AT_ONCE);
     isRunning = next.length > 0;
-    for (const give of next) give();
-    if (isRunning) setTimeout(goOn, PAUSE_MS);
+    for (const send of next) send();
+    if (isRunning) setTimeout(runNext, PAUSE_MS);
   };
-  return (give: () => void): void => {
-    waiting.push(give);
+  return (send: () => void): void => {
+    waiting.push(send);
     if (isRunning) return;
     isRunning = true;
-    setImmediate(goOn);
+    setImmediate(runNext);
   };
 };
 
-/** A large file in pieces. A reader asks for the next one when it has taken the last. */
-const inPieces = (bytes: Buffer, pace: (give: () => void) => void): Readable => {
+/** Streams a large file in pieces: the next one once the reader has taken the last. */
+const inPieces = (bytes: Buffer, throttle: (send: () => void) => void): Readable => {
   let sent = 0;
   return new Readable({
     read() {
-      pace(() => {
+      throttle(() => {
         if (this.destroyed) return;
         const piece = bytes.subarray(sent, sent + PIECE_BYTES);
         sent += piece.length;
@@ -125,13 +125,13 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policy, fileFor 
     return;
   }
   const files = readFolder(root);
-  const pace = createPace();
+  const throttle = createThrottle();
   const contentSecurityPolicy = policy.join('; ');
   app.get<{ Params: { '*': string } }>(`/${name}/*`, hide, ({ params, headers }, reply) => {
     const file = files.get(fileFor(params['*']) ?? '');
     if (!file) throw new ServiceError('NO_ROUTE');
-    const taken = accepted(headers['accept-encoding']).add('identity');
-    const [encoding, bytes] = [...file.forms].find(([form]) => taken.has(form)) as [string, Buffer];
+    const accepted = acceptedBy(headers['accept-encoding']).add('identity');
+    const [encoding, bytes] = [...file.encodings].find(([name]) => accepted.has(name)) as [string, Buffer];
     reply.headers({
       'content-security-policy': contentSecurityPolicy,
       'cache-control': file.cacheControl,
@@ -141,6 +141,6 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policy, fileFor 
     if (headers['if-none-match']?.includes(file.etag)) return reply.code(304).send();
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     reply.type(file.type).header('content-length', bytes.length);
-    return reply.send(bytes.length > PIECE_BYTES ? inPieces(bytes, pace) : bytes);
+    return reply.send(bytes.length > PIECE_BYTES ? inPieces(bytes, throttle) : bytes);
   });
 };

@@ -7,7 +7,7 @@ declare module 'fastify' {
     deadline: Deadline;
   }
   interface FastifyContextConfig {
-    /** How long the route may take to answer, where that is not the usual time. */
+    /** How long the route may take to answer, if not the usual time. */
     deadlineMs?: number;
   }
 }
@@ -18,40 +18,40 @@ interface Deadline {
   leftMs: number;
 }
 
-/** Every answer comes within 5 s; time for the body to arrive does not count: decision 93. */
+/** Every answer comes within 5 s, not counting the time the body takes to arrive: decision 93. */
 const DEADLINE_MS = 4_500;
 
 const TOO_LATE = { message: 'The answer took too long: try again in a moment.' };
 const SILENT = pino({ level: 'silent' });
 
-const start = (request: FastifyRequest, reply: FastifyReply, leftMs: number): void => {
+const startTimer = (request: FastifyRequest, reply: FastifyReply, leftMs: number): void => {
   const timer = setTimeout(() => {
     if (reply.sent || reply.raw.headersSent || request.socket.destroyed) return;
     reply.send(new ServiceError('UNAVAILABLE', TOO_LATE));
-    // The handler still runs. Fastify would log its late result, with the request's address.
+    // The handler is still running. Fastify would log its late result with the request's address.
     reply.log = SILENT;
   }, leftMs);
   request.deadline = { timer, startedAt: performance.now(), leftMs };
 };
 
-/** Answers with a 503 whatever takes too long, and ignores what the handler comes up with later. */
+/** Answers 503 when a request takes too long, and ignores what its handler returns later. */
 export const keepDeadlines = (app: FastifyInstance): void => {
   app.decorateRequest('deadline');
   app.addHook('onRequest', (request, reply, done) => {
-    start(request, reply, request.routeOptions.config.deadlineMs ?? DEADLINE_MS);
+    startTimer(request, reply, request.routeOptions.config.deadlineMs ?? DEADLINE_MS);
     done();
   });
-  // Stands still while the body arrives, which has a time limit of its own.
+  // The timer stops while the body arrives; that has its own time limit.
   app.addHook('preParsing', ({ deadline }, _reply, _payload, done) => {
     clearTimeout(deadline.timer);
     deadline.leftMs -= performance.now() - deadline.startedAt;
     done();
   });
   app.addHook('preValidation', (request, reply, done) => {
-    start(request, reply, Math.max(1, request.deadline.leftMs));
+    startTimer(request, reply, Math.max(1, request.deadline.leftMs));
     done();
   });
-  // An answer that has begun may take its time.
+  // Once the answer has started, there is no deadline.
   app.addHook('onSend', ({ deadline }, _reply, _payload, done) => {
     clearTimeout(deadline?.timer);
     done();

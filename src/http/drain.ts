@@ -8,13 +8,13 @@ declare module 'fastify' {
   }
 }
 
-/** How the server leaves: first it is not ready any more but answers everybody, then it closes. */
+/** How the server stops: first it reports that it is not ready but answers everybody, then it closes. */
 interface Drain {
-  /** From now on `/readyz` is a 503 and every answer closes its connection, so that callers move on. */
+  /** From now on `/readyz` answers 503 and every answer closes its connection, so that callers go elsewhere. */
   begin(): void;
-  /** A hook for routes that turn callers away from then on. */
+  /** A hook that refuses requests from then on. */
   refuse(request: unknown, reply: unknown, done: (refusal?: Error) => void): void;
-  /** Stops listening and closes what is idle; destroys after `withinMs` what is left. Ends with the last connection. */
+  /** Stops listening and closes idle connections; destroys the others after `withinMs`. Resolves when all are closed. */
   finish(withinMs: number): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ const STOPPING = { message: 'The service is stopping.', quiet: true };
 
 export const prepareDrain = (app: FastifyInstance): void => {
   const open = new Set<Socket>();
-  // Connections on which nobody has asked anything. Node counts these as requests, not as idle.
+  // Connections without a request so far. Node does not count them as idle.
   const silent = new Set<Socket>();
-  let begun = false;
+  let isDraining = false;
 
   app.server.on('connection', (socket) => {
     open.add(socket);
@@ -38,7 +38,7 @@ export const prepareDrain = (app: FastifyInstance): void => {
   app.server.on('request', ({ socket }) => silent.delete(socket));
 
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (begun) reply.header('connection', 'close');
+    if (isDraining) reply.header('connection', 'close');
     done();
   });
 
@@ -47,9 +47,9 @@ export const prepareDrain = (app: FastifyInstance): void => {
     for (const socket of silent) socket.destroy();
   };
   app.addHook('preClose', (done) => {
-    begun = true;
+    isDraining = true;
     closeIdle();
-    // Again and again: an answer that began before the stop still says keep-alive, and leaves an idle connection behind.
+    // Repeatedly: an answer that began before the stop said keep-alive, and leaves an idle connection behind.
     const sweep = setInterval(closeIdle, SWEEP_MS).unref();
     app.server.once('close', () => clearInterval(sweep));
     done();
@@ -57,10 +57,10 @@ export const prepareDrain = (app: FastifyInstance): void => {
 
   app.decorate('drain', {
     begin() {
-      begun = true;
+      isDraining = true;
     },
     refuse(_request, _reply, done) {
-      done(begun ? new ServiceError('UNAVAILABLE', STOPPING) : undefined);
+      done(isDraining ? new ServiceError('UNAVAILABLE', STOPPING) : undefined);
     },
     async finish(withinMs) {
       const cut = setTimeout(() => {

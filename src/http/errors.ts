@@ -10,8 +10,8 @@ import { newId } from '../ids.ts';
 import { closeSoon } from './connections.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
-/** Codes that say more than the status does; the others stay out of the body. */
-const TOLD: ReadonlySet<RefusalCode> = new Set([
+/** Codes that say more than the status. Only these appear in the body. */
+const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'CROSS_SITE',
   'ADMIN_REQUIRED',
   'PLAN_REQUIRED',
@@ -28,7 +28,7 @@ const TOLD: ReadonlySet<RefusalCode> = new Set([
   'LAST_ADMIN',
 ]);
 
-/** What Fastify itself refuses, in our words. */
+/** Fastify's own errors, as ours. */
 const FASTIFY_REFUSALS: Record<string, RefusalCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
@@ -36,7 +36,7 @@ const FASTIFY_REFUSALS: Record<string, RefusalCode> = {
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
 };
 
-/** Every 503 says when to come back. */
+/** Every 503 says when to try again. */
 const RETRY_AFTER_UNAVAILABLE_S = '2';
 
 const serviceErrorFrom = (error: unknown): ServiceError => {
@@ -54,7 +54,7 @@ export const errorBody = (error: ServiceError, requestId: string): ErrorBody => 
     statusCode: status,
     error: STATUS_CODES[status] ?? 'Error',
     message: error.faults ? error.faults.map((fault) => fault.message) : error.message,
-    ...(TOLD.has(error.code) ? { code: error.code } : {}),
+    ...(CODES_IN_BODY.has(error.code) ? { code: error.code } : {}),
     ...(error.faults ? { errors: error.faults } : {}),
     requestId,
   };
@@ -67,7 +67,7 @@ export const noRoute = (): never => {
 
 /** The one place where an error becomes an answer. */
 export const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-  // A caller who hangs up in the middle of a body is no fault of ours, and hears no answer.
+  // A caller who hung up in the middle of a body gets no answer, and it is not our fault: do not log it.
   const hungUp = request.raw.destroyed && !request.raw.complete;
   const refusal = hungUp ? new ServiceError('BAD_REQUEST') : serviceErrorFrom(error);
   const { status } = REFUSALS[refusal.code];
@@ -83,7 +83,7 @@ const PARSER_REFUSALS: Record<string, RefusalCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
 };
 
-/** For bytes that are not HTTP, and for requests that never end: there is no request yet, only a socket to answer on. */
+/** For bytes that are not HTTP, and for requests that never end. There is no request yet, only a socket. */
 export const answerParserError = (error: Error & { code?: string }, socket: Socket, log: Logger): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const requestId = newId(Date.now());

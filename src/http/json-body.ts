@@ -5,7 +5,7 @@ export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Where the string that begins at `start` ends: at the first quote behind an even number of backslashes. */
+/** Where the string that begins at `start` ends: at the first quote after an even number of backslashes. */
 const endOfString = (json: string, start: number): number => {
   let end = start;
   let slashes = 1;
@@ -18,8 +18,8 @@ const endOfString = (json: string, start: number): number => {
 };
 
 /**
- * The first key that an object holds twice, in a text that is known to be JSON. Parsers disagree on which of the two counts, so
- * neither is taken.
+ * The first key that occurs twice in one object, in a text that is known to be JSON. Parsers disagree on which of the two
+ * counts, so we accept neither.
  */
 const repeatedKey = (json: string): string | null => {
   const open: (Set<string> | null)[] = [];
@@ -43,7 +43,7 @@ const repeatedKey = (json: string): string | null => {
   return null;
 };
 
-/** Where the parser stopped, without the piece of the body that V8 would quote. */
+/** Where the parser stopped, without the part of the body that V8 quotes. */
 const placeOf = (error: unknown): string => {
   const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(String(error));
   return place ? ` ${place[0]}` : '';
@@ -74,8 +74,8 @@ const parseJson = (bytes: Buffer): unknown => {
 
 const COMPRESSED = { message: 'Send the body uncompressed: no Content-Encoding is taken.' };
 
-/** JSON is the only body taken; no bytes at all are no body, whatever the header says. */
-export const takeJsonBodies = (app: FastifyInstance): void => {
+/** Accepts only JSON bodies. An empty body counts as none, whatever the header says. */
+export const acceptJsonBodies = (app: FastifyInstance): void => {
   app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
     const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
     done(isPlain ? null : new ServiceError('UNSUPPORTED_MEDIA_TYPE', COMPRESSED));

@@ -3,19 +3,19 @@ import { ServiceError } from '../errors.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Runs `register`, then answers 405 wherever an address it made is called with a method it does not take. */
-export const refusingOtherMethods = (app: FastifyInstance, register: () => void): void => {
-  const taken = new Map<string, Set<string>>();
-  let collecting = true;
+/** Runs `register`, then answers 405 when an address it registered is called with another method. */
+export const refuseOtherMethods = (app: FastifyInstance, register: () => void): void => {
+  const methodsByUrl = new Map<string, Set<string>>();
+  let isCollecting = true;
   app.addHook('onRoute', ({ method, url }) => {
-    if (!collecting) return;
-    const methods = taken.get(url) ?? new Set();
+    if (!isCollecting) return;
+    const methods = methodsByUrl.get(url) ?? new Set();
     for (const each of [method].flat()) methods.add(each);
-    taken.set(url, methods);
+    methodsByUrl.set(url, methods);
   });
   register();
-  collecting = false;
-  for (const [url, methods] of taken) {
+  isCollecting = false;
+  for (const [url, methods] of methodsByUrl) {
     const allow = [...methods].join(', ');
     app.route({
       method: METHODS.filter((method) => !methods.has(method)),

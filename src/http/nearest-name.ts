@@ -1,10 +1,10 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** The known name that was probably meant: by its spelling, or because it has the same words in it. */
+/** The known name that was probably meant: one spelt alike, or one made of the same words. */
 export const nearest = (name: string, known: string[]): string | null =>
   nearestBySpelling(name, known) ?? nearestByWords(name, known);
 
-/** At most a third of its letters away. */
+/** At most a third of the letters differ. */
 const nearestBySpelling = (name: string, known: string[]): string | null => {
   if (known.length === 0) return null;
   const guess = closest(name, known);
@@ -20,17 +20,17 @@ const wordsOf = (name: string): string[] =>
     .split(/[^a-z]+/)
     .filter(Boolean);
 
-/** `email` means `customerEmail`: one holds all words of the other. The name that has fewest words beyond comes first. */
+/** `email` means `customerEmail`: one contains all words of the other. Prefers the name with the fewest other words. */
 const nearestByWords = (name: string, known: string[]): string | null => {
-  const asked = wordsOf(name);
+  const given = wordsOf(name);
   const guesses = known
     .map((each) => ({ each, words: wordsOf(each) }))
     .filter(({ words }) => {
-      const [short, long] = words.length < asked.length ? [words, asked] : [asked, words];
+      const [short, long] = words.length < given.length ? [words, given] : [given, words];
       return short.length > 0 && short.every((word) => long.includes(word));
     })
     .sort(
-      (one, other) => Math.abs(one.words.length - asked.length) - Math.abs(other.words.length - asked.length),
+      (one, other) => Math.abs(one.words.length - given.length) - Math.abs(other.words.length - given.length),
     );
   return guesses[0]?.each ?? null;
 };

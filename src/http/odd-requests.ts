@@ -3,9 +3,9 @@ import { REFUSALS, ServiceError } from '../errors.ts';
 import { errorBody } from './errors.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 
-// What Node would answer by itself, with an empty body, is answered here like everything else.
+// Requests that Node would answer itself, with an empty body. Here they get the usual error body.
 
-/** A path that cannot be decoded names nothing; its percent signs are taken as they stand, and it goes the way of every path. */
+/** A path that cannot be decoded: its percent signs are taken literally, so that it ends as a normal 404. */
 export const decodable = (url: string): string => {
   if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');
@@ -17,7 +17,7 @@ export const decodable = (url: string): string => {
   }
 };
 
-/** How often a header is there. Node takes the first and forgets the others; a proxy before us may have looked at another one. */
+/** How often a header was sent. Node keeps the first; a proxy in front of us may have used another one. */
 export const countOf = (name: string, rawHeaders: string[]): number => {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2)

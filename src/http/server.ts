@@ -7,7 +7,7 @@ import { keepDeadlines } from './deadline.ts';
 import { prepareDrain } from './drain.ts';
 import { answerError, answerParserError } from './errors.ts';
 import { ignoreForwardedPorts } from './forwarded-for.ts';
-import { BODY_LIMIT_BYTES, takeJsonBodies } from './json-body.ts';
+import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
 import { type Observation, observeRequests } from './observe.ts';
 import { answerOddRequests, decodable } from './odd-requests.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
@@ -59,7 +59,7 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   app.setSerializerCompiler(() => JSON.stringify);
   prepareDrain(app);
   limitConnections(app);
-  takeJsonBodies(app);
+  acceptJsonBodies(app);
   observeRequests(app, parts);
   keepDeadlines(app);
   ignoreForwardedPorts(app);

@@ -6,9 +6,9 @@ import { nearest } from './nearest-name.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
-/** A hostile body can be wrong in tens of thousands of places; nobody reads beyond these. */
-const MOST_FAULTS = 100;
-const NAME_SHOWN = 64;
+/** A hostile body can have tens of thousands of faults; nobody reads more than these. */
+const MAX_FAULTS = 100;
+const MAX_NAME_LENGTH = 64;
 
 interface Schemas {
   body?: z.ZodType;
@@ -16,26 +16,26 @@ interface Schemas {
   headers?: z.ZodObject;
 }
 
-/** Checks all parts of a request and puts the cleaned values in their place, or refuses with every fault at once. */
+/** Validates all parts of a request and replaces them with the parsed values, or refuses with all faults at once. */
 const validate = (request: FastifyRequest): void => {
   const { body, querystring, headers } = (request.routeOptions.schema ?? {}) as Schemas;
   const faults: FieldFault[] = [];
-  const check = (schema: z.ZodType, value: unknown, whole: string): unknown => {
+  const check = (schema: z.ZodType, value: unknown, part: string): unknown => {
     const result = schema.safeParse(value, { reportInput: true });
     if (result.success) return result.data;
     for (const issue of result.error.issues) {
-      if (faults.length > MOST_FAULTS) break;
-      faults.push(...faultsOf(issue, schema, whole));
+      if (faults.length > MAX_FAULTS) break;
+      faults.push(...faultsOf(issue, schema, part));
     }
     return value;
   };
 
   if (headers) check(headers, sentHeaders(request, headers), 'headers');
-  // A route that names no query takes none.
+  // A route without a query schema takes no parameters.
   request.query = check(querystring ?? NO_QUERY, { ...(request.query as object) }, 'query');
   if (body) request.body = check(body, request.body === undefined ? {} : request.body, 'body');
 
-  if (faults.length > 0) throw new ServiceError('VALIDATION', { faults: faults.slice(0, MOST_FAULTS) });
+  if (faults.length > 0) throw new ServiceError('VALIDATION', { faults: faults.slice(0, MAX_FAULTS) });
 };
 
 export const validationGate = (
@@ -54,25 +54,25 @@ export const validationGate = (
 
 const NO_QUERY = z.strictObject({});
 
-/** The headers a route names, in its own spelling: on the wire their case means nothing. */
+/** The headers that a route names, spelt as in its schema: on the wire their case does not matter. */
 const sentHeaders = (request: FastifyRequest, schema: z.ZodObject): Record<string, unknown> =>
   Object.fromEntries(Object.keys(schema.shape).map((name) => [name, request.headers[name.toLowerCase()]]));
 
-const faultsOf = (issue: Issue, root: z.ZodType, whole: string): FieldFault[] => {
-  const field = issue.path.map(String).join('.') || whole;
+const faultsOf = (issue: Issue, root: z.ZodType, part: string): FieldFault[] => {
+  const field = issue.path.map(String).join('.') || part;
   if (issue.code !== 'unrecognized_keys') {
     const { rule, says } = sentenceOf(issue);
     return [{ field, rule, message: `${field} ${says}` }];
   }
   const known = fieldsAt(root, issue.path);
-  return issue.keys.slice(0, MOST_FAULTS).map((key) => {
-    const shown = key.slice(0, NAME_SHOWN);
+  return issue.keys.slice(0, MAX_FAULTS).map((key) => {
+    const shown = key.slice(0, MAX_NAME_LENGTH);
     const name = [...issue.path.map(String), shown].join('.');
     const guess = nearest(shown, known);
     return {
       field: name,
       rule: 'unknown',
-      message: `${name} is not a known ${whole === 'query' ? 'parameter' : 'field'}${guess ? `: did you mean ${guess}?` : ''}`,
+      message: `${name} is not a known ${part === 'query' ? 'parameter' : 'field'}${guess ? `: did you mean ${guess}?` : ''}`,
     };
   });
 };
@@ -86,7 +86,7 @@ const TYPE_WORDS: Record<string, string> = {
   array: 'an array',
 };
 
-/** One sentence a rule. What was sent is never repeated: it may be a customer's. */
+/** One sentence per rule. It never repeats what was sent: that may be a customer's data. */
 const sentenceOf = (issue: Issue): { rule: string; says: string } => {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
     return { rule: 'required', says: 'is required' };
@@ -120,7 +120,7 @@ const FORMATS: Record<string, string> = {
   datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',
 };
 
-/** The names an object at this place may have, looking through "optional", "nullable" and "default". */
+/** The field names that an object at this path may have, ignoring "optional", "nullable" and "default". */
 const fieldsAt = (root: z.ZodType, path: PropertyKey[]): string[] => {
   let schema: unknown = unwrap(root);
   for (const step of path) {

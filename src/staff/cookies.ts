@@ -6,10 +6,10 @@ export const SESSION_COOKIE = 'handback_session';
 const DEVICE_COOKIE = 'handback_device';
 const DEVICE_KEPT_S = 365 * 24 * 60 * 60;
 
-interface Carrier {
+interface CookieRequest {
   cookies: Record<string, string | undefined>;
 }
-interface Setter {
+interface CookieReply {
   setCookie(name: string, value: string, options: CookieSerializeOptions): unknown;
   clearCookie(name: string, options: CookieSerializeOptions): unknown;
 }
@@ -22,19 +22,19 @@ const attributes = ({ publicUrl }: Pick<Config, 'publicUrl'>): CookieSerializeOp
   secure: publicUrl.startsWith('https:'),
 });
 
-export const sessionTokenOf = ({ cookies }: Carrier): string | undefined => cookies[SESSION_COOKIE];
+export const sessionTokenOf = ({ cookies }: CookieRequest): string | undefined => cookies[SESSION_COOKIE];
 
 /** Says who signed in with this browser before. It outlives sessions, and gives access to nothing. */
-export const deviceOf = ({ cookies }: Carrier): string | undefined => cookies[DEVICE_COOKIE];
+export const deviceOf = ({ cookies }: CookieRequest): string | undefined => cookies[DEVICE_COOKIE];
 
-export const setSessionCookie = (config: Config, reply: Setter, token: string): void => {
+export const setSessionCookie = (config: Config, reply: CookieReply, token: string): void => {
   reply.setCookie(SESSION_COOKIE, token, { ...attributes(config), maxAge: SESSION_MS / 1000 });
 };
 
-export const clearSessionCookie = (config: Config, reply: Setter): void => {
+export const clearSessionCookie = (config: Config, reply: CookieReply): void => {
   reply.clearCookie(SESSION_COOKIE, attributes(config));
 };
 
-export const setDeviceCookie = (config: Config, reply: Setter, device: string): void => {
+export const setDeviceCookie = (config: Config, reply: CookieReply, device: string): void => {
   reply.setCookie(DEVICE_COOKIE, device, { ...attributes(config), maxAge: DEVICE_KEPT_S });
 };

@@ -2,7 +2,7 @@ import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import type { ApiDescription } from '../../http/openapi/document.ts';
 import { SESSION_COOKIE } from '../../staff/cookies.ts';
 
-/** What the admin app's own API tells of itself. */
+/** What the document of the admin API says beyond its routes. */
 export const ADMIN_API: ApiDescription = {
   basePath: ADMIN_BASE_PATH,
   decorator: 'adminSwagger',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../../contract/webhook-event.ts';
 import type { Json } from '../../http/openapi/json.ts';
 
-/** The events a client's webhook URL receives, from the same schemas that build them. */
+/** Adds the events that a client's webhook URL receives, from the same schemas that build them. */
 export const withEvents = (document: Json): Json => ({
   ...document,
   webhooks: Object.fromEntries(
@@ -13,7 +13,7 @@ export const withEvents = (document: Json): Json => ({
           operationId: name.replace('.', '_'),
           tags: ['Events'],
           summary: name,
-          description: EVENT_WORDS[name as WebhookEventName],
+          description: EVENT_DESCRIPTIONS[name as WebhookEventName],
           security: [],
           parameters: EVENT_HEADERS,
           requestBody: {
@@ -42,7 +42,7 @@ export const withEvents = (document: Json): Json => ({
   ),
 });
 
-/** The whole resource where the event carries it, else the event's own few fields. */
+/** The whole resource if the event carries it, else the few fields of the event itself. */
 const dataSchema = (schema: z.ZodType): Json => {
   const id = z.globalRegistry.get(schema)?.id;
   if (id) return { $ref: `#/components/schemas/${id}` };
@@ -50,7 +50,7 @@ const dataSchema = (schema: z.ZodType): Json => {
   return plain;
 };
 
-const EVENT_WORDS: Record<WebhookEventName, string> = {
+const EVENT_DESCRIPTIONS: Record<WebhookEventName, string> = {
   'offline_repair.created': 'An offline repair was created through the API. `data` is the whole repair.',
   'offline_repair.tracking_uploaded': 'Return tracking was lodged.',
   'offline_repair.status_changed': 'The repair moved between lifecycle stages.',

@@ -3,7 +3,7 @@ import type { ApiDescription } from '../../http/openapi/document.ts';
 import { withEvents } from './events.ts';
 import { GUIDE } from './guide.ts';
 
-/** What the external API tells of itself. */
+/** What the document of the external API says beyond its routes. */
 export const EXTERNAL_API: ApiDescription = {
   basePath: BASE_PATH,
   decorator: 'swagger',

@@ -1,24 +1,24 @@
 import { STATUS_CODES } from 'node:http';
 import type { Json } from './json.ts';
 
-/** What the answers of all operations of an API have in common. */
+/** What the answers of all operations of an API share. */
 export interface Answers {
   /** Headers of every answer, and those of single statuses. */
   always: HeaderName[];
   byStatus: Record<string, HeaderName[]>;
-  /** Instead of the routes' own words, where another API has the same routes. */
+  /** Replaces the routes' own descriptions, since two APIs share routes. */
   refused?: Record<string, string>;
   /** An example of each refusal. */
   examples: Record<string, object>;
 }
 
-/** Headers, words and examples that are the same for all operations are added here once. */
+/** Adds the headers, descriptions and examples that all operations share. */
 export const withAnswers = (document: Json, answers: Answers): Json => {
   const { components, paths } = document;
   components.headers = headersOf(answers);
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path as object)) as Json[]) {
     if (operation.requestBody)
-      operation.requestBody.required = isNeeded(operation.requestBody, components.schemas);
+      operation.requestBody.required = isBodyRequired(operation.requestBody, components.schemas);
     for (const [status, response] of Object.entries(operation.responses) as [string, Json][]) {
       const names = [...answers.always, ...(answers.byStatus[status] ?? [])];
       response.headers = Object.fromEntries(
@@ -32,8 +32,8 @@ export const withAnswers = (document: Json, answers: Answers): Json => {
   return document;
 };
 
-/** A body may be left out where none of its fields is required. */
-const isNeeded = (requestBody: Json, schemas: Json): boolean => {
+/** A body without required fields may be left out. */
+const isBodyRequired = (requestBody: Json, schemas: Json): boolean => {
   const name = requestBody.content['application/json'].schema.$ref.split('/').at(-1);
   return (schemas[name].required ?? []).length > 0;
 };

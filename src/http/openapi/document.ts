@@ -12,10 +12,10 @@ declare module 'fastify' {
   }
 }
 
-/** What an API tells of itself beyond what its routes do. */
+/** What an API's document says beyond its routes. */
 export interface ApiDescription {
   basePath: string;
-  /** The function of the app that gives the document. */
+  /** The name of the app's function that returns the document. */
   decorator: 'swagger' | 'adminSwagger';
   title: string;
   summary: string;
@@ -24,11 +24,11 @@ export interface ApiDescription {
   securitySchemes: Record<string, Json>;
   security: Record<string, string[]>[];
   answers: Answers;
-  /** A last step, for what no route tells of. */
+  /** A last step, for what no route describes. */
   complete?: (document: Json) => Json;
 }
 
-/** A schema may name its own JSON form under `override`, where its input is text but means a number or a time. */
+/** A schema may state its JSON form under `override`, where its input is text that means a number or a time. */
 const zodToJsonConfig = {
   override: ({ jsonSchema }: { jsonSchema: Json }) => {
     const { override, description, examples } = jsonSchema;
@@ -66,7 +66,7 @@ export const describeApi = async (
   });
 };
 
-/** The document at /openapi.json, for everybody; written out once, since it is large and never changes. */
+/** Serves the document at /openapi.json to everybody. It is large and never changes, so it is serialised once. */
 export const serveDocument = (
   app: FastifyInstance,
   read: () => object,

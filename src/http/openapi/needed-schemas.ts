@@ -1,8 +1,8 @@
 import type { Json } from './json.ts';
 
 /**
- * The library lists every schema twice, as `X` for answers and `XInput` for bodies. Only what the paths lead to is kept,
- * and a body whose twin is not needed takes the plain name.
+ * The library lists every schema twice, as `X` for answers and `XInput` for bodies. This keeps only the schemas that the
+ * paths use, and renames `XInput` to `X` where `X` itself is not used.
  */
 export const withNeededSchemas = (document: Json): Json => {
   const { schemas } = document.components;

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** The app as routes see it: their types come from their schemas. */
+/** The app as routes see it: request types come from the schemas. */
 export type ApiApp = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -28,7 +28,7 @@ export const answer = <Schema extends z.ZodType>(description: string, schema: Sc
 /** An answer without a body. */
 export const nothing = (description: string) => z.null().meta({ description });
 
-/** What each refusal means to an integrator. */
+/** What each refusal means, for integrators. */
 const REFUSED: Record<number, string> = {
   400: 'The request is not valid. `message` lists every fault, `errors` the same in parts; nothing was changed.',
   401: 'The API key is missing, unknown or revoked, or two different keys were sent.',
