@@ -7,7 +7,7 @@ import { sealWebhookSecret } from '../webhooks/secret.ts';
 import { hashOfKey, newApiKey, newWebhookSecret } from './api-key.ts';
 import { type ApiClient, insertClient, lockClient, updateClient } from './store.ts';
 
-/** A new client with its key and webhook secret: the only time either is shown. */
+/** A new client with its key and webhook secret. Both are shown only this once. */
 export interface NewApiClient extends ApiClient {
   apiKey: string;
   webhookSecret: string;
@@ -63,7 +63,7 @@ export const changeClient = (
     return after;
   });
 
-/** For good, from the next request on; revoking again changes nothing. */
+/** Revokes a client for good, from its next request on. Revoking it again changes nothing. */
 export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Promise<ApiClient> =>
   ctx.db.transaction().execute(async (trx) => {
     const before = (await lockClient(trx, client.id)) ?? client;

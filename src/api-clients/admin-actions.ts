@@ -10,7 +10,7 @@ import { enqueueTest } from '../webhooks/outbox.ts';
 import { changeClient, createClient, revokeClient } from './actions.ts';
 import { type ApiClient, findClient, listClients } from './store.ts';
 
-// What a shop's Admin does with its own clients.
+// What an Admin does with the API clients of their own shop.
 
 const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 
@@ -23,7 +23,7 @@ const viewClient = (client: ApiClient): ApiClientView => ({
   createdAt: instant(client.createdAt),
 });
 
-/** The shop's own client; anybody else's does not exist. */
+/** A client of the caller's shop. Another shop's client is a 404. */
 const ownClient = async (ctx: Context, { shop }: Caller, id: string): Promise<ApiClient> => {
   const client = isId(id) ? await findClient(ctx.db, id) : null;
   if (client?.shopId !== shop.id) throw new ServiceError('NO_CLIENT');
@@ -72,7 +72,7 @@ export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) 
 export const listOwnDeliveries = async (ctx: Context, caller: Caller, id: string, query: DeliveryQuery) =>
   listDeliveries(ctx, caller.shop.id, (await ownClient(ctx, caller, id)).id, query);
 
-/** Sends an event that is about no RMA; it is delivered, retried and shown like any other. */
+/** Sends an event without an RMA. It is delivered, retried and shown like any other. */
 export const sendTestEvent = async (ctx: Context, caller: Caller, id: string) => {
   const client = await ownClient(ctx, caller, id);
   if (client.revokedAt !== null || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');

@@ -3,7 +3,7 @@ import { sha256 } from '../secrets.ts';
 
 const KEY_PREFIX = 'handback_ext_';
 const SECRET_PREFIX = 'whsec_';
-/** 192 random bits: beyond guessing, so a plain SHA-256 protects them at rest. */
+/** 192 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const RANDOM_BYTES = 24;
 const KEY = new RegExp(`^${KEY_PREFIX}[0-9a-f]{${RANDOM_BYTES * 2}}$`);
 

@@ -6,7 +6,7 @@ import { blank } from '../db/known-statements.ts';
 import type { ApiClientTable, Row } from '../db/tables.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
-/** A client as the shop may see it: no hash, no secret. */
+/** A client without its key hash and secret. */
 export interface ApiClient {
   id: string;
   shopId: string;
@@ -56,7 +56,7 @@ export const findClient = async (db: Db, id: string): Promise<ApiClient | null> 
   return row ? clientFrom(row) : null;
 };
 
-/** As it stands now, held until the transaction ends. */
+/** Reads and locks a client until the transaction ends. */
 export const lockClient = async (trx: Trx, id: string): Promise<ApiClient | null> => {
   const row = await one(trx, id).forUpdate().executeTakeFirst();
   return row ? clientFrom(row) : null;
@@ -78,7 +78,7 @@ export interface KeyHolder {
   shop: Shop;
 }
 
-/** The active clients behind keys, and their shops: asked anew for every request, so a revoked key is dead at once. */
+/** The active clients with these keys, and their shops. Read for every request, so that a revoked key fails at once. */
 export const findByKeyHashes = async (
   { reads, oneOf, known }: Pick<Base, 'reads' | 'oneOf' | 'known'>,
   hashes: string[],
@@ -121,7 +121,7 @@ export const findByKeyHashes = async (
   return hashes.map((hash) => holders.get(hash) ?? null);
 };
 
-/** One that somebody else is just noting is passed over. */
+/** Writes `last_used_at`. Skips rows that another process is writing right now. */
 export const touchClients = async (
   { db, oneOf }: Pick<Base, 'db' | 'oneOf'>,
   ids: string[],

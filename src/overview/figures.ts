@@ -15,7 +15,7 @@ import type { RmaTableName } from '../rma/visibility.ts';
 import { monthUsed } from '../shops/allowance.ts';
 import type { Shop } from '../shops/plans.ts';
 
-// The figures of a shop's first page, each worked out by the database from an index.
+// The figures on the admin app's first page. The database computes each from an index.
 
 const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 30;
@@ -29,7 +29,7 @@ const KINDS = {
 const openStatuses = (table: RmaTableName): string[] =>
   KINDS[table].statuses.filter((status) => !(ENDED_STATUSES[table] as readonly string[]).includes(status));
 
-/** How many are open in each step of age: one pass over the open part of the index of statuses. */
+/** Counts open RMAs by age, in one pass over the open part of the status index. */
 const countOpenByAge = async (db: Db, table: RmaTableName, shopId: string, nowMs: number) => {
   const stepOf = AGE_STEPS_DAYS.reduceRight(
     (otherwise, days, step) =>
@@ -83,7 +83,7 @@ const createdPerDay = async (
   return new Map(rows.map(({ day, count }) => [day, count]));
 };
 
-/** The oldest of each open status, from its index; the oldest of those are the oldest of all. */
+/** The oldest RMAs of each open status, from its index. The oldest of all are among them. */
 const openLongest = async (db: Db, table: RmaTableName, shopId: string): Promise<Overview['openLongest']> => {
   const lists = await Promise.all(
     openStatuses(table).map((status) =>

@@ -6,13 +6,13 @@ import { ReaderGone, streamOf } from './page-stream.ts';
 import { longestText, type Sized, SLICE_BYTES, type Slice, slicesOf } from './row-size.ts';
 import type { LargeAnswer } from './turns.ts';
 
-/** What rows a list is made of, and how they are shown. */
+/** The rows of a list, and how they are shown. */
 export interface ListSource<Row, Item, Key> {
-  /** What the log calls it. */
+  /** The list's name in the log. */
   name: string;
   view(row: Row): Item;
   keyOf(row: Row): Key;
-  /** Rows with all of their texts, in any order. Those that are gone may be missing. */
+  /** Rows with all of their texts, in any order. Deleted rows may be missing. */
   readWhole(keys: Key[]): Promise<Row[]>;
 }
 
@@ -23,7 +23,7 @@ export interface FoundPage<Row> {
 
 export type PageAnswer<Item> = ReturnType<typeof listEnvelope<Item>> | Readable;
 
-/** A page as it is answered: at once where it is small, otherwise as a stream of JSON that is read slice by slice. */
+/** Answers a page: a small one at once, a large one as a stream of JSON that is read slice by slice. */
 export const answerPage = async <Row extends object, Item, Key>(
   ctx: Context,
   shopId: string,
@@ -56,7 +56,7 @@ const isSmall = (rows: readonly Sized<unknown>[], limit: number): boolean => {
   return bytes <= SLICE_BYTES;
 };
 
-/** One bad row is one failed row: it is left out and named in the log, and the others are shown. */
+/** A row that cannot be shown is left out and logged; the others are shown. */
 const viewAll = <Row extends object, Item, Key>(
   { log }: Context,
   { name, view, keyOf }: ListSource<Row, Item, Key>,
@@ -90,7 +90,7 @@ const itemsOf = async <Row extends object, Item, Key>(
   );
 };
 
-/** The same text as the envelope with all of its items. The first piece is made before anything is sent. */
+/** Streams the same text as the envelope with all of its items. The first piece is ready before anything is sent. */
 const streamPage = async <Row extends object, Item, Key>(
   ctx: Context,
   source: ListSource<Row, Item, Key>,
@@ -110,7 +110,7 @@ const streamPage = async <Row extends object, Item, Key>(
     const slice = slices.shift();
     if (!slice) return null;
     return answer.slice(async () => {
-      // Whoever hung up while waiting costs no more.
+      // The reader hung up while this slice waited: read nothing for them.
       if (isOver) return null;
       const text = write(await itemsOf(ctx, source, slice));
       const tail = slices.length === 0 ? `],${JSON.stringify(rest).slice(1)}` : '';

@@ -1,35 +1,35 @@
 import { Readable } from 'node:stream';
 
-/** A reader who takes nothing for so long is given up: what is held for them is memory. */
-const LONGEST_SILENCE_MS = 60_000;
+/** A reader who takes nothing for this long is cut off: what is held for them costs memory. */
+const MAX_SILENCE_MS = 60_000;
 
-/** Nobody's fault but the reader's. */
+/** The reader stopped reading: not our fault. */
 export class ReaderGone extends Error {}
 
 interface Pieces {
-  /** The next piece, or null after the last. Asked for only when the reader has taken the one before. */
+  /** The next piece, or null after the last. Called only once the reader has taken the piece before. */
   next(): Promise<Buffer | null>;
-  /** Called once, when the last piece was taken or the reader has gone. */
+  /** Called once, when the last piece was taken or the reader is gone. */
   end(): void;
-  /** Told why an answer was broken off after its head was sent. */
+  /** Called with the reason when an answer is broken off after its headers were sent. */
   onBroken(error: unknown): void;
 }
 
-/** A stream that holds one piece at most. Where a piece fails it is destroyed, so that no answer looks whole and is not. */
+/** A stream that holds one piece at most. If a piece fails, the stream is destroyed, so that no cut-off answer looks complete. */
 export const streamOf = (
   first: Buffer,
   { next, end, onBroken }: Pieces,
-  longestSilenceMs = LONGEST_SILENCE_MS,
+  maxSilenceMs = MAX_SILENCE_MS,
 ): Readable => {
   let ready: Buffer | null = first;
-  const giveUp = () => breakOff(new ReaderGone('the reader takes nothing'));
-  let silence = setTimeout(() => giveUp(), longestSilenceMs).unref();
+  const cutOff = () => breakOff(new ReaderGone('the reader takes nothing'));
+  let silence = setTimeout(() => cutOff(), maxSilenceMs).unref();
   const stream = new Readable({
-    // With any other mark Node would ask for a piece ahead.
+    // With any other value Node would read a piece ahead.
     highWaterMark: 0,
     read() {
       clearTimeout(silence);
-      void give();
+      void sendNext();
     },
     destroy(error, done) {
       clearTimeout(silence);
@@ -42,12 +42,12 @@ export const streamOf = (
     onBroken(error);
     stream.destroy(new Error('the answer was broken off'));
   };
-  const give = async (): Promise<void> => {
+  const sendNext = async (): Promise<void> => {
     try {
       const piece = ready ?? (await next());
       ready = null;
       if (stream.destroyed) return;
-      silence = setTimeout(giveUp, longestSilenceMs).unref();
+      silence = setTimeout(cutOff, maxSilenceMs).unref();
       stream.push(piece);
     } catch (error) {
       breakOff(error);

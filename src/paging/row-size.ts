@@ -1,31 +1,31 @@
 import { type AliasedRawBuilder, type RawBuilder, sql } from 'kysely';
 
-// Both engines know how long a text is without reading it. So a page is found together with the size of its rows, and
-// texts that are too long for it are left where they are.
+// Both engines know the length of a text without reading it. So a page is read together with the size of its rows, and
+// without texts that are too long for it.
 
-/** A page up to this size is read and answered at once, a larger one slice by slice (decision 96). */
+/** A page up to this size is answered at once, a larger one slice by slice (decision 96). */
 export const SLICE_BYTES = 256 * 1024;
 
 /** A row of a page, with the bytes of its long texts. */
 export type Sized<Row> = Row & { bytes: number };
 
-/** How many bytes each long text may have to come with the page: short enough that a full page stays small. */
+/** The longest text that is read with the page: short enough that a full page stays small. */
 export const longestText = (limit: number): number => Math.floor(SLICE_BYTES / limit);
 
 /**
- * A number of rows to read or to pass over. SQLite prepares a statement anew for every run where a bare parameter stands as
- * its limit, and that takes as long as reading a page.
+ * A value for `limit` or `offset`. With a bare parameter there, SQLite prepares the statement again for every run, and that
+ * takes as long as reading a page.
  */
 export const rowCount = (count: number): RawBuilder<number> => sql<number>`cast(${count} as bigint)`;
 
 /** The columns that a list shows. */
 export interface ListColumns<Column extends string> {
   all: readonly Column[];
-  /** Texts that may have thousands of characters, first the one that may have most. */
+  /** Texts that may have thousands of characters, the longest first. */
   longTexts: readonly [Column, ...Column[]];
   /**
-   * Columns that are stored behind the first long text, which is never null then. SQLite comes to them only by reading its
-   * way through that text, so they are left where it is left.
+   * Columns that are stored after the first long text, which must never be null. SQLite has to read through that text to
+   * reach them, so they are left out whenever it is.
    */
   behindFirst?: readonly Column[];
 }
@@ -35,7 +35,7 @@ type PageColumn<Column extends string> =
   | AliasedRawBuilder<unknown, Column>
   | AliasedRawBuilder<number, 'bytes'>;
 
-/** What a page reads: long texts are null where they are longer than that, and `bytes` is the size of all of them. */
+/** The columns that a page reads: texts over `longest` are null, and `bytes` is the size of all long texts. */
 export const sizedColumns = <Column extends string>(
   { all, longTexts, behindFirst = [] }: ListColumns<Column>,
   longest: number,
@@ -53,18 +53,18 @@ export const sizedColumns = <Column extends string>(
   ];
 };
 
-/** Part of a page; rows are read again by their keys. */
+/** Part of a page. Its missing rows are read by their keys. */
 export interface Slice<Row, Key> {
   keys: Key[];
-  /** Rows that came with all of their texts. */
+  /** Rows that were read with all of their texts. */
   whole: Row[];
-  /** Rows that have to be read again. */
+  /** Keys of the rows that must be read again. */
   missing: Key[];
 }
 
 /**
- * Cuts a page into slices of at most `SLICE_BYTES`, or of one row that is larger. Only the first slice keeps rows: what a
- * slow reader comes to later does not wait in memory.
+ * Cuts a page into slices of at most `SLICE_BYTES`, or of one larger row. Only the first slice keeps its rows: the others
+ * do not wait in memory for a slow reader.
  */
 export const slicesOf = <Row, Key>(
   rows: readonly Sized<Row>[],

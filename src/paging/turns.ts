@@ -2,16 +2,16 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { ServiceError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 
-// Slices of large answers are read and written out one at a time in a process, shop by shop in turn, and leave most of
-// its time to other requests while there are any (decision 97).
+// A process reads and writes slices of large answers one at a time, for each shop in turn. While there are other requests,
+// it leaves most of its time to them (decision 97).
 
-/** How many large answers may be under way at once: each holds one slice in memory, however slowly it is read. */
-const MOST_ANSWERS = { ofShop: 100, inAll: 400 } as const;
-/** How long a slice may wait for its turn. The first one can still be refused politely, so it waits less. */
-const LONGEST_WAIT_MS = { first: 3_500, later: 30_000 } as const;
-/** After a slice, others have the process for so many times as long as it took, within bounds. */
-const REST = { times: 8, mostMs: 100 } as const;
-/** For so long after a request of somebody else began, more of them are expected. */
+/** How many large answers may be in progress at once: each holds one slice in memory, however slow its reader is. */
+const MAX_ANSWERS = { perShop: 100, total: 400 } as const;
+/** How long a slice may wait for its turn. The first can still be refused with a 503, so it waits less. */
+const MAX_WAIT_MS = { first: 3_500, later: 30_000 } as const;
+/** After a slice, large answers pause for this many times as long as the slice took, up to a maximum. */
+const REST = { times: 8, maxMs: 100 } as const;
+/** For this long after another request began, more of them are expected. */
 const OTHERS_EXPECTED_MS = 250;
 
 const busy = () => new ServiceError('UNAVAILABLE');
@@ -26,22 +26,22 @@ interface Waiting {
 export interface LargeAnswer {
   /** Runs the work for the next slice when it is this answer's turn. */
   slice<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** To be called once, when the answer is over, however it ended. */
+  /** Call once when the answer is over, however it ended. */
   end(): void;
 }
 
-/** Counts the answers under way, and refuses those that are too many. */
+/** Counts the answers in progress, and refuses further ones at the limit. */
 const countedAnswers = () => {
   const ofShop = new Map<string, number>();
   let all = 0;
   let begun = 0;
   return {
     all: () => all,
-    /** How many there were so far. */
+    /** How many have begun so far. */
     begun: () => begun,
     begin(shopId: string): void {
       const own = ofShop.get(shopId) ?? 0;
-      if (all >= MOST_ANSWERS.inAll || own >= MOST_ANSWERS.ofShop) throw busy();
+      if (all >= MAX_ANSWERS.total || own >= MAX_ANSWERS.perShop) throw busy();
       ofShop.set(shopId, own + 1);
       all += 1;
       begun += 1;
@@ -55,12 +55,12 @@ const countedAnswers = () => {
   };
 };
 
-/** Runs work one after another, of each shop one in turn; `rest` is waited for after each, with the time it took. */
+/** Runs work one at a time, for each shop in turn. After each piece of work it awaits `rest`, with the time the work took. */
 const shopByShop = (rest: (tookMs: number) => Promise<void>) => {
   const waiting = new Map<string, Waiting[]>();
   let isRunning = false;
 
-  /** The first of the shop that is first in line; the shop then goes to the end of the line. */
+  /** Takes the next work of the first shop in line, and moves that shop to the end. */
   const takeNext = (): Waiting | undefined => {
     const [next] = waiting;
     if (!next) return undefined;
@@ -83,10 +83,10 @@ const shopByShop = (rest: (tookMs: number) => Promise<void>) => {
     }
     isRunning = false;
   };
-  return <Result>(shopId: string, longestWaitMs: number, work: () => Promise<Result>): Promise<Result> =>
+  return <Result>(shopId: string, maxWaitMs: number, work: () => Promise<Result>): Promise<Result> =>
     new Promise((resolve, reject) => {
       const own = waiting.get(shopId) ?? [];
-      const expiresAtMs = performance.now() + longestWaitMs;
+      const expiresAtMs = performance.now() + maxWaitMs;
       waiting.set(shopId, [...own, { expiresAtMs, run: () => work().then(resolve, reject), refuse: reject }]);
       void runAll();
     });
@@ -94,7 +94,7 @@ const shopByShop = (rest: (tookMs: number) => Promise<void>) => {
 
 type Requests = Pick<Metrics, 'requestsUnderWay' | 'requestsBegun'>;
 
-/** Whether other requests than large answers are under way, or were a moment ago. */
+/** Whether requests other than large answers are in progress, or were a moment ago. */
 const watchOthers = (
   { requestsUnderWay, requestsBegun }: Requests,
   answers: { all(): number; begun(): number },
@@ -116,16 +116,16 @@ export const fairTurns = (requests: Requests): BeginLargeAnswer => {
   const answers = countedAnswers();
   const areOthersExpected = watchOthers(requests, answers);
   const inTurn = shopByShop(async (tookMs) => {
-    if (areOthersExpected()) await pause(Math.min(tookMs * REST.times, REST.mostMs));
+    if (areOthersExpected()) await pause(Math.min(tookMs * REST.times, REST.maxMs));
     else await nextTurn();
   });
   return (shopId) => {
     answers.begin(shopId);
-    let longestWaitMs: number = LONGEST_WAIT_MS.first;
+    let maxWaitMs: number = MAX_WAIT_MS.first;
     return {
       async slice(work) {
-        const result = await inTurn(shopId, longestWaitMs, work);
-        longestWaitMs = LONGEST_WAIT_MS.later;
+        const result = await inTurn(shopId, maxWaitMs, work);
+        maxWaitMs = MAX_WAIT_MS.later;
         return result;
       },
       end: () => answers.end(shopId),

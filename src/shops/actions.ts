@@ -7,13 +7,13 @@ import { newId } from '../ids.ts';
 import type { Shop } from './plans.ts';
 import { type BillingColumns, insertShop, lockShop, updateShop } from './store.ts';
 
-/** A figure the operator sets; `null` means without end, absent means as before (for a new shop: as the plan says). */
+/** Figures that the operator sets. `null` means unlimited; absent means unchanged (for a new shop: as the plan says). */
 export interface BillingChange {
   allowance?: number | null;
   usageCap?: number | null;
 }
 
-/** Naming a figure also says how the shop is billed. */
+/** Setting a figure also sets how the shop is billed. */
 const billingColumns = ({ allowance, usageCap }: BillingChange): BillingColumns | null => {
   if (allowance !== undefined) return { billing: 'ALLOWANCE', allowance, usage_cap: null };
   if (usageCap !== undefined) return { billing: 'USAGE', allowance: null, usage_cap: usageCap };
@@ -26,8 +26,9 @@ const about = (shop: Shop) => ({
   shopId: shop.id,
   subject: { type: 'SHOP', id: shop.id, name: shop.name } as const,
 });
-/** What the audit log tells of a shop. */
-const told = ({ plan, active, billing }: Shop) => ({
+
+/** What the audit log records of a shop. */
+const auditFields = ({ plan, active, billing }: Shop) => ({
   plan,
   subscription: active ? 'active' : 'inactive',
   billing: billing.kind,
@@ -39,7 +40,7 @@ type NewShop = { name: string; plan: Plan } & BillingChange;
 export const createShop = (ctx: Context, actor: Actor, shop: NewShop): Promise<Shop> =>
   ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
 
-/** The same inside a transaction, for what must come about together with the shop. */
+/** The same inside a transaction, for callers that write more together with the shop. */
 export const addShop = async (
   trx: Trx,
   actor: Actor,
@@ -53,7 +54,7 @@ export const addShop = async (
     createdAt: at,
     ...(billingColumns(billing) ?? AS_THE_PLAN_SAYS),
   });
-  await recordAudit(trx, { ...about(shop), at, actor, action: 'SHOP_CREATED', data: told(shop) });
+  await recordAudit(trx, { ...about(shop), at, actor, action: 'SHOP_CREATED', data: auditFields(shop) });
   return shop;
 };
 
@@ -77,7 +78,12 @@ export const changeShop = (
       ...(billingColumns(billing) ?? {}),
       updated_at: at,
     });
-    const data = changesBetween(told(before), told(after), ['plan', 'subscription', 'billing', 'limit']);
+    const data = changesBetween(auditFields(before), auditFields(after), [
+      'plan',
+      'subscription',
+      'billing',
+      'limit',
+    ]);
     if (data) await recordAudit(trx, { ...about(after), at, actor, action: 'SHOP_CHANGED', data });
     return after;
   });

@@ -7,15 +7,15 @@ import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { LIMIT_REFUSAL, type Shop } from './plans.ts';
 
-/** The calendar month in UTC, in a form that sorts. */
+/** The calendar month in UTC, as text that sorts. */
 const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
 
 export type Counter = Row<'shop_counters'>;
 export type Counters = Map<string, Counter>;
 
 /**
- * The counters of these shops, held until the transaction ends, so that check and count cannot come apart and a creation
- * that fails gives its place back. Those that somebody else holds are waited for, or left out.
+ * Reads and locks the counters of these shops until the transaction ends: nobody else counts between our check and our
+ * count, and a creation that fails is not counted. Counters that are locked elsewhere are waited for or left out.
  */
 export const lockCounters = async (
   { oneOf, known }: Pick<Base, 'oneOf' | 'known'>,
@@ -35,8 +35,8 @@ export const lockCounters = async (
 };
 
 /**
- * Takes the shop's next RMA number and a place in this month's allowance, or refuses. The month only moves forward, so a
- * process whose clock lags over midnight cannot start the old month anew.
+ * Takes the shop's next RMA number and one of this month's allowance, or refuses. The month only moves forward, so a
+ * process whose clock is slow at midnight cannot restart the old month.
  */
 export const takePlace = (counter: Counter, { billing: { kind, limit } }: Shop, nowMs: number): number => {
   const month = monthOf(nowMs);
@@ -67,7 +67,7 @@ export const keepCounters = (
   return known('keep counters', keeping, { kept: [...counters.values()] });
 };
 
-/** How many places of this month are taken. */
+/** How much of this month's allowance is used. */
 export const monthUsed = async (
   db: Db,
   shopId: string,

@@ -5,8 +5,8 @@ import { ServiceError } from '../errors.ts';
 import { addRules, listRules, removeRules } from './dangerous-goods.ts';
 import { lockShop } from './store.ts';
 
-/** Works out the shop's next rules from the present ones and writes the difference; gives the rules as they are then. */
-const settleRules = (
+/** Computes the shop's new rules from the current ones and writes the difference. Returns the new rules. */
+const updateRules = (
   ctx: Context,
   actor: Actor,
   shopId: string,
@@ -34,14 +34,14 @@ const settleRules = (
     return listRules(trx, shopId);
   });
 
-/** All of it or nothing: a rule to take away that is not there refuses the whole. */
+/** All or nothing: removing a rule that does not exist refuses the whole change. */
 export const changeDangerousGoods = (
   ctx: Context,
   actor: Actor,
   shopId: string,
   { add, remove }: { add: string[]; remove: string[] },
 ): Promise<string[]> =>
-  settleRules(ctx, actor, shopId, (present) => {
+  updateRules(ctx, actor, shopId, (present) => {
     const wanted = new Set([...present, ...add]);
     for (const rule of remove)
       if (!wanted.delete(rule))
@@ -54,4 +54,4 @@ export const replaceDangerousGoods = (
   actor: Actor,
   shopId: string,
   rules: string[],
-): Promise<string[]> => settleRules(ctx, actor, shopId, () => new Set(rules));
+): Promise<string[]> => updateRules(ctx, actor, shopId, () => new Set(rules));

@@ -3,9 +3,9 @@ import type { Base } from '../base.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { blank } from '../db/known-statements.ts';
 
-// A rule is an exact sku, or a prefix that ends in `*`; upper and lower case differ.
+// A rule is an exact sku, or a prefix that ends in `*`. Case matters.
 
-/** Says of these goods whether one of their shop's rules fits. */
+/** Finds out which of these goods match a rule of their shop. */
 export const findDangerous = async (
   { rows, known }: Pick<Base, 'rows' | 'known'>,
   trx: Trx,
@@ -13,7 +13,7 @@ export const findDangerous = async (
 ): Promise<(shopId: string, sku: string) => boolean> => {
   if (goods.length === 0) return () => false;
   const finding = () => {
-    // A prefix and nothing more: `_` and `%` inside a sku are plain characters.
+    // Compared as text, not with LIKE: `_` and `%` inside a sku are plain characters.
     const statement = sql<{ shop_id: string; sku: string }>`
       select good.shop_id, good.sku from ${rows('good', { shop_id: 'id', sku: 'text' }, blank('goods'))}
       where exists (
@@ -40,7 +40,7 @@ export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
   return rows.map((row) => row.pattern);
 };
 
-/** Rules as rows, to stand in a `from`: however many they are, it is one statement. */
+/** Rules as rows for a `from`: one statement, however many there are. */
 const asRows = (ctx: Pick<Base, 'rows'>, shopId: string, patterns: string[]) =>
   ctx.rows(
     'rule',

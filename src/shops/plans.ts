@@ -2,7 +2,7 @@ import { PLANS_WITH_API, type Plan } from '../../contract/admin-people.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Billed by an allowance that ends, or by use with a cap the shop set itself; `limit` null means without end. */
+/** Billed by a monthly allowance, or by usage with a cap that the shop set itself. `limit` null means unlimited. */
 export interface Billing {
   kind: 'ALLOWANCE' | 'USAGE';
   limit: number | null;
@@ -27,14 +27,14 @@ export interface Shop {
   createdAt: number;
 }
 
-/** Programs were turned away at the gate already; staff are here. */
+/** For staff: programs were already refused at the gate. */
 export const mustBeActive = (shop: Shop): void => {
   if (!shop.active) throw new ServiceError('READ_ONLY');
 };
 
 export const hasApi = ({ plan }: Pick<Shop, 'plan'>): boolean => PLANS_WITH_API.includes(plan);
 
-/** The operator's own figures win over the plan's. */
+/** The operator's figures override the plan's. */
 const billingOf = (row: Row<'shops'>): Billing => {
   if (row.billing === 'ALLOWANCE') return { kind: 'ALLOWANCE', limit: row.allowance };
   if (row.billing === 'USAGE') return { kind: 'USAGE', limit: row.usage_cap };

@@ -52,7 +52,7 @@ export const findShop = async (db: Db, id: string): Promise<Shop | null> => {
   return row ? shopFrom(row) : null;
 };
 
-/** As it stands now, held until the transaction ends, so that changes of one shop's settings happen one after another. */
+/** Reads and locks a shop until the transaction ends, so that changes of its settings happen one after another. */
 export const lockShop = async (trx: Trx, id: string): Promise<Shop | null> => {
   const row = await one(trx, id).forUpdate().executeTakeFirst();
   return row ? shopFrom(row) : null;

@@ -9,6 +9,6 @@ export const webhookSecretPlace = (clientId: string): Place => ({
 export const sealWebhookSecret = (secrets: SecretBox, clientId: string, secret: string): string =>
   secrets.seal(secret, webhookSecretPlace(clientId));
 
-/** Throws where the secret cannot be opened with any of the installation's keys, or belongs to another client. */
+/** Throws when no key of the installation opens the secret, or when it belongs to another client. */
 export const openWebhookSecret = (secrets: SecretBox, clientId: string, sealed: string): string =>
   secrets.open(sealed, webhookSecretPlace(clientId));
