@@ -10,17 +10,17 @@ import { nextInstant, record } from './record.ts';
 import { lockRma, updateRma } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
 
-/** What is to become of an RMA, once it is known how it stands. */
+/** What a change does to an RMA, decided from its current state. */
 interface ChangeOf<Table extends RmaTableName> {
   set?: Updateable<Tables[Table]>;
   entry: TimelineType;
   note?: string | null;
   data?: Record<string, unknown>;
-  /** The event it fires, told of the RMA before and after; none where nobody outside is told. */
+  /** The event that it fires, from the RMA before and after; none if nobody outside is told. */
   event?(before: RmaRow<Table>, after: RmaRow<Table>): Event;
 }
 
-/** Changes an RMA of either kind: one change of one RMA at a time, with its timeline entry and its event, all or nothing. */
+/** Changes an RMA of either kind with its timeline entry and event, all or nothing. Changes of one RMA run one at a time. */
 export const changeRma = async <Table extends RmaTableName>(
   ctx: Context,
   caller: Caller,
@@ -62,7 +62,7 @@ export const changeRma = async <Table extends RmaTableName>(
   return after;
 };
 
-/** A remark of the shop's staff: it stands in the timeline and fires nothing. */
+/** Adds a note of the shop's staff to the timeline. Fires no event. */
 export const addNote = <Table extends RmaTableName>(
   ctx: Context,
   caller: Caller,

@@ -8,12 +8,12 @@ import type { RmaRow, RmaTableName } from './visibility.ts';
 
 type Column = (typeof RMA_COLUMNS)['offline_repairs'][number];
 
-/** A row as lists read it: without what only searches look at. */
+/** A row as lists read it: without the text for searches. */
 export type ListedRow<Table extends RmaTableName> = Omit<RmaRow<Table>, 'search_text'>;
 
 const shown = (table: RmaTableName) => RMA_COLUMNS[table].filter((column) => column !== 'search_text');
 
-/** Both kinds, spelt as if they were one: shared code speaks of one kind's table and means either. */
+/** Both kinds, typed as if they were one: shared code is written for one table and works on either. */
 export const LISTED_COLUMNS: Record<RmaTableName, ListColumns<Column>> = {
   offline_repairs: {
     all: shown('offline_repairs'),
@@ -26,7 +26,7 @@ export const LISTED_COLUMNS: Record<RmaTableName, ListColumns<Column>> = {
   } as object as ListColumns<Column>,
 };
 
-/** Rows of a page that was found before, with all of their texts. Not on the connections that short reads share. */
+/** Reads rows of a page again, with all of their texts. Not on the connections that short reads share. */
 export const readListed = async <Table extends RmaTableName>(
   { steady, oneOf, known }: Context,
   table: Table,

@@ -10,7 +10,7 @@ import type { Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { isVisibleTo, type RmaRow, type RmaTableName } from './visibility.ts';
 
-/** The queries speak of one table; either kind's may be meant, since they touch only columns that both have. */
+/** Queries are typed for one table but work on either, since they use only columns that both have. */
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
 
 /** An RMA of either kind, or null where there is none by this id. */
@@ -41,7 +41,7 @@ const findAll = async <Table extends RmaTableName>(
 };
 
 /** Refuses an RMA that the caller may not see, as if it did not exist. */
-const seenBy = <Table extends RmaTableName>(
+const requireVisible = <Table extends RmaTableName>(
   caller: Caller,
   row: RmaRow<Table> | null | undefined,
 ): RmaRow<Table> => {
@@ -56,7 +56,7 @@ interface Reading {
 /** A row whose read started before it was known who asks for it. */
 export type Ahead<Table extends RmaTableName> = Promise<RmaRow<Table> | null>;
 
-/** A malformed id names nothing; PostgreSQL would even refuse to compare with it. */
+/** A malformed id finds nothing. PostgreSQL would even refuse to compare with it. */
 export const readAhead = async <Table extends RmaTableName>(
   { rmaById }: Reading,
   table: Table,
@@ -69,9 +69,9 @@ export const findRma = async <Table extends RmaTableName>(
   caller: Caller,
   id: string,
   ahead: Ahead<Table> = readAhead(ctx, table, id),
-): Promise<RmaRow<Table>> => seenBy<Table>(caller, await ahead);
+): Promise<RmaRow<Table>> => requireVisible<Table>(caller, await ahead);
 
-/** As it stands now, held until the transaction ends, so that changes of one RMA happen one after another. */
+/** Reads and locks an RMA until the transaction ends, so that its changes happen one after another. */
 export const lockRma = async <Table extends RmaTableName>(
   trx: Trx,
   table: Table,
@@ -81,7 +81,7 @@ export const lockRma = async <Table extends RmaTableName>(
   if (!isId(id)) throw new ServiceError('NOT_FOUND');
   const locking = from(trx, table).select(RMA_COLUMNS[table]).where('id', '=', id).forUpdate();
   const { rows } = await trx.executeQuery<RmaRow<Table>>(locking);
-  return seenBy<Table>(caller, rows[0]);
+  return requireVisible<Table>(caller, rows[0]);
 };
 
 /** Every change also moves `updated_at`. */
@@ -98,7 +98,7 @@ export const updateRma = <Table extends RmaTableName>(
     .where('id', '=', id)
     .compile();
 
-/** The texts staff may search by, as one lower-case text. */
+/** The text that staff search in: all parts in lower case. */
 export const searchText = (...parts: (string | null)[]): string =>
   parts
     .filter((part) => part !== null)

@@ -16,7 +16,7 @@ type Entry = Row<'timeline'>;
 
 const COLUMNS = { all: TIMELINE_COLUMNS, longTexts: ['note'] } as const;
 
-/** A page of an RMA's timeline, oldest first, for whoever may see the RMA. */
+/** A page of an RMA's timeline, oldest first, for callers who may see the RMA. */
 export const readTimeline = async (
   ctx: Context,
   table: RmaTableName,
@@ -52,7 +52,7 @@ const findPage = async (ctx: Context, rma: string, { page, limit }: Page): Promi
   return (await ctx.steady.executeQuery<Sized<Entry>>(statement)).rows;
 };
 
-/** Times rise along a timeline, so what lies between the first and the last of a slice is that slice. */
+/** Times only rise along a timeline, so a slice is everything between its first and its last time. */
 const readEntries = async (ctx: Context, rma: string, times: number[]): Promise<Entry[]> => {
   const statement = ctx.known(
     'part of a timeline',
@@ -66,7 +66,7 @@ const readEntries = async (ctx: Context, rma: string, times: number[]): Promise<
   return (await ctx.steady.executeQuery(statement)).rows;
 };
 
-/** Most timelines end on their first page, which then tells how long they are. */
+/** Most timelines end on their first page; then no count is needed. */
 const totalOf = async (ctx: Context, rma: string, found: number, { page, limit }: Page): Promise<number> => {
   if (found < limit && (found > 0 || page === 1)) return (page - 1) * limit + found;
   const statement = ctx.known(
@@ -88,7 +88,7 @@ const viewEntry = (row: Entry): TimelineEntry => ({
   data: fromStored('data', row.data),
 });
 
-/** People who have given no name are called by their e-mail address, which is for their colleagues only (decision 46). */
+/** People without a name appear by their e-mail address, which only their colleagues may see (decision 46). */
 const viewForProgram = (row: Entry): TimelineEntry => {
   const entry = viewEntry(row);
   const { actor } = entry;

@@ -6,8 +6,8 @@ import { gather } from '../db/gather.ts';
 import { blank } from '../db/known-statements.ts';
 import type { RmaTableName } from './visibility.ts';
 
-// How many RMAs a shop has, of each kind, origin and status: kept with every change, since counting takes the longer the
-// more there are.
+// How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
+// there are.
 
 export type Origin = 'API' | 'STAFF';
 
@@ -19,14 +19,14 @@ export interface TotalChange {
   kind: RmaTableName;
   origin: Origin;
   status: string;
-  /** How many more, or fewer. */
+  /** How many more, or fewer if negative. */
   count: number;
 }
 
 const nameOf = ({ shop_id, kind, origin, status }: TotalChange): string =>
   `${shop_id} ${kind} ${origin} ${status}`;
 
-/** In the transaction of the changes, always in the same order, so that nobody waits in a circle. */
+/** Part of the transaction that makes the changes. Always in the same order, so that two cannot deadlock. */
 export const keepTotals = (
   { rows, known }: Pick<Base, 'rows' | 'known'>,
   trx: Trx,
@@ -69,15 +69,15 @@ export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<T
 
 export const readTotals = (ctx: Pick<Base, 'reads' | 'oneOf' | 'known'>): TotalsOf =>
   gather(
-    async (asked: { shopId: string; kind: RmaTableName }[]): Promise<Total[][]> => {
+    async (batch: { shopId: string; kind: RmaTableName }[]): Promise<Total[][]> => {
       const ofShops = () =>
         ctx.reads
           .selectFrom('rma_totals')
           .select(TOTAL_COLUMNS)
           .where(sql<boolean>`shop_id ${ctx.oneOf('id', blank('shops'))}`);
-      const shops = [...new Set(asked.map(({ shopId }) => shopId))];
+      const shops = [...new Set(batch.map(({ shopId }) => shopId))];
       const { rows } = await ctx.reads.executeQuery(ctx.known('totals', ofShops, { shops }));
-      return asked.map(({ shopId, kind }) =>
+      return batch.map(({ shopId, kind }) =>
         rows.filter((row) => row.shop_id === shopId && row.kind === kind),
       );
     },

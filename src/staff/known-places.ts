@@ -3,15 +3,15 @@ import type { Db, Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { SecretBox } from '../secrets.ts';
 
-// From where people signed in before: browsers, which carry a signed cookie, and addresses, which are kept for a while.
+// Where people signed in before: browsers, which carry a signed cookie, and addresses, which we keep for a while.
 
 const DEVICE = 'device';
 const ADDRESS = 'address';
-/** People who share a browser, a till for example, do not push each other out. */
+/** So many people can share a browser, at a till for example. */
 const PEOPLE_PER_DEVICE = 8;
 const ADDRESS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** What the browser carries from now on: one signature for each of its people, the latest first. */
+/** The browser's new cookie: one signature for each person who signed in with it, the latest first. */
 export const deviceWith = (secrets: SecretBox, userId: string, before = ''): string => {
   const others = before.split('.').filter((each) => each && !secrets.isSigned(DEVICE, userId, each));
   const [own = ''] = secrets.signatures(DEVICE, userId);
@@ -24,7 +24,7 @@ export const isDeviceOf = (secrets: SecretBox, userId: string, device = ''): boo
     .slice(0, PEOPLE_PER_DEVICE)
     .some((each) => secrets.isSigned(DEVICE, userId, each));
 
-/** Signed, not in the clear: a copy of the database does not tell where people are. */
+/** Addresses are stored as signatures: a copy of the database does not show where people are. */
 const keptAddresses = ({ secrets }: Pick<Context, 'secrets'>, userId: string, address: string): string[] =>
   secrets.signatures(ADDRESS, JSON.stringify([userId, address]));
 
@@ -54,7 +54,7 @@ export const rememberAddress = async (
     .execute();
 };
 
-/** A bounded number at a time so that nobody waits long; true when more is left. */
+/** Deletes a limited number, so that nobody waits long. Returns true when more are left. */
 export const forgetOldAddresses = async (db: Db, nowMs: number): Promise<boolean> => {
   const { numDeletedRows } = await db
     .deleteFrom('sign_in_addresses')

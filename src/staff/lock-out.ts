@@ -6,8 +6,8 @@ import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
 /**
- * So many wrong passwords lock what is counted, for 15 minutes (contract §16, decisions 48 and 105). An e-mail and an address are
- * locked for strangers only, so that guessing keeps nobody out who signed in before.
+ * This many wrong passwords lock sign-in for 15 minutes (contract §16, decisions 48 and 105): for the pair of e-mail and
+ * address, for the e-mail, or for the address. The last two lock only strangers, so that guessing cannot lock out its victim.
  */
 const LIMITS = {
   pair: { failures: 10, forAll: true },
@@ -17,17 +17,17 @@ const LIMITS = {
 type Counted = keyof typeof LIMITS;
 const LOCKED_MS = 15 * 60_000;
 
-/** Whoever wants to sign in. */
+/** Somebody who wants to sign in. */
 export interface Visitor {
   email: string;
   address: string;
-  /** This browser signed in to this e-mail before: it is counted by itself, whatever others do at its address. */
+  /** This browser signed in to this e-mail before: its failures are counted apart from others at its address. */
   hasDevice: boolean;
   /** This browser or this address signed in to this e-mail before. */
   isKnown: boolean;
 }
 
-/** Hashed: counters are no place for people's addresses. */
+/** Hashed, so that the counters hold no personal data. */
 const keysOf = ({ email, address, hasDevice }: Visitor): Record<Counted, string> => {
   const from = hasDevice ? ['device'] : ['address', address];
   return {
@@ -38,7 +38,7 @@ const keysOf = ({ email, address, hasDevice }: Visitor): Record<Counted, string>
 };
 const eachCounted = Object.keys(LIMITS) as Counted[];
 
-/** Throws where the visitor has to wait. */
+/** Throws when the visitor has to wait. */
 export const refuseLocked = async (ctx: Context, visitor: Visitor): Promise<void> => {
   const keys = keysOf(visitor);
   const nowMs = ctx.clock.now();
@@ -47,7 +47,7 @@ export const refuseLocked = async (ctx: Context, visitor: Visitor): Promise<void
     .select(['key', 'failures', 'expires_at'])
     .where('key', 'in', Object.values(keys))
     .where('expires_at', '>', nowMs)
-    // Further ahead than it can be: the clock was set back, and it is over.
+    // Further ahead than a lock can be: the clock was set back, and the lock no longer counts.
     .where('expires_at', '<=', nowMs + LOCKED_MS)
     .execute();
   const locked = eachCounted.flatMap((counted) => {
@@ -60,12 +60,12 @@ export const refuseLocked = async (ctx: Context, visitor: Visitor): Promise<void
   throw new ServiceError('LOCKED_OUT', { headers: { 'retry-after': String(waitS) } });
 };
 
-/** The failure that reaches a limit starts the 15 minutes anew; those after it do not prolong them. */
+/** The failure that reaches a limit restarts the 15 minutes; later ones do not extend them. */
 export const countFailure = async (ctx: Context, visitor: Visitor): Promise<void> => {
   const keys = keysOf(visitor);
   const nowMs = ctx.clock.now();
   const untilMs = nowMs + LOCKED_MS;
-  // In one order, so that two who fail at once do not wait for each other.
+  // Always in the same order, so that two failures at once cannot deadlock.
   for (const counted of eachCounted) {
     const limit = LIMITS[counted].failures;
     const old = sql.ref('sign_in_failures.expires_at');
@@ -85,12 +85,12 @@ export const countFailure = async (ctx: Context, visitor: Visitor): Promise<void
   }
 };
 
-/** A right password clears what was counted for the pair. */
+/** A right password clears the failures of the pair. */
 export const clearFailures = async (db: Db, visitor: Visitor): Promise<void> => {
   await db.deleteFrom('sign_in_failures').where('key', '=', keysOf(visitor).pair).execute();
 };
 
-/** A bounded number at a time so that nobody waits long; true when more is left. */
+/** Deletes a limited number, so that nobody waits long. Returns true when more are left. */
 export const forgetOldFailures = async (db: Db, nowMs: number): Promise<boolean> => {
   const old = db
     .selectFrom('sign_in_failures')

@@ -10,11 +10,12 @@ import { sha256 } from '../secrets.ts';
 import { shopFrom } from '../shops/plans.ts';
 
 export const SESSION_MS = 12 * 60 * 60 * 1000;
-/** 256 random bits: beyond guessing, so a plain SHA-256 protects them at rest. */
+/** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const TOKEN_BYTES = 32;
-/** Guesses at the present password that one session may make; the last one ends it. */
+/** How often one session may guess the current password. The last wrong guess ends it. */
 const PASSWORD_GUESSES = 10;
 const TOKEN = /^[0-9a-f]{64}$/;
+
 /** The person behind a session. */
 export interface SignedInUser {
   id: string;
@@ -23,8 +24,8 @@ export interface SignedInUser {
 }
 
 /**
- * Opens a session where the person is still there with the password that was checked, else gives null. Their row is held:
- * a change of the password or a removal that runs at the same time comes before, or after and ends this session too.
+ * Opens a session if the person still exists with the password that was checked, else returns null. Their row is locked: a
+ * password change or removal at the same time comes either before this, or after it and ends this session too.
  */
 export const openSession = async (trx: Trx, user: Row<'users'>, nowMs: number): Promise<string | null> => {
   const unchanged = await trx
@@ -48,7 +49,7 @@ export const openSession = async (trx: Trx, user: Row<'users'>, nowMs: number): 
   return token;
 };
 
-/** Asked anew for every request, in one query: who is signed out, removed or demoted is so at once. */
+/** Read for every request, in one query: signing out, removal and a new role take effect at once. */
 export const findSession = async (
   ctx: Context,
   token: string | undefined,
@@ -77,8 +78,8 @@ export const endSession = async (db: Db, token: string | undefined): Promise<voi
 };
 
 /**
- * Counts a guess at the present password before it is checked, so that guesses made side by side are no more than those made
- * one after another. Tells whether it was the session's last; null where the session has ended.
+ * Counts a guess at the current password before it is checked, so that guessing in parallel gains nothing. Says whether it
+ * was the session's last guess; null when the session has ended.
  */
 export const countPasswordGuess = async (
   db: Db,
@@ -98,7 +99,7 @@ export const endSessionsOf = async (trx: Trx, userId: string): Promise<void> => 
   await trx.deleteFrom('sessions').where('user_id', '=', userId).execute();
 };
 
-/** A bounded number at a time so that nobody waits long; true when more is left. */
+/** Deletes a limited number, so that nobody waits long. Returns true when more are left. */
 export const forgetExpiredSessions = async (db: Db, nowMs: number): Promise<boolean> => {
   const expired = db
     .selectFrom('sessions')

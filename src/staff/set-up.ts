@@ -10,10 +10,10 @@ import { hasShops } from '../shops/store.ts';
 import { hashPassword } from './passwords.ts';
 import { addUser } from './users.ts';
 
-/** Where the hash of the one-time token waits. */
+/** The row that holds the hash of the one-time token. */
 const ROW = 'set-up';
 
-/** A new one-time token while there is no shop yet, in place of any earlier one; null once there is one. */
+/** Makes a one-time token that replaces any earlier one; returns null once there is a shop. */
 export const offerSetUp = async ({ db }: Context): Promise<string | null> => {
   if (await hasShops(db)) return null;
   const token = randomBytes(24).toString('hex');
@@ -34,8 +34,8 @@ const isOffered = async (db: Db, token: string): Promise<boolean> =>
     .where('value', '=', sha256(token))
     .executeTakeFirst()) !== undefined;
 
-/** Says whether the token was still there. Of two who spend it at once, the second waits here for the first to end. */
-const spend = async (trx: Trx, token: string): Promise<boolean> => {
+/** Says whether the token was still valid. Of two requests at once, the second waits here until the first ends. */
+const useUp = async (trx: Trx, token: string): Promise<boolean> => {
   const { numDeletedRows } = await trx
     .deleteFrom('installation')
     .where('name', '=', ROW)
@@ -44,13 +44,13 @@ const spend = async (trx: Trx, token: string): Promise<boolean> => {
   return numDeletedRows > 0n;
 };
 
-/** Makes the first shop and its Admin, and spends the token, all or nothing: a failure leaves the link good. */
+/** Creates the first shop and its Admin and uses up the token, all or nothing: after a failure the link still works. */
 export const setUp = async (ctx: Context, { token, shopName, email, password }: SetUp) => {
-  // Before the hash, so that nobody without the token makes us work.
+  // Before the expensive hash, so that nobody without the token can make us work.
   if (!(await isOffered(ctx.db, token))) throw new ServiceError('SET_UP_OVER');
   const passwordHash = await hashPassword(password);
   return ctx.db.transaction().execute(async (trx) => {
-    if (!(await spend(trx, token)) || (await hasShops(trx))) throw new ServiceError('SET_UP_OVER');
+    if (!(await useUp(trx, token)) || (await hasShops(trx))) throw new ServiceError('SET_UP_OVER');
     const at = ctx.clock.now();
     const shop = await addShop(trx, OPERATOR, at, { name: shopName, plan: 'SCALE' });
     const user = await addUser(trx, OPERATOR, at, { shopId: shop.id, email, role: 'ADMIN', passwordHash });

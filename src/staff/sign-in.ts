@@ -29,20 +29,20 @@ export const viewSignedIn = ({ shop }: Caller, { id, email, role }: SignedInUser
   },
 });
 
-/** The token is for the cookie and is nowhere else. */
+/** The token goes into the cookie and nowhere else. */
 interface NewSession {
   token: string;
   signedIn: SignedIn;
 }
 
-/** Where a sign-in comes from, as far as the request tells. */
+/** Where a sign-in comes from, according to the request. */
 interface Origin {
   address: string;
-  /** What the browser carries from earlier sign-ins. */
+  /** The browser's cookie from earlier sign-ins. */
   device: string | undefined;
 }
 
-/** Nobody's, so that an e-mail without an account costs the same queries. */
+/** An id that nobody has, so that an e-mail without an account costs the same queries. */
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
 const visitorFor = async (
@@ -94,7 +94,7 @@ const WRONG_PASSWORD = {
   ],
 };
 
-/** Ends every session of the person and opens a new one for whoever changed the password. */
+/** Ends all sessions of the person and opens a new one here. */
 export const changeOwnPassword = async (
   ctx: Context,
   sessionToken: string | undefined,
@@ -112,7 +112,7 @@ export const changeOwnPassword = async (
   const nextHash = await hashPassword(newPassword);
   const at = ctx.clock.now();
   const token = await ctx.db.transaction().execute(async (trx) => {
-    // Somebody else was faster, and the password that was checked is no longer the present one.
+    // The password changed after it was checked: somebody else was faster.
     if (!(await replacePassword(trx, before, nextHash))) return null;
     await endSessionsOf(trx, user.id);
     await recordAudit(trx, {

@@ -34,8 +34,8 @@ export const listUserRows = async (db: Db, shopId: string, { page, limit }: Page
 };
 
 /**
- * One of the shop's people, held until the transaction ends, and whether they are its last Admin. All Admins' rows are
- * held, always in the same order: of two who demote each other at once the second sees what the first has done.
+ * Reads and locks a user of the shop, and says whether they are its last Admin. Locks all Admins, always in the same order:
+ * when two demote each other at once, the second sees what the first did.
  */
 export const lockUser = async (
   trx: Trx,
@@ -61,7 +61,7 @@ export const lockUser = async (
 export const updateUser = (trx: Trx, id: string, change: Updateable<UserTable>): Promise<UserRow> =>
   trx.updateTable('users').set(change).where('id', '=', id).returning(USER_COLUMNS).executeTakeFirstOrThrow();
 
-/** Sets another password where the present one is still the one that was checked; says whether it was. */
+/** Sets a new password if the current one is still the one that was checked; says whether it was. */
 export const replacePassword = async (
   trx: Trx,
   { id, password_hash }: UserRow,
@@ -76,7 +76,7 @@ export const replacePassword = async (
   return numUpdatedRows > 0n;
 };
 
-/** Their sessions go with them. */
+/** The database deletes their sessions too. */
 export const deleteUser = async (trx: Trx, id: string): Promise<void> => {
   await trx.deleteFrom('users').where('id', '=', id).execute();
 };

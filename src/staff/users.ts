@@ -52,7 +52,7 @@ export const createUser = async (
     .catch(refuseTakenEmail);
 };
 
-/** The same inside a transaction, for what must come about together with the user. Hashing takes too long to do it there. */
+/** The same inside a transaction, for callers that write more together with the user. Hash before: it takes too long here. */
 export const addUser = async (
   trx: Trx,
   actor: Actor,
@@ -71,7 +71,7 @@ export const addUser = async (
   return viewUser(user);
 };
 
-/** A new role counts from the person's next request on; a new password ends all their sessions. */
+/** A new role applies from the person's next request on. A new password ends all their sessions. */
 export const changeUser = async (
   ctx: Context,
   { shop, actor }: Caller,
@@ -104,7 +104,7 @@ export const changeUser = async (
     .catch(refuseTakenEmail);
 };
 
-/** All that is ever told of a password. */
+/** The audit log says no more about a password. */
 export const PASSWORD_CHANGED = { passwordChanged: true };
 
 export const removeUser = (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> =>
