@@ -27,6 +27,12 @@ export const forbidden = [
   forbid('no-circles', {}, { circular: true }, 'Two files that need each other are one subject.'),
   ...downwards,
   forbid(
+    'every-folder-has-a-layer',
+    { path: '^src/[^/]+/', pathNot: inside([...LAYERS.flat(), 'http']) },
+    {},
+    'A new folder gets its place in LAYERS.',
+  ),
+  forbid(
     'contract-stands-alone',
     { path: '^contract/' },
     { path: '^(src|admin|test)/' },

@@ -14,7 +14,7 @@ import { dangerousGoodsRoutes } from '../shops/admin-routes.ts';
 import { sessionRoutes } from '../staff/session-routes.ts';
 import { userRoutes } from '../staff/user-routes.ts';
 import { tradeReturnAdminRoutes } from '../trade-returns/routes.ts';
-import { raiseAdminGates } from './admin-gates.ts';
+import { addAdminGates } from './admin-gates.ts';
 import type { PageLimit } from './rate-limits.ts';
 
 const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
@@ -35,7 +35,7 @@ export const adminApi =
     const api = app.withTypeProvider<ZodTypeProvider>();
     app.setNotFoundHandler(noRoute);
     await app.register(cookie);
-    raiseAdminGates(app, ctx, limitPages);
+    addAdminGates(app, ctx, limitPages);
     refuseOtherMethods(app, () => {
       for (const routes of ROUTES) routes(api, ctx);
       serveDocument(app, () => app.adminSwagger(), [limitPages]);

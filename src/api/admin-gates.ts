@@ -43,7 +43,7 @@ const originGate =
  * The checks on every request to the admin API, in this order: changes must be JSON and come from our own pages; then
  * session, role, body and query. Everything after that (the id, the business rules) is up to the action.
  */
-export const raiseAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
+export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
   app.decorateRequest('caller');
   app.decorateRequest('user');

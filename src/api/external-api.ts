@@ -6,7 +6,7 @@ import { refuseOtherMethods } from '../http/method-not-allowed.ts';
 import { serveDocument } from '../http/openapi/document.ts';
 import { offlineRepairRoutes } from '../offline-repairs/routes.ts';
 import { tradeReturnRoutes } from '../trade-returns/routes.ts';
-import { raiseExternalGates } from './external-gates.ts';
+import { addExternalGates } from './external-gates.ts';
 
 /** The API for a shop's own systems: its gates, then its routes. */
 export const externalApi =
@@ -14,7 +14,7 @@ export const externalApi =
   async (app: FastifyInstance): Promise<void> => {
     const api = app.withTypeProvider<ZodTypeProvider>();
     app.setNotFoundHandler(noRoute);
-    raiseExternalGates(app, ctx);
+    addExternalGates(app, ctx);
     refuseOtherMethods(app, () => {
       for (const routes of [offlineRepairRoutes, tradeReturnRoutes]) routes(api, ctx);
       serveDocument(app, () => app.swagger());

@@ -39,7 +39,7 @@ const hasOneKey = ({ headers, raw }: FastifyRequest): boolean =>
  * The checks on every request to the external API, in the contract's order: rate limit, key, plan, read-only, then body
  * and query. Everything after that (the id, the allowance) is up to the action.
  */
-export const raiseExternalGates = (app: FastifyInstance, ctx: Context): void => {
+export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
   const rateLimit = rateLimitGate(ctx);
   app.decorateRequest('caller');
   app.decorateRequest('ahead');
