@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database, Observer } from './db/database.ts';
-import { type KnownStatements, knownStatements } from './db/known-statements.ts';
 import { openDatabase } from './db/open.ts';
 import { describeError } from './describe-error.ts';
 import { createLog } from './log.ts';
@@ -18,8 +17,6 @@ export interface Context extends Omit<Database, 'migrate'> {
   metrics: Metrics;
   secrets: SecretBox;
   addressGuard: AddressGuard;
-  /** Statements that run all the time, built once. */
-  known: KnownStatements;
 }
 
 /** What a test may put in place of the real thing. */
@@ -53,7 +50,6 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
       clock: overrides.clock ?? database.clock,
       log,
       metrics,
-      known: knownStatements(),
       secrets,
       addressGuard: addressGuard({
         allowPrivate: config.allowPrivateWebhooks,

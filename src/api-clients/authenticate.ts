@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../caller.ts';
 import { type Context, onePer } from '../context.ts';
-import { gather } from '../db/gather.ts';
+import { batched } from '../db/batch.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { hashOfKey, isApiKey } from './api-key.ts';
@@ -21,19 +21,19 @@ const keyIn = (headers: IncomingHttpHeaders): string | null => {
 };
 
 const byKeyHash = onePer((ctx) =>
-  gather((hashes: string[]) => findByKeyHashes(ctx, hashes), { most: 200, sideBySide: 2 }),
+  batched((hashes: string[]) => findByKeyHashes(ctx, hashes), { most: 200, atOnce: 2 }),
 );
 
 /** Notes the last use, in the background: nobody waits for the note, and none is turned away because it cannot be written. */
 const touch = onePer((ctx) => {
   const underWay = new Set<string>();
-  const note = gather(
+  const note = batched(
     async (ids: string[]) => {
       const now = ctx.clock.now();
-      await ctx.lightly((db) => touchClients({ ...ctx, db }, ids, now, now - LAST_USED_STEP_MS));
+      await touchClients({ ...ctx, db: ctx.withoutFsync }, ids, now, now - LAST_USED_STEP_MS);
       return ids;
     },
-    { most: 200, sideBySide: 1 },
+    { most: 200, atOnce: 1 },
   );
   return (clientId: string): void => {
     if (underWay.has(clientId)) return;

@@ -39,8 +39,6 @@ export const changeRma = async <Table extends RmaTableName>(
     const change = { ...set, updated_at: at };
     const after: RmaRow<Table> = { ...before, ...change };
     const { writes, receivers } = record(
-      ctx,
-      trx,
       [
         {
           caller,
@@ -56,7 +54,7 @@ export const changeRma = async <Table extends RmaTableName>(
       ],
       reachable,
     );
-    const update = updateRma(trx, table, before.id, change as unknown as Updateable<Tables[Table]>);
+    const update = updateRma(table, before.id, change);
     return { writes: [...writes, update], result: { after, receivers } };
   });
   for (const receiver of receivers.values()) ctx.wake(receiver);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { RMA_COLUMNS } from '../db/columns.ts';
-import { blank } from '../db/known-statements.ts';
+import { statement, statementsBy } from '../db/statements.ts';
 import type { ListColumns } from '../paging/row-size.ts';
 import { from } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
@@ -26,20 +26,20 @@ export const LISTED_COLUMNS: Record<RmaTableName, ListColumns<Column>> = {
   } as object as ListColumns<Column>,
 };
 
+const listedById = statementsBy((table: RmaTableName) =>
+  statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
+    from(db, table)
+      .select(LISTED_COLUMNS[table].all)
+      .where(sql<boolean>`id ${oneOf('id', ids)}`),
+  ),
+);
+
 /** Rows of a page that was found before, with all of their texts. Not on the connections that short reads share. */
 export const readListed = async <Table extends RmaTableName>(
-  { steady, oneOf, known }: Context,
+  { lists, fill }: Context,
   table: Table,
   ids: string[],
 ): Promise<ListedRow<Table>[]> => {
-  const statement = known(
-    `${table} listed by id`,
-    () =>
-      from(steady, table)
-        .select(LISTED_COLUMNS[table].all)
-        .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
-    { ids },
-  );
-  const { rows } = await steady.executeQuery(statement);
+  const { rows } = await lists.executeQuery(fill(listedById(table), { ids }));
   return rows as unknown as ListedRow<Table>[];
 };

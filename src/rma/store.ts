@@ -1,12 +1,12 @@
-import { sql, type Updateable } from 'kysely';
+import { sql } from 'kysely';
 import { isId } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import { type Context, onePer } from '../context.ts';
+import { batched } from '../db/batch.ts';
 import { RMA_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
-import { gather } from '../db/gather.ts';
-import { blank } from '../db/known-statements.ts';
-import type { Row, Tables } from '../db/tables.ts';
+import { change, statement, statementsBy } from '../db/statements.ts';
+import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { isVisibleTo, type RmaRow, type RmaTableName } from './visibility.ts';
 
@@ -15,20 +15,20 @@ export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table a
 
 const byId = onePer((ctx) => {
   const of = (table: RmaTableName) =>
-    gather((ids: string[]) => findAll(ctx, table, ids), { most: 100, sideBySide: 2 });
+    batched((ids: string[]) => findAll(ctx, table, ids), { most: 100, atOnce: 2 });
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
 });
 
-const findAll = async ({ reads, oneOf, known }: Context, table: RmaTableName, ids: string[]) => {
-  const statement = known(
-    `${table} by id`,
-    () =>
-      from(reads, table)
-        .select(RMA_COLUMNS[table])
-        .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
-    { ids: [...new Set(ids)] },
-  );
-  const { rows } = await reads.executeQuery(statement);
+const rowsById = statementsBy((table: RmaTableName) =>
+  statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
+    from(db, table)
+      .select(RMA_COLUMNS[table])
+      .where(sql<boolean>`id ${oneOf('id', ids)}`),
+  ),
+);
+
+const findAll = async ({ reads, fill }: Context, table: RmaTableName, ids: string[]) => {
+  const { rows } = await reads.executeQuery(fill(rowsById(table), { ids: [...new Set(ids)] }));
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 };
@@ -70,17 +70,17 @@ export const lockRma = async <Table extends RmaTableName>(
   return seenBy<Table>(caller, row);
 };
 
-export const updateRma = <Table extends RmaTableName>(
-  trx: Trx,
-  table: Table,
-  id: string,
-  change: Updateable<Tables[Table]>,
-): Write =>
-  trx
-    .updateTable(table as 'offline_repairs')
-    .set(change as Updateable<Tables['offline_repairs']>)
-    .where('id', '=', id)
-    .compile();
+const updating = statementsBy(({ table, columns }: { table: RmaTableName; columns: string[] }) =>
+  statement(({ db }, params: { id: string } & Record<string, unknown>) =>
+    db
+      .updateTable(table as 'offline_repairs')
+      .set(Object.fromEntries(columns.map((column) => [column, params[column]])))
+      .where('id', '=', params.id),
+  ),
+);
+
+export const updateRma = (table: RmaTableName, id: string, set: object): Write =>
+  change(updating({ table, columns: Object.keys(set) }), { ...set, id });
 
 /** The texts staff may search by, as one lower-case text. */
 export const searchText = (...parts: (string | null)[]): string =>
