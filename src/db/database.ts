@@ -1,7 +1,7 @@
-import type { Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
+import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Notice } from './schema-change.ts';
-import type { Change, Fill } from './statements.ts';
+import type { Change, Dialect, Fill } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
@@ -50,8 +50,6 @@ export type ReadThenWrite = <Result>(
   sent?: () => void,
 ) => Promise<Result>;
 
-export type ColumnKind = 'id' | 'text' | 'integer';
-
 /** Who hears of what happens down here. */
 export interface Observer {
   onQuery: OnQuery;
@@ -60,7 +58,7 @@ export interface Observer {
 }
 
 /** What an engine gives the rest of the house; only this folder knows which engine it is. */
-export interface Database {
+export interface Database extends Dialect {
   /** The clock that all processes share. */
   clock: Clock;
   db: Db;
@@ -80,12 +78,6 @@ export interface Database {
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
   tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;
-  /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
-  rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
-  /** To stand after a column: it is one of these, as one parameter, whatever their number. */
-  oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
-  /** Whether a text column has this part, in the same upper and lower case. */
-  contains(column: string, part: string): RawBuilder<boolean>;
   /** A change of one record. Waits for locks where nobody else needs the connection, and is tried again after a conflict. */
   atomically: ReadThenWrite;
   /** For such transactions one after another: the next may be asked for as soon as one calls `sent`. They wait for no lock. */

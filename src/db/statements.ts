@@ -1,11 +1,25 @@
-import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import type { Database } from './database.ts';
+import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Tables } from './tables.ts';
 
 // Statements that run all the time are compiled once and get their values when they run: compiling one costs more than many
 // take to run. A builder is given parameters only, never a value, so no value can be compiled into a statement by mistake.
 
-/** What a builder works with: a query builder, and what the engines spell differently. */
-export type Engine = Pick<Database, 'db' | 'rows' | 'oneOf' | 'contains'>;
+export type ColumnKind = 'id' | 'text' | 'integer';
+
+/** What the engines spell differently. */
+export interface Dialect {
+  /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
+  rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
+  /** To stand after a column: it is one of these, as one parameter, whatever their number. */
+  oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
+  /** Whether a text column has this part, in the same upper and lower case. */
+  contains(column: string, part: string): RawBuilder<boolean>;
+}
+
+/** What a builder works with. */
+export interface Engine extends Dialect {
+  db: Kysely<Tables>;
+}
 
 type Built<Result> = Compilable<Result> | RawBuilder<Result>;
 

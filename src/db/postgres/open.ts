@@ -1,11 +1,11 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
-import type { ColumnKind, Database, Observer } from '../database.ts';
+import type { Database, Observer } from '../database.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { noteReady } from '../ready.ts';
 import type { Notice } from '../schema-change.ts';
-import { asJson, compiledStatements, encoded } from '../statements.ts';
+import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { clientConfig, PLANNED_ANEW } from './client.ts';
 import { databaseClock } from './clock.ts';
@@ -94,7 +94,7 @@ const TYPES: Record<ColumnKind, string> = { id: 'uuid', text: 'text', integer: '
 const likePattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
 /** How PostgreSQL spells what the engines spell differently. */
-const dialect: Pick<Database, 'tryLocks' | 'rows' | 'oneOf' | 'contains'> = {
+const dialect: Dialect & Pick<Database, 'tryLocks'> = {
   async tryLocks(trx, names) {
     const { rows } = await sql<{ name: string; taken: boolean }>`
       select name, pg_try_advisory_xact_lock(hashtextextended(name, 0)) as taken

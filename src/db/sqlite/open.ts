@@ -6,7 +6,7 @@ import { logQuery } from '../log-query.ts';
 import { memoryRateGate } from '../memory-rate-gate.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { noteReady } from '../ready.ts';
-import { asJson, compiledStatements, encoded } from '../statements.ts';
+import { asJson, compiledStatements, type Dialect, encoded } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { BUSY_WAIT_MS } from './busy.ts';
 import { openConnections, type Synchronous } from './connections.ts';
@@ -95,7 +95,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
 const globPattern = (part: string): string => `*${part.replaceAll(/[*?[]/g, '[$&]')}*`;
 
 /** How SQLite spells what the engines spell differently. */
-const dialect: Pick<Database, 'rows' | 'oneOf' | 'contains'> = {
+const dialect: Dialect = {
   rows: (alias, columns, values) => {
     const parts = Object.keys(columns).map(
       (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
