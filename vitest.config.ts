@@ -26,7 +26,7 @@ export default defineConfig({
           name: 'sqlite',
           include: BOTH_ENGINES,
           env: { ENGINE: 'sqlite' },
-          globalSetup: 'test/support/sqlite-setup.ts',
+          globalSetup: ['test/support/build-setup.ts', 'test/support/sqlite-setup.ts'],
         },
       },
       {
@@ -45,7 +45,7 @@ export default defineConfig({
             'test/webhooks/verification-examples.test.ts',
           ],
           env: { ENGINE: 'postgres' },
-          globalSetup: 'test/support/postgres-setup.ts',
+          globalSetup: ['test/support/build-setup.ts', 'test/support/postgres-setup.ts'],
         },
       },
       {
@@ -57,7 +57,14 @@ export default defineConfig({
           globalSetup: ['test/support/sqlite-setup.ts', 'test/support/browser-setup.ts'],
         },
       },
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          globalSetup: 'test/support/build-setup.ts',
+        },
+      },
     ],
   },
 });

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { ablate } from './ablation/ablate.ts';
 import { FULL, QUICK } from './effort.ts';
 import { LOAD_TOOL } from './load/load.ts';
 import { ENGINES, type Engine, type Extras, type Measurement, type Row } from './measurement.ts';
@@ -63,6 +64,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     engine: { type: 'string' },
     page: { type: 'boolean', default: false },
+    ablate: { type: 'boolean', default: false },
   },
 });
 const chosen = (names: string | undefined, name: string): boolean =>
@@ -112,6 +114,7 @@ const sorted = (rows: Row[]): Row[] => {
 };
 
 if (options.page) writePage(keptResults());
+else if (options.ablate) await ablate(say, options.only);
 else {
   const results = await measure();
   say(`\n${textTable(results.rows)}\n\n${results.facts.minutes.toFixed(1)} minutes`);

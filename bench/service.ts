@@ -15,8 +15,18 @@ const START = (
   JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } }
 ).scripts.start
   .split(' ')
-  .slice(1)
-  .map((part) => (part.endsWith('.js') ? join(ROOT, part) : part));
+  .slice(1);
+
+/** Another copy of the service, or the same without the flags. */
+export interface Program {
+  root: string;
+  flags: boolean;
+}
+
+const commandOf = ({ root, flags }: Program): string[] =>
+  START.filter((part) => flags || !part.startsWith('--')).map((part) =>
+    part.endsWith('.js') ? join(root, part) : part,
+  );
 
 export interface Service {
   url: string;
@@ -38,9 +48,10 @@ export const serviceEnv = (database: TestDatabase, port: number): Record<string,
 export const startService = async (
   database: TestDatabase,
   more: Record<string, string> = {},
+  program: Program = { root: ROOT, flags: true },
 ): Promise<Service> => {
   const port = await freePort();
-  const child = await startChild(process.execPath, START, /is ready at/, {
+  const child = await startChild(process.execPath, commandOf(program), /is ready at/, {
     env: { ...serviceEnv(database, port), ...more },
     listen: 'stderr',
   });

@@ -5,7 +5,7 @@ import { type Databases, openDatabases, type TestDatabase } from './databases.ts
 import type { Effort } from './effort.ts';
 import type { Engine } from './measurement.ts';
 import { type SeededRmas, type SeededShop, seedRmas, seedShops } from './seed.ts';
-import { type Service, startService } from './service.ts';
+import { type Program, type Service, startService } from './service.ts';
 import { type Ear, startEar } from './webhooks/ear.ts';
 import { type Receivers, startReceivers } from './webhooks/receivers.ts';
 import { startSilence } from './webhooks/silence.ts';
@@ -61,7 +61,8 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export const openStage = (engine: Engine, effort: Effort): Stage => {
+/** With the service as it is, or with another program. */
+export const openStage = (engine: Engine, effort: Effort, program?: Program): Stage => {
   const ends: (() => Promise<void>)[] = [];
   const made = new Map<string, Promise<unknown>>();
   const once = <Thing>(name: string, make: () => Promise<Thing>): Promise<Thing> => {
@@ -86,7 +87,7 @@ export const openStage = (engine: Engine, effort: Effort): Stage => {
   ): Promise<House> => {
     const database = await (await databases()).create(name);
     const seeded = await seedRmas(database, await seedShops(database, shops, () => webhookUrl), rmas);
-    const service = await startService(database, more);
+    const service = await startService(database, more, program);
     onClose(service.stop);
     return { database, service, rmas: seeded };
   };
@@ -135,7 +136,7 @@ export const openStage = (engine: Engine, effort: Effort): Stage => {
           await seedShops(database, MANY_SHOPS, () => null),
           effort.small,
         );
-        const service = await startService(database);
+        const service = await startService(database, {}, program);
         onClose(service.stop);
         return { database, service, rmas, receivers, away, ear, near };
       }),

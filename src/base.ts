@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database, Observer } from './db/database.ts';
-import { type KnownStatements, knownStatements } from './db/known-statements.ts';
 import { openDatabase } from './db/open.ts';
 import { describeError } from './describe-error.ts';
 import { createLog } from './log.ts';
@@ -18,8 +17,6 @@ export interface Base extends Omit<Database, 'migrate'> {
   metrics: Metrics;
   secrets: SecretBox;
   addressGuard: AddressGuard;
-  /** Statements that run all the time, built once. */
-  known: KnownStatements;
 }
 
 /** What a test may replace. */
@@ -53,7 +50,6 @@ export const openBase = async (config: Config, overrides: Overrides): Promise<Ba
       clock: overrides.clock ?? database.clock,
       log,
       metrics,
-      known: knownStatements(),
       secrets,
       addressGuard: addressGuard({
         allowPrivate: config.allowPrivateWebhooks,

@@ -36,7 +36,8 @@ export const drain: Measurement = {
   },
 };
 
-const drained = async (house: WebhookHouse, count: number): Promise<{ perSecond: number }> => {
+/** Drains a backlog once. */
+export const drained = async (house: WebhookHouse, count: number): Promise<{ perSecond: number }> => {
   const { all } = await beginDrain(house, count);
   const seconds = await all;
   await untilSettled(house);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
-import { gather } from '../db/gather.ts';
+import { batched } from '../db/batch.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { hashOfKey, isApiKey } from './api-key.ts';
@@ -21,15 +21,20 @@ const keyIn = (headers: IncomingHttpHeaders): string | null => {
 };
 
 /** Writes `lastUsedAt` in the background: no request waits for it, and none fails because of it. */
-const lastUseWriter = ({ clock, log, lightly, oneOf }: Pick<Base, 'clock' | 'log' | 'lightly' | 'oneOf'>) => {
+const lastUseWriter = ({
+  clock,
+  log,
+  withoutFsync: db,
+  oneOf,
+}: Pick<Base, 'clock' | 'log' | 'withoutFsync' | 'oneOf'>) => {
   const inProgress = new Set<string>();
-  const write = gather(
+  const write = batched(
     async (ids: string[]) => {
       const now = clock.now();
-      await lightly((db) => touchClients({ db, oneOf }, ids, now, now - LAST_USED_STEP_MS));
+      await touchClients({ db, oneOf }, ids, now, now - LAST_USED_STEP_MS);
       return ids;
     },
-    { most: 200, sideBySide: 1 },
+    { most: 200, atOnce: 1 },
   );
   return (clientId: string): void => {
     if (inProgress.has(clientId)) return;
@@ -45,7 +50,7 @@ const lastUseWriter = ({ clock, log, lightly, oneOf }: Pick<Base, 'clock' | 'log
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
 
 export const createAuthenticate = (base: Base): Authenticate => {
-  const byKeyHash = gather((hashes: string[]) => findByKeyHashes(base, hashes), { most: 200, sideBySide: 2 });
+  const byKeyHash = batched((hashes: string[]) => findByKeyHashes(base, hashes), { most: 200, atOnce: 2 });
   const writeLastUse = lastUseWriter(base);
 
   return async (headers) => {

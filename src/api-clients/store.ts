@@ -2,7 +2,7 @@ import { sql, type Updateable } from 'kysely';
 import type { Base } from '../base.ts';
 import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
-import { blank } from '../db/known-statements.ts';
+import { statement } from '../db/statements.ts';
 import type { ApiClientTable, Row } from '../db/tables.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
@@ -78,29 +78,29 @@ export interface KeyHolder {
   shop: Shop;
 }
 
+const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[] }) =>
+  db
+    .selectFrom('api_clients as client')
+    .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
+    .select([
+      'client.id as client_id',
+      'client.key_hash',
+      'client.name as client_name',
+      'client.webhook_url',
+      'client.last_used_at',
+      'client.created_at as client_created_at',
+    ])
+    .where(sql<boolean>`client.key_hash ${oneOf('text', hashes)}`)
+    .where('client.revoked_at', 'is', null),
+);
+
 /** The active clients with these keys, and their shops. Read for every request, so that a revoked key fails at once. */
 export const findByKeyHashes = async (
-  { reads, oneOf, known }: Pick<Base, 'reads' | 'oneOf' | 'known'>,
+  { reads, fill }: Pick<Base, 'reads' | 'fill'>,
   hashes: string[],
 ): Promise<(KeyHolder | null)[]> => {
-  const byHashes = () =>
-    reads
-      .selectFrom('api_clients as client')
-      .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
-      .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
-      .select([
-        'client.id as client_id',
-        'client.key_hash',
-        'client.name as client_name',
-        'client.webhook_url',
-        'client.last_used_at',
-        'client.created_at as client_created_at',
-      ])
-      .where(sql<boolean>`client.key_hash ${oneOf('text', blank('hashes'))}`)
-      .where('client.revoked_at', 'is', null);
-  const { rows } = await reads.executeQuery(
-    known('clients by key', byHashes, { hashes: [...new Set(hashes)] }),
-  );
+  const { rows } = await reads.executeQuery(fill(activeByKeyHash, { hashes: [...new Set(hashes)] }));
   const holders = new Map<string, KeyHolder>(
     rows.map((row) => [
       row.key_hash,

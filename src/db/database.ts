@@ -1,6 +1,7 @@
-import type { CompiledQuery, Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
+import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Notice } from './schema-change.ts';
+import type { Change, Dialect, Fill } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
@@ -28,7 +29,7 @@ export interface RateState {
 export type RateGate = (key: string) => RateState | Promise<RateState>;
 
 /** Rows for a table, all with the same columns, or any other change. */
-export type Write = Insertion | CompiledQuery;
+export type Write = Insertion | Change;
 export type Insertion = {
   [Name in keyof Tables]: { table: Name; rows: Insertable<Tables[Name]>[] };
 }[keyof Tables];
@@ -49,8 +50,6 @@ export type ReadThenWrite = <Result>(
   sent?: () => void,
 ) => Promise<Result>;
 
-export type ColumnKind = 'id' | 'text' | 'integer';
-
 /** Who hears of what happens down here. */
 export interface Observer {
   onQuery: OnQuery;
@@ -59,38 +58,34 @@ export interface Observer {
 }
 
 /** What an engine gives the rest of the house; only this folder knows which engine it is. */
-export interface Database {
+export interface Database extends Dialect {
   /** The clock that all processes share. */
   clock: Clock;
   db: Db;
-  /** For statements of which one plan is right whatever their values are: it is made once and kept. */
-  steady: Db;
-  /** The same for short reads, which many requests share. */
+  /** For pages of lists. Statements here have one plan, whatever their values are: it is made once and kept. */
+  lists: Db;
+  /** The same for short reads, which share a few connections. */
   reads: Db;
+  /**
+   * For work whose loss in a power cut does no harm: it does not wait for the disk. What it writes is seen by everybody at once
+   * and is on disk with the next commit that does wait.
+   */
+  withoutFsync: Db;
+  /** A statement with its values, ready to run. */
+  fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
   tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;
-  /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
-  rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
-  /** To stand after a column: it is one of these, as one parameter, whatever their number. */
-  oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
-  /** Whether a text column has this part, in the same upper and lower case. */
-  contains(column: string, part: string): RawBuilder<boolean>;
   /** A change of one record. Waits for locks where nobody else needs the connection, and is tried again after a conflict. */
   atomically: ReadThenWrite;
   /** For such transactions one after another: the next may be asked for as soon as one calls `sent`. They wait for no lock. */
-  lane(): ReadThenWrite;
+  pipelinedTransactions(): ReadThenWrite;
   /** For those of them that must wait for a lock. */
-  patiently: ReadThenWrite;
-  /** How much is best done in one of them at most, where more is waiting. */
-  laneful: number;
-  /**
-   * Runs work whose loss in a power cut does no harm, without waiting for the disk. What it writes is seen by everybody at
-   * once and is on disk with the next commit that does wait.
-   */
-  lightly<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
+  waitingForLocks: ReadThenWrite;
+  /** How many creations are best made in one of them at most, where more wait. */
+  batchSize: number;
   /** Tells every process that waits on this database that there is something to send, and to which client; null: to some. */
   wake(clientId: string | null): void;
   onWake(listener: WakeListener): Promise<Unlisten>;

@@ -5,7 +5,7 @@ import { isConflict, isUnavailable, QueueTimeout } from './errors.ts';
 /** Beyond this many the next caller is turned away: a queue that long cannot be answered in time. */
 const MOST_WAITING = 5_000;
 /** A caller that has waited this long is turned away. Together with one round trip that is below the 5 s of an answer. */
-const PATIENCE_MS = 2_500;
+export const PATIENCE_MS = 2_500;
 const MOST_TRIES = 3;
 
 export interface Pending<Item, Result> {
@@ -30,7 +30,11 @@ export const handOut = <Item, Result>(batch: Pending<Item, Result>[], results: R
   });
 
 /** Puts an item behind those that wait and returns the promise of its result. */
-export const waitIn = <Item, Result>(waiting: Pending<Item, Result>[], item: Item): Promise<Result> =>
+export const waitIn = <Item, Result>(
+  waiting: Pending<Item, Result>[],
+  item: Item,
+  patienceMs: number,
+): Promise<Result> =>
   new Promise((resolve, reject) => {
     if (waiting.length >= MOST_WAITING) reject(new QueueTimeout('the queue is full'));
     else
@@ -38,7 +42,7 @@ export const waitIn = <Item, Result>(waiting: Pending<Item, Result>[], item: Ite
         item,
         resolve,
         reject,
-        overdueAt: performance.now() + PATIENCE_MS,
+        overdueAt: performance.now() + patienceMs,
         tries: 0,
         alone: false,
       });

@@ -36,10 +36,9 @@ export const changeRma = async <Table extends RmaTableName>(
     ]);
     const { set, entry, note, data, event } = decide(before);
     const at = nextInstant(ctx.clock.now(), before.updated_at);
-    const after: RmaRow<Table> = { ...before, ...set, updated_at: at };
+    const change = { ...set, updated_at: at };
+    const after: RmaRow<Table> = { ...before, ...change };
     const { writes, receivers } = record(
-      ctx,
-      trx,
       [
         {
           caller,
@@ -55,7 +54,7 @@ export const changeRma = async <Table extends RmaTableName>(
       ],
       reachable,
     );
-    const update = updateRma(trx, table, before.id, set, at);
+    const update = updateRma(table, before.id, change);
     return { writes: [...writes, update], result: { after, receivers } };
   });
   for (const receiver of receivers.values()) ctx.wake(receiver);

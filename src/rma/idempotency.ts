@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Base } from '../base.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import { change, statement } from '../db/statements.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
@@ -68,30 +69,32 @@ export const lockKeys = async (
 };
 
 /** Remembers answers in the transaction that makes them; one of more than a day ago gives way. Only success is remembered. */
-export const remember = (
-  { rows }: Pick<Base, 'rows'>,
-  trx: Trx,
-  answers: { use: KeyUse; answer: unknown; nowMs: number }[],
-): Write[] => {
+export const remember = (answers: { use: KeyUse; answer: unknown; nowMs: number }[]): Write[] => {
   if (answers.length === 0) return [];
-  const fresh = rows(
-    'fresh',
-    { client_id: 'id', key: 'text', body_hash: 'text', answer: 'text', created_at: 'integer' },
-    answers.map(({ use: { clientId, key, bodyHash }, answer, nowMs }) => ({
-      client_id: clientId,
-      key,
-      body_hash: bodyHash,
-      answer: JSON.stringify(answer),
-      created_at: nowMs,
-    })),
-  );
-  const write = sql`
+  const kept = answers.map(({ use: { clientId, key, bodyHash }, answer, nowMs }) => ({
+    client_id: clientId,
+    key,
+    body_hash: bodyHash,
+    answer: JSON.stringify(answer),
+    created_at: nowMs,
+  }));
+  return [change(keepingAnswers, { kept })];
+};
+
+const keepingAnswers = statement(({ rows }, { kept }: { kept: object[] }) => {
+  const columns = {
+    client_id: 'id',
+    key: 'text',
+    body_hash: 'text',
+    answer: 'text',
+    created_at: 'integer',
+  } as const;
+  return sql`
     insert into idempotency_keys (client_id, key, body_hash, answer, created_at)
-    select client_id, key, body_hash, answer, created_at from ${fresh} where true
+    select client_id, key, body_hash, answer, created_at from ${rows('fresh', columns, kept)} where true
     on conflict (client_id, key) do update
     set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`;
-  return [write.compile(trx)];
-};
+});
 
 /** Keys in use in this process, by name. A second request with one of them is refused until the first has ended. */
 export const keysInUse = () => {

@@ -1,16 +1,15 @@
-import type { Compilable, SelectQueryBuilder } from 'kysely';
+import type { SelectQueryBuilder } from 'kysely';
 import type { Page } from '../../contract/common.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Db } from '../db/database.ts';
-import { blank } from '../db/known-statements.ts';
+import { type Engine, statement, statementsBy } from '../db/statements.ts';
 import type { Tables } from '../db/tables.ts';
 import { rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
 import { LISTED_COLUMNS, type ListedRow } from './listed.ts';
 import { from } from './store.ts';
 import type { Origin } from './totals.ts';
-import { isProgram, type RmaTableName, visibleTo } from './visibility.ts';
+import { isProgram, isVisible, type RmaTableName } from './visibility.ts';
 
 // The statements of a list: its page, and the count of all that match.
 
@@ -35,11 +34,12 @@ export const SHORT = 200;
 /** How a list is found, and where its total comes from. */
 export interface Plan {
   /** `db` where the best plan depends on the values; otherwise an index leads to the page, and often straight. */
-  connection: 'db' | 'steady';
+  connection: 'db' | 'lists';
   /** Kept with every change, counted in the page's own statement up to `SHORT`, or counted where the page does not tell. */
   total: 'kept' | 'with page' | 'counted';
 }
-/** A list that was asked for, with all that its statements are made of. */
+
+/** A list that was asked for, with the values of its statements. */
 export interface Query {
   ctx: Context;
   table: RmaTableName;
@@ -48,92 +48,131 @@ export interface Query {
   offset: number;
   /** Columns that must have a value of their own. */
   named: string[];
+  /** How many words are searched for. */
+  words: number;
   plan: Plan;
-  db: Db;
-  values: Record<string, unknown>;
+  values: Values;
 }
+
+/** Also the columns that must have a value, and the words that must be found: `word0`, `word1` … */
+type Values = {
+  shop: string;
+  updatedSince: number | undefined;
+  limit: number;
+  offset: number;
+  longest: number;
+} & Record<string, unknown>;
+
+export const wordsOf = (q: string | undefined): string[] =>
+  q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
+
+export const numbered = (words: string[]): Record<string, string> =>
+  Object.fromEntries(words.map((word, i) => [`word${i}`, word]));
+
+/** What the text of a list's statements depends on. */
+interface Shape extends Pick<RmaFilters, 'origin' | 'sort' | 'order'> {
+  table: RmaTableName;
+  forProgram: boolean;
+  named: string[];
+  since: boolean;
+  words: number;
+}
+
+const shapeOf = ({
+  table,
+  caller,
+  filters: { updatedSince, origin, sort, order },
+  named,
+  words,
+}: Query): Shape => ({
+  table,
+  forProgram: isProgram(caller),
+  named,
+  since: updatedSince !== undefined,
+  origin,
+  sort,
+  order,
+  words,
+});
 
 type Matching = SelectQueryBuilder<Tables, 'offline_repairs', object>;
 
-/** A search is built anew with its words; any other list is a statement that is known, with other values. */
-const valueIn = <Value>({ filters, values }: Query, name: string): Value =>
-  filters.q ? (values[name] as Value) : blank(name);
-
-const run = async <Result>(
-  query: Query,
-  db: Db,
-  what: string,
-  build: () => Compilable<Result>,
-): Promise<Result[]> => {
-  const { ctx, table, caller, filters, named, values } = query;
-  const { q, updatedSince, origin, sort, order } = filters;
-  const shape = [what, table, isProgram(caller), named, updatedSince !== undefined, origin, sort, order].join(
-    ' ',
-  );
-  const statement = q ? build().compile() : ctx.known(shape, build, values);
-  return (await db.executeQuery(statement)).rows;
-};
-
-const wordsOf = (q: string | undefined): string[] => q?.split(/\s+/).filter(Boolean) ?? [];
-
-const matching = (query: Query): Matching => {
-  const { ctx, table, caller, filters, named, db } = query;
-  const { updatedSince, origin, q } = filters;
-  let found: Matching = from(db, table).where(visibleTo(caller, valueIn(query, 'shop')));
-  for (const column of named)
-    found = found.where(column as 'order_number', '=', valueIn<string>(query, column));
-  if (updatedSince !== undefined)
-    found = found.where('updated_at', '>=', valueIn<number>(query, 'updatedSince'));
+const matching = ({ db, contains }: Engine, shape: Shape, params: Values): Matching => {
+  const { table, forProgram, named, since, origin, words } = shape;
+  let found: Matching = from(db, table).where(isVisible(params.shop, forProgram));
+  for (const column of named) found = found.where(column as 'order_number', '=', params[column] as string);
+  if (since) found = found.where('updated_at', '>=', params.updatedSince as number);
   if (origin) found = found.where('client_id', origin === 'API' ? 'is not' : 'is', null);
-  for (const word of wordsOf(q)) found = found.where(ctx.contains('search_text', word.toLowerCase()));
+  for (let i = 0; i < words; i++) found = found.where(contains('search_text', params[`word${i}`] as string));
   return found;
 };
 
-const ordered = ({ filters }: Query, found: Matching): Matching => {
-  const { sort = DEFAULT_ORDER.sort, order = DEFAULT_ORDER.order } = filters;
+const ordered = (
+  { sort = DEFAULT_ORDER.sort, order = DEFAULT_ORDER.order }: Shape,
+  found: Matching,
+): Matching => {
   const first = found.orderBy(SORT_COLUMNS[sort], order);
   return sort === 'number' ? first : first.orderBy('number', order);
 };
 
-/** What lies before a page is passed over by number alone: a search reads that from an index, and nothing else looks at a row's texts. */
-const isChosenByNumber = ({ filters, offset }: Query): boolean => Boolean(filters.q) || offset > SHORT;
+interface PageShape extends Shape {
+  /** What lies before the page is passed over by number alone. */
+  byNumber: boolean;
+  /** Also counts how many match, where it is no more than `SHORT`. */
+  countsFew: boolean;
+}
 
-const paged = (query: Query): Matching => {
-  const page = ordered(query, matching(query))
-    .limit(rowCount(valueIn(query, 'limit')))
-    .offset(rowCount(valueIn(query, 'offset')));
-  if (!isChosenByNumber(query)) return page;
-  const own = from(query.db, query.table).where('shop_id', '=', valueIn<string>(query, 'shop'));
-  return ordered(query, own).where('number', 'in', page.select('number'));
+const paged = (engine: Engine, shape: PageShape, params: Values): Matching => {
+  const page = ordered(shape, matching(engine, shape, params))
+    .limit(rowCount(params.limit))
+    .offset(rowCount(params.offset));
+  if (!shape.byNumber) return page;
+  const own = from(engine.db, shape.table).where('shop_id', '=', params.shop);
+  return ordered(shape, own).where('number', 'in', page.select('number'));
 };
 
-/** How many match, where it is no more than `SHORT`. */
-const countingFew = (query: Query) =>
-  query.db
+const countingFew = (engine: Engine, shape: Shape, params: Values) =>
+  engine.db
     .selectFrom(
-      matching(query)
+      matching(engine, shape, params)
         .select('number')
         .limit(SHORT + 1)
         .as('few'),
     )
     .select((eb) => eb.fn.countAll<number>().as('counted'));
 
+const pageOfList = statementsBy((shape: PageShape) =>
+  statement((engine, params: Values) =>
+    paged(engine, shape, params)
+      .select(sizedColumns(LISTED_COLUMNS[shape.table], params.longest))
+      .$if(shape.countsFew, (page) => page.select(countingFew(engine, shape, params).as('counted'))),
+  ),
+);
+
+const countOfList = statementsBy((shape: Shape) =>
+  statement((engine, params: Values) =>
+    matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total')),
+  ),
+);
+
 export const findPage = async <Table extends RmaTableName>(
   query: Query,
 ): Promise<{ rows: Sized<ListedRow<Table>>[]; counted: number | undefined }> => {
-  const { ctx, table, plan, filters, offset, db } = query;
+  const { ctx, plan, filters, offset, words, values } = query;
   const isShort = plan.total !== 'counted' && filters.origin === undefined && offset + filters.limit <= SHORT;
-  const what = isChosenByNumber(query) ? 'page by number' : 'page';
-  const rows = await run(query, isShort ? ctx.reads : db, what, () =>
-    paged(query)
-      .select(sizedColumns(LISTED_COLUMNS[table], valueIn(query, 'longest')))
-      .$if(plan.total === 'with page', (page) => page.select(countingFew(query).as('counted'))),
-  );
+  const page = pageOfList({
+    ...shapeOf(query),
+    // A search reads what lies before the page from an index, and nothing else looks at a row's texts.
+    byNumber: words > 0 || offset > SHORT,
+    countsFew: plan.total === 'with page',
+  });
+  const { rows } = await ctx[isShort ? 'reads' : plan.connection].executeQuery(ctx.fill(page, values));
   const found = rows as unknown as Sized<ListedRow<Table>>[];
   return { rows: found, counted: rows[0]?.counted ?? undefined };
 };
 
 export const countAll = async (query: Query): Promise<number> => {
-  const counting = () => matching(query).select((eb) => eb.fn.countAll<number>().as('total'));
-  return (await run(query, query.db, 'count', counting))[0]?.total ?? 0;
+  const { ctx, plan, values } = query;
+  const { rows } = await ctx[plan.connection].executeQuery(ctx.fill(countOfList(shapeOf(query)), values));
+  return rows[0]?.total ?? 0;
 };

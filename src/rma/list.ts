@@ -3,7 +3,16 @@ import type { Context } from '../context.ts';
 import type { Tables } from '../db/tables.ts';
 import { answerPage, type PageAnswer } from '../paging/page-answer.ts';
 import { longestText } from '../paging/row-size.ts';
-import { countAll, findPage, type Plan, type Query, type RmaFilters, SHORT } from './list-statements.ts';
+import {
+  countAll,
+  findPage,
+  numbered,
+  type Plan,
+  type Query,
+  type RmaFilters,
+  SHORT,
+  wordsOf,
+} from './list-statements.ts';
 import { type ListedRow, readListed } from './listed.ts';
 import { totalOf } from './totals.ts';
 import { isProgram, type RmaTableName } from './visibility.ts';
@@ -19,9 +28,9 @@ const REFERENCES: ReadonlySet<string> = new Set(['external_ref', 'order_number']
 const PLANS = {
   search: { connection: 'db', total: 'counted' },
   updatedSince: { connection: 'db', total: 'counted' },
-  reference: { connection: 'steady', total: 'with page' },
-  statusOnly: { connection: 'steady', total: 'kept' },
-  otherColumns: { connection: 'steady', total: 'counted' },
+  reference: { connection: 'lists', total: 'with page' },
+  statusOnly: { connection: 'lists', total: 'kept' },
+  otherColumns: { connection: 'lists', total: 'counted' },
 } as const satisfies Record<string, Plan>;
 
 const planOf = ({ q, updatedSince }: RmaFilters, named: string[]): Plan => {
@@ -45,8 +54,9 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   const longest = longestText(limit);
   const named = Object.keys(equal).filter((column) => equal[column as keyof typeof equal] !== undefined);
   const plan = planOf(filters, named);
-  const values = { ...equal, shop: caller.shop.id, updatedSince, limit, offset, longest };
-  const query = { ctx, table, caller, filters, offset, named, plan, db: ctx[plan.connection], values };
+  const words = wordsOf(filters.q);
+  const values = { ...equal, ...numbered(words), shop: caller.shop.id, updatedSince, limit, offset, longest };
+  const query = { ctx, table, caller, filters, offset, named, words: words.length, plan, values };
   const [{ rows, counted }, kept] = await Promise.all([
     findPage<Table>(query),
     plan.total === 'kept' ? keptTotal(query, equal.status) : null,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { RMA_COLUMNS } from '../db/columns.ts';
-import { blank } from '../db/known-statements.ts';
+import { statement, statementsBy } from '../db/statements.ts';
 import type { ListColumns } from '../paging/row-size.ts';
 import { from } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
@@ -26,19 +26,19 @@ export const LISTED_COLUMNS: Record<RmaTableName, ListColumns<Column>> = {
   } as object as ListColumns<Column>,
 };
 
+const listedById = statementsBy((table: RmaTableName) =>
+  statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
+    from(db, table)
+      .select(LISTED_COLUMNS[table].all)
+      .where(sql<boolean>`id ${oneOf('id', ids)}`),
+  ),
+);
+
 /** Reads rows of a page again, with all of their texts. Not on the connections that short reads share. */
 export const readListed = async <Table extends RmaTableName>(
-  { steady, oneOf, known }: Context,
+  { lists, fill }: Context,
   table: Table,
   ids: string[],
 ): Promise<ListedRow<Table>[]> => {
-  const statement = known(
-    `${table} listed by id`,
-    () =>
-      from(steady, table)
-        .select(LISTED_COLUMNS[table].all)
-        .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
-    { ids },
-  );
-  return (await steady.executeQuery<ListedRow<Table>>(statement)).rows;
+  return (await lists.executeQuery<ListedRow<Table>>(fill(listedById(table), { ids }))).rows;
 };

@@ -1,9 +1,8 @@
 import type { Insertable } from 'kysely';
 import type { Actor } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
-import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
-import type { Trx, Write } from '../db/database.ts';
+import type { Write } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { deliveryOf, type Event, type EventSubject } from '../webhooks/outbox.ts';
@@ -37,8 +36,6 @@ export type Receivers = ReadonlyMap<string, string>;
  * the totals, and none of these without it. With whom there is something for.
  */
 export const record = (
-  ctx: Pick<Base, 'rows' | 'known'>,
-  trx: Trx,
   changes: Change[],
   reachable: Reachable[],
 ): { writes: Write[]; receivers: Receivers } => {
@@ -49,7 +46,7 @@ export const record = (
     writes: [
       { table: 'timeline', rows: changes.map(entryOf) },
       ...(deliveries.length > 0 ? [{ table: 'webhook_deliveries', rows: deliveries } as const] : []),
-      ...keepTotals(ctx, trx, changes.flatMap(totalChanges)),
+      ...keepTotals(changes.flatMap(totalChanges)),
     ],
     receivers: new Map(deliveries.map(({ rma_id, client_id }) => [rma_id ?? '', client_id])),
   };

@@ -1,12 +1,11 @@
-import { sql, type Updateable } from 'kysely';
+import { sql } from 'kysely';
 import { isId } from '../../contract/common.ts';
 import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
+import { batched } from '../db/batch.ts';
 import { RMA_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
-import { gather } from '../db/gather.ts';
-import { blank } from '../db/known-statements.ts';
-import type { Tables } from '../db/tables.ts';
+import { change, statement, statementsBy } from '../db/statements.ts';
 import { ServiceError } from '../errors.ts';
 import { isVisibleTo, type RmaRow, type RmaTableName } from './visibility.ts';
 
@@ -16,26 +15,27 @@ export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table a
 /** An RMA of either kind, or null where there is none by this id. */
 export type RmaById = { [Table in RmaTableName]: (id: string) => Promise<RmaRow<Table> | null> };
 
-export const readRmaById = (ctx: Pick<Base, 'reads' | 'oneOf' | 'known'>): RmaById => {
+export const readRmaById = (ctx: Pick<Base, 'reads' | 'fill'>): RmaById => {
   const of = <Table extends RmaTableName>(table: Table) =>
-    gather((ids: string[]) => findAll(ctx, table, ids), { most: 100, sideBySide: 2 });
+    batched((ids: string[]) => findAll(ctx, table, ids), { most: 100, atOnce: 2 });
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
 };
 
+const rowsById = statementsBy((table: RmaTableName) =>
+  statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
+    from(db, table)
+      .select(RMA_COLUMNS[table])
+      .where(sql<boolean>`id ${oneOf('id', ids)}`),
+  ),
+);
+
 const findAll = async <Table extends RmaTableName>(
-  { reads, oneOf, known }: Pick<Base, 'reads' | 'oneOf' | 'known'>,
+  { reads, fill }: Pick<Base, 'reads' | 'fill'>,
   table: Table,
   ids: string[],
 ): Promise<(RmaRow<Table> | null)[]> => {
-  const statement = known(
-    `${table} by id`,
-    () =>
-      from(reads, table)
-        .select(RMA_COLUMNS[table])
-        .where(sql<boolean>`id ${oneOf('id', blank('ids'))}`),
-    { ids: [...new Set(ids)] },
-  );
-  const { rows } = await reads.executeQuery<RmaRow<Table>>(statement);
+  const query = fill(rowsById(table), { ids: [...new Set(ids)] });
+  const { rows } = await reads.executeQuery<RmaRow<Table>>(query);
   const found = new Map<string, RmaRow<Table>>(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 };
@@ -84,19 +84,17 @@ export const lockRma = async <Table extends RmaTableName>(
   return requireVisible<Table>(caller, rows[0]);
 };
 
-/** Every change also moves `updated_at`. */
-export const updateRma = <Table extends RmaTableName>(
-  trx: Trx,
-  table: Table,
-  id: string,
-  change: Updateable<Tables[Table]> | undefined,
-  updatedAt: number,
-): Write =>
-  trx
-    .updateTable(table as 'offline_repairs')
-    .set({ ...(change as Updateable<Tables['offline_repairs']>), updated_at: updatedAt })
-    .where('id', '=', id)
-    .compile();
+const updating = statementsBy(({ table, columns }: { table: RmaTableName; columns: string[] }) =>
+  statement(({ db }, params: { id: string } & Record<string, unknown>) =>
+    db
+      .updateTable(table as 'offline_repairs')
+      .set(Object.fromEntries(columns.map((column) => [column, params[column]])))
+      .where('id', '=', params.id),
+  ),
+);
+
+export const updateRma = (table: RmaTableName, id: string, set: object): Write =>
+  change(updating({ table, columns: Object.keys(set) }), { ...set, id });
 
 /** The text that staff search in: all parts in lower case. */
 export const searchText = (...parts: (string | null)[]): string =>

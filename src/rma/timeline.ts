@@ -2,7 +2,7 @@ import { isId, type Page, type TimelineEntry } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { TIMELINE_COLUMNS } from '../db/columns.ts';
-import { blank } from '../db/known-statements.ts';
+import { type Engine, statement } from '../db/statements.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
@@ -36,45 +36,41 @@ export const readTimeline = async (
   return answerPage(ctx, caller.shop.id, source, { rows, total }, page);
 };
 
-const entriesOf = ({ db }: Context) => db.selectFrom('timeline').where('rma_id', '=', blank<string>('rma'));
+const entriesOf = ({ db }: Engine, rma: string) => db.selectFrom('timeline').where('rma_id', '=', rma);
+
+const pageOfTimeline = statement(
+  (engine, params: { rma: string; limit: number; offset: number; longest: number }) =>
+    entriesOf(engine, params.rma)
+      .select(sizedColumns(COLUMNS, params.longest))
+      .orderBy('at')
+      .limit(rowCount(params.limit))
+      .offset(rowCount(params.offset)),
+);
 
 const findPage = async (ctx: Context, rma: string, { page, limit }: Page): Promise<Sized<Entry>[]> => {
-  const statement = ctx.known(
-    'page of a timeline',
-    () =>
-      entriesOf(ctx)
-        .select(sizedColumns(COLUMNS, blank<number>('longest')))
-        .orderBy('at')
-        .limit(rowCount(blank('limit')))
-        .offset(rowCount(blank('offset'))),
-    { rma, limit, offset: (page - 1) * limit, longest: longestText(limit) },
-  );
-  return (await ctx.steady.executeQuery<Sized<Entry>>(statement)).rows;
+  const values = { rma, limit, offset: (page - 1) * limit, longest: longestText(limit) };
+  return (await ctx.lists.executeQuery<Sized<Entry>>(ctx.fill(pageOfTimeline, values))).rows;
 };
+
+const partOfTimeline = statement(
+  (engine, { rma, first, last }: { rma: string; first: number; last: number }) =>
+    entriesOf(engine, rma).select(TIMELINE_COLUMNS).where('at', '>=', first).where('at', '<=', last),
+);
 
 /** Times only rise along a timeline, so a slice is everything between its first and its last time. */
 const readEntries = async (ctx: Context, rma: string, times: number[]): Promise<Entry[]> => {
-  const statement = ctx.known(
-    'part of a timeline',
-    () =>
-      entriesOf(ctx)
-        .select(TIMELINE_COLUMNS)
-        .where('at', '>=', blank<number>('first'))
-        .where('at', '<=', blank<number>('last')),
-    { rma, first: times[0], last: times.at(-1) },
-  );
-  return (await ctx.steady.executeQuery(statement)).rows;
+  const [first = 0, last = first] = [times[0], times.at(-1)];
+  return (await ctx.lists.executeQuery(ctx.fill(partOfTimeline, { rma, first, last }))).rows;
 };
+
+const lengthOfTimeline = statement((engine, { rma }: { rma: string }) =>
+  entriesOf(engine, rma).select((eb) => eb.fn.countAll<number>().as('total')),
+);
 
 /** Most timelines end on their first page; then no count is needed. */
 const totalOf = async (ctx: Context, rma: string, found: number, { page, limit }: Page): Promise<number> => {
   if (found < limit && (found > 0 || page === 1)) return (page - 1) * limit + found;
-  const statement = ctx.known(
-    'length of a timeline',
-    () => entriesOf(ctx).select((eb) => eb.fn.countAll<number>().as('total')),
-    { rma },
-  );
-  return (await ctx.steady.executeQuery(statement)).rows[0]?.total ?? 0;
+  return (await ctx.lists.executeQuery(ctx.fill(lengthOfTimeline, { rma }))).rows[0]?.total ?? 0;
 };
 
 const viewEntry = (row: Entry): TimelineEntry => ({

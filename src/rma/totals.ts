@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
+import { batched } from '../db/batch.ts';
 import { TOTAL_COLUMNS } from '../db/columns.ts';
-import type { Trx, Write } from '../db/database.ts';
-import { gather } from '../db/gather.ts';
-import { blank } from '../db/known-statements.ts';
+import type { Write } from '../db/database.ts';
+import { change, statement } from '../db/statements.ts';
 import type { RmaTableName } from './visibility.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
@@ -27,36 +27,31 @@ const nameOf = ({ shop_id, kind, origin, status }: TotalChange): string =>
   `${shop_id} ${kind} ${origin} ${status}`;
 
 /** Part of the transaction that makes the changes. Always in the same order, so that two cannot deadlock. */
-export const keepTotals = (
-  { rows, known }: Pick<Base, 'rows' | 'known'>,
-  trx: Trx,
-  changes: TotalChange[],
-): Write[] => {
+export const keepTotals = (changes: TotalChange[]): Write[] => {
   const sums = new Map<string, TotalChange>();
-  for (const change of changes) {
-    const name = nameOf(change);
-    sums.set(name, { ...change, count: change.count + (sums.get(name)?.count ?? 0) });
+  for (const each of changes) {
+    const name = nameOf(each);
+    sums.set(name, { ...each, count: each.count + (sums.get(name)?.count ?? 0) });
   }
   const kept = [...sums]
     .filter(([, { count }]) => count !== 0)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, change]) => change);
+    .map(([, sum]) => sum);
   if (kept.length === 0) return [];
-  return [known('keep totals', () => adding(rows, trx), { kept })];
+  return [change(addingTotals, { sums: kept })];
 };
 
-const adding = (rows: Base['rows'], trx: Trx) => {
+const addingTotals = statement(({ rows }, { sums }: { sums: TotalChange[] }) => {
   const more = rows(
     'more',
     { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' },
-    blank('kept'),
+    sums,
   );
-  const statement = sql`
+  return sql`
     insert into rma_totals (shop_id, kind, origin, status, count)
     select shop_id, kind, origin, status, count from ${more} where true
     on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`;
-  return { compile: () => statement.compile(trx) };
-};
+});
 
 export interface Total {
   origin: Origin;
@@ -64,24 +59,26 @@ export interface Total {
   count: number;
 }
 
+const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
+  db
+    .selectFrom('rma_totals')
+    .select(TOTAL_COLUMNS)
+    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
+);
+
 /** All totals of a shop's RMAs of one kind. */
 export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<Total[]>;
 
-export const readTotals = (ctx: Pick<Base, 'reads' | 'oneOf' | 'known'>): TotalsOf =>
-  gather(
+export const readTotals = ({ reads, fill }: Pick<Base, 'reads' | 'fill'>): TotalsOf =>
+  batched(
     async (batch: { shopId: string; kind: RmaTableName }[]): Promise<Total[][]> => {
-      const ofShops = () =>
-        ctx.reads
-          .selectFrom('rma_totals')
-          .select(TOTAL_COLUMNS)
-          .where(sql<boolean>`shop_id ${ctx.oneOf('id', blank('shops'))}`);
-      const shops = [...new Set(batch.map(({ shopId }) => shopId))];
-      const { rows } = await ctx.reads.executeQuery(ctx.known('totals', ofShops, { shops }));
+      const shopIds = [...new Set(batch.map(({ shopId }) => shopId))];
+      const { rows } = await reads.executeQuery(fill(totalsOfShops, { shopIds }));
       return batch.map(({ shopId, kind }) =>
         rows.filter((row) => row.shop_id === shopId && row.kind === kind),
       );
     },
-    { most: 100, sideBySide: 2 },
+    { most: 100, atOnce: 2 },
   );
 
 export const totalOf = async (

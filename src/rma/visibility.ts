@@ -12,9 +12,10 @@ export type RmaRow<Table extends RmaTableName> = Row<Table> &
 
 export const isProgram = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 
-/** The caller's own shop, named apart so that a statement can leave it blank, and for programs only what programs made. */
-export const visibleTo = (caller: Caller, shopId: string) => (eb: ExpressionBuilder<Tables, RmaTableName>) =>
-  eb.and([eb('shop_id', '=', shopId), ...(isProgram(caller) ? [eb('client_id', 'is not', null)] : [])]);
+/** The caller's own shop, and for programs only what programs made. */
+export const isVisible =
+  (shopId: string, forProgram: boolean) => (eb: ExpressionBuilder<Tables, RmaTableName>) =>
+    eb.and([eb('shop_id', '=', shopId), ...(forProgram ? [eb('client_id', 'is not', null)] : [])]);
 
 /** The same, of a row that was read already. */
 export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: string | null }): boolean =>

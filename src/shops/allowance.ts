@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Base } from '../base.ts';
 import { COUNTER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
-import { blank } from '../db/known-statements.ts';
+import { change, statement, statementsBy } from '../db/statements.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { LIMIT_REFUSAL, type Shop } from './plans.ts';
@@ -13,24 +13,28 @@ const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
 export type Counter = Row<'shop_counters'>;
 export type Counters = Map<string, Counter>;
 
+const lockingCounters = statementsBy((others: 'wait' | 'leave out') =>
+  statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
+    db
+      .selectFrom('shop_counters')
+      .select(COUNTER_COLUMNS)
+      .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
+      .forUpdate()
+      .$if(others === 'leave out', (query) => query.skipLocked()),
+  ),
+);
+
 /**
  * Reads and locks the counters of these shops until the transaction ends: nobody else counts between our check and our
  * count, and a creation that fails is not counted. Counters that are locked elsewhere are waited for or left out.
  */
 export const lockCounters = async (
-  { oneOf, known }: Pick<Base, 'oneOf' | 'known'>,
+  { fill }: Pick<Base, 'fill'>,
   trx: Trx,
   shopIds: string[],
   others: 'wait' | 'leave out',
 ): Promise<Counters> => {
-  const locking = () =>
-    trx
-      .selectFrom('shop_counters')
-      .select(COUNTER_COLUMNS)
-      .where(sql<boolean>`shop_id ${oneOf('id', blank('shopIds'))}`)
-      .forUpdate()
-      .$if(others === 'leave out', (query) => query.skipLocked());
-  const { rows } = await trx.executeQuery(known(`counters, ${others}`, locking, { shopIds }));
+  const { rows } = await trx.executeQuery(fill(lockingCounters(others), { shopIds }));
   return new Map(rows.map((row) => [row.shop_id, row]));
 };
 
@@ -48,24 +52,19 @@ export const takePlace = (counter: Counter, { billing: { kind, limit } }: Shop, 
   return counter.last_number;
 };
 
-export const keepCounters = (
-  { rows, known }: Pick<Base, 'rows' | 'known'>,
-  trx: Trx,
-  counters: Counters,
-): Write => {
-  const keeping = () => {
-    const kept = rows(
-      'kept',
-      { shop_id: 'id', last_number: 'integer', month: 'text', month_used: 'integer' },
-      blank('kept'),
-    );
-    const statement = sql`
-      update shop_counters set last_number = kept.last_number, month = kept.month, month_used = kept.month_used
-      from ${kept} where shop_counters.shop_id = kept.shop_id`;
-    return { compile: () => statement.compile(trx) };
-  };
-  return known('keep counters', keeping, { kept: [...counters.values()] });
-};
+const updatingCounters = statement(({ rows }, { counters }: { counters: Counter[] }) => {
+  const kept = rows(
+    'kept',
+    { shop_id: 'id', last_number: 'integer', month: 'text', month_used: 'integer' },
+    counters,
+  );
+  return sql`
+    update shop_counters set last_number = kept.last_number, month = kept.month, month_used = kept.month_used
+    from ${kept} where shop_counters.shop_id = kept.shop_id`;
+});
+
+export const keepCounters = (counters: Counters): Write =>
+  change(updatingCounters, { counters: [...counters.values()] });
 
 /** How much of this month's allowance is used. */
 export const monthUsed = async (

@@ -1,31 +1,37 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
 import type { Db, Trx } from '../db/database.ts';
-import { blank } from '../db/known-statements.ts';
+import { statement } from '../db/statements.ts';
 
 // A rule is an exact sku, or a prefix that ends in `*`. Case matters.
 
-/** Finds out which of these goods match a rule of their shop. */
-export const findDangerous = async (
-  { rows, known }: Pick<Base, 'rows' | 'known'>,
-  trx: Trx,
-  goods: { shop_id: string; sku: string }[],
-): Promise<(shopId: string, sku: string) => boolean> => {
-  if (goods.length === 0) return () => false;
-  const finding = () => {
+interface Good {
+  shop_id: string;
+  sku: string;
+}
+
+const matchingRules = statement(
+  ({ rows }, { goods }: { goods: Good[] }) =>
     // Compared as text, not with LIKE: `_` and `%` inside a sku are plain characters.
-    const statement = sql<{ shop_id: string; sku: string }>`
-      select good.shop_id, good.sku from ${rows('good', { shop_id: 'id', sku: 'text' }, blank('goods'))}
+    sql<Good>`
+      select good.shop_id, good.sku from ${rows('good', { shop_id: 'id', sku: 'text' }, goods)}
       where exists (
         select 1 from dangerous_goods as rule where rule.shop_id = good.shop_id and (
           rule.pattern = good.sku
           or rule.pattern like '%*'
             and substr(good.sku, 1, length(rule.pattern) - 1) = substr(rule.pattern, 1, length(rule.pattern) - 1)
         )
-      )`;
-    return { compile: () => statement.compile(trx) };
-  };
-  const found = await trx.executeQuery(known('dangerous goods', finding, { goods }));
+      )`,
+);
+
+/** Finds out which of these goods match a rule of their shop. */
+export const findDangerous = async (
+  { fill }: Pick<Base, 'fill'>,
+  trx: Trx,
+  goods: Good[],
+): Promise<(shopId: string, sku: string) => boolean> => {
+  if (goods.length === 0) return () => false;
+  const found = await trx.executeQuery(fill(matchingRules, { goods }));
   const dangerous = new Set(found.rows.map(({ shop_id, sku }) => `${shop_id} ${sku}`));
   return (shopId, sku) => dangerous.has(`${shopId} ${sku}`);
 };

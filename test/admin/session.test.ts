@@ -3,6 +3,7 @@ import { OPERATOR } from '../../src/caller.ts';
 import { sweep } from '../../src/janitor.ts';
 import { sha256 } from '../../src/secrets.ts';
 import { changeShop } from '../../src/shops/actions.ts';
+import { hashPassword } from '../../src/staff/passwords.ts';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
 import { expectError, rulesOf } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
@@ -93,7 +94,7 @@ describe('signing in', () => {
 
   it('takes as long for an e-mail that nobody has as for a wrong password', async () => {
     const t = await harness();
-    const { email } = await newUser(t);
+    const { email } = await newUser(t, { hashed: hashPassword });
     const visitor = adminCaller(t);
     const median = (times: number[]) => times.sort((one, other) => one - other)[times.length >> 1] ?? 0;
     const times: Record<string, number[]> = { known: [], unknown: [] };
@@ -130,7 +131,7 @@ describe('signing in', () => {
 
   it('keeps neither password nor token in the database or the log', async () => {
     const t = await harness();
-    const { cookie, email } = await newPerson(t);
+    const { cookie, email } = await newPerson(t, { hashed: hashPassword });
     await adminCaller(t).post('/session', { email, password: 'a wrong password' });
     const token = cookie.split('=')[1] ?? '';
     const rows = await sessionRows(t);

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { change, statement } from '../../src/db/statements.ts';
 import { repairBody } from '../support/bodies.ts';
 import { openEngine } from '../support/database.ts';
 import { ENGINE } from '../support/harness.ts';
@@ -160,7 +161,10 @@ describe('two transactions that stand in each other’s way', () => {
     await database.db.insertInto('installation').values(rows).execute();
     const bothHold = Promise.withResolvers<void>();
     let holders = 0;
-    const change = (first: string, second: string) =>
+    const setValue = statement(({ db }, params: { name: string; value: string }) =>
+      db.updateTable('installation').set({ value: params.value }).where('name', '=', params.name),
+    );
+    const changeBoth = (first: string, second: string) =>
       database.atomically(async (trx) => {
         const lock = (name: string) =>
           trx.selectFrom('installation').select('value').where('name', '=', name).forUpdate().execute();
@@ -169,9 +173,11 @@ describe('two transactions that stand in each other’s way', () => {
         if (holders === 2 || ENGINE === 'sqlite') bothHold.resolve();
         await bothHold.promise;
         await lock(second);
-        const update = trx.updateTable('installation').set({ value: first }).where('name', '=', second);
-        return { writes: [update.compile()], result: first };
+        return { writes: [change(setValue, { name: second, value: first })], result: first };
       });
-    expect(await Promise.all([change('one', 'other'), change('other', 'one')])).toEqual(['one', 'other']);
+    expect(await Promise.all([changeBoth('one', 'other'), changeBoth('other', 'one')])).toEqual([
+      'one',
+      'other',
+    ]);
   });
 });

@@ -81,7 +81,7 @@ describe('a place in the allowance', () => {
       const counters = await lockCounters(ctx, trx, [shop.id], 'wait');
       const result = takePlace(counters.get(shop.id) as Counter, shop, nowMs);
       if (failure) throw failure;
-      return { writes: [keepCounters(ctx, trx, counters)], result };
+      return { writes: [keepCounters(counters)], result };
     });
   const counters = (ctx: Context) =>
     ctx.db

@@ -20,7 +20,7 @@ import { until } from './until.ts';
 // The service as its users have it: a process of its own, started from the command line, seen from outside.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const COMMAND = join(ROOT, 'bin', 'handback.js');
+const COMMAND = join(ROOT, 'dist', 'service', 'handback.js');
 /** Halves the time a process takes to start, and the suites start hundreds. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile');
 const READY_WITHIN_MS = 40_000;

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { conveyor } from '../../src/db/conveyor.ts';
+import { batched } from '../../src/db/batch.ts';
 import { isUnavailable, QueueTimeout } from '../../src/db/errors.ts';
-import { gather } from '../../src/db/gather.ts';
 
 const DEADLOCK = Object.assign(new Error('deadlock detected'), { code: '40P01', severity: 'ERROR' });
 
@@ -19,13 +18,9 @@ const movableTime = () => {
   };
 };
 
-const BATCHERS = {
-  gather: <Item, Result>(work: (items: Item[]) => Promise<Result[]>) =>
-    gather(work, { most: 10, sideBySide: 1 }),
-  conveyor: <Item, Result>(work: (items: Item[]) => Promise<Result[]>) => conveyor(work, { most: 10 }),
-};
+const batcher = <Item, Result>(work: (items: Item[]) => Promise<Result[]>) => batched(work, { most: 10 });
 
-describe.each(Object.entries(BATCHERS))('%s', (_, batcher) => {
+describe('a batch', () => {
   it('tries a batch again, one by one, that met a deadlock', async () => {
     const batches: number[][] = [];
     const ask = batcher(async (items: number[]) => {

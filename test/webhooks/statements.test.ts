@@ -21,9 +21,8 @@ describe.runIf(ENGINE === 'postgres')('prepared statements of the dispatcher', (
       const openings = some.map((each) => ({ ...each, room: 8, underWay: [] }));
       await due(t.ctx, openings, t.ctx.clock.now());
     }
-    const { rows } = await t.ctx.lightly((db) =>
-      sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(db),
-    );
+    const { rows } = await sql<{ statement: string }>`
+      select statement from pg_prepared_statements`.execute(t.ctx.withoutFsync);
     const about = (table: string) => rows.filter(({ statement }) => statement.includes(table)).length;
     expect(about('webhook_leases')).toBe(1);
     expect(about('from "webhook_deliveries"')).toBeLessThanOrEqual(6);
@@ -54,16 +53,16 @@ it('what is due is found through the indexes of what waits, however much has end
       .execute();
   await sql`analyze`.execute(t.ctx.db);
   const seen: CompiledQuery[] = [];
-  const known: Context['known'] = (shape, build, values) => {
-    const statement = t.ctx.known(shape, build, values);
-    seen.push(statement);
-    return statement;
+  const fill: Context['fill'] = (statement, values) => {
+    const filled = t.ctx.fill(statement, values);
+    seen.push(filled);
+    return filled;
   };
-  await due({ ...t.ctx, known }, [{ clientId: client.id, room: 8, underWay: [newId(now)] }], now);
+  await due({ ...t.ctx, fill }, [{ clientId: client.id, room: 8, underWay: [newId(now)] }], now);
   const [statement] = seen as [CompiledQuery];
   const explain = ENGINE === 'postgres' ? 'explain' : 'explain query plan';
-  const { rows } = await t.ctx.lightly((db) =>
-    db.executeQuery(CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters])),
+  const { rows } = await t.ctx.withoutFsync.executeQuery(
+    CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]),
   );
   const plan = JSON.stringify(rows);
   expect(plan).toContain('webhook_deliveries_first');

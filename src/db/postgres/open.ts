@@ -1,11 +1,11 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
-import type { ColumnKind, Database, Observer } from '../database.ts';
-import { asJson } from '../known-statements.ts';
+import type { Database, Observer } from '../database.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { noteReady } from '../ready.ts';
 import type { Notice } from '../schema-change.ts';
+import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { clientConfig, PLANNED_ANEW } from './client.ts';
 import { databaseClock } from './clock.ts';
@@ -42,14 +42,17 @@ export const openPostgres = (
   };
   const db = kyselyOn(pools.admin);
   const webhooks = kyselyOn(pools.webhooks);
+  const statements = compiledStatements({ db, ...dialect });
   const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
   const newListener = () => new pg.Client(clientConfig(clientSettings));
 
   return {
     clock,
     db,
-    steady: kyselyOn(pools.lists),
+    lists: kyselyOn(pools.lists),
     reads: kyselyOn(pools.reads),
+    withoutFsync: webhooks,
+    fill: statements.fill,
     async migrate(notice = () => {}) {
       await migrate(connectionString, notice, observer);
       await comparing.compare();
@@ -57,12 +60,11 @@ export const openPostgres = (
     },
     rateGate: (windows, sharedClock) => postgresRateGate(pools.reads, windows, sharedClock),
     ...dialect,
-    atomically: readThenWrite(pools.changes, pools.waiting, observer),
-    lane: () => pipelinedTransactions(pools.creations, observer),
-    patiently: readThenWrite(pools.waiting, null, observer),
-    laneful: BATCH_SIZE,
+    atomically: readThenWrite(pools.changes, pools.waiting, statements, observer),
+    pipelinedTransactions: () => pipelinedTransactions(pools.creations, statements, observer),
+    waitingForLocks: readThenWrite(pools.waiting, null, statements, observer),
+    batchSize: BATCH_SIZE,
     ...wakeCalls(pools.reads, newListener, observer.onFault),
-    lightly: (work) => work(webhooks),
     async checkReady() {
       await Promise.all(Object.values(pools).map((each) => each.check()));
       await noteReady(webhooks, clock.now());
@@ -89,8 +91,10 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
 
 const TYPES: Record<ColumnKind, string> = { id: 'uuid', text: 'text', integer: 'bigint' };
 
+const likePattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`;
+
 /** How PostgreSQL spells what the engines spell differently. */
-const dialect: Pick<Database, 'tryLocks' | 'rows' | 'oneOf' | 'contains'> = {
+const dialect: Dialect & Pick<Database, 'tryLocks'> = {
   async tryLocks(trx, names) {
     const { rows } = await sql<{ name: string; taken: boolean }>`
       select name, pg_try_advisory_xact_lock(hashtextextended(name, 0)) as taken
@@ -103,5 +107,5 @@ const dialect: Pick<Database, 'tryLocks' | 'rows' | 'oneOf' | 'contains'> = {
   },
   oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
   contains: (column, part) =>
-    sql`${sql.ref(column)} like ${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
+    sql`${sql.ref(column)} like ${encoded(part, likePattern)} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
 };

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
+import { batched } from '../batch.ts';
 import type { RateGate, RateState, RateWindow, RateWindows } from '../database.ts';
-import { gather } from '../gather.ts';
 import type { CheckedPool } from './checked-pool.ts';
 
 /** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
@@ -32,7 +32,7 @@ export const postgresRateGate = (
   const text = statement(long, burst);
   const turnedAway = new Map<string, { window: RateWindow; untilMs: number }>();
 
-  const count = gather<string, RateState>(
+  const count = batched<string, RateState>(
     async (keys) => {
       const calls = new Map<string, number>();
       for (const key of keys) calls.set(key, (calls.get(key) ?? 0) + 1);
@@ -53,7 +53,7 @@ export const postgresRateGate = (
         return stateOf(long, burst, counted.row, calls.get(key) ?? 0, counted.turn, nowMs);
       });
     },
-    { most: 200, sideBySide: 2 },
+    { most: 200, atOnce: 2 },
   );
 
   const countAndRemember = async (key: string): Promise<RateState> => {

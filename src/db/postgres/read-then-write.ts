@@ -1,7 +1,15 @@
-import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import type { Insertion, Observer, ReadThenWrite, Trx, Write } from '../database.ts';
 import { isConflict, isLockTimeout, isUnavailable } from '../errors.ts';
 import { logQuery } from '../log-query.ts';
+import {
+  asJson,
+  type Change,
+  change,
+  type compiledStatements,
+  statement,
+  statementsBy,
+} from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import type { CheckedPool, Connection } from './checked-pool.ts';
 
@@ -10,6 +18,8 @@ interface Held {
   users: number;
   broken: boolean;
 }
+
+type Statements = ReturnType<typeof compiledStatements>;
 
 const MOST_TRIES = 3;
 
@@ -20,13 +30,14 @@ const MOST_TRIES = 3;
 export const readThenWrite = (
   first: CheckedPool,
   toWait: CheckedPool | null,
+  statements: Statements,
   observer: Observer,
 ): ReadThenWrite => {
   return async (work) => {
     let pool = first;
     for (let tries = 1; ; tries++) {
       try {
-        return await pipelinedTransactions(pool, observer)(work);
+        return await pipelinedTransactions(pool, statements, observer)(work);
       } catch (error) {
         if (isLockTimeout(error) && toWait && pool !== toWait) pool = toWait;
         else if (!isConflict(error) || tries === MOST_TRIES) throw error;
@@ -39,7 +50,11 @@ export const readThenWrite = (
  * Transactions on one connection, which is taken from the pool while there are any. One may begin when the one before has
  * sent its changes: its first statements travel with them.
  */
-export const pipelinedTransactions = (pool: CheckedPool, observer: Observer): ReadThenWrite => {
+export const pipelinedTransactions = (
+  pool: CheckedPool,
+  statements: Statements,
+  observer: Observer,
+): ReadThenWrite => {
   let held: Held | null = null;
 
   const take = (): Held => {
@@ -75,7 +90,7 @@ export const pipelinedTransactions = (pool: CheckedPool, observer: Observer): Re
       await begun;
       // Where the changes fail, PostgreSQL takes the commit behind them as a rollback.
       const ended = [
-        ...(writes.length > 0 ? [connection.query(...oneStatement(writes))] : []),
+        ...(writes.length > 0 ? [connection.query(...oneStatement(statements, writes))] : []),
         connection.query('commit'),
       ];
       sent();
@@ -117,42 +132,21 @@ const transactionOn = (connection: Connection, { onQuery }: Observer): Trx => {
   return kysely as unknown as Trx;
 };
 
-/** Each change as a part of one statement. */
-const oneStatement = (changes: Write[]): [string, unknown[]] => {
-  const parts = changes.map((change) => ('table' in change ? insertOf(change) : change));
-  const texts = parts.map(({ sql }) => sql);
-  const name = texts.join();
-  let together = joined.get(name);
-  if (!together) {
-    together = join(
-      texts,
-      parts.map(({ parameters }) => parameters.length),
-    );
-    if (joined.size >= MOST_JOINED) joined.clear();
-    joined.set(name, together);
-  }
-  return [together, parts.flatMap(({ parameters }) => parameters)];
-};
-
-const MOST_JOINED = 500;
-const joined = new Map<string, string>();
-
-/** The numbers of each part's parameters moved up behind those of the parts before. */
-const join = (texts: string[], counts: number[]): string => {
-  let before = 0;
-  const parts = texts.map((text, i) => {
-    const moved = text.replaceAll(/\$(\d+)/g, (_, n) => `$${Number(n) + before}`);
-    before += counts[i] ?? 0;
-    return `change${i} as (${moved})`;
-  });
-  return `with ${parts.join()} select`;
+/** All changes as one statement. */
+const oneStatement = (statements: Statements, writes: Write[]): [string, unknown[]] => {
+  const changes = writes.map((write) => ('table' in write ? insertion(write) : write));
+  const { sql: text, parameters } = statements.together(changes);
+  return [text, [...parameters]];
 };
 
 /** The rows as one parameter, so that the statement's text does not depend on their number. */
-const insertOf = ({ table, rows }: Insertion) => {
-  const columns = Object.keys(rows[0] ?? {}).join();
-  return {
-    sql: `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`,
-    parameters: [JSON.stringify(rows)],
-  };
-};
+const insertInto = statementsBy(({ table, columns }: { table: string; columns: string[] }) =>
+  statement((_engine, { rows }: { rows: object[] }) => {
+    const names = sql.join(columns.map((column) => sql.id(column)));
+    return sql`insert into ${sql.table(table)} (${names})
+      select ${names} from json_populate_recordset(null::${sql.table(table)}, ${asJson(rows)})`;
+  }),
+);
+
+const insertion = ({ table, rows }: Insertion): Change =>
+  change(insertInto({ table, columns: Object.keys(rows[0] ?? {}) }), { rows });

@@ -2,11 +2,11 @@ import { EventEmitter } from 'node:events';
 import { Kysely, sql } from 'kysely';
 import { systemClock } from '../../clock.ts';
 import type { Database, Insertion, Observer, ReadThenWrite } from '../database.ts';
-import { asJson } from '../known-statements.ts';
 import { logQuery } from '../log-query.ts';
 import { memoryRateGate } from '../memory-rate-gate.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { noteReady } from '../ready.ts';
+import { asJson, compiledStatements, type Dialect, encoded } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { BUSY_WAIT_MS } from './busy.ts';
 import { openConnections, type Synchronous } from './connections.ts';
@@ -41,16 +41,19 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
       const { writes, result } = await work(trx);
       for (const write of writes) {
         if ('table' in write) insert(write);
-        else await trx.executeQuery(write);
+        else await trx.executeQuery(fill(write.statement, write.values as never));
       }
       return result;
     });
+  const { fill } = compiledStatements({ db, ...dialect });
   const listeners = new EventEmitter();
   return {
     clock: systemClock,
     db,
-    steady: db,
+    lists: db,
     reads: db,
+    withoutFsync: light,
+    fill,
     migrate: (notice = () => {}) =>
       migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), {
         id: 'text',
@@ -62,22 +65,13 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     rateGate: memoryRateGate,
     // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.
     tryLocks: async () => new Set(),
-    rows: (alias, columns, values) => {
-      const parts = Object.keys(columns).map(
-        (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
-      );
-      return sql`(select ${sql.join(parts)} from json_each(${asJson(values)})) as ${sql.id(alias)}`;
-    },
-    oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
-    // Takes half as long as LIKE, which also minds upper and lower case.
-    contains: (column, part) => sql`${sql.ref(column)} glob ${`*${part.replaceAll(/[*?[]/g, '[$&]')}*`}`,
+    ...dialect,
     atomically,
     // Everything here comes one after another anyway.
-    lane: () => atomically,
-    patiently: atomically,
+    pipelinedTransactions: () => atomically,
+    waitingForLocks: atomically,
     // The more share a commit, the fewer wait for the disk.
-    laneful: 100,
-    lightly: (work) => work(light),
+    batchSize: 100,
     wake(clientId) {
       // The change is committed: nothing that goes wrong from here on may fail the request.
       try {
@@ -96,4 +90,19 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
       connections.close();
     },
   };
+};
+
+const globPattern = (part: string): string => `*${part.replaceAll(/[*?[]/g, '[$&]')}*`;
+
+/** How SQLite spells what the engines spell differently. */
+const dialect: Dialect = {
+  rows: (alias, columns, values) => {
+    const parts = Object.keys(columns).map(
+      (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
+    );
+    return sql`(select ${sql.join(parts)} from json_each(${asJson(values)})) as ${sql.id(alias)}`;
+  },
+  oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
+  // Takes half as long as LIKE, which also minds upper and lower case.
+  contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
 };

@@ -1,5 +1,5 @@
+import { batched } from '../../db/batch.ts';
 import { isLockTimeout } from '../../db/errors.ts';
-import { gather } from '../../db/gather.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Creation, Done } from './creation.ts';
 import { HELD } from './decide.ts';
@@ -19,8 +19,8 @@ export const createWaitingRoom = (batchSize: number, createBatch: CreateBatch) =
   const shops = new Map<string, Shop>();
   const givenUpUntil = new Map<string, number>();
 
-  const batched = (shopId: string) =>
-    gather<Creation, Done>(
+  const createFor = (shopId: string) =>
+    batched<Creation, Done>(
       async (batch) => {
         try {
           const results = await createBatch(batch);
@@ -31,7 +31,7 @@ export const createWaitingRoom = (batchSize: number, createBatch: CreateBatch) =
           throw error;
         }
       },
-      { most: batchSize, sideBySide: 1 },
+      { most: batchSize, atOnce: 1 },
     );
 
   return {
@@ -40,7 +40,7 @@ export const createWaitingRoom = (batchSize: number, createBatch: CreateBatch) =
       // The connections to wait on are few: a shop that is stuck leaves them to shops that will get their turn.
       if ((givenUpUntil.get(id) ?? 0) > performance.now()) throw new ServiceError('UNAVAILABLE');
       givenUpUntil.delete(id);
-      const shop = shops.get(id) ?? { create: batched(id), waiting: 0 };
+      const shop = shops.get(id) ?? { create: createFor(id), waiting: 0 };
       shops.set(id, shop);
       shop.waiting += 1;
       try {

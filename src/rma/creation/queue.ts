@@ -1,6 +1,6 @@
 import type { Base } from '../../base.ts';
 import type { Caller } from '../../caller.ts';
-import { conveyor } from '../../db/conveyor.ts';
+import { batched } from '../../db/batch.ts';
 import type { ReadThenWrite } from '../../db/database.ts';
 import { isLockTimeout } from '../../db/errors.ts';
 import type { Results } from '../../db/pending.ts';
@@ -46,20 +46,24 @@ export type Creations = ReturnType<typeof openCreations>;
 
 /** The queue of creations: built once, in `openContext`. */
 export const openCreations = (ctx: Base) => {
-  const lane = ctx.lane();
-  const { wait } = createWaitingRoom(ctx.laneful, (batch) => createAll(ctx, ctx.patiently, batch, 'wait'));
+  const transaction = ctx.pipelinedTransactions();
+  const { wait } = createWaitingRoom(ctx.batchSize, (batch) =>
+    createAll(ctx, ctx.waitingForLocks, batch, 'wait'),
+  );
   const createBatch = async (batch: Creation[], sent: () => void): Promise<Results<Done>> => {
-    const results = await createAll(ctx, (work) => lane(work, sent), batch, 'leave out').catch((error) => {
-      // Some other row of one of these shops is held: each shop is tried by itself, and waits for its own.
-      if (isLockTimeout(error)) return batch.map((): Result => HELD);
-      throw error;
-    });
+    const results = await createAll(ctx, (work) => transaction(work, sent), batch, 'leave out').catch(
+      (error) => {
+        // Some other row of one of these shops is held: each shop is tried by itself, and waits for its own.
+        if (isLockTimeout(error)) return batch.map((): Result => HELD);
+        throw error;
+      },
+    );
     return batch.map((creation, i) => {
       const result = results[i] ?? HELD;
       return result === HELD ? wait(creation) : result;
     });
   };
-  return { alone: keysInUse(), create: conveyor<Creation, Done>(createBatch, { most: ctx.laneful }) };
+  return { alone: keysInUse(), create: batched<Creation, Done>(createBatch, { most: ctx.batchSize }) };
 };
 
 type Result = Done | ServiceError | typeof HELD;
@@ -74,7 +78,7 @@ const createAll = async (
   const { outcomes, receivers } = await transaction(async (trx) => {
     const facts = await readFacts(ctx, trx, batch, heldCounters);
     const decision = decide(batch, facts);
-    const { writes, receivers } = writesOf(ctx, trx, decision, facts.reachable);
+    const { writes, receivers } = writesOf(decision, facts.reachable);
     return { writes, result: { outcomes: decision.outcomes, receivers } };
   });
   return outcomes.map((outcome, i) =>

@@ -1,5 +1,4 @@
-import type { Base } from '../../base.ts';
-import type { Insertion, Trx, Write } from '../../db/database.ts';
+import type { Insertion, Write } from '../../db/database.ts';
 import { keepCounters } from '../../shops/allowance.ts';
 import type { Reachable } from '../../webhooks/recipient.ts';
 import { remember } from '../idempotency.ts';
@@ -11,20 +10,18 @@ const KINDS: RmaTableName[] = ['offline_repairs', 'trade_returns'];
 
 /** Everything a batch writes, in one statement with its commit, and who has an event to receive. */
 export const writesOf = (
-  ctx: Base,
-  trx: Trx,
   { rows, changes, answers, counters }: Decision,
   reachable: Reachable[],
 ): { writes: Write[]; receivers: Receivers } => {
   if (changes.length === 0) return { writes: [], receivers: new Map() };
-  const { writes, receivers } = record(ctx, trx, changes, reachable);
+  const { writes, receivers } = record(changes, reachable);
   const insertions = KINDS.map((table) => ({ table, rows: rows[table] }) as Insertion);
   return {
     writes: [
       ...insertions.filter((insertion) => insertion.rows.length > 0),
       ...writes,
-      keepCounters(ctx, trx, counters),
-      ...remember(ctx, trx, answers),
+      keepCounters(counters),
+      ...remember(answers),
     ],
     receivers,
   };

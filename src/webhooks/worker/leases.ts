@@ -1,31 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
-import type { Db } from '../../db/database.ts';
-import { blank } from '../../db/known-statements.ts';
+import { statement } from '../../db/statements.ts';
 import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RENEW_MS } from '../policy.ts';
 import { createStopwatch, type Moment } from './stopwatch.ts';
 
 // Which process sends to which receiver. A process that dies leaves its receivers to the others when its lease is past.
 
-type Needed = Pick<Context, 'lightly' | 'clock' | 'rows' | 'oneOf' | 'known'>;
+type Needed = Pick<Context, 'withoutFsync' | 'clock' | 'oneOf' | 'fill'>;
 
 /** Takes or renews the leases that nobody else holds; returns whose. One text, whatever their number. */
-const holding = (db: Db, rows: Context['rows']) => {
-  const wanted = rows('wanted', { client_id: 'id', holder: 'text', held_until: 'integer' }, blank('wanted'));
-  const statement = sql<{ client_id: string }>`
+const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; longestMs: number }) => {
+  const wanted = rows('wanted', { client_id: 'id', holder: 'text', held_until: 'integer' }, params.wanted);
+  return sql<{ client_id: string }>`
     insert into webhook_leases (client_id, holder, held_until)
     select client_id, holder, held_until from ${wanted} where true
     on conflict (client_id) do update set holder = excluded.holder, held_until = excluded.held_until
     where webhook_leases.holder = excluded.holder
-      or webhook_leases.held_until <= ${blank<number>('nowMs')}
-      or webhook_leases.held_until > ${blank<number>('longestMs')}
+      or webhook_leases.held_until <= ${params.nowMs}
+      or webhook_leases.held_until > ${params.longestMs}
     returning client_id`;
-  return { compile: () => statement.compile(db) };
-};
+});
 
 /** Of the receivers that this process serves, as far as it knows. */
-export const createLeases = ({ lightly, clock, rows, oneOf, known }: Needed) => {
+export const createLeases = ({ withoutFsync, clock, oneOf, fill }: Needed) => {
   const holder = randomUUID();
   const stopwatch = createStopwatch(clock);
   const held = new Map<string, Moment>();
@@ -44,9 +42,7 @@ export const createLeases = ({ lightly, clock, rows, oneOf, known }: Needed) => 
       nowMs,
       longestMs: nowMs + LONGEST_LEASE_MS,
     };
-    const result = await lightly((db) =>
-      db.executeQuery(known('hold leases', () => holding(db, rows), values)),
-    );
+    const result = await withoutFsync.executeQuery(fill(holding, values));
     const taken = new Set(result.rows.map((row) => row.client_id));
     for (const clientId of clientIds)
       if (taken.has(clientId)) {
@@ -86,13 +82,11 @@ export const createLeases = ({ lightly, clock, rows, oneOf, known }: Needed) => 
     /** Leaves all but these to the others; returns how many that were. */
     async release(but: string[]): Promise<number> {
       for (const clientId of held.keys()) if (!but.includes(clientId)) held.delete(clientId);
-      const { numDeletedRows } = await lightly((db) =>
-        db
-          .deleteFrom('webhook_leases')
-          .where('holder', '=', holder)
-          .where(sql<boolean>`not (client_id ${oneOf('id', but)})`)
-          .executeTakeFirst(),
-      );
+      const { numDeletedRows } = await withoutFsync
+        .deleteFrom('webhook_leases')
+        .where('holder', '=', holder)
+        .where(sql<boolean>`not (client_id ${oneOf('id', but)})`)
+        .executeTakeFirst();
       return Number(numDeletedRows);
     },
   };

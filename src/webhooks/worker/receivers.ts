@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Plan } from '../../../contract/admin-people.ts';
 import type { Context } from '../../context.ts';
-import { blank } from '../../db/known-statements.ts';
+import { statement } from '../../db/statements.ts';
 import { hasApi } from '../../shops/plans.ts';
 import { DROPPED_BECAUSE } from '../drop-reasons.ts';
 
@@ -11,21 +11,21 @@ export type Receiver = { shopId: string } & (
   | { unreachable: string }
 );
 
+const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string[] }) =>
+  db
+    .selectFrom('api_clients as client')
+    .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    .select(['client.id', 'client.shop_id', 'client.webhook_url', 'client.webhook_secret'])
+    .select(['client.revoked_at', 'shop.plan'])
+    .where(sql<boolean>`client.id ${oneOf('id', clientIds)}`),
+);
+
 /** Where these clients' deliveries go now: a new URL, a revocation and a new plan count from the next attempt on. */
 export const receiversById = async (
-  { lightly, known, oneOf }: Pick<Context, 'lightly' | 'known' | 'oneOf'>,
+  { withoutFsync, fill }: Pick<Context, 'withoutFsync' | 'fill'>,
   clientIds: string[],
 ): Promise<Map<string, Receiver>> => {
-  const { rows } = await lightly((db) => {
-    const byId = () =>
-      db
-        .selectFrom('api_clients as client')
-        .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
-        .select(['client.id', 'client.shop_id', 'client.webhook_url', 'client.webhook_secret'])
-        .select(['client.revoked_at', 'shop.plan'])
-        .where(sql<boolean>`client.id ${oneOf('id', blank('clientIds'))}`);
-    return db.executeQuery(known('receivers', byId, { clientIds }));
-  });
+  const { rows } = await withoutFsync.executeQuery(fill(clientsById, { clientIds }));
   return new Map(rows.map((row) => [row.id, receiverFrom(row)]));
 };
 

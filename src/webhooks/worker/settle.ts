@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
-import type { Db } from '../../db/database.ts';
-import { blank } from '../../db/known-statements.ts';
+import { statement } from '../../db/statements.ts';
 import type { DeliveryStatus } from '../../db/tables.ts';
 import type { Attempt } from '../attempts.ts';
 import { PENDING } from '../queue.ts';
@@ -24,7 +23,7 @@ export interface Settlement {
  * the number of attempts is still the one it began with.
  */
 export const settle = async (
-  { lightly, rows, known }: Pick<Context, 'lightly' | 'rows' | 'known'>,
+  { withoutFsync, fill }: Pick<Context, 'withoutFsync' | 'fill'>,
   settlements: Settlement[],
 ): Promise<void> => {
   const ended = settlements.map(({ id, before, status, attempts, dueAt, finishedAt, reason }) => ({
@@ -37,7 +36,7 @@ export const settle = async (
     finished_at: finishedAt,
     reason,
   }));
-  await lightly((db) => db.executeQuery(known('settle', () => settling(db, rows), { ended })));
+  await withoutFsync.executeQuery(fill(settling, { ended }));
 };
 
 const COLUMNS = {
@@ -51,13 +50,12 @@ const COLUMNS = {
   reason: 'text',
 } as const;
 
-const settling = (db: Db, rows: Context['rows']) => {
-  const statement = sql`
+const settling = statement(
+  ({ rows }, { ended }: { ended: object[] }) => sql`
     update webhook_deliveries
     set status = settled.status, attempts = settled.attempts, attempt_log = settled.log,
       due_at = settled.due_at, finished_at = settled.finished_at, reason = settled.reason
-    from ${rows('settled', COLUMNS, blank('ended'))}
+    from ${rows('settled', COLUMNS, ended)}
     where webhook_deliveries.id = settled.id and webhook_deliveries.status = ${PENDING}
-      and webhook_deliveries.attempts = settled.before`;
-  return { compile: () => statement.compile(db) };
-};
+      and webhook_deliveries.attempts = settled.before`,
+);

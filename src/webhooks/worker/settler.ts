@@ -1,64 +1,54 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
+import { batched } from '../../db/batch.ts';
 import { describeError } from '../../describe-error.ts';
 import type { Settlement } from './settle.ts';
 
 const BATCH = 256;
 const AGAIN_AFTER_MS = 500;
 /** Between two writes, unless so many wait already: nobody waits for what they tell, and each costs the same. */
-const REST_MS = 5;
-const ENOUGH = 64;
+const REST = { ms: 5, unless: 64 };
 
 /**
- * Batches settlements: what ends while a write runs, and a little longer, is written in one statement. No delay when idle,
- * few round trips under load. While the database is away it keeps trying; the leases decide whether that was still in
- * time. What waits here is bounded by what may be under way.
+ * Writes settlements in batches. While the database is away it keeps trying; the leases decide whether that was still in time.
+ * What waits here is bounded by what may be in flight.
  */
 export const createSettler = (
   write: (batch: Settlement[]) => Promise<void>,
   { log }: Pick<Context, 'log'>,
 ) => {
-  let waiting: { settlement: Settlement; done: (written: boolean) => void }[] = [];
-  let writing = false;
-  let givenUp = false;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let waiting = 0;
 
-  const writeAll = async (): Promise<void> => {
-    while (waiting.length > 0 && !givenUp) {
-      const batch = waiting.slice(0, BATCH);
+  const writeAll = async (batch: Settlement[]): Promise<boolean[]> => {
+    while (!signal.aborted)
       try {
-        await write(batch.map(({ settlement }) => settlement));
-        waiting = waiting.slice(batch.length);
-        for (const { done } of batch) done(true);
-        if (waiting.length < ENOUGH) await pause(REST_MS);
+        await write(batch);
+        return batch.map(() => true);
       } catch (error) {
-        log.warn(
-          { fault: describeError(error), waiting: waiting.length },
-          'webhook results could not be written yet',
-        );
-        await pause(AGAIN_AFTER_MS);
+        log.warn({ fault: describeError(error), waiting }, 'webhook results could not be written yet');
+        // An abort only ends the pause; the loop sees it.
+        await pause(AGAIN_AFTER_MS, undefined, { signal }).catch(() => {});
       }
-    }
-    writing = false;
+    return batch.map(() => false);
   };
+  const settle = batched(writeAll, { most: BATCH, patienceMs: Number.POSITIVE_INFINITY, rest: REST });
 
   return {
     /** True once it is written down; false where that was given up. */
-    add: (settlement: Settlement): Promise<boolean> =>
-      new Promise((done) => {
-        if (givenUp) return done(false);
-        waiting.push({ settlement, done });
-        if (writing) return;
-        writing = true;
-        // Those that end in the same turn of the event loop are written together.
-        setImmediate(writeAll);
-      }),
+    async add(settlement: Settlement): Promise<boolean> {
+      waiting += 1;
+      try {
+        return await settle(settlement);
+      } finally {
+        waiting -= 1;
+      }
+    },
     /** What is not written yet stays unwritten: these attempts are made again by another process (decision 37). */
     giveUp(): void {
-      givenUp = true;
-      if (waiting.length > 0)
-        log.warn({ waiting: waiting.length }, 'webhook results were not written before the stop');
-      for (const { done } of waiting) done(false);
-      waiting = [];
+      if (waiting > 0) log.warn({ waiting }, 'webhook results were not written before the stop');
+      stopping.abort();
     },
   };
 };

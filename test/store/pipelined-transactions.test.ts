@@ -19,13 +19,13 @@ const noted = async ({ db }: Database): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-describe('transactions on one lane', () => {
+describe('pipelined transactions', () => {
   it('follow one another: the next sees what the one before has written', async () => {
     const database = await openEngine();
-    const lane = database.lane();
+    const transaction = database.pipelinedTransactions();
     let second: Promise<number> | null = null;
     const count = () =>
-      lane(async (trx) => {
+      transaction(async (trx) => {
         const { n } = await trx
           .selectFrom('installation')
           .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -33,7 +33,7 @@ describe('transactions on one lane', () => {
           .executeTakeFirstOrThrow();
         return { writes: [], result: n };
       });
-    await lane(
+    await transaction(
       async () => ({ writes: [noting('one', 'two')], result: null }),
       () => {
         second = count();
@@ -44,12 +44,12 @@ describe('transactions on one lane', () => {
 
   it('fail alone, whole, and with the reason: the one behind is written', async () => {
     const database = await openEngine();
-    const lane = database.lane();
+    const transaction = database.pipelinedTransactions();
     const write = (name: string, sent?: () => void) =>
-      lane(async () => ({ writes: [noting(name)], result: name }), sent);
+      transaction(async () => ({ writes: [noting(name)], result: name }), sent);
     await write('taken');
     let behind: Promise<string> | null = null;
-    const failing = lane(
+    const failing = transaction(
       async () => ({ writes: [noting('first', 'taken')], result: null }),
       () => {
         behind = write('behind');
@@ -62,27 +62,27 @@ describe('transactions on one lane', () => {
 
   it('write nothing where deciding fails, and the next goes on', async () => {
     const database = await openEngine();
-    const lane = database.lane();
+    const transaction = database.pipelinedTransactions();
     await expect(
-      lane(async (trx) => {
+      transaction(async (trx) => {
         await trx.insertInto('installation').values({ name: 'early', value: 'x' }).execute();
         throw new Error('changed my mind');
       }),
     ).rejects.toThrow('changed my mind');
-    await lane(async () => ({ writes: [noting('later')], result: null }));
+    await transaction(async () => ({ writes: [noting('later')], result: null }));
     expect(await noted(database)).toEqual(['later']);
   });
 
   it.runIf(ENGINE === 'postgres')('go on with another connection when theirs breaks', async () => {
     const database = await openEngine();
-    const lane = database.lane();
+    const transaction = database.pipelinedTransactions();
     const pid = async () =>
-      lane(async (trx) => {
+      transaction(async (trx) => {
         const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
         return { writes: [], result: rows[0]?.pid ?? 0 };
       });
     const first = await pid();
-    const broken = lane(async () => {
+    const broken = transaction(async () => {
       await sql`select pg_terminate_backend(${first})`.execute(database.db);
       return { writes: [noting('lost')], result: null };
     });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { gather } from '../../src/db/gather.ts';
+import { batched } from '../../src/db/batch.ts';
 
 /** Work that goes on when it is told to, and remembers which batches it got. */
 const stagedWork = () => {
@@ -25,7 +25,7 @@ const stagedWork = () => {
 describe('what is asked for', () => {
   it('in one turn of the event loop shares a batch, and each gets its own result', async () => {
     const stage = stagedWork();
-    const ask = gather(stage.work, { most: 10, sideBySide: 1 });
+    const ask = batched(stage.work, { most: 10 });
     const asked = [1, 2, 3].map(ask);
     await nextTurn();
     expect(stage.batches).toEqual([[1, 2, 3]]);
@@ -35,7 +35,7 @@ describe('what is asked for', () => {
 
   it('while a batch is under way waits for the next one, in its order, never more than fit', async () => {
     const stage = stagedWork();
-    const ask = gather(stage.work, { most: 2, sideBySide: 1 });
+    const ask = batched(stage.work, { most: 2 });
     const asked = [ask(1)];
     await nextTurn();
     asked.push(...[2, 3, 4].map(ask));
@@ -51,7 +51,7 @@ describe('what is asked for', () => {
 
   it('does not wait where another batch may run beside', async () => {
     const stage = stagedWork();
-    const ask = gather(stage.work, { most: 10, sideBySide: 2 });
+    const ask = batched(stage.work, { most: 10, atOnce: 2 });
     const asked = [ask(1)];
     await nextTurn();
     asked.push(ask(2));
@@ -70,22 +70,22 @@ describe('a failure', () => {
     );
 
   it('of one item is its own', async () => {
-    const ask = gather(
+    const ask = batched(
       async (items: number[]) => items.map((item) => (item === 2 ? new Error('not two') : item)),
-      { most: 10, sideBySide: 1 },
+      { most: 10 },
     );
     expect(await outcomes([1, 2, 3].map(ask))).toEqual([1, 'not two', 3]);
   });
 
   it('of a whole batch is tried again item by item, so that only the bad one fails', async () => {
     const batches: number[][] = [];
-    const ask = gather(
+    const ask = batched(
       async (items: number[]) => {
         batches.push(items);
         if (items.includes(2)) throw new Error('not two');
         return items;
       },
-      { most: 10, sideBySide: 1 },
+      { most: 10 },
     );
     expect(await outcomes([1, 2, 3].map(ask))).toEqual([1, 'not two', 3]);
     expect(batches).toEqual([[1, 2, 3], [1], [2], [3]]);
@@ -93,12 +93,12 @@ describe('a failure', () => {
 
   it('because the database is away is told to all at once', async () => {
     let calls = 0;
-    const ask = gather(
+    const ask = batched(
       async (_items: number[]): Promise<number[]> => {
         calls += 1;
         throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
       },
-      { most: 10, sideBySide: 1 },
+      { most: 10 },
     );
     expect(await outcomes([1, 2, 3].map(ask))).toEqual(['gone', 'gone', 'gone']);
     expect(calls).toBe(1);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { conveyor } from '../../src/db/conveyor.ts';
+import { batched } from '../../src/db/batch.ts';
 
 /** Work whose two steps go on when they are told to. */
 const stagedWork = () => {
@@ -31,10 +31,10 @@ const watched = (asked: Promise<number>): { result: () => number | null } => {
   return { result: () => result };
 };
 
-describe('a batch', () => {
+describe('a batch that says when its changes are sent', () => {
   it('begins when the one before has sent its changes, not before', async () => {
     const stage = stagedWork();
-    const ask = conveyor(stage.work, { most: 2 });
+    const ask = batched(stage.work, { most: 2 });
     void ask(1);
     await turns();
     for (const item of [2, 3, 4]) void ask(item);
@@ -47,7 +47,7 @@ describe('a batch', () => {
 
   it('is answered when the one behind has sent its changes too', async () => {
     const stage = stagedWork();
-    const ask = conveyor(stage.work, { most: 10 });
+    const ask = batched(stage.work, { most: 10 });
     const first = watched(ask(1));
     await turns();
     const second = watched(ask(2));
@@ -66,7 +66,7 @@ describe('a batch', () => {
 
   it('is answered at once where it ends without a word, and the next follows', async () => {
     const stage = stagedWork();
-    const ask = conveyor(stage.work, { most: 10 });
+    const ask = batched(stage.work, { most: 10 });
     const first = watched(ask(1));
     await turns();
     void ask(2);
@@ -80,7 +80,7 @@ describe('a batch', () => {
 describe('a failure', () => {
   it('of a whole batch is tried again item by item, each by itself, before what came later', async () => {
     const seen: number[][] = [];
-    const ask = conveyor(
+    const ask = batched(
       async (items: number[]) => {
         seen.push(items);
         if (items.includes(2)) throw new Error('not two');
@@ -95,7 +95,7 @@ describe('a failure', () => {
 
   it('of a batch that has sent its changes does not touch the one behind', async () => {
     const stage = stagedWork();
-    const ask = conveyor(stage.work, { most: 10 });
+    const ask = batched(stage.work, { most: 10 });
     const first = ask(1);
     await turns();
     const second = watched(ask(2));
@@ -109,7 +109,7 @@ describe('a failure', () => {
 
   it('is not tried again where the database is away', async () => {
     const seen: number[][] = [];
-    const ask = conveyor(
+    const ask = batched(
       async (items: number[]): Promise<number[]> => {
         seen.push(items);
         throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });

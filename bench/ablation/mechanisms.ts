@@ -1,0 +1,155 @@
+import type { Edit } from './variant.ts';
+
+/** What the mechanism is for. */
+export type Purpose = 'create' | 'one creation' | 'get' | 'list' | 'drain' | 'API beside a drain';
+
+/** Something that exists only for speed, and how to take it away. */
+export interface Mechanism {
+  name: string;
+  purpose: Purpose;
+  edits: Edit[];
+  /** Without the flags of `npm start`. */
+  withoutFlags?: boolean;
+}
+
+const POSTGRES = 'src/db/postgres';
+
+export const MECHANISMS: Mechanism[] = [
+  {
+    name: 'creations in batches',
+    purpose: 'create',
+    edits: [
+      {
+        file: `${POSTGRES}/open.ts`,
+        find: 'const BATCH_SIZE = 24;',
+        replace: 'const BATCH_SIZE = 1;',
+      },
+    ],
+  },
+  {
+    name: 'a batch begins when the one before is sent',
+    purpose: 'create',
+    edits: [
+      {
+        file: 'src/db/batch.ts',
+        find: '        letNextBegin();\n        start();\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'results wait until the next batch is sent',
+    purpose: 'create',
+    edits: [
+      {
+        file: 'src/db/batch.ts',
+        find: 'if (!unsent.has(promise) && next) await next.then(() => setImmediate());',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: "a batch's changes as one statement",
+    purpose: 'create',
+    edits: [
+      {
+        file: `${POSTGRES}/read-then-write.ts`,
+        find: '...(writes.length > 0 ? [connection.query(...oneStatement(statements, writes))] : []),',
+        replace: '...writes.map((write) => connection.query(...oneStatement(statements, [write]))),',
+      },
+    ],
+  },
+  {
+    name: 'begin and reads in one packet',
+    purpose: 'one creation',
+    edits: [
+      {
+        file: `${POSTGRES}/read-then-write.ts`,
+        find: '      begun.catch(() => {});\n',
+        replace: '      await begun;\n',
+      },
+    ],
+  },
+  {
+    name: 'statements compiled once',
+    purpose: 'create',
+    edits: [
+      {
+        file: 'src/db/statements.ts',
+        find: '    if (!known) {\n      known = compile();',
+        replace: '    {\n      known = compile();',
+      },
+    ],
+  },
+  {
+    name: 'prepared statements',
+    purpose: 'get',
+    edits: [
+      {
+        file: `${POSTGRES}/client.ts`,
+        find: "typeof text === 'string' && Array.isArray(values)",
+        replace: 'text === null && Array.isArray(values)',
+      },
+    ],
+  },
+  {
+    name: 'plans that are kept whatever the values',
+    purpose: 'get',
+    edits: [
+      {
+        file: `${POSTGRES}/pools.ts`,
+        find: "  plan_cache_mode: 'force_generic_plan',\n",
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'keys and rows looked up in batches',
+    purpose: 'get',
+    edits: [
+      {
+        file: 'src/db/batch.ts',
+        find: 'const size = alone === 0 ? 1 : Math.min(most, alone === -1 ? most : alone);',
+        replace: 'const size = 1;',
+      },
+      {
+        file: 'src/db/batch.ts',
+        find: 'while (unsent.size < atOnce &&',
+        replace: 'while (unsent.size < 64 &&',
+      },
+    ],
+  },
+  {
+    name: 'what begins in one turn of the event loop begins together',
+    purpose: 'get',
+    edits: [
+      {
+        file: 'src/db/next-turn.ts',
+        find: '  if (starting.push(start) > 1) return;\n',
+        replace: '  if (start) return void setImmediate(start);\n',
+      },
+    ],
+  },
+  {
+    name: 'one packet for what is asked in one turn of the event loop',
+    purpose: 'get',
+    edits: [{ file: `${POSTGRES}/client.ts`, find: '    stream.cork();\n', replace: '' }],
+  },
+  {
+    name: 'short reads share connections',
+    purpose: 'get',
+    edits: [
+      {
+        file: `${POSTGRES}/open.ts`,
+        find: "reads: sharedConnections(() => connections.newClient('reads'), poolSizes.reads, observer.onFault),",
+        replace: "reads: pool('reads'),",
+      },
+    ],
+  },
+  { name: 'V8 flags of npm start', purpose: 'create', edits: [], withoutFlags: true },
+  {
+    name: 'results of deliveries wait for others',
+    purpose: 'drain',
+    edits: [{ file: 'src/webhooks/worker/settler.ts', find: ', rest: REST }', replace: ' }' }],
+  },
+];

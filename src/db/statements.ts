@@ -1,0 +1,149 @@
+import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Tables } from './tables.ts';
+
+// Statements that run all the time are compiled once and get their values when they run: compiling one costs more than many
+// take to run. A builder is given parameters only, never a value, so no value can be compiled into a statement by mistake.
+
+export type ColumnKind = 'id' | 'text' | 'integer';
+
+/** What the engines spell differently. */
+export interface Dialect {
+  /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
+  rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
+  /** To stand after a column: it is one of these, as one parameter, whatever their number. */
+  oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
+  /** Whether a text column has this part, in the same upper and lower case. */
+  contains(column: string, part: string): RawBuilder<boolean>;
+}
+
+/** What a builder works with. */
+export interface Engine extends Dialect {
+  db: Kysely<Tables>;
+}
+
+type Built<Result> = Compilable<Result> | RawBuilder<Result>;
+
+export interface Statement<Values, Result> {
+  readonly id: number;
+  readonly build: (engine: Engine, params: Values) => Built<Result>;
+}
+
+/** A statement and its values: one of the changes that a transaction makes. */
+export interface Change {
+  statement: Statement<never, unknown>;
+  values: object;
+}
+
+/** Stands in a statement for a value. In a statement made of several, `part` says whose. */
+class Param {
+  readonly part: number;
+  readonly name: string;
+  readonly encode: (value: unknown) => unknown;
+  constructor(part: number, name: string, encode: (value: unknown) => unknown) {
+    this.part = part;
+    this.name = name;
+    this.encode = encode;
+  }
+  [Symbol.toPrimitive](): never {
+    throw new Error(`the parameter ${this.name} has no value while its statement is built`);
+  }
+}
+
+/** Encodes a value; for a parameter, the value that it gets later. */
+export const encoded = <Value>(value: Value, encode: (value: Value) => unknown): unknown =>
+  value instanceof Param
+    ? new Param(value.part, value.name, encode as (value: unknown) => unknown)
+    : encode(value);
+
+/** A list as one parameter. */
+export const asJson = (values: unknown): unknown => encoded(values, JSON.stringify);
+
+let statements = 0;
+
+/** Defines a statement. `Values` says which parameters its builder has, by name and type. */
+export const statement = <Values extends object, Result>(
+  build: (engine: Engine, params: Values) => Built<Result>,
+): Statement<Values, Result> => {
+  statements += 1;
+  return { id: statements, build };
+};
+
+/** Statements that differ in shape: one is defined for each shape that occurs. A shape is plain data with few possible values. */
+export const statementsBy = <Shape, Values, Result>(
+  define: (shape: Shape) => Statement<Values, Result>,
+): ((shape: Shape) => Statement<Values, Result>) => {
+  const defined = new Map<string, Statement<Values, Result>>();
+  return (shape) => {
+    const key = JSON.stringify(shape);
+    let known = defined.get(key);
+    if (!known) {
+      known = define(shape);
+      defined.set(key, known);
+    }
+    return known;
+  };
+};
+
+/** Pairs a statement with its values, to be run later. */
+export const change = <Values extends object>(what: Statement<Values, unknown>, values: Values): Change => ({
+  statement: what,
+  values,
+});
+
+export type Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) => CompiledQuery<Result>;
+
+/** Shapes come from our code, not from callers, and are few; should that ever change, memory is still bounded. */
+const MOST_COMPILED = 1_000;
+
+const paramsOf = <Values>(part: number): Values =>
+  new Proxy({}, { get: (_, name) => new Param(part, String(name), (value) => value) }) as Values;
+
+/** The statements of one engine, compiled when first used. */
+export const compiledStatements = (engine: Engine) => {
+  const compiled = new Map<string, CompiledQuery>();
+
+  const once = (key: string, compile: () => CompiledQuery): CompiledQuery => {
+    let known = compiled.get(key);
+    if (!known) {
+      known = compile();
+      if (compiled.size >= MOST_COMPILED) compiled.clear();
+      compiled.set(key, known);
+    }
+    return known;
+  };
+  const withValues = (query: CompiledQuery, values: readonly object[]): CompiledQuery => ({
+    ...query,
+    parameters: query.parameters.map((each) =>
+      each instanceof Param ? each.encode(Reflect.get(values[each.part] ?? {}, each.name)) : each,
+    ),
+  });
+  const compileOne = (what: Statement<never, unknown>): CompiledQuery => {
+    const built = what.build(engine, paramsOf<never>(0));
+    return 'isRawBuilder' in built ? built.compile(engine.db) : built.compile();
+  };
+  const compileAll = (parts: Statement<never, unknown>[]): CompiledQuery => {
+    const bodies = parts.map(
+      (part, i) => sql`${sql.id(`change${i}`)} as (${part.build(engine, paramsOf<never>(i))})`,
+    );
+    return sql`with ${sql.join(bodies)} select`.compile(engine.db);
+  };
+
+  const fill: Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) =>
+    withValues(
+      once(String(what.id), () => compileOne(what as Statement<never, unknown>)),
+      [values as object],
+    ) as CompiledQuery<Result>;
+
+  return {
+    /** A statement with its values, ready to run. */
+    fill,
+    /** Several changes as one statement. They must not look at each other's effects. */
+    together(changes: Change[]): CompiledQuery {
+      const parts = changes.map((each) => each.statement);
+      return withValues(
+        once(parts.map(({ id }) => id).join('+'), () => compileAll(parts)),
+        changes.map(({ values }) => values),
+      );
+    },
+  };
+};

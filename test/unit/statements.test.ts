@@ -1,0 +1,94 @@
+import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Db } from '../../src/db/database.ts';
+import {
+  asJson,
+  change,
+  compiledStatements,
+  type Engine,
+  statement,
+  statementsBy,
+} from '../../src/db/statements.ts';
+
+const db: Db = new Kysely({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (on) => new SqliteIntrospector(on),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
+const engine: Engine = {
+  db,
+  rows: (_alias, _columns, values) => sql`json_each(${asJson(values)})`,
+  oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
+  contains: (column, part) => sql`${sql.ref(column)} like ${part}`,
+};
+
+let built = 0;
+const someShops = statement(({ db: on, oneOf }, params: { plans: string[]; since: number; most: number }) => {
+  built += 1;
+  return on
+    .selectFrom('shops')
+    .select('id')
+    .where('created_at', '>', params.since)
+    .where('subscription', '=', 'active')
+    .where(sql<boolean>`plan ${oneOf('text', params.plans)}`)
+    .limit(params.most);
+});
+
+describe('a statement', () => {
+  it('is compiled once and gets its values, each in its place, when it is run', () => {
+    const { fill } = compiledStatements(engine);
+    const run = (since: number, plans: string[]) => fill(someShops, { most: 7, since, plans });
+    expect(run(1, ['a']).parameters).toEqual([1, 'active', '["a"]', 7]);
+    expect(run(2, ['b', 'c']).parameters).toEqual([2, 'active', '["b","c"]', 7]);
+    expect(built).toBe(1);
+    expect(run(3, []).sql).toBe(run(4, ['d']).sql);
+  });
+
+  it('cannot be built from a value, only from its parameters', () => {
+    const { fill } = compiledStatements(engine);
+    const wrong = statement(({ db: on }, { most }: { most: number }) =>
+      on
+        .selectFrom('shops')
+        .select('id')
+        .limit(most + 1),
+    );
+    expect(() => fill(wrong, { most: 1 })).toThrow('the parameter most has no value');
+  });
+
+  it('is defined once for each shape', () => {
+    let defined = 0;
+    const by = statementsBy((columns: ('id' | 'plan')[]) => {
+      defined += 1;
+      return statement(({ db: on }, { id }: { id: string }) =>
+        on.selectFrom('shops').select(columns).where('id', '=', id),
+      );
+    });
+    expect(by(['id'])).toBe(by(['id']));
+    expect(by(['id', 'plan'])).not.toBe(by(['id']));
+    expect(defined).toBe(2);
+  });
+});
+
+it('several changes become one statement, whose parameters are numbered through', () => {
+  const { together } = compiledStatements(engine);
+  const rename = statement(({ db: on }, { id, name }: { id: string; name: string }) =>
+    on.updateTable('shops').set({ name }).where('id', '=', id),
+  );
+  const forget = statement(
+    (_engine, { ids }: { ids: string[] }) => sql`delete from users where id in (${asJson(ids)})`,
+  );
+  const one = together([
+    change(rename, { id: '1', name: 'One' }),
+    change(forget, { ids: ['9'] }),
+    change(rename, { id: '2', name: 'Two' }),
+  ]);
+  expect(one.sql).toBe(
+    'with "change0" as (update "shops" set "name" = ? where "id" = ?), ' +
+      '"change1" as (delete from users where id in (?)), ' +
+      '"change2" as (update "shops" set "name" = ? where "id" = ?) select',
+  );
+  expect(one.parameters).toEqual(['One', '1', '["9"]', 'Two', '2']);
+});
