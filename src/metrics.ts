@@ -21,54 +21,59 @@ export interface Metrics {
   watch(name: string, help: string, read: () => Promise<number>): void;
 }
 
-/** One registry a context, so that two apps in one process never share a counter. */
-export const createMetrics = (): Metrics => {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const registers = [registry];
-  let underWay = 0;
-  let begun = 0;
-  const requests = new Histogram({
+const createInstruments = (registers: Registry[]) => ({
+  requests: new Histogram({
     name: 'handback_http_request_duration_seconds',
     help: 'Time to answer a request, by method, route and status.',
     labelNames: ['method', 'route', 'status'],
     buckets: LATENCY_BUCKETS_S,
     registers,
-  });
-  const queries = new Histogram({
+  }),
+  queries: new Histogram({
     name: 'handback_database_query_duration_seconds',
     help: 'Time of one database query.',
     buckets: LATENCY_BUCKETS_S,
     registers,
-  });
-  const failures = new Counter({
+  }),
+  failures: new Counter({
     name: 'handback_database_query_failures_total',
     help: 'Database queries that failed.',
     registers,
-  });
-  const faults = new Counter({
+  }),
+  faults: new Counter({
     name: 'handback_database_faults_total',
     help: 'What went wrong between this process and the database without failing a request, by what it was.',
     labelNames: ['what'],
     registers,
-  });
-  const attempts = new Counter({
+  }),
+  attempts: new Counter({
     name: 'handback_webhook_attempts_total',
     help: 'Webhook attempts by result: acknowledged (2xx), refused (another status), failed (no answer).',
     labelNames: ['result'],
     registers,
-  });
-  const deliveries = new Histogram({
+  }),
+  deliveries: new Histogram({
     name: 'handback_webhook_delivery_duration_seconds',
     help: 'From the commit of a change to the acknowledgement of its event.',
     buckets: [...LATENCY_BUCKETS_S, 10, 30, 60],
     registers,
-  });
-  const droppedLines = new Counter({
+  }),
+  droppedLines: new Counter({
     name: 'handback_log_lines_dropped_total',
     help: 'Log lines that standard output did not take.',
     registers,
-  });
+  }),
+});
+
+/** One registry a context, so that two apps in one process never share a counter. */
+export const createMetrics = (): Metrics => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const { requests, queries, failures, faults, attempts, deliveries, droppedLines } =
+    createInstruments(registers);
+  let underWay = 0;
+  let begun = 0;
   return {
     registry,
     observeDatabaseFault: (what) => faults.inc({ what }),

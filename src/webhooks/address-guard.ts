@@ -88,13 +88,9 @@ export const addressGuard = ({
       else connectTo(options, callback);
     },
     async faultOf(value) {
-      // The parser would leave out line breaks and tabs without a word.
-      const url = !/\s/.test(value) && URL.canParse(value) ? new URL(value) : null;
-      if (!url) return 'must be a whole web address, https://example.com/hook for example';
-      if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))
-        return 'must be an https address';
-      if (url.username || url.password) return 'must not hold a user name or password';
-      if (allowPrivate) return null;
+      const url = urlIn(value);
+      const fault = formFaultOf(url, allowPrivate);
+      if (fault || !url || allowPrivate) return fault;
       const host = hostIn(url.hostname);
       if (/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)) return PRIVATE;
       try {
@@ -106,6 +102,17 @@ export const addressGuard = ({
       }
     },
   };
+};
+
+/** The parser would leave out line breaks and tabs without a word. */
+const urlIn = (value: string): URL | null =>
+  !/\s/.test(value) && URL.canParse(value) ? new URL(value) : null;
+
+const formFaultOf = (url: URL | null, allowPrivate: boolean): string | null => {
+  if (!url) return 'must be a whole web address, https://example.com/hook for example';
+  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))
+    return 'must be an https address';
+  return url.username || url.password ? 'must not hold a user name or password' : null;
 };
 
 const PRIVATE = 'must not lead into a private network';

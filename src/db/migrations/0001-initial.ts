@@ -5,12 +5,25 @@ import type { SchemaChange } from '../schema-change.ts';
  * Rows that are written with every creation or move carry no foreign keys: shops and clients are never deleted, the
  * action that writes has just read both, and the key checks would lock the shop's row under load.
  */
-export const initial: SchemaChange = async (db, { id, unlogged }) => {
-  const { schema } = db;
-  const keyed = (table: string): CreateTableBuilder<string, 'id'> =>
-    schema.createTable(table).addColumn('id', id, (column) => column.primaryKey().notNull());
+export const initial: SchemaChange = async (db, engine) => {
+  await createShops(db, engine);
+  await createPeopleAndClients(db, engine);
+  await createRepairs(db, engine);
+  await createTimelineAndKeys(db, engine);
+  await createInstallation(db, engine);
+};
 
-  await keyed('shops')
+const keyedTable = (
+  { schema }: Parameters<SchemaChange>[0],
+  { id }: Parameters<SchemaChange>[1],
+  table: string,
+): CreateTableBuilder<string, 'id'> =>
+  schema.createTable(table).addColumn('id', id, (column) => column.primaryKey().notNull());
+
+const createShops: SchemaChange = async (db, engine) => {
+  const { schema } = db;
+  const { id } = engine;
+  await keyedTable(db, engine, 'shops')
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('plan', 'text', (column) => column.notNull())
     .addColumn('subscription', 'text', (column) => column.notNull())
@@ -35,8 +48,12 @@ export const initial: SchemaChange = async (db, { id, unlogged }) => {
     .addColumn('pattern', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('dangerous_goods_pkey', ['shop_id', 'pattern'])
     .execute();
+};
 
-  await keyed('api_clients')
+const createPeopleAndClients: SchemaChange = async (db, engine) => {
+  const { schema } = db;
+  const { id } = engine;
+  await keyedTable(db, engine, 'api_clients')
     .addColumn('shop_id', id, (column) => column.notNull().references('shops.id'))
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('key_hash', 'text', (column) => column.notNull().unique())
@@ -48,7 +65,7 @@ export const initial: SchemaChange = async (db, { id, unlogged }) => {
     .execute();
   await schema.createIndex('api_clients_shop').on('api_clients').columns(['shop_id', 'created_at']).execute();
 
-  await keyed('users')
+  await keyedTable(db, engine, 'users')
     .addColumn('shop_id', id, (column) => column.notNull().references('shops.id'))
     .addColumn('email', 'text', (column) => column.notNull().unique())
     .addColumn('role', 'text', (column) => column.notNull())
@@ -56,8 +73,12 @@ export const initial: SchemaChange = async (db, { id, unlogged }) => {
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .execute();
   await schema.createIndex('users_shop').on('users').column('shop_id').execute();
+};
 
-  await keyed('offline_repairs')
+const createRepairs: SchemaChange = async (db, engine) => {
+  const { schema } = db;
+  const { id } = engine;
+  await keyedTable(db, engine, 'offline_repairs')
     .addColumn('shop_id', id, (column) => column.notNull())
     .addColumn('client_id', id)
     .addColumn('number', 'bigint', (column) => column.notNull())
@@ -92,7 +113,9 @@ export const initial: SchemaChange = async (db, { id, unlogged }) => {
   await index('order', ['order_number']).execute();
   await index('updated', ['updated_at']).execute();
   await index('external_ref', ['external_ref']).where('external_ref', 'is not', null).execute();
+};
 
+const createTimelineAndKeys: SchemaChange = async ({ schema }, { id }) => {
   // An RMA's times strictly rise, so (rma, time) names an entry and keeps the timeline in order on disk.
   await schema
     .createTable('timeline')
@@ -120,8 +143,10 @@ export const initial: SchemaChange = async (db, { id, unlogged }) => {
     .addPrimaryKeyConstraint('idempotency_keys_pkey', ['client_id', 'key'])
     .execute();
   await schema.createIndex('idempotency_keys_age').on('idempotency_keys').column('created_at').execute();
+};
 
-  await schema
+const createInstallation: SchemaChange = async (db, { unlogged }) => {
+  await db.schema
     .createTable('installation')
     .addColumn('name', 'text', (column) => column.primaryKey().notNull())
     .addColumn('value', 'text', (column) => column.notNull())

@@ -5,8 +5,25 @@ import type { SchemaChange } from '../schema-change.ts';
 const STATUS_INDEX = ['status', 'number', 'created_at'];
 
 /** Trade returns, and for both kinds what staff search in and an index of when they were made. */
-export const tradeReturns: SchemaChange = async (db, { id }) => {
-  const { schema } = db;
+export const tradeReturns: SchemaChange = async (db, engine) => {
+  await createTradeReturns(db, engine);
+  await makeRepairsSearchable(db, engine);
+};
+
+type Schema = Parameters<SchemaChange>[0]['schema'];
+
+const index = (schema: Schema, table: string, name: string, columns: string[]) =>
+  schema
+    .createIndex(`${table}_${name}`)
+    .on(table)
+    .columns(['shop_id', ...columns]);
+
+const externalRefIndex = (schema: Schema, table: string) =>
+  index(schema, table, 'external_ref', ['external_ref', 'number'])
+    .where('external_ref', 'is not', null)
+    .execute();
+
+const createTradeReturns: SchemaChange = async ({ schema }, { id }) => {
   await schema
     .createTable('trade_returns')
     .addColumn('id', id, (column) => column.primaryKey().notNull())
@@ -33,21 +50,17 @@ export const tradeReturns: SchemaChange = async (db, { id }) => {
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('updated_at', 'bigint', (column) => column.notNull())
     .execute();
-  const index = (table: string, name: string, columns: string[]) =>
-    schema
-      .createIndex(`${table}_${name}`)
-      .on(table)
-      .columns(['shop_id', ...columns]);
-  const externalRefIndex = (table: string) =>
-    index(table, 'external_ref', ['external_ref', 'number']).where('external_ref', 'is not', null).execute();
-  await index('trade_returns', 'number', ['number']).unique().execute();
-  await index('trade_returns', 'status', STATUS_INDEX).execute();
-  await index('trade_returns', 'order', ['trade_order_number', 'number']).execute();
-  await index('trade_returns', 'company', ['company_id', 'number']).execute();
-  await index('trade_returns', 'updated', ['updated_at']).execute();
-  await index('trade_returns', 'created', ['created_at']).execute();
-  await externalRefIndex('trade_returns');
+  await index(schema, 'trade_returns', 'number', ['number']).unique().execute();
+  await index(schema, 'trade_returns', 'status', STATUS_INDEX).execute();
+  await index(schema, 'trade_returns', 'order', ['trade_order_number', 'number']).execute();
+  await index(schema, 'trade_returns', 'company', ['company_id', 'number']).execute();
+  await index(schema, 'trade_returns', 'updated', ['updated_at']).execute();
+  await index(schema, 'trade_returns', 'created', ['created_at']).execute();
+  await externalRefIndex(schema, 'trade_returns');
+};
 
+const makeRepairsSearchable: SchemaChange = async (db) => {
+  const { schema } = db;
   await schema
     .alterTable('offline_repairs')
     .addColumn('search_text', 'text', (column) => column.notNull().defaultTo(''))
@@ -58,11 +71,11 @@ export const tradeReturns: SchemaChange = async (db, { id }) => {
     lower('#rma-' || ${digits} || ' ' || order_number || ' ' || customer_name || ' ' || customer_email || ' ' || faulty_item)`.execute(
     db,
   );
-  await index('offline_repairs', 'created', ['created_at']).execute();
+  await index(schema, 'offline_repairs', 'created', ['created_at']).execute();
   // With the number at the end, each finds its rows in the order of a list.
   for (const name of ['status', 'order', 'external_ref'])
     await schema.dropIndex(`offline_repairs_${name}`).execute();
-  await index('offline_repairs', 'order', ['order_number', 'number']).execute();
-  await externalRefIndex('offline_repairs');
-  await index('offline_repairs', 'status', STATUS_INDEX).execute();
+  await index(schema, 'offline_repairs', 'order', ['order_number', 'number']).execute();
+  await externalRefIndex(schema, 'offline_repairs');
+  await index(schema, 'offline_repairs', 'status', STATUS_INDEX).execute();
 };

@@ -1,15 +1,16 @@
 import { EventEmitter } from 'node:events';
-import { Kysely, sql } from 'kysely';
+import { Kysely } from 'kysely';
 import { systemClock } from '../../clock.ts';
-import type { Database, Insertion, Observer, ReadThenWrite } from '../database.ts';
+import type { Database, Db, Insertion, Observer, ReadThenWrite } from '../database.ts';
 import { logQuery } from '../log-query.ts';
 import { memoryRateGate } from '../memory-rate-gate.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { noteReady } from '../ready.ts';
-import { asJson, compiledStatements, type Dialect, encoded } from '../statements.ts';
+import { compiledStatements, type Fill } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { BUSY_WAIT_MS } from './busy.ts';
-import { openConnections, type Synchronous } from './connections.ts';
+import { type Connections, openConnections, type Synchronous } from './connections.ts';
+import { dialect } from './dialect.ts';
 import { sessionDialect, writerTurns } from './driver.ts';
 
 const WAKE = 'wake';
@@ -27,26 +28,8 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
   // A commit is on disk before it is acknowledged.
   const db = kyselyThat('FULL');
   const light = kyselyThat('NORMAL');
-  /** On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart. */
-  const insert = ({ table, rows }: Insertion): void => {
-    const columns = Object.keys(rows[0] ?? {});
-    const marks = columns.map(() => '?');
-    const statement = connections.writer.prepare(
-      `insert into ${table} (${columns.join()}) values (${marks.join()})`,
-    );
-    for (const row of rows) statement.run(Object.values(row));
-  };
-  const atomically: ReadThenWrite = (work) =>
-    db.transaction().execute(async (trx) => {
-      const { writes, result } = await work(trx);
-      for (const write of writes) {
-        if ('table' in write) insert(write);
-        else await trx.executeQuery(fill(write.statement, write.values as never));
-      }
-      return result;
-    });
   const { fill } = compiledStatements({ db, ...dialect });
-  const listeners = new EventEmitter();
+  const atomically = readThenWrite(db, connections, fill);
   return {
     clock: systemClock,
     db,
@@ -72,6 +55,39 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     waitingForLocks: atomically,
     // The more share a commit, the fewer wait for the disk.
     batchSize: 100,
+    ...wakeCalls(onFault),
+    checkReady: () => noteReady(light, systemClock.now()),
+    async close() {
+      await Promise.all([db.destroy(), light.destroy()]);
+      connections.close();
+    },
+  };
+};
+
+/** Transactions come one after another: the file has one writer. */
+const readThenWrite = (db: Db, { writer }: Connections, fill: Fill): ReadThenWrite => {
+  /** On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart. */
+  const insert = ({ table, rows }: Insertion): void => {
+    const columns = Object.keys(rows[0] ?? {});
+    const marks = columns.map(() => '?');
+    const statement = writer.prepare(`insert into ${table} (${columns.join()}) values (${marks.join()})`);
+    for (const row of rows) statement.run(Object.values(row));
+  };
+  return (work) =>
+    db.transaction().execute(async (trx) => {
+      const { writes, result } = await work(trx);
+      for (const write of writes) {
+        if ('table' in write) insert(write);
+        else await trx.executeQuery(fill(write.statement, write.values as never));
+      }
+      return result;
+    });
+};
+
+/** One process, so an event emitter is enough. */
+const wakeCalls = (onFault: Observer['onFault']): Pick<Database, 'wake' | 'onWake'> => {
+  const listeners = new EventEmitter();
+  return {
     wake(clientId) {
       // The change is committed: nothing that goes wrong from here on may fail the request.
       try {
@@ -84,25 +100,5 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
       listeners.on(WAKE, listener);
       return async () => void listeners.off(WAKE, listener);
     },
-    checkReady: () => noteReady(light, systemClock.now()),
-    async close() {
-      await Promise.all([db.destroy(), light.destroy()]);
-      connections.close();
-    },
   };
-};
-
-const globPattern = (part: string): string => `*${part.replaceAll(/[*?[]/g, '[$&]')}*`;
-
-/** How SQLite spells what the engines spell differently. */
-const dialect: Dialect = {
-  rows: (alias, columns, values) => {
-    const parts = Object.keys(columns).map(
-      (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
-    );
-    return sql`(select ${sql.join(parts)} from json_each(${asJson(values)})) as ${sql.id(alias)}`;
-  },
-  oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
-  // Takes half as long as LIKE, which also minds upper and lower case.
-  contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
 };

@@ -1,0 +1,17 @@
+import { sql } from 'kysely';
+import { asJson, type Dialect, encoded } from '../statements.ts';
+
+const globPattern = (part: string): string => `*${part.replaceAll(/[*?[]/g, '[$&]')}*`;
+
+/** How SQLite spells what the engines spell differently. */
+export const dialect: Dialect = {
+  rows: (alias, columns, values) => {
+    const parts = Object.keys(columns).map(
+      (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.id(name)}`,
+    );
+    return sql`(select ${sql.join(parts)} from json_each(${asJson(values)})) as ${sql.id(alias)}`;
+  },
+  oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
+  // Takes half as long as LIKE, which also minds upper and lower case.
+  contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
+};
