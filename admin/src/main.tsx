@@ -7,9 +7,9 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
-import { isMissingPart } from './parts/missing-parts.ts';
 import { createAppRouter } from './router.tsx';
-import { cssVariables, theme } from './theme.ts';
+import { isMissingPart } from './ui/missing-parts.ts';
+import { cssVariables, theme } from './ui/theme.ts';
 
 const queryClient = new QueryClient({
   defaultOptions: {

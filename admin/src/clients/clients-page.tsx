@@ -1,0 +1,180 @@
+import { Badge, Button, Card, EmptyState, Group, Stack, Text, Title } from '@mantine/core';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { BookOpen, KeyRound, Plus } from 'lucide-react';
+import { useState } from 'react';
+import type { z } from 'zod';
+import type { ApiClientList, ApiClientView } from '../../../contract/admin.ts';
+import { api } from '../api.ts';
+import { type Column, DataTable } from '../ui/data-table.tsx';
+import { ButtonLink } from '../ui/links.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { SettingsPage } from '../ui/page-frame.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import {
+  clientsKey,
+  curlWith,
+  EditClientDialog,
+  NewClientDialog,
+  RevokeClientDialog,
+} from './client-dialogs.tsx';
+import { CopyBlock } from './copyable.tsx';
+
+const clientsQuery = queryOptions({
+  queryKey: clientsKey,
+  queryFn: () => api.get<z.infer<typeof ApiClientList>>('/clients'),
+});
+
+type Open = { dialog: 'new' } | { dialog: 'edit' | 'revoke'; client: ApiClientView };
+
+export const ClientsPage = () => {
+  const clients = useQuery(clientsQuery);
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = () => setOpen(null);
+  const make = (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setOpen({ dialog: 'new' })}>
+      New client
+    </Button>
+  );
+  return (
+    <SettingsPage
+      title="External API"
+      lead="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is told of what happens to its returns."
+      actions={make}
+    >
+      <QueryView query={clients}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <EmptyState
+              icon={<KeyRound aria-hidden />}
+              title="No program is connected yet"
+              description="Make a client for each program. You get a key for it, which is shown once."
+            />
+          ) : (
+            <DataTable
+              caption="API clients"
+              columns={COLUMNS}
+              rows={activeFirst(items)}
+              nameOf={({ name }) => name}
+              actions={(client) => (
+                <ClientActions client={client} onPick={(dialog) => setOpen({ dialog, client })} />
+              )}
+            />
+          )
+        }
+      </QueryView>
+      <Reference />
+      {open?.dialog === 'new' ? <NewClientDialog onClose={close} /> : null}
+      {open?.dialog === 'edit' ? <EditClientDialog client={open.client} onClose={close} /> : null}
+      {open?.dialog === 'revoke' ? <RevokeClientDialog client={open.client} onClose={close} /> : null}
+    </SettingsPage>
+  );
+};
+
+const activeFirst = (clients: ApiClientView[]): ApiClientView[] => [
+  ...clients.filter(({ revokedAt }) => revokedAt === null),
+  ...clients.filter(({ revokedAt }) => revokedAt !== null),
+];
+
+const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
+  { head: 'Name', cell: ({ name }) => name, width: '24%' },
+  {
+    head: 'Webhook URL',
+    cell: ({ webhookUrl }) =>
+      webhookUrl ?? (
+        <Text c="dimmed" span inherit>
+          None
+        </Text>
+      ),
+  },
+  {
+    head: 'Last use',
+    firm: true,
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt ? (
+        <Moment at={lastUsedAt} />
+      ) : (
+        <Text c="dimmed" span inherit>
+          Never
+        </Text>
+      ),
+  },
+  {
+    head: 'State',
+    firm: true,
+    cell: ({ revokedAt }) =>
+      revokedAt ? (
+        <Group gap={6} wrap="nowrap">
+          <Badge variant="default" miw="fit-content">
+            Revoked
+          </Badge>
+          <Moment at={revokedAt} />
+        </Group>
+      ) : (
+        <Badge variant="light" color="green">
+          Active
+        </Badge>
+      ),
+  },
+];
+
+interface ActionProps {
+  client: ApiClientView;
+  onPick: (dialog: 'edit' | 'revoke') => void;
+}
+
+const ClientActions = ({ client, onPick }: ActionProps) => (
+  <Group gap="xs" wrap="nowrap" justify="flex-end" display="inline-flex">
+    <ButtonLink
+      to="/settings/external-api/$id"
+      params={{ id: client.id }}
+      size="xs"
+      variant="default"
+      aria-label={`Deliveries to ${client.name}`}
+    >
+      Deliveries
+    </ButtonLink>
+    {client.revokedAt ? null : (
+      <>
+        <Button size="xs" variant="default" aria-label={`Edit ${client.name}`} onClick={() => onPick('edit')}>
+          Edit
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={`Revoke ${client.name}`}
+          onClick={() => onPick('revoke')}
+        >
+          Revoke
+        </Button>
+      </>
+    )}
+  </Group>
+);
+
+const Reference = () => (
+  <Card withBorder component="section" aria-labelledby="api-reference">
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <Title order={3} size="h4" id="api-reference">
+          Connecting a program
+        </Title>
+        <Button
+          component="a"
+          href="/docs"
+          target="_blank"
+          rel="noopener"
+          variant="default"
+          leftSection={<BookOpen size={16} aria-hidden />}
+        >
+          API reference (new tab)
+        </Button>
+      </Group>
+      <CopyBlock
+        label="A first call"
+        description="Put a client's key in the place of YOUR_API_KEY."
+        what="the command"
+        value={curlWith('YOUR_API_KEY')}
+      />
+    </Stack>
+  </Card>
+);

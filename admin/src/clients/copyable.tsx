@@ -1,0 +1,52 @@
+import { Box, Code, Group, Text, TextInput } from '@mantine/core';
+import { useId } from 'react';
+import { CopyIcon } from '../ui/copy-icon.tsx';
+
+interface Props {
+  label: string;
+  description?: string;
+  /** In the middle of a sentence: "the API key". */
+  what: string;
+  value: string;
+}
+
+/** One line to take along. */
+export const CopyLine = ({ label, description, what, value }: Props) => (
+  <Group gap="xs" align="flex-end" wrap="nowrap">
+    <TextInput
+      flex={1}
+      label={label}
+      description={description}
+      value={value}
+      readOnly
+      onFocus={(event) => event.currentTarget.select()}
+      styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+    />
+    <CopyIcon text={value} what={what} />
+  </Group>
+);
+
+/** A command to take along, however long it is. */
+export const CopyBlock = ({ label, description, what, value }: Props) => {
+  const id = useId();
+  return (
+    <Box role="group" aria-labelledby={id}>
+      <Group gap="xs" justify="space-between" wrap="nowrap" mb={6} align="flex-end">
+        <div>
+          <Text size="sm" fw={500} id={id}>
+            {label}
+          </Text>
+          {description ? (
+            <Text size="xs" c="dimmed">
+              {description}
+            </Text>
+          ) : null}
+        </div>
+        <CopyIcon text={value} what={what} />
+      </Group>
+      <Code block style={{ whiteSpace: 'pre-wrap' }}>
+        {value}
+      </Code>
+    </Box>
+  );
+};

@@ -1,0 +1,86 @@
+import { Button, Group, Kbd, NativeSelect, Stack } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { useNavigate } from '@tanstack/react-router';
+import { Search } from 'lucide-react';
+import { useRef } from 'react';
+import type { ListSearch } from '../../list-search.ts';
+import { type AnyReturn, isFiltered, type Kind, readPage } from '../kinds.ts';
+import { orderInSearch, orderOf } from './list-order.ts';
+import { SearchField } from './search-field.tsx';
+import { StatusStrip } from './status-strip.tsx';
+
+const ORIGINS = [
+  { value: '', label: 'Created by anyone' },
+  { value: 'API', label: 'Created by a program' },
+  { value: 'STAFF', label: 'Created by staff' },
+];
+
+interface Props {
+  kind: Kind;
+  statuses: readonly string[];
+  search: ListSearch;
+  /** What is typed letter by letter is one step for the back button. */
+  onSearch(search: ListSearch, isTyped?: boolean): void;
+}
+
+/** What a list is narrowed by. */
+export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
+  const navigate = useNavigate();
+  const box = useRef<HTMLInputElement>(null);
+  useHotkeys([['/', () => box.current?.focus()]]);
+  /** Another filter begins at its first page. */
+  const narrowBy = (change: ListSearch, isTyped = false) => {
+    const { page: _, ...rest } = search;
+    onSearch({ ...rest, ...change }, isTyped);
+  };
+  /** A scanned slip or a whole number: where there is only one, it is what was looked for. */
+  const open = async (q: string) => {
+    if (!q) return;
+    const { items, total } = await readPage<AnyReturn>(kind, { q }, 2).catch(() => ({ items: [], total: 0 }));
+    const [only] = items;
+    if (total === 1 && only) await navigate({ to: kind.detail, params: { id: only.id } });
+  };
+  return (
+    <Stack gap="xs" role="search" aria-label={kind.title}>
+      <StatusStrip
+        kind={kind}
+        statuses={statuses}
+        status={search.status}
+        isCounted={!isFiltered(kind, { ...search, status: undefined })}
+        onStatus={(status) => narrowBy({ status })}
+      />
+      <Group gap="xs">
+        <SearchField
+          label="Number, order, customer, sku, serial"
+          value={search.q ?? ''}
+          onSearch={(q) => narrowBy({ q: q || undefined }, true)}
+          onEnter={open}
+          inputRef={box}
+          leftSection={<Search size={16} aria-hidden />}
+          {...(search.q ? {} : { rightSection: <Kbd aria-hidden>/</Kbd> })}
+          style={{ flex: '3 1 260px' }}
+        />
+        <NativeSelect
+          aria-label="Created by"
+          data={ORIGINS}
+          value={search.origin ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            narrowBy({ origin: (value || undefined) as ListSearch['origin'] })
+          }
+          style={{ flex: '1 1 150px' }}
+        />
+        <SearchField
+          label={kind.referenceLabel}
+          value={search[kind.reference] ?? ''}
+          onSearch={(reference) => narrowBy({ [kind.reference]: reference || undefined }, true)}
+          style={{ flex: '1 1 120px' }}
+        />
+        {isFiltered(kind, search) ? (
+          <Button variant="subtle" onClick={() => onSearch(orderInSearch(orderOf(search)))}>
+            Clear filters
+          </Button>
+        ) : null}
+      </Group>
+    </Stack>
+  );
+};

@@ -1,0 +1,92 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { ApiError, api } from '../../api.ts';
+import { tellDone } from '../../ui/notify.ts';
+import { type AnyReturn, detailQuery, type Kind, refetchLists } from '../kinds.ts';
+import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
+import type { MoveBody, StaffMove } from './moves.ts';
+
+const loadDialog = () => import('./move-dialog.tsx');
+const MoveDialog = lazy(() => loadDialog().then((m) => ({ default: m.MoveDialog }))) as typeof MoveDialogType;
+
+interface Props<Item> {
+  kind: Kind;
+  item: Item;
+  moves: readonly StaffMove<Item>[];
+}
+
+/** What can be done with a return now: a button each, the obvious next one first to the eye. */
+export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props<Item>) => {
+  const queryClient = useQueryClient();
+  const [chosen, setChosen] = useState<StaffMove<Item> | null>(null);
+  const [conflict, setConflict] = useState<string | null>(null);
+  // It will be wanted next, perhaps where the connection is gone.
+  useEffect(() => void loadDialog(), []);
+  const make = useMutation({
+    mutationFn: ({ move, body }: { move: StaffMove<Item>; body: MoveBody }) =>
+      api.post<Item>(`${kind.path}/${item.id}/${move.action}`, body),
+    onSuccess: (answer, { move }) => {
+      setChosen(null);
+      queryClient.setQueryData(detailQuery<Item>(kind, item.id).queryKey, answer);
+      tellDone(`${item.rmaNumber}: ${move.done.toLowerCase()}`);
+    },
+    onError: (error) => {
+      if (!(error instanceof ApiError) || error.status !== 409) return;
+      setChosen(null);
+      setConflict(error.message);
+    },
+    onSettled: () => refetchLists(queryClient, kind),
+  });
+  const choose = (move: StaffMove<Item>) => {
+    setConflict(null);
+    setChosen(move);
+  };
+  const open = moves.filter((move) => move.isOpen(item));
+  return (
+    <>
+      {conflict ? (
+        <Alert
+          color="orange"
+          role="alert"
+          title="Somebody was faster"
+          withCloseButton
+          closeButtonLabel="Dismiss"
+          onClose={() => setConflict(null)}
+        >
+          {conflict} What you see now is how it stands.
+        </Alert>
+      ) : null}
+      <Group gap="xs" role="group" aria-label="What can be done">
+        {open.map((move) => (
+          <Button
+            key={move.action}
+            size="sm"
+            variant={move.isNext(item) ? 'filled' : 'default'}
+            {...(move.isRefusal && !move.isNext(item) ? { c: 'var(--mantine-color-error)' } : {})}
+            onClick={() => choose(move)}
+          >
+            {move.label}
+          </Button>
+        ))}
+        {open.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            This {kind.one} is finished: no move is open any more.
+          </Text>
+        ) : null}
+      </Group>
+      {chosen ? (
+        <Suspense>
+          <MoveDialog
+            key={chosen.action}
+            kind={kind}
+            item={item}
+            move={chosen}
+            onSend={(body) => make.mutateAsync({ move: chosen, body })}
+            onClose={() => setChosen(null)}
+          />
+        </Suspense>
+      ) : null}
+    </>
+  );
+};

@@ -1,0 +1,124 @@
+import { Radio, Stack, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { DEFAULT_START_STATUS, START_STATUSES } from '../../../../contract/lifecycle.ts';
+import { CreateOfflineRepair } from '../../../../contract/offline-repair.ts';
+import { REPAIRS } from '../kinds.ts';
+import { statusWords } from '../words.ts';
+import { Figure, FormSection, LongText, numberOf, optionalNumberOf, WholeLine } from './form-section.tsx';
+import { NewReturn } from './new-return.tsx';
+
+/** What the inputs hold: texts, and numbers that may not be typed yet. */
+const EMPTY = {
+  orderNumber: '',
+  customerEmail: '',
+  customerName: '',
+  customerPhone: '',
+  faultyItem: {
+    sku: '',
+    productName: '',
+    quantity: 1 as number | string,
+    price: '' as number | string,
+    serialNumber: '',
+    variantTitle: '',
+    weight: '' as number | string,
+  } satisfies Record<keyof CreateOfflineRepair['faultyItem'], unknown>,
+  faultDescription: '',
+  storeId: '',
+  externalRef: '',
+  externalSource: '',
+  startStatus: DEFAULT_START_STATUS as string,
+  replacementSku: '',
+  notes: '',
+  tracking: { trackingNumber: '', carrierName: '' },
+} satisfies Record<keyof CreateOfflineRepair, unknown>;
+type Values = typeof EMPTY;
+
+const bodyOf = ({ faultyItem, tracking, ...rest }: Values) => ({
+  ...rest,
+  faultyItem: {
+    ...faultyItem,
+    quantity: numberOf(faultyItem.quantity),
+    price: numberOf(faultyItem.price),
+    weight: optionalNumberOf(faultyItem.weight),
+  },
+  tracking: tracking.trackingNumber.trim() || tracking.carrierName.trim() ? tracking : null,
+});
+
+const START_SAYS: Record<(typeof START_STATUSES)[number], string> = {
+  OFFLINE_DIAGNOSTICS: 'The item is looked at first',
+  COUNTER_SWAPPED: 'The customer got another one at the counter',
+};
+
+/** A counter is in one store all day. */
+const LAST_STORE = 'handback.last-store';
+
+export const NewRepairPage = () => (
+  <NewReturn<Values>
+    kind={REPAIRS}
+    schema={CreateOfflineRepair}
+    empty={{ ...EMPTY, storeId: localStorage.getItem(LAST_STORE) ?? '' }}
+    bodyOf={bodyOf}
+    onMade={({ storeId }) => localStorage.setItem(LAST_STORE, storeId.trim())}
+  >
+    {(form) => <Inputs form={form} />}
+  </NewReturn>
+);
+
+const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
+  const input = form.getInputProps;
+  return (
+    <>
+      <FormSection title="Customer and order">
+        <TextInput label="Name" required autoFocus {...input('customerName')} />
+        <TextInput label="E-mail" type="email" required {...input('customerEmail')} />
+        <TextInput label="Phone" type="tel" {...input('customerPhone')} />
+        <TextInput label="Order number" required {...input('orderNumber')} />
+        <TextInput label="Store" required description="Where the item was handed in" {...input('storeId')} />
+      </FormSection>
+      <FormSection title="Item">
+        <TextInput label="Sku" required {...input('faultyItem.sku')} />
+        <TextInput label="Product" required {...input('faultyItem.productName')} />
+        <TextInput label="Variant" {...input('faultyItem.variantTitle')} />
+        <TextInput label="Serial number" {...input('faultyItem.serialNumber')} />
+        <Figure label="Quantity" required hideControls={false} {...input('faultyItem.quantity')} />
+        <Figure label="Price of one" required {...input('faultyItem.price')} />
+        <Figure label="Weight" {...input('faultyItem.weight')} />
+      </FormSection>
+      <FormSection title="Fault">
+        <LongText label="What is wrong" required minRows={2} {...WholeLine} {...input('faultDescription')} />
+        <LongText label="Notes" description="For your colleagues" {...WholeLine} {...input('notes')} />
+        <Radio.Group label="It begins as" {...WholeLine} {...input('startStatus')}>
+          <Stack gap="xs" mt={6}>
+            {[...START_STATUSES].reverse().map((status) => (
+              <Radio
+                key={status}
+                value={status}
+                label={statusWords(status).label}
+                description={START_SAYS[status]}
+              />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <TextInput
+          label="Replacement sku"
+          description="What was handed over instead"
+          {...input('replacementSku')}
+        />
+      </FormSection>
+      <FormSection title="Shipping and references">
+        <TextInput label="Tracking number" {...input('tracking.trackingNumber')} />
+        <TextInput label="Carrier" {...input('tracking.carrierName')} />
+        <TextInput
+          label="Your reference"
+          description="Its number in your own system"
+          {...input('externalRef')}
+        />
+        <TextInput
+          label="Source system"
+          description="Which of your systems that is"
+          {...input('externalSource')}
+        />
+      </FormSection>
+    </>
+  );
+};

@@ -1,0 +1,156 @@
+import { Button, Fieldset, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { Plus, Trash2 } from 'lucide-react';
+import { CreateTradeReturn } from '../../../../contract/trade-return.ts';
+import { amountText, totalOf } from '../figures.ts';
+import { TRADE_RETURNS } from '../kinds.ts';
+import { Figure, FormSection, LongText, numberOf, optionalNumberOf, WholeLine } from './form-section.tsx';
+import { NewReturn } from './new-return.tsx';
+
+const EMPTY_ITEM = {
+  sku: '',
+  productName: '',
+  quantity: 1 as number | string,
+  price: '' as number | string,
+  variantTitle: '',
+  weight: '' as number | string,
+  tradeLineItemId: '',
+} satisfies Record<keyof CreateTradeReturn['items'][number], unknown>;
+
+/** What the inputs hold: texts, and numbers that may not be typed yet. */
+const EMPTY = {
+  tradeOrderNumber: '',
+  customerEmail: '',
+  customerName: '',
+  companyName: '',
+  companyId: '',
+  reason: '',
+  items: [EMPTY_ITEM],
+  shippingAddress: { street: '', suburb: '', state: '', postcode: '' } satisfies Record<
+    keyof CreateTradeReturn['shippingAddress'],
+    unknown
+  >,
+  customerPhone: '',
+  orderDate: '',
+  customerNotes: '',
+  faultDescription: '',
+  additionalComment: '',
+  externalRef: '',
+  externalSource: '',
+} satisfies Record<keyof CreateTradeReturn, unknown>;
+type Values = typeof EMPTY;
+
+const bodyOf = ({ items, orderDate, ...rest }: Values) => ({
+  ...rest,
+  orderDate: orderDate === '' ? null : orderDate,
+  items: items.map((item) => ({
+    ...item,
+    quantity: numberOf(item.quantity),
+    price: numberOf(item.price),
+    weight: optionalNumberOf(item.weight),
+  })),
+});
+
+export const NewTradeReturnPage = () => (
+  <NewReturn<Values> kind={TRADE_RETURNS} schema={CreateTradeReturn} empty={EMPTY} bodyOf={bodyOf}>
+    {(form) => <Inputs form={form} />}
+  </NewReturn>
+);
+
+const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
+  const input = form.getInputProps;
+  return (
+    <>
+      <FormSection title="Company and order">
+        <TextInput label="Company" required autoFocus {...input('companyName')} />
+        <TextInput label="Company id" required {...input('companyId')} />
+        <TextInput label="Contact" required {...input('customerName')} />
+        <TextInput label="E-mail" type="email" required {...input('customerEmail')} />
+        <TextInput label="Phone" type="tel" {...input('customerPhone')} />
+        <TextInput label="Trade order number" required {...input('tradeOrderNumber')} />
+        <TextInput label="Order date" type="date" {...input('orderDate')} />
+      </FormSection>
+      <Items form={form} />
+      <FormSection title="Why">
+        <LongText label="Reason" required {...WholeLine} {...input('reason')} />
+        <LongText label="Fault" {...input('faultDescription')} />
+        <LongText label="What the customer says" {...input('customerNotes')} />
+        <LongText label="Comment" {...WholeLine} {...input('additionalComment')} />
+      </FormSection>
+      <FormSection title="Where the goods come from">
+        <TextInput label="Street" required {...input('shippingAddress.street')} />
+        <TextInput label="Suburb" required {...input('shippingAddress.suburb')} />
+        <TextInput label="State" required {...input('shippingAddress.state')} />
+        <TextInput label="Postcode" required {...input('shippingAddress.postcode')} />
+      </FormSection>
+      <FormSection title="References">
+        <TextInput
+          label="Your reference"
+          description="Its number in your own system"
+          {...input('externalRef')}
+        />
+        <TextInput
+          label="Source system"
+          description="Which of your systems that is"
+          {...input('externalSource')}
+        />
+      </FormSection>
+    </>
+  );
+};
+
+const Items = ({ form }: { form: UseFormReturnType<Values> }) => {
+  const { items } = form.values;
+  const typed = items.map(({ quantity, price }) => ({ quantity: Number(quantity), price: Number(price) }));
+  return (
+    <Stack gap="sm">
+      {items.map((_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an item is what stands at its place
+        <Fieldset key={index} legend={`Item ${index + 1}`}>
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
+            <TextInput label="Sku" required {...form.getInputProps(`items.${index}.sku`)} />
+            <TextInput label="Product" required {...form.getInputProps(`items.${index}.productName`)} />
+          </SimpleGrid>
+          <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }} spacing="sm" verticalSpacing="sm" mt="sm">
+            <Figure
+              label="Quantity"
+              required
+              hideControls={false}
+              {...form.getInputProps(`items.${index}.quantity`)}
+            />
+            <Figure label="Price of one" required {...form.getInputProps(`items.${index}.price`)} />
+            <TextInput label="Variant" {...form.getInputProps(`items.${index}.variantTitle`)} />
+            <Figure label="Weight" {...form.getInputProps(`items.${index}.weight`)} />
+            <TextInput label="Order line" {...form.getInputProps(`items.${index}.tradeLineItemId`)} />
+          </SimpleGrid>
+          {items.length > 1 ? (
+            <Group justify="flex-end" mt="xs">
+              <Button
+                variant="subtle"
+                size="xs"
+                leftSection={<Trash2 size={14} aria-hidden />}
+                onClick={() => form.removeListItem('items', index)}
+                aria-label={`Remove item ${index + 1}`}
+              >
+                Remove
+              </Button>
+            </Group>
+          ) : null}
+        </Fieldset>
+      ))}
+      <Group justify="space-between">
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<Plus size={14} aria-hidden />}
+          onClick={() => form.insertListItem('items', EMPTY_ITEM)}
+        >
+          Add an item
+        </Button>
+        <Text size="sm" className="figures">
+          Worth {amountText(totalOf(typed) || 0)}
+        </Text>
+      </Group>
+    </Stack>
+  );
+};

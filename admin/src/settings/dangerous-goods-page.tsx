@@ -1,0 +1,111 @@
+import { Alert, Badge, Button, Code, EmptyState, Grid, Group, Stack, Text } from '@mantine/core';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
+import { TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import type { DangerousGoods } from '../../../contract/admin-people.ts';
+import { api } from '../api.ts';
+import { tellDone } from '../ui/notify.ts';
+import { SettingsPage } from '../ui/page-frame.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { AddRules, RuleList, SkuTester } from './dangerous-rules.tsx';
+
+const rulesQuery = queryOptions({
+  queryKey: ['dangerous-goods'],
+  queryFn: () => api.get<DangerousGoods>('/dangerous-goods'),
+});
+
+export const DangerousGoodsPage = () => {
+  const saved = useQuery(rulesQuery);
+  return (
+    <SettingsPage
+      title="Dangerous goods"
+      lead={
+        <>
+          A repair whose faulty item fits one of these rules is marked as dangerous goods when it is created.
+          A rule is an exact sku, or a beginning followed by a star: <Code>BATT-*</Code> is every sku that
+          begins with BATT-. Upper and lower case differ.
+        </>
+      }
+    >
+      <QueryView query={saved}>{({ rules }) => <Editor saved={rules} />}</QueryView>
+    </SettingsPage>
+  );
+};
+
+const difference = (some: readonly string[], others: readonly string[]): string[] => {
+  const known = new Set(others);
+  return some.filter((rule) => !known.has(rule));
+};
+
+const Editor = ({ saved }: { saved: string[] }) => {
+  const queryClient = useQueryClient();
+  /** What is to be saved; null while nothing was touched. */
+  const [draft, setDraft] = useState<string[] | null>(null);
+  const rules = draft ?? saved;
+  const added = difference(rules, saved);
+  const removed = difference(saved, rules);
+  const changes = added.length + removed.length;
+
+  const saving = useMutation({
+    mutationFn: (next: string[]) => api.put<DangerousGoods>('/dangerous-goods', { rules: next }),
+    onSuccess: (answer) => {
+      queryClient.setQueryData(rulesQuery.queryKey, answer);
+      setDraft(null);
+      tellDone('The rules are saved.');
+    },
+  });
+  useBlocker({
+    shouldBlockFn: () => !window.confirm('Leave this page? The changed rules are not saved yet.'),
+    enableBeforeUnload: changes > 0,
+    disabled: changes === 0,
+  });
+
+  return (
+    <Grid gap="xl">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Stack>
+          <AddRules rules={rules} onAdd={(more) => setDraft([...more, ...rules])} />
+          {rules.length === 0 ? (
+            <EmptyState
+              icon={<TriangleAlert aria-hidden />}
+              title="There are no rules"
+              description="No repair is marked as dangerous goods."
+            />
+          ) : (
+            <RuleList
+              rules={rules}
+              added={new Set(added)}
+              onRemove={(rule) => setDraft(rules.filter((other) => other !== rule))}
+            />
+          )}
+          {saving.error ? (
+            <Alert color="red" role="alert" title="The rules are not saved">
+              {saving.error.message}
+            </Alert>
+          ) : null}
+          <Group aria-live="polite">
+            <Button disabled={changes === 0} loading={saving.isPending} onClick={() => saving.mutate(rules)}>
+              Save rules
+            </Button>
+            {changes > 0 ? (
+              <>
+                <Button variant="default" onClick={() => setDraft(null)}>
+                  Discard changes
+                </Button>
+                {added.length > 0 ? <Badge variant="default">{added.length} added</Badge> : null}
+                {removed.length > 0 ? <Badge variant="default">{removed.length} removed</Badge> : null}
+              </>
+            ) : null}
+          </Group>
+          <Text size="sm" c="dimmed">
+            Rules count from the next repair on; what was handed in before stays as it is.
+          </Text>
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <SkuTester rules={rules} unsaved={changes > 0} />
+      </Grid.Col>
+    </Grid>
+  );
+};

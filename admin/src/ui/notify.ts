@@ -1,0 +1,14 @@
+interface Told {
+  message: string;
+  title?: string;
+  color?: string;
+}
+
+/** Something said in passing. Where it is said is loaded after the page: nothing is to be said before. */
+export const tell = async (told: Told): Promise<void> => {
+  const corner = await import('./notifications.tsx').catch(() => null);
+  corner?.show({ color: 'teal', closeButtonProps: { 'aria-label': 'Close' }, ...told });
+};
+
+/** That something was done. */
+export const tellDone = (message: string): void => void tell({ message });
