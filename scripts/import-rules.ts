@@ -9,6 +9,46 @@ const forbid = (name: string, from: object, to: object, comment: string) => ({
 });
 const folder = (...names: string[]) => ({ path: `^src/(${names.join('|')})/` });
 
+/** The admin app's folders with rules of their own: which other folders they may import, and why. */
+const ADMIN_FOLDERS = {
+  ui: { mayImport: [], why: 'Every feature builds on ui/, so ui/ knows no feature.' },
+  session: { mayImport: ['ui'], why: 'Every feature asks who is signed in, so session/ knows no feature.' },
+  overview: {
+    mayImport: ['ui', 'session', 'returns'],
+    why: 'It counts returns and links to them, with the labels that their lists use.',
+  },
+} as const;
+
+const adminFolder = (name: string, mayImport: readonly string[], why: string) =>
+  forbid(
+    `admin-${name}`,
+    { path: `^admin/src/${name}/` },
+    { path: '^admin/src/[^/]+/', pathNot: `^admin/src/(${[name, ...mayImport].join('|')})/` },
+    why,
+  );
+
+const adminRules = [
+  forbid(
+    'admin-knows-only-the-contract',
+    { path: '^admin/' },
+    { path: '^(src|test|bench|scripts)/' },
+    'The app talks to the service over HTTP.',
+  ),
+  ...Object.entries(ADMIN_FOLDERS).map(([name, { mayImport, why }]) => adminFolder(name, mayImport, why)),
+  forbid(
+    'admin-features-stand-alone',
+    { path: '^admin/src/([^/]+)/', pathNot: `^admin/src/(${Object.keys(ADMIN_FOLDERS).join('|')})/` },
+    { path: '^admin/src/[^/]+/', pathNot: '^admin/src/($1|ui|session)/' },
+    'What two features share is in ui/, session/ or a top-level file.',
+  ),
+  forbid(
+    'admin-shared-files-know-no-feature',
+    { path: '^admin/src/[^/]+$', pathNot: '^admin/src/(main|router)\\.tsx$' },
+    { path: '^admin/src/[^/]+/' },
+    'Features import these files.',
+  ),
+];
+
 export const forbidden = [
   forbid('no-circles', {}, { circular: true }, 'Two files that need each other are one subject.'),
   forbid(
@@ -53,12 +93,7 @@ export const forbidden = [
     { path: '^src/(cli|main|app)(/|\\.ts)' },
     'The command line and the app call the features.',
   ),
-  forbid(
-    'admin-knows-only-the-contract',
-    { path: '^admin/' },
-    { path: '^(src|test|bench|scripts)/' },
-    'The app talks to the service over HTTP.',
-  ),
+  ...adminRules,
 ];
 
 export const options = {

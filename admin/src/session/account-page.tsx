@@ -3,11 +3,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ChangePassword } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { ROLE_WORDS } from '../team/team-dialogs.tsx';
 import { useApiForm } from '../ui/api-form.ts';
 import { tellDone } from '../ui/notify.ts';
 import { SettingsPage } from '../ui/page-frame.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
+import { ROLE_LABELS } from './roles.ts';
 import { type Session, sessionQuery, useSession } from './session.ts';
 
 export const AccountPage = () => {
@@ -22,7 +22,7 @@ export const AccountPage = () => {
         </DataList.Item>
         <DataList.Item>
           <DataList.ItemLabel>Role</DataList.ItemLabel>
-          <DataList.ItemValue>{ROLE_WORDS[user.role].name}</DataList.ItemValue>
+          <DataList.ItemValue>{ROLE_LABELS[user.role].name}</DataList.ItemValue>
         </DataList.Item>
         <DataList.Item>
           <DataList.ItemLabel>Shop</DataList.ItemLabel>

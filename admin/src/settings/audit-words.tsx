@@ -3,7 +3,7 @@ import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { AuditEntry } from '../../../contract/admin-people.ts';
-import { ROLE_WORDS } from '../team/team-dialogs.tsx';
+import { ROLE_LABELS } from '../session/roles.ts';
 import { PLAN_WORDS } from './plan-names.ts';
 
 // The audit log in words.
@@ -51,7 +51,7 @@ const Change = z.strictObject({ from: z.unknown(), to: z.unknown() });
 
 /** Words of the contract as the other pages say them. */
 const VALUE_WORDS: Record<string, string> = {
-  ...Object.fromEntries(Object.entries(ROLE_WORDS).map(([role, { name }]) => [`role ${role}`, name])),
+  ...Object.fromEntries(Object.entries(ROLE_LABELS).map(([role, { name }]) => [`role ${role}`, name])),
   ...Object.fromEntries(Object.entries(PLAN_WORDS).map(([plan, name]) => [`plan ${plan}`, name])),
   'billing ALLOWANCE': 'By plan',
   'billing USAGE': 'By use',

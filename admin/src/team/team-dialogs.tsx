@@ -11,6 +11,7 @@ import {
 } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { NewPasswordInput } from '../session/new-password-input.tsx';
+import { ROLE_LABELS } from '../session/roles.ts';
 import { forgetSession, sessionQuery, useSession } from '../session/session.ts';
 import { useApiForm } from '../ui/api-form.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
@@ -18,16 +19,16 @@ import { tellDone } from '../ui/notify.ts';
 
 export const teamKey = ['users'] as const;
 
-export const ROLE_WORDS: Record<UserRole, { name: string; may: string }> = {
-  ADMIN: { name: 'Admin', may: 'Everything: returns, and all of these settings.' },
-  STAFF: { name: 'Staff', may: 'Works on returns; sees no settings.' },
-};
-
 const RoleInput = ({ value, ...input }: { value?: string; onChange?: (value: string) => void }) => (
   <Radio.Group label="Role" value={value ?? null} {...input}>
     <Stack gap="xs" mt={6}>
       {USER_ROLES.map((role) => (
-        <Radio key={role} value={role} label={ROLE_WORDS[role].name} description={ROLE_WORDS[role].may} />
+        <Radio
+          key={role}
+          value={role}
+          label={ROLE_LABELS[role].name}
+          description={ROLE_LABELS[role].description}
+        />
       ))}
     </Stack>
   </Radio.Group>

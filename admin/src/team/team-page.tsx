@@ -6,6 +6,7 @@ import { useState } from 'react';
 import type { z } from 'zod';
 import type { User, UserList } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
+import { ROLE_LABELS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 import { DataTable } from '../ui/data-table.tsx';
 import { ButtonLink } from '../ui/links.tsx';
@@ -19,7 +20,6 @@ import {
   EditPersonDialog,
   PasswordDialog,
   RemovePersonDialog,
-  ROLE_WORDS,
   teamKey,
 } from './team-dialogs.tsx';
 
@@ -69,7 +69,7 @@ export const TeamPage = () => {
                       </Group>
                     ),
                   },
-                  { head: 'Role', cell: ({ role }) => ROLE_WORDS[role].name },
+                  { head: 'Role', cell: ({ role }) => ROLE_LABELS[role].name },
                   { head: 'Added', firm: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 ]}
                 rows={list.items}
