@@ -19,7 +19,7 @@ const counted = FOLDERS.map((folder) => {
   const imports = read.reduce((sum, { dependencies }) => sum + dependencies.length, 0);
   return { folder, files: files.length, read: read.length, imports };
 });
-const unread = counted.filter(({ files, read, imports }) => read === 0 || read !== files || imports === 0);
+const unread = counted.filter(({ files, read, imports }) => read === 0 || read !== files || imports < read);
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 for (const { rule, from, to } of summary.violations) print(`${rule.name}: ${from} → ${to}`);

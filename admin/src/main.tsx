@@ -8,7 +8,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
 import { createAppRouter } from './router.tsx';
-import { isMissingPart } from './ui/missing-parts.ts';
+import { isMissingChunk } from './ui/missing-chunks.ts';
 import { cssVariables, theme } from './ui/theme.ts';
 
 const queryClient = new QueryClient({
@@ -32,7 +32,7 @@ if (!root) throw new Error('no root element');
 createRoot(root, {
   onCaughtError: (error) => {
     // What is told on the page: a refusal, a service that cannot be reached.
-    if (error instanceof ApiError || isMissingPart(error)) return;
+    if (error instanceof ApiError || isMissingChunk(error)) return;
     // biome-ignore lint/suspicious/noConsole: a fault of our own, for whoever looks for it
     console.error(error);
   },

@@ -9,15 +9,15 @@ import {
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
 import { sessionQuery } from './session/session.ts';
-import { NoBeginning, NoSuchPage } from './ui/error-pages.tsx';
-import { Failure } from './ui/failure.tsx';
+import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
 import { Loading } from './ui/loading.tsx';
+import { PageError } from './ui/page-error.tsx';
 
 // Every page and its address. Pages load when they are opened.
 
 const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   component: Outlet,
-  errorComponent: NoBeginning,
+  errorComponent: StartFailed,
 });
 
 const signIn = createRoute({
@@ -45,7 +45,7 @@ const inside = createRoute({
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href } });
   },
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
-  errorComponent: NoBeginning,
+  errorComponent: StartFailed,
 });
 
 const overview = createRoute({
@@ -163,7 +163,7 @@ export const createAppRouter = (queryClient: QueryClient) =>
     context: { queryClient },
     defaultPreload: 'intent',
     defaultPendingComponent: Loading,
-    defaultErrorComponent: Failure,
+    defaultErrorComponent: PageError,
     defaultNotFoundComponent: NoSuchPage,
   });
 

@@ -14,8 +14,8 @@ import { BASE_PATH } from '../../../contract/common.ts';
 import { api } from '../api.ts';
 import { useApiForm } from '../ui/api-form.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
-import { tellDone } from '../ui/notify.ts';
-import { CopyBlock, CopyLine } from './copyable.tsx';
+import { notifyDone } from '../ui/notify.ts';
+import { CopyBlock, CopyField } from './copy-fields.tsx';
 
 type NewClient = z.infer<typeof NewApiClientView>;
 
@@ -103,13 +103,13 @@ const KeysOnce = ({ client, onClose }: { client: NewClient; onClose: () => void 
         >
           Nobody can look them up later, not even we. If they are lost, make a new client and revoke this one.
         </Alert>
-        <CopyLine
+        <CopyField
           label="API key"
           description="Goes with every request of the program."
           what="the API key"
           value={client.apiKey}
         />
-        <CopyLine
+        <CopyField
           label="Webhook secret"
           description={
             client.webhookUrl
@@ -161,7 +161,7 @@ export const EditClientDialog = ({ client, onClose }: OfClient) => {
       }),
     onDone: (changed) => {
       void queryClient.invalidateQueries({ queryKey: clientsKey });
-      tellDone(`${changed.name} is saved.`);
+      notifyDone(`${changed.name} is saved.`);
       onClose();
     },
   });
@@ -192,7 +192,7 @@ export const RevokeClientDialog = ({ client, onClose }: OfClient) => {
     mutationFn: () => api.post<ApiClientView>(`/clients/${client.id}/revoke`),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: clientsKey });
-      tellDone(`${client.name} is revoked.`);
+      notifyDone(`${client.name} is revoked.`);
       onClose();
     },
   });

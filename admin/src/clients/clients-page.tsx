@@ -7,9 +7,9 @@ import type { ApiClientList, ApiClientView } from '../../../contract/admin.ts';
 import { api } from '../api.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { ButtonLink } from '../ui/links.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { SettingsPage } from '../ui/page-frame.tsx';
+import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
 import {
   clientsKey,
   curlWith,
@@ -17,7 +17,7 @@ import {
   NewClientDialog,
   RevokeClientDialog,
 } from './client-dialogs.tsx';
-import { CopyBlock } from './copyable.tsx';
+import { CopyBlock } from './copy-fields.tsx';
 
 const clientsQuery = queryOptions({
   queryKey: clientsKey,
@@ -36,7 +36,7 @@ export const ClientsPage = () => {
     </Button>
   );
   return (
-    <SettingsPage
+    <PageFrame
       title="External API"
       lead="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is told of what happens to its returns."
       actions={make}
@@ -66,7 +66,7 @@ export const ClientsPage = () => {
       {open?.dialog === 'new' ? <NewClientDialog onClose={close} /> : null}
       {open?.dialog === 'edit' ? <EditClientDialog client={open.client} onClose={close} /> : null}
       {open?.dialog === 'revoke' ? <RevokeClientDialog client={open.client} onClose={close} /> : null}
-    </SettingsPage>
+    </PageFrame>
   );
 };
 
@@ -91,7 +91,7 @@ const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
     firm: true,
     cell: ({ lastUsedAt }) =>
       lastUsedAt ? (
-        <Moment at={lastUsedAt} />
+        <RelativeTime at={lastUsedAt} />
       ) : (
         <Text c="dimmed" span inherit>
           Never
@@ -107,7 +107,7 @@ const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
           <Badge variant="default" miw="fit-content">
             Revoked
           </Badge>
-          <Moment at={revokedAt} />
+          <RelativeTime at={revokedAt} />
         </Group>
       ) : (
         <Badge variant="light" color="green">

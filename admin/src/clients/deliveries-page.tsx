@@ -13,17 +13,17 @@ import {
 } from '../../../contract/admin.ts';
 import { api } from '../api.ts';
 import type { ListSearch } from '../list-search.ts';
-import { Aside } from '../ui/aside.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
+import { ErrorAlert } from '../ui/error-alert.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { ListPager } from '../ui/list-pager.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { SettingsPage } from '../ui/page-frame.tsx';
+import { PageFrame } from '../ui/page-frame.tsx';
 import { PastEnd } from '../ui/past-end.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { Refusal } from '../ui/refusal.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
+import { SecondLine } from '../ui/second-line.tsx';
 import { clientsKey } from './client-dialogs.tsx';
-import { DELIVERY_WORDS, DeliveryDetails, DeliveryStatus, outcomeOf } from './delivery-details.tsx';
+import { DELIVERY_STATUSES, DeliveryDetails, DeliveryStatus, outcomeOf } from './delivery-details.tsx';
 
 const route = getRouteApi('/inside/settings/external-api/$id');
 const REFETCH_MS = 5_000;
@@ -72,7 +72,7 @@ export const DeliveriesPage = () => {
   });
 
   return (
-    <SettingsPage
+    <PageFrame
       title={client ? `Deliveries to ${client.name}` : 'Deliveries'}
       above={
         <TextLink to="/settings/external-api" size="sm">
@@ -102,7 +102,7 @@ export const DeliveriesPage = () => {
         </>
       }
     >
-      {test.error ? <Refusal title="The test event was not sent" error={test.error} /> : null}
+      {test.error ? <ErrorAlert title="The test event was not sent" error={test.error} /> : null}
       <Group align="flex-end" gap="sm">
         <NativeSelect
           label="Status"
@@ -112,7 +112,7 @@ export const DeliveriesPage = () => {
           }
           data={[
             { value: '', label: 'All' },
-            ...Status.unwrap().options.map((value) => ({ value, label: DELIVERY_WORDS[value].label })),
+            ...Status.unwrap().options.map((value) => ({ value, label: DELIVERY_STATUSES[value].label })),
           ]}
         />
         <NativeSelect
@@ -156,7 +156,7 @@ export const DeliveriesPage = () => {
           )
         }
       </QueryView>
-    </SettingsPage>
+    </PageFrame>
   );
 };
 
@@ -202,7 +202,7 @@ const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
         </TextLink>
       ),
   },
-  { head: 'Since', firm: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { head: 'Since', firm: true, cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
   {
     head: 'Status',
     cell: (delivery) => (
@@ -228,9 +228,9 @@ const LastOutcome = ({ delivery: { status, attempts } }: { delivery: Delivery })
   const last = attempts.at(-1);
   if (!last || status === 'DELIVERED') return null;
   return (
-    <Aside>
+    <SecondLine>
       {outcomeOf(last)}
       {last.statusCode === null ? '' : ` (${last.statusCode})`}
-    </Aside>
+    </SecondLine>
   );
 };

@@ -5,14 +5,14 @@ import type { Delivery } from '../../../contract/admin.ts';
 
 type Attempt = Delivery['attempts'][number];
 
-export const DELIVERY_WORDS = {
+export const DELIVERY_STATUSES = {
   PENDING: { label: 'Waiting', color: 'blue', icon: Clock },
   DELIVERED: { label: 'Delivered', color: 'green', icon: Check },
   DROPPED: { label: 'Dropped', color: 'red', icon: X },
 } as const satisfies Record<Delivery['status'], object>;
 
 export const DeliveryStatus = ({ status }: Pick<Delivery, 'status'>) => {
-  const { label, color, icon: Icon } = DELIVERY_WORDS[status];
+  const { label, color, icon: Icon } = DELIVERY_STATUSES[status];
   return (
     <Badge variant="light" color={color} leftSection={<Icon size={12} aria-hidden />}>
       {label}

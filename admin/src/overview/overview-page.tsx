@@ -4,17 +4,19 @@ import { type ReactNode, Suspense } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { overviewQuery } from '../overview-query.ts';
 import { countOf, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
+import { describeStatus } from '../returns/labels.ts';
 import { StatusBadge } from '../returns/status-badge.tsx';
-import { statusWords } from '../returns/words.ts';
 import { useSession } from '../session/session.ts';
-import { Aside } from '../ui/aside.tsx';
 import { TextLink } from '../ui/links.tsx';
-import { ornament } from '../ui/missing-parts.ts';
-import { Moment } from '../ui/moment.tsx';
+import { lazyOptional } from '../ui/missing-chunks.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import plain from '../ui/plain-table.module.css';
+import { RelativeTime } from '../ui/relative-time.tsx';
+import { SecondLine } from '../ui/second-line.tsx';
 
-const CreationsChart = ornament(() => import('./creations-chart.tsx').then((part) => part.CreationsChart));
+const CreationsChart = lazyOptional(() =>
+  import('./creations-chart.tsx').then((part) => part.CreationsChart),
+);
 
 type ListAddress = '/offline-repairs' | '/trade-returns';
 
@@ -130,7 +132,7 @@ interface StatusCounts {
 
 /** The quiet grey of what is closed would be lost as a bar. */
 const barColour = (status: string): string => {
-  const { color } = statusWords(status);
+  const { color } = describeStatus(status);
   return color === 'gray' ? 'gray.6' : color;
 };
 
@@ -142,13 +144,13 @@ const ByStatus = ({ title, counts, to }: { title: string; counts: StatusCounts; 
         {counts.byStatus.map(({ status, count }) => (
           <Group key={status} gap="sm" wrap="nowrap">
             <TextLink to={to} search={{ status }} size="sm" w={170}>
-              {statusWords(status).label}
+              {describeStatus(status).label}
             </TextLink>
             <Progress
               flex={1}
               value={(count / most) * 100}
               color={barColour(status)}
-              aria-label={`${statusWords(status).label}: ${count}`}
+              aria-label={`${describeStatus(status).label}: ${count}`}
             />
             <Text size="sm" w={48} ta="right" className="figures">
               {count.toLocaleString()}
@@ -220,16 +222,16 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
                   >
                     {each.rmaNumber}
                   </TextLink>
-                  <Aside>{each.customerName}</Aside>
+                  <SecondLine>{each.customerName}</SecondLine>
                 </td>
                 <td>
                   <StatusBadge status={each.status} />
                 </td>
                 <td className={plain['roomy']}>
-                  <Moment at={each.createdAt} />
+                  <RelativeTime at={each.createdAt} />
                 </td>
                 <td>
-                  <Moment at={each.updatedAt} />
+                  <RelativeTime at={each.updatedAt} />
                 </td>
               </tr>
             ))}

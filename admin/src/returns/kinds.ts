@@ -54,7 +54,7 @@ export const filtersOf = (kind: Kind, { q, status, origin, ...rest }: ListSearch
 export const isFiltered = (kind: Kind, search: ListSearch): boolean =>
   Object.values(filtersOf(kind, search)).some((value) => value !== undefined);
 
-export const readPage = <Item>(kind: Kind, search: ListSearch, limit: number): Promise<Listed<Item>> => {
+export const fetchPage = <Item>(kind: Kind, search: ListSearch, limit: number): Promise<Listed<Item>> => {
   const { page, sort, order } = search;
   return api.get<Listed<Item>>(kind.path, { ...filtersOf(kind, search), sort, order, page, limit });
 };
@@ -62,7 +62,7 @@ export const readPage = <Item>(kind: Kind, search: ListSearch, limit: number): P
 export const listQuery = <Item>(kind: Kind, search: ListSearch) =>
   queryOptions({
     queryKey: [kind.path, 'list', search],
-    queryFn: () => readPage<Item>(kind, search, PAGE_SIZE),
+    queryFn: () => fetchPage<Item>(kind, search, PAGE_SIZE),
     placeholderData: keepPreviousData,
     refetchInterval: REFETCH_MS,
   });

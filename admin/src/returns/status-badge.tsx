@@ -1,8 +1,8 @@
 import { Badge, type BadgeProps } from '@mantine/core';
-import { statusWords } from './words.ts';
+import { describeStatus } from './labels.ts';
 
 export const StatusBadge = ({ status, ...rest }: { status: string } & BadgeProps) => {
-  const { label, color } = statusWords(status);
+  const { label, color } = describeStatus(status);
   return (
     <Badge variant="light" color={color} style={{ flexShrink: 0, minWidth: 'max-content' }} {...rest}>
       {label}

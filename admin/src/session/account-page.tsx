@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { ChangePassword } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { useApiForm } from '../ui/api-form.ts';
-import { tellDone } from '../ui/notify.ts';
-import { SettingsPage } from '../ui/page-frame.tsx';
+import { notifyDone } from '../ui/notify.ts';
+import { PageFrame } from '../ui/page-frame.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { ROLE_LABELS } from './roles.ts';
 import { type Session, sessionQuery, useSession } from './session.ts';
@@ -14,7 +14,7 @@ export const AccountPage = () => {
   const { user, shop } = useSession();
   const [changes, setChanges] = useState(0);
   return (
-    <SettingsPage title="Account and password">
+    <PageFrame title="Account and password">
       <DataList labelWidth="6rem">
         <DataList.Item>
           <DataList.ItemLabel>E-mail</DataList.ItemLabel>
@@ -36,7 +36,7 @@ export const AccountPage = () => {
         {/* A fresh form after each change: nothing of the last one stays. */}
         <PasswordForm key={changes} email={user.email} onDone={() => setChanges(changes + 1)} />
       </Card>
-    </SettingsPage>
+    </PageFrame>
   );
 };
 
@@ -48,7 +48,7 @@ const PasswordForm = ({ email, onDone }: { email: string; onDone: () => void }) 
     send: (body) => api.put<Session>('/session/password', body),
     onDone: (session) => {
       queryClient.setQueryData(sessionQuery.queryKey, session);
-      tellDone('Your password is changed.');
+      notifyDone('Your password is changed.');
       onDone();
     },
   });

@@ -5,14 +5,14 @@ import { ScrollText } from 'lucide-react';
 import type { z } from 'zod';
 import type { AuditEntry, AuditLog } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { Aside } from '../ui/aside.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { ListPager } from '../ui/list-pager.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { SettingsPage } from '../ui/page-frame.tsx';
+import { PageFrame } from '../ui/page-frame.tsx';
 import { PastEnd } from '../ui/past-end.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { ACTION_WORDS, ACTOR_WORDS, AuditDetails, SUBJECT_WORDS } from './audit-words.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
+import { SecondLine } from '../ui/second-line.tsx';
+import { ACTION_LABELS, ACTOR_LABELS, AuditDetails, SUBJECT_LABELS } from './audit-details.tsx';
 
 const route = getRouteApi('/inside/settings/audit-log');
 
@@ -26,7 +26,7 @@ export const AuditLogPage = () => {
     placeholderData: keepPreviousData,
   });
   return (
-    <SettingsPage
+    <PageFrame
       title="Audit log"
       lead="Every change of an API client, a person, the rules or the plan: who made it, and what it was."
     >
@@ -42,7 +42,7 @@ export const AuditLogPage = () => {
                 caption="Changes, newest first"
                 columns={COLUMNS}
                 rows={list.items}
-                nameOf={({ action, subject }) => `“${ACTION_WORDS[action]}”, ${subject.name}`}
+                nameOf={({ action, subject }) => `“${ACTION_LABELS[action]}”, ${subject.name}`}
                 details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
               />
               <ListPager list={list} things={['change', 'changes']} onPage={toPage} />
@@ -50,18 +50,18 @@ export const AuditLogPage = () => {
           )
         }
       </QueryView>
-    </SettingsPage>
+    </PageFrame>
   );
 };
 
 const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
-  { head: 'What', cell: ({ action }) => ACTION_WORDS[action], width: '28%' },
+  { head: 'What', cell: ({ action }) => ACTION_LABELS[action], width: '28%' },
   {
     head: 'About',
     cell: ({ subject }) => (
       <>
         {subject.name}
-        <Aside>{SUBJECT_WORDS[subject.type]}</Aside>
+        <SecondLine>{SUBJECT_LABELS[subject.type]}</SecondLine>
       </>
     ),
   },
@@ -70,9 +70,9 @@ const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
     cell: ({ actor }) => (
       <>
         {actor.name}
-        <Aside>{ACTOR_WORDS[actor.type]}</Aside>
+        <SecondLine>{ACTOR_LABELS[actor.type]}</SecondLine>
       </>
     ),
   },
-  { head: 'When', firm: true, cell: ({ at }) => <Moment at={at} /> },
+  { head: 'When', firm: true, cell: ({ at }) => <RelativeTime at={at} /> },
 ];

@@ -5,8 +5,8 @@ import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import type { DangerousGoods } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { tellDone } from '../ui/notify.ts';
-import { SettingsPage } from '../ui/page-frame.tsx';
+import { notifyDone } from '../ui/notify.ts';
+import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { AddRules, RuleList, SkuTester } from './dangerous-rules.tsx';
 
@@ -18,7 +18,7 @@ const rulesQuery = queryOptions({
 export const DangerousGoodsPage = () => {
   const saved = useQuery(rulesQuery);
   return (
-    <SettingsPage
+    <PageFrame
       title="Dangerous goods"
       lead={
         <>
@@ -29,7 +29,7 @@ export const DangerousGoodsPage = () => {
       }
     >
       <QueryView query={saved}>{({ rules }) => <Editor saved={rules} />}</QueryView>
-    </SettingsPage>
+    </PageFrame>
   );
 };
 
@@ -52,7 +52,7 @@ const Editor = ({ saved }: { saved: string[] }) => {
     onSuccess: (answer) => {
       queryClient.setQueryData(rulesQuery.queryKey, answer);
       setDraft(null);
-      tellDone('The rules are saved.');
+      notifyDone('The rules are saved.');
     },
   });
   useBlocker({

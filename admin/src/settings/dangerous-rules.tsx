@@ -15,7 +15,7 @@ import { Check, Plus, TriangleAlert, X } from 'lucide-react';
 import { type ClipboardEvent, type FormEvent, useId, useState } from 'react';
 import { ReplaceDangerousGoods } from '../../../contract/admin-people.ts';
 import { formErrors } from '../ui/form-errors.ts';
-import { isPrefix, ruleButForCase, ruleFor } from './dangerous-rule.ts';
+import { isPrefixRule, matchingRule, ruleMatchingWithoutCase } from './rule-matching.ts';
 
 const Rule = ReplaceDangerousGoods.shape.rules.element;
 
@@ -85,7 +85,7 @@ export const AddRules = ({ rules, onAdd }: AddProps) => {
 
 const meaningOf = (rule: string): string => {
   if (rule === '*') return 'Every sku there is';
-  return isPrefix(rule) ? `Every sku that begins with ${rule.slice(0, -1)}` : 'Exactly this sku';
+  return isPrefixRule(rule) ? `Every sku that begins with ${rule.slice(0, -1)}` : 'Exactly this sku';
 };
 
 interface ListProps {
@@ -162,8 +162,8 @@ export const SkuTester = ({ rules, unsaved }: { rules: readonly string[]; unsave
 };
 
 const Verdict = ({ rules, sku }: { rules: readonly string[]; sku: string }) => {
-  const rule = ruleFor(rules, sku);
-  const near = rule === undefined ? ruleButForCase(rules, sku) : undefined;
+  const rule = matchingRule(rules, sku);
+  const near = rule === undefined ? ruleMatchingWithoutCase(rules, sku) : undefined;
   return (
     <Group wrap="nowrap" align="flex-start" gap="xs">
       {rule === undefined ? <Check size={20} aria-hidden /> : <TriangleAlert size={20} aria-hidden />}

@@ -1,7 +1,7 @@
 import type { Plan } from '../../../contract/admin-plans.ts';
 
 /** What people call a plan. */
-export const PLAN_WORDS: Record<Plan, string> = {
+export const PLAN_NAMES: Record<Plan, string> = {
   STARTER: 'Starter',
   GROWTH: 'Growth',
   SCALE: 'Scale',

@@ -5,20 +5,20 @@ import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
 import { overviewQuery } from '../overview-query.ts';
 import { useSession } from '../session/session.ts';
-import { SettingsPage } from '../ui/page-frame.tsx';
+import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { PLAN_WORDS } from './plan-names.ts';
+import { PLAN_NAMES } from './plan-names.ts';
 
 type Month = Overview['month'];
 
 export const PlanPage = () => {
   const { shop } = useSession();
   const overview = useQuery(overviewQuery);
-  const name = PLAN_WORDS[shop.plan];
+  const name = PLAN_NAMES[shop.plan];
   const hasApi = PLANS_WITH_API.includes(shop.plan);
   const active = shop.subscription === 'active';
   return (
-    <SettingsPage
+    <PageFrame
       title="Plan and usage"
       lead="What the shop has and how much of it is used. Whoever runs this service for you changes plan, subscription and figures."
     >
@@ -42,7 +42,7 @@ export const PlanPage = () => {
         </Fact>
       </SimpleGrid>
       <QueryView query={overview}>{({ month }) => <Usage month={month} />}</QueryView>
-    </SettingsPage>
+    </PageFrame>
   );
 };
 

@@ -16,7 +16,7 @@ import {
 } from 'lucide-react';
 import { api } from '../api.ts';
 import { forgetSession, useSession } from '../session/session.ts';
-import { tell } from '../ui/notify.ts';
+import { notify } from '../ui/notify.ts';
 import styles from './shell.module.css';
 
 const WORK = [
@@ -88,7 +88,7 @@ const SignOut = () => {
       queryClient.clear();
       await navigate({ to: '/sign-in' });
     },
-    onError: ({ message }) => void tell({ color: 'red', title: 'You are still signed in', message }),
+    onError: ({ message }) => void notify({ color: 'red', title: 'You are still signed in', message }),
   });
   return (
     <UnstyledButton

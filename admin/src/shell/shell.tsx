@@ -12,14 +12,14 @@ import { Moon, Sun } from 'lucide-react';
 import { Suspense } from 'react';
 import { useSession } from '../session/session.ts';
 import { Loading } from '../ui/loading.tsx';
-import { atRest, ornament } from '../ui/missing-parts.ts';
+import { lazyOptional, whenIdle } from '../ui/missing-chunks.ts';
 import { Navigation } from './navigation.tsx';
 import { Notices } from './notices.tsx';
 import styles from './shell.module.css';
 
-const Corner = ornament(async () => {
-  await atRest();
-  return (await import('../ui/notifications.tsx')).Corner;
+const NotificationArea = lazyOptional(async () => {
+  await whenIdle();
+  return (await import('../ui/notifications.tsx')).NotificationArea;
 });
 
 /** What is around every page: whose shop it is, who is signed in, where one can go. */
@@ -62,7 +62,7 @@ export const Shell = () => {
         </Suspense>
       </main>
       <Suspense>
-        <Corner />
+        <NotificationArea />
       </Suspense>
     </div>
   );

@@ -15,7 +15,7 @@ import { ROLE_LABELS } from '../session/roles.ts';
 import { forgetSession, sessionQuery, useSession } from '../session/session.ts';
 import { useApiForm } from '../ui/api-form.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
-import { tellDone } from '../ui/notify.ts';
+import { notifyDone } from '../ui/notify.ts';
 
 export const teamKey = ['users'] as const;
 
@@ -41,7 +41,7 @@ const useDone = (onClose: () => void) => {
   const queryClient = useQueryClient();
   return (message: string) => {
     void queryClient.invalidateQueries({ queryKey: teamKey });
-    tellDone(message);
+    notifyDone(message);
     onClose();
   };
 };

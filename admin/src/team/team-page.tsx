@@ -11,10 +11,10 @@ import { useSession } from '../session/session.ts';
 import { DataTable } from '../ui/data-table.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { ListPager } from '../ui/list-pager.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { SettingsPage } from '../ui/page-frame.tsx';
+import { PageFrame } from '../ui/page-frame.tsx';
 import { PastEnd } from '../ui/past-end.tsx';
 import { QueryView } from '../ui/query-view.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
 import {
   AddPersonDialog,
   EditPersonDialog,
@@ -41,7 +41,7 @@ export const TeamPage = () => {
     placeholderData: keepPreviousData,
   });
   return (
-    <SettingsPage
+    <PageFrame
       title="Team"
       lead="The people of the shop who sign in here. Staff work on returns; Admins also see these settings."
       actions={
@@ -70,7 +70,7 @@ export const TeamPage = () => {
                     ),
                   },
                   { head: 'Role', cell: ({ role }) => ROLE_LABELS[role].name },
-                  { head: 'Added', firm: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                  { head: 'Added', firm: true, cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
                 ]}
                 rows={list.items}
                 nameOf={({ email }) => email}
@@ -91,7 +91,7 @@ export const TeamPage = () => {
       {open?.dialog === 'edit' ? <EditPersonDialog person={open.person} onClose={close} /> : null}
       {open?.dialog === 'password' ? <PasswordDialog person={open.person} onClose={close} /> : null}
       {open?.dialog === 'remove' ? <RemovePersonDialog person={open.person} onClose={close} /> : null}
-    </SettingsPage>
+    </PageFrame>
   );
 };
 

@@ -1,5 +1,5 @@
 import { Button, Center, Stack, Text, Title } from '@mantine/core';
-import { Failure } from './failure.tsx';
+import { PageError } from './page-error.tsx';
 import { useTabTitle } from './page-title.tsx';
 
 // What stands alone, without the frame of the app around it.
@@ -23,14 +23,14 @@ export const NoSuchPage = () => {
 };
 
 /** What kept the app from beginning at all. */
-export const NoBeginning = ({ error }: { error: unknown }) => {
+export const StartFailed = ({ error }: { error: unknown }) => {
   useTabTitle('Not available');
   return (
     <Stack component="main" mih="100vh" p="md" justify="center" gap={0}>
       <Title order={1} size="h3" ta="center">
         Handback
       </Title>
-      <Failure error={error} />
+      <PageError error={error} />
     </Stack>
   );
 };

@@ -2,6 +2,6 @@ import '@mantine/notifications/styles.css';
 import { Notifications, notifications } from '@mantine/notifications';
 
 /** The corner of the screen where things are said in passing. */
-export const Corner = () => <Notifications position="top-right" />;
+export const NotificationArea = () => <Notifications position="top-right" />;
 
 export const { show } = notifications;

@@ -5,10 +5,10 @@ interface Told {
 }
 
 /** Something said in passing. Where it is said is loaded after the page: nothing is to be said before. */
-export const tell = async (told: Told): Promise<void> => {
+export const notify = async (told: Told): Promise<void> => {
   const corner = await import('./notifications.tsx').catch(() => null);
   corner?.show({ color: 'teal', closeButtonProps: { 'aria-label': 'Close' }, ...told });
 };
 
 /** That something was done. */
-export const tellDone = (message: string): void => void tell({ message });
+export const notifyDone = (message: string): void => void notify({ message });

@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** The frame of a page: its heading, what it is for, what can be done. */
-export const SettingsPage = ({ title, lead, above, actions, children }: Props) => (
+export const PageFrame = ({ title, lead, above, actions, children }: Props) => (
   <Stack maw={1100} gap="lg" pb="xl">
     <Stack gap="xs">
       {above}

@@ -1,7 +1,7 @@
 import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Refusal } from './refusal.tsx';
+import { ErrorAlert } from './error-alert.tsx';
 
 interface Props<Data> {
   query: UseQueryResult<Data>;
@@ -15,7 +15,7 @@ export const QueryView = <Data,>({ query, children }: Props<Data>) => {
   return (
     <Stack gap="md">
       {error ? (
-        <Refusal
+        <ErrorAlert
           title={data === undefined ? 'This could not be read' : 'This could not be read anew'}
           error={error}
           onRetry={() => void query.refetch()}

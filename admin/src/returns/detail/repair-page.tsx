@@ -2,11 +2,11 @@ import { Alert } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
-import { Aside } from '../../ui/aside.tsx';
-import { amountText, figureText } from '../figures.ts';
+import { SecondLine } from '../../ui/second-line.tsx';
 import { REPAIRS } from '../kinds.ts';
+import { DISPOSITION_LABELS } from '../labels.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
-import { DISPOSITION_WORDS } from '../words.ts';
+import { formatAmount, formatNumber } from '../numbers.ts';
 import { EmailLink, PhoneLink } from './contact-links.tsx';
 import { Facts } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
@@ -47,9 +47,9 @@ const RepairFacts = ({ repair }: { repair: OfflineRepair }) => {
           ['Variant', item.variantTitle],
           ['Sku', item.sku],
           ['Serial number', item.serialNumber],
-          ['Quantity', figureText(item.quantity)],
-          ['Price', amountText(item.price)],
-          ['Weight', item.weight === null ? null : figureText(item.weight)],
+          ['Quantity', formatNumber(item.quantity)],
+          ['Price', formatAmount(item.price)],
+          ['Weight', item.weight === null ? null : formatNumber(item.weight)],
           ['Notes', repair.notes],
           ['Handed over', repair.replacementSku],
         ]}
@@ -63,8 +63,8 @@ const RepairFacts = ({ repair }: { repair: OfflineRepair }) => {
             'Disposition',
             offlineDisposition && (
               <>
-                {DISPOSITION_WORDS[offlineDisposition].label}
-                <Aside>{DISPOSITION_WORDS[offlineDisposition].says}</Aside>
+                {DISPOSITION_LABELS[offlineDisposition].label}
+                <SecondLine>{DISPOSITION_LABELS[offlineDisposition].says}</SecondLine>
               </>
             ),
           ],
@@ -106,7 +106,7 @@ const RepairSlip = ({ repair }: { repair: OfflineRepair }) => {
         ['Phone', repair.customerPhone],
         ['Order', repair.orderNumber],
         ['Store', repair.storeId],
-        ['Item', `${figureText(item.quantity)} × ${item.productName}`],
+        ['Item', `${formatNumber(item.quantity)} × ${item.productName}`],
         ['Variant', item.variantTitle],
         ['Sku', item.sku],
         ['Serial number', item.serialNumber],

@@ -3,16 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Printer } from 'lucide-react';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { ApiError } from '../../api.ts';
-import { CopyIcon } from '../../ui/copy-icon.tsx';
-import { Moment } from '../../ui/moment.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
-import { Refusal } from '../../ui/refusal.tsx';
+import { RelativeTime } from '../../ui/relative-time.tsx';
 import { BackToList } from '../back-link.tsx';
 import { type AnyReturn, detailQuery, type Kind, timelineQuery } from '../kinds.ts';
 import type { StaffMove } from '../moves/moves.ts';
 import { ReturnMoves } from '../moves/return-moves.tsx';
 import { StatusBadge } from '../status-badge.tsx';
-import { Story } from './timeline.tsx';
+import { ReturnTimeline } from './timeline.tsx';
 
 const AddNote = lazy(() => import('./add-note.tsx').then((m) => ({ default: m.AddNote })));
 
@@ -42,7 +42,7 @@ export const ReturnDetail = <Item extends AnyReturn>({
       <BackToList kind={kind} />
       {detail.error && !item ? <PageTitle>{`No ${kind.one}`}</PageTitle> : null}
       {detail.error ? (
-        <Refusal
+        <ErrorAlert
           title={item ? 'This may be out of date' : `This ${kind.one} could not be read`}
           error={detail.error}
           {...(isGone(detail.error) ? {} : { onRetry: () => void detail.refetch() })}
@@ -77,11 +77,11 @@ const Heading = ({ item: { rmaNumber, status, createdAt, updatedAt } }: { item: 
     <div>
       <Group gap="sm">
         <PageTitle>{rmaNumber}</PageTitle>
-        <CopyIcon text={rmaNumber} what={rmaNumber} variant="subtle" size="md" />
+        <CopyButton text={rmaNumber} what={rmaNumber} variant="subtle" size="md" />
         <StatusBadge status={status} size="lg" />
       </Group>
       <Text size="sm" c="dimmed">
-        Created <Moment at={createdAt} />, last changed <Moment at={updatedAt} />
+        Created <RelativeTime at={createdAt} />, last changed <RelativeTime at={updatedAt} />
       </Text>
     </div>
     <Button variant="default" leftSection={<Printer size={16} aria-hidden />} onClick={() => window.print()}>
@@ -102,14 +102,14 @@ const History = ({ kind, id }: { kind: Kind; id: string }) => {
           <AddNote kind={kind} id={id} />
         </Suspense>
         {timeline.error ? (
-          <Refusal
+          <ErrorAlert
             title="The timeline could not be read"
             error={timeline.error}
             onRetry={() => void timeline.refetch()}
           />
         ) : null}
         {timeline.isPending ? <Skeleton height={160} /> : null}
-        {timeline.data ? <Story entries={timeline.data} /> : null}
+        {timeline.data ? <ReturnTimeline entries={timeline.data} /> : null}
       </Stack>
     </Card>
   );

@@ -12,9 +12,9 @@ import {
 import type { ReactNode } from 'react';
 import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import type { TimelineType } from '../../../../contract/lifecycle.ts';
-import { Moment } from '../../ui/moment.tsx';
+import { RelativeTime } from '../../ui/relative-time.tsx';
+import { dispositionLabel } from '../labels.ts';
 import { StatusBadge } from '../status-badge.tsx';
-import { dispositionLabel } from '../words.ts';
 
 const ICONS: Record<TimelineType, LucideIcon> = {
   CREATED: FilePlus,
@@ -54,7 +54,7 @@ const recorded = ({ data }: TimelineEntry): string[] => {
 };
 
 /** Everything that happened, the newest first. */
-export const Story = ({ entries }: { entries: readonly TimelineEntry[] }) => (
+export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] }) => (
   <Timeline bulletSize={26} lineWidth={2} active={entries.length} aria-label="What happened, newest first">
     {entries.toReversed().map((entry) => {
       const Icon = ICONS[entry.type];
@@ -68,7 +68,7 @@ export const Story = ({ entries }: { entries: readonly TimelineEntry[] }) => (
           ))}
           {entry.note ? <Note>{entry.note}</Note> : null}
           <Text size="xs" c="dimmed" mt={4}>
-            <Moment at={entry.at} />
+            <RelativeTime at={entry.at} />
           </Text>
         </Timeline.Item>
       );

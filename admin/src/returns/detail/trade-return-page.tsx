@@ -2,9 +2,9 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import plain from '../../ui/plain-table.module.css';
 import { TwoLines } from '../../ui/two-lines.tsx';
-import { amountText, figureText, totalOf } from '../figures.ts';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
+import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
 import { EmailLink, PhoneLink } from './contact-links.tsx';
 import { Facts } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
@@ -94,15 +94,15 @@ const Items = ({ items }: Pick<TradeReturn, 'items'>) => (
               second={[
                 item.sku,
                 item.tradeLineItemId,
-                item.weight !== null && `weight ${figureText(item.weight)}`,
+                item.weight !== null && `weight ${formatNumber(item.weight)}`,
               ]
                 .filter(Boolean)
                 .join(' · ')}
             />
           </td>
-          <td className={cells('figure')}>{figureText(item.quantity)}</td>
-          <td className={cells('figure')}>{amountText(item.price)}</td>
-          <td className={cells('figure', 'roomy')}>{amountText(totalOf([item]))}</td>
+          <td className={cells('figure')}>{formatNumber(item.quantity)}</td>
+          <td className={cells('figure')}>{formatAmount(item.price)}</td>
+          <td className={cells('figure', 'roomy')}>{formatAmount(totalOf([item]))}</td>
         </tr>
       ))}
     </tbody>
@@ -110,11 +110,11 @@ const Items = ({ items }: Pick<TradeReturn, 'items'>) => (
       <tr>
         <th scope="row">Together</th>
         <td className={cells('figure')}>
-          {figureText(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
+          {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
         </td>
-        <td className={cells('figure', 'tight', 'sum')}>{amountText(totalOf(items))}</td>
+        <td className={cells('figure', 'tight', 'sum')}>{formatAmount(totalOf(items))}</td>
         <td className={cells('roomy')} />
-        <td className={cells('figure', 'roomy', 'sum')}>{amountText(totalOf(items))}</td>
+        <td className={cells('figure', 'roomy', 'sum')}>{formatAmount(totalOf(items))}</td>
       </tr>
     </tfoot>
   </table>
@@ -148,7 +148,7 @@ const TradeSlip = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
           <tr key={index}>
             <td>{item.sku}</td>
             <td>{[item.productName, item.variantTitle].filter(Boolean).join(', ')}</td>
-            <td className="slip-figure">{figureText(item.quantity)}</td>
+            <td className="slip-figure">{formatNumber(item.quantity)}</td>
           </tr>
         ))}
       </tbody>

@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { ListSearch } from '../../list-search.ts';
-import { tell } from '../../ui/notify.ts';
-import { type AnyReturn, countOf, filtersOf, type Kind, readPage } from '../kinds.ts';
+import { notify } from '../../ui/notify.ts';
+import { type AnyReturn, countOf, fetchPage, filtersOf, type Kind } from '../kinds.ts';
 import { type CsvColumn, csvText } from './csv.ts';
 import { inOrder, orderOf } from './list-order.ts';
 
@@ -39,7 +39,7 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
       for (let page = 1, pages = 1; page <= pages && found.size < MOST_ROWS; page++) {
         const { items, total, totalPages } = await queryClient.fetchQuery({
           queryKey: [kind.path, 'export', filtersOf(kind, search), search.order, page],
-          queryFn: () => readPage<Item>(kind, { ...byNumber, page }, PER_PAGE),
+          queryFn: () => fetchPage<Item>(kind, { ...byNumber, page }, PER_PAGE),
           staleTime: 0,
           gcTime: 0,
         });
@@ -50,7 +50,7 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
       }
       const items = inOrder([...found.values()].slice(0, MOST_ROWS), orderOf(search));
       save(`${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`, csvText(columns, items));
-      void tell(
+      void notify(
         items.length === MOST_ROWS
           ? {
               color: 'orange',
@@ -61,7 +61,7 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
       );
     } catch (error) {
       if (signal.aborted) return;
-      void tell({
+      void notify({
         color: 'red',
         title: 'The export did not finish',
         message: error instanceof Error ? error.message : 'Something went wrong.',

@@ -4,10 +4,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useRef } from 'react';
 import type { ListSearch } from '../../list-search.ts';
-import { type AnyReturn, isFiltered, type Kind, readPage } from '../kinds.ts';
+import { type AnyReturn, fetchPage, isFiltered, type Kind } from '../kinds.ts';
 import { orderInSearch, orderOf } from './list-order.ts';
 import { SearchField } from './search-field.tsx';
-import { StatusStrip } from './status-strip.tsx';
+import { StatusFilter } from './status-filter.tsx';
 
 const ORIGINS = [
   { value: '', label: 'Created by anyone' },
@@ -36,13 +36,16 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
   /** A scanned slip or a whole number: where there is only one, it is what was looked for. */
   const open = async (q: string) => {
     if (!q) return;
-    const { items, total } = await readPage<AnyReturn>(kind, { q }, 2).catch(() => ({ items: [], total: 0 }));
+    const { items, total } = await fetchPage<AnyReturn>(kind, { q }, 2).catch(() => ({
+      items: [],
+      total: 0,
+    }));
     const [only] = items;
     if (total === 1 && only) await navigate({ to: kind.detail, params: { id: only.id } });
   };
   return (
     <Stack gap="xs" role="search" aria-label={kind.title}>
-      <StatusStrip
+      <StatusFilter
         kind={kind}
         statuses={statuses}
         status={search.status}

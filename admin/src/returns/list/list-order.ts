@@ -23,11 +23,11 @@ export const orderInSearch = ({ sort, order }: ListOrder): Pick<ListSearch, 'sor
 const FIRST: Record<ReturnSort, SortOrder> = { number: 'desc', updatedAt: 'desc', status: 'asc' };
 
 /** What a click on a column's head asks for: its order, or the other way round where it is ordered by it already. */
-export const clicked = (now: ListOrder, sort: ReturnSort): ListOrder =>
+export const orderAfterClick = (now: ListOrder, sort: ReturnSort): ListOrder =>
   now.sort === sort ? { sort, order: now.order === 'asc' ? 'desc' : 'asc' } : { sort, order: FIRST[sort] };
 
 /** Every order in words, for a table's caption and where there is no head to click on. */
-export const ORDER_WORDS: Record<ReturnSort, Record<SortOrder, string>> = {
+export const ORDER_LABELS: Record<ReturnSort, Record<SortOrder, string>> = {
   number: { desc: 'Newest first', asc: 'Oldest first' },
   updatedAt: { desc: 'Last changed first', asc: 'Longest unchanged first' },
   status: { asc: 'By status', desc: 'By status, backwards' },

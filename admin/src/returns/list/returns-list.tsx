@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { PackageOpen, Plus, SearchX } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ListSearch } from '../../list-search.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { ListPager } from '../../ui/list-pager.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import { PastEnd } from '../../ui/past-end.tsx';
-import { Refusal } from '../../ui/refusal.tsx';
 import { type AnyReturn, countOf, isFiltered, type Kind, listQuery } from '../kinds.ts';
 import { rememberSearch } from '../last-search.ts';
 import { BulkMoves } from '../moves/bulk-moves.tsx';
@@ -16,7 +16,7 @@ import type { StaffMove } from '../moves/moves.ts';
 import type { CsvColumn } from './csv.ts';
 import { CsvExport } from './csv-export.tsx';
 import { ListFilters } from './list-filters.tsx';
-import { type ListOrder, ORDER_WORDS, orderInSearch, orderOf } from './list-order.ts';
+import { type ListOrder, ORDER_LABELS, orderInSearch, orderOf } from './list-order.ts';
 import { type ReturnColumn, ReturnsCards, ReturnsTable } from './returns-table.tsx';
 
 /** Narrower than this, beside the menu, a table is no use. */
@@ -73,7 +73,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       </Group>
       <ListFilters {...props} />
       {list.error ? (
-        <Refusal
+        <ErrorAlert
           title={list.data ? 'This may be out of date' : 'The list could not be read'}
           error={list.error}
           onRetry={() => void list.refetch()}
@@ -83,7 +83,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
               Clear all filters
             </Button>
           )}
-        </Refusal>
+        </ErrorAlert>
       ) : null}
       {list.isPending ? <Awaited /> : null}
       {list.data && items.length === 0 ? (
@@ -120,7 +120,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
   );
 };
 
-const ORDERS = Object.entries(ORDER_WORDS).flatMap(([sort, words]) =>
+const ORDERS = Object.entries(ORDER_LABELS).flatMap(([sort, words]) =>
   Object.entries(words).map(([order, label]) => ({ value: `${sort} ${order}`, label })),
 );
 

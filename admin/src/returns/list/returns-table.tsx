@@ -3,11 +3,11 @@ import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ReturnSort } from '../../../../contract/return-order.ts';
 import { TextLink } from '../../ui/links.tsx';
-import { Moment, MomentLines } from '../../ui/moment.tsx';
 import plain from '../../ui/plain-table.module.css';
+import { RelativeTime, RelativeTimeAndDate } from '../../ui/relative-time.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { StatusBadge } from '../status-badge.tsx';
-import { clicked, type ListOrder, ORDER_WORDS } from './list-order.ts';
+import { type ListOrder, ORDER_LABELS, orderAfterClick } from './list-order.ts';
 import styles from './returns-table.module.css';
 
 /** A column between the status and the time, which every list has. */
@@ -41,7 +41,7 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item> & Ordere
       <table className={plain['table']}>
         <caption className={styles['caption']}>
           <VisuallyHidden>
-            {kind.title}, {ORDER_WORDS[order.sort][order.order].toLowerCase()}
+            {kind.title}, {ORDER_LABELS[order.sort][order.order].toLowerCase()}
           </VisuallyHidden>
         </caption>
         <thead>
@@ -78,10 +78,10 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item> & Ordere
                 </td>
               ))}
               <td className={`${styles['above']} ${styles['time']}`}>
-                <MomentLines at={item.createdAt} />
+                <RelativeTimeAndDate at={item.createdAt} />
               </td>
               <td className={`${styles['above']} ${styles['time']}`}>
-                <MomentLines at={item.updatedAt} />
+                <RelativeTimeAndDate at={item.updatedAt} />
               </td>
             </tr>
           ))}
@@ -100,7 +100,7 @@ const SortHead = ({ sort, label, order, onOrder }: Ordered & { sort: ReturnSort;
       <UnstyledButton
         className={styles['head']}
         data-ordered={way ?? undefined}
-        onClick={() => onOrder(clicked(order, sort))}
+        onClick={() => onOrder(orderAfterClick(order, sort))}
       >
         {label}
         <Icon size={14} aria-hidden />
@@ -149,10 +149,10 @@ export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item> & { abov
               ),
             )}
             <Text size="sm" c="dimmed" className={styles['above']} w="fit-content">
-              Created <Moment at={item.createdAt} />
+              Created <RelativeTime at={item.createdAt} />
               {item.updatedAt === item.createdAt ? null : (
                 <>
-                  , changed <Moment at={item.updatedAt} />
+                  , changed <RelativeTime at={item.updatedAt} />
                 </>
               )}
             </Text>

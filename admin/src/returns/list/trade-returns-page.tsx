@@ -3,9 +3,9 @@ import { getRouteApi } from '@tanstack/react-router';
 import { TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import { TwoLines } from '../../ui/two-lines.tsx';
-import { amountText, figureText, totalOf } from '../figures.ts';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
+import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
 import type { CsvColumn } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
 import type { ReturnColumn } from './returns-table.tsx';
@@ -13,7 +13,7 @@ import type { ReturnColumn } from './returns-table.tsx';
 const route = getRouteApi('/inside/trade-returns');
 
 const itemsText = ({ items: [first, ...others] }: TradeReturn): string =>
-  `${first ? `${figureText(first.quantity)} × ${first.productName}` : ''}${others.length > 0 ? ` and ${others.length} more` : ''}`;
+  `${first ? `${formatNumber(first.quantity)} × ${first.productName}` : ''}${others.length > 0 ? ` and ${others.length} more` : ''}`;
 
 const COLUMNS: ReturnColumn<TradeReturn>[] = [
   {
@@ -24,7 +24,9 @@ const COLUMNS: ReturnColumn<TradeReturn>[] = [
   {
     head: 'Items',
     plain: true,
-    cell: (item) => <TwoLines first={itemsText(item)} second={`worth ${amountText(totalOf(item.items))}`} />,
+    cell: (item) => (
+      <TwoLines first={itemsText(item)} second={`worth ${formatAmount(totalOf(item.items))}`} />
+    ),
   },
   { head: 'Order', cell: ({ tradeOrderNumber }) => <Text size="sm">{tradeOrderNumber}</Text> },
   {

@@ -6,7 +6,7 @@ import { TextLink } from '../../ui/links.tsx';
 import { type AnyReturn, countOf, type Kind, refetchLists } from '../kinds.ts';
 import { MoveForm } from './move-form.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
-import { type Outcome, workThrough } from './work-through.ts';
+import { type Outcome, runForEach } from './run-for-each.ts';
 
 /** Few enough that others at the same service notice nothing. */
 const AT_ONCE = 4;
@@ -30,7 +30,7 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
   const run = useMutation({
     mutationFn: async (body: MoveBody) => {
       stop.current = new AbortController();
-      const outcomes = await workThrough(
+      const outcomes = await runForEach(
         items,
         (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body),
         { atOnce: AT_ONCE, signal: stop.current.signal, onDone: setDone },

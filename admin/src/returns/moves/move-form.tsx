@@ -7,7 +7,7 @@ import type { MoveBody, MoveField, StaffMove } from './moves.ts';
 
 interface Props {
   kind: Kind;
-  move: Pick<StaffMove<never>, 'action' | 'label' | 'fields' | 'isRefusal'>;
+  move: Pick<StaffMove<never>, 'action' | 'label' | 'fields' | 'isRejection'>;
   given: Record<string, string>;
   /** Told before the fields. */
   children?: ReactNode;
@@ -41,7 +41,7 @@ export const MoveForm = ({ kind, move, given, children, onSend, onCancel }: Prop
           <Button
             type="submit"
             loading={busy}
-            color={move.isRefusal ? 'red' : undefined}
+            color={move.isRejection ? 'red' : undefined}
             data-autofocus={move.fields.length === 0 || undefined}
           >
             {move.label}

@@ -10,7 +10,7 @@ import {
 } from '../../../../contract/lifecycle.ts';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
-import { DISPOSITION_WORDS, REPAIR_MOVE_WORDS, TRADE_MOVE_WORDS } from '../words.ts';
+import { DISPOSITION_LABELS, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../labels.ts';
 
 // The contract's tables of moves as buttons and dialogs.
 
@@ -36,7 +36,7 @@ export interface StaffMove<Item> {
   given(item: Item): Record<string, string>;
   isOpen(item: Item): boolean;
   isNext(item: Item): boolean;
-  isRefusal: boolean;
+  isRejection: boolean;
   /** Worth a word before it is made. */
   warning(item: Item): string | null;
 }
@@ -77,7 +77,7 @@ const REPAIR_FIELDS: Record<OfflineRepairAction, MoveField[]> = {
       label: 'What becomes of the item',
       as: 'choice',
       required: true,
-      choices: DISPOSITIONS.map((value) => ({ value, ...DISPOSITION_WORDS[value] })),
+      choices: DISPOSITIONS.map((value) => ({ value, ...DISPOSITION_LABELS[value] })),
     },
     notesField('notes', 'Notes'),
   ],
@@ -104,13 +104,13 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
   const { to } = OFFLINE_REPAIR_MOVES[action];
   return {
     action,
-    ...REPAIR_MOVE_WORDS[action],
+    ...REPAIR_MOVE_LABELS[action],
     fields: REPAIR_FIELDS[action],
     given: (repair) =>
       Object.fromEntries(REPAIR_FIELDS[action].map(({ name }) => [name, GIVEN[name]?.(repair) ?? ''])),
     isOpen: () => true,
     isNext: ({ status }) => to !== null && nextStatus(status) === to,
-    isRefusal: false,
+    isRejection: false,
     warning: ({ status }) =>
       to !== null && isEnded(status) && to !== status ? 'This repair is closed; this opens it again.' : null,
   };
@@ -126,11 +126,11 @@ export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
   Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]
 ).map((action) => ({
   action,
-  ...TRADE_MOVE_WORDS[action],
+  ...TRADE_MOVE_LABELS[action],
   fields: [notesField('note', 'Note')],
   given: () => ({ note: '' }),
   isOpen: ({ status }) => openTradeMoves(status).includes(action),
   isNext: ({ status }) => openTradeMoves(status).find((open) => open !== REFUSAL) === action,
-  isRefusal: action === REFUSAL,
+  isRejection: action === REFUSAL,
   warning: () => (endsTrade(action) ? 'This ends the return: no other move is open after it.' : null),
 }));

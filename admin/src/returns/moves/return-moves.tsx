@@ -2,7 +2,7 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { ApiError, api } from '../../api.ts';
-import { tellDone } from '../../ui/notify.ts';
+import { notifyDone } from '../../ui/notify.ts';
 import { type AnyReturn, detailQuery, type Kind, refetchLists } from '../kinds.ts';
 import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
@@ -29,7 +29,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
     onSuccess: (answer, { move }) => {
       setChosen(null);
       queryClient.setQueryData(detailQuery<Item>(kind, item.id).queryKey, answer);
-      tellDone(`${item.rmaNumber}: ${move.done.toLowerCase()}`);
+      notifyDone(`${item.rmaNumber}: ${move.done.toLowerCase()}`);
     },
     onError: (error) => {
       if (!(error instanceof ApiError) || error.status !== 409) return;
@@ -63,7 +63,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
             key={move.action}
             size="sm"
             variant={move.isNext(item) ? 'filled' : 'default'}
-            {...(move.isRefusal && !move.isNext(item) ? { c: 'var(--mantine-color-error)' } : {})}
+            {...(move.isRejection && !move.isNext(item) ? { c: 'var(--mantine-color-error)' } : {})}
             onClick={() => choose(move)}
           >
             {move.label}

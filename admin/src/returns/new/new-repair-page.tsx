@@ -3,8 +3,15 @@ import type { UseFormReturnType } from '@mantine/form';
 import { DEFAULT_START_STATUS, START_STATUSES } from '../../../../contract/lifecycle.ts';
 import { CreateOfflineRepair } from '../../../../contract/offline-repair.ts';
 import { REPAIRS } from '../kinds.ts';
-import { statusWords } from '../words.ts';
-import { Figure, FormSection, LongText, numberOf, optionalNumberOf, WholeLine } from './form-section.tsx';
+import { describeStatus } from '../labels.ts';
+import {
+  Figure,
+  FormSection,
+  FULL_WIDTH,
+  GrowingTextarea,
+  numberOf,
+  optionalNumberOf,
+} from './form-inputs.tsx';
 import { NewReturn } from './new-return.tsx';
 
 /** What the inputs hold: texts, and numbers that may not be typed yet. */
@@ -85,15 +92,26 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
         <Figure label="Weight" {...input('faultyItem.weight')} />
       </FormSection>
       <FormSection title="Fault">
-        <LongText label="What is wrong" required minRows={2} {...WholeLine} {...input('faultDescription')} />
-        <LongText label="Notes" description="For your colleagues" {...WholeLine} {...input('notes')} />
-        <Radio.Group label="It begins as" {...WholeLine} {...input('startStatus')}>
+        <GrowingTextarea
+          label="What is wrong"
+          required
+          minRows={2}
+          {...FULL_WIDTH}
+          {...input('faultDescription')}
+        />
+        <GrowingTextarea
+          label="Notes"
+          description="For your colleagues"
+          {...FULL_WIDTH}
+          {...input('notes')}
+        />
+        <Radio.Group label="It begins as" {...FULL_WIDTH} {...input('startStatus')}>
           <Stack gap="xs" mt={6}>
             {[...START_STATUSES].reverse().map((status) => (
               <Radio
                 key={status}
                 value={status}
-                label={statusWords(status).label}
+                label={describeStatus(status).label}
                 description={START_SAYS[status]}
               />
             ))}

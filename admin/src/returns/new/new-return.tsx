@@ -8,10 +8,10 @@ import { api } from '../../api.ts';
 import { useSession } from '../../session/session.ts';
 import { useApiForm } from '../../ui/api-form.ts';
 import { draftOf } from '../../ui/draft.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
-import { tellDone } from '../../ui/notify.ts';
+import { notifyDone } from '../../ui/notify.ts';
 import { PageTitle } from '../../ui/page-title.tsx';
-import { Refusal } from '../../ui/refusal.tsx';
 import { BackToList } from '../back-link.tsx';
 import { type AnyReturn, detailQuery, type Kind, refetchLists } from '../kinds.ts';
 import { lastSearch } from '../last-search.ts';
@@ -49,7 +49,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
       onMade?.(values);
       queryClient.setQueryData(detailQuery<AnyReturn>(kind, made.id).queryKey, made);
       void refetchLists(queryClient, kind);
-      tellDone(`${made.rmaNumber} created`);
+      notifyDone(`${made.rmaNumber} created`);
       await navigate({ to: kind.detail, params: { id: made.id }, replace: true });
     },
   });
@@ -80,7 +80,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           {children(form)}
-          {failure ? <Refusal title="Not created yet; what you typed is kept" error={failure} /> : null}
+          {failure ? <ErrorAlert title="Not created yet; what you typed is kept" error={failure} /> : null}
           <Group justify="flex-end">
             <Text size="sm" c="var(--mantine-color-error)" role="status" mr="auto">
               {wrong > 0 ? `${wrong} ${wrong === 1 ? 'field needs' : 'fields need'} another look.` : ''}

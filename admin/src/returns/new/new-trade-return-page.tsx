@@ -2,9 +2,16 @@ import { Button, Fieldset, Group, SimpleGrid, Stack, Text, TextInput } from '@ma
 import type { UseFormReturnType } from '@mantine/form';
 import { Plus, Trash2 } from 'lucide-react';
 import { CreateTradeReturn } from '../../../../contract/trade-return.ts';
-import { amountText, totalOf } from '../figures.ts';
 import { TRADE_RETURNS } from '../kinds.ts';
-import { Figure, FormSection, LongText, numberOf, optionalNumberOf, WholeLine } from './form-section.tsx';
+import { formatAmount, totalOf } from '../numbers.ts';
+import {
+  Figure,
+  FormSection,
+  FULL_WIDTH,
+  GrowingTextarea,
+  numberOf,
+  optionalNumberOf,
+} from './form-inputs.tsx';
 import { NewReturn } from './new-return.tsx';
 
 const EMPTY_ITEM = {
@@ -72,10 +79,10 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
       </FormSection>
       <Items form={form} />
       <FormSection title="Why">
-        <LongText label="Reason" required {...WholeLine} {...input('reason')} />
-        <LongText label="Fault" {...input('faultDescription')} />
-        <LongText label="What the customer says" {...input('customerNotes')} />
-        <LongText label="Comment" {...WholeLine} {...input('additionalComment')} />
+        <GrowingTextarea label="Reason" required {...FULL_WIDTH} {...input('reason')} />
+        <GrowingTextarea label="Fault" {...input('faultDescription')} />
+        <GrowingTextarea label="What the customer says" {...input('customerNotes')} />
+        <GrowingTextarea label="Comment" {...FULL_WIDTH} {...input('additionalComment')} />
       </FormSection>
       <FormSection title="Where the goods come from">
         <TextInput label="Street" required {...input('shippingAddress.street')} />
@@ -148,7 +155,7 @@ const Items = ({ form }: { form: UseFormReturnType<Values> }) => {
           Add an item
         </Button>
         <Text size="sm" className="figures">
-          Worth {amountText(totalOf(typed) || 0)}
+          Worth {formatAmount(totalOf(typed) || 0)}
         </Text>
       </Group>
     </Stack>

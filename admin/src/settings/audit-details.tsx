@@ -4,11 +4,11 @@ import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { AuditEntry } from '../../../contract/admin-people.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
-import { PLAN_WORDS } from './plan-names.ts';
+import { PLAN_NAMES } from './plan-names.ts';
 
 // The audit log in words.
 
-export const ACTION_WORDS: Record<AuditEntry['action'], string> = {
+export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   SHOP_CREATED: 'Created the shop',
   SHOP_CHANGED: 'Changed plan or billing',
   DANGEROUS_GOODS_CHANGED: 'Changed the dangerous-goods rules',
@@ -20,20 +20,20 @@ export const ACTION_WORDS: Record<AuditEntry['action'], string> = {
   USER_REMOVED: 'Removed a person',
 };
 
-export const ACTOR_WORDS: Record<AuditEntry['actor']['type'], string> = {
+export const ACTOR_LABELS: Record<AuditEntry['actor']['type'], string> = {
   USER: 'Team',
   API_CLIENT: 'API client',
   SYSTEM: 'Service',
 };
 
-export const SUBJECT_WORDS: Record<AuditEntry['subject']['type'], string> = {
+export const SUBJECT_LABELS: Record<AuditEntry['subject']['type'], string> = {
   SHOP: 'Shop',
   CLIENT: 'API client',
   USER: 'Person',
 };
 
 /** What is not here is shown by its own name. */
-const FIELD_WORDS: Record<string, string> = {
+const FIELD_LABELS: Record<string, string> = {
   name: 'Name',
   webhookUrl: 'Webhook URL',
   email: 'E-mail',
@@ -50,16 +50,16 @@ const FIELD_WORDS: Record<string, string> = {
 const Change = z.strictObject({ from: z.unknown(), to: z.unknown() });
 
 /** Words of the contract as the other pages say them. */
-const VALUE_WORDS: Record<string, string> = {
+const VALUE_LABELS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(ROLE_LABELS).map(([role, { name }]) => [`role ${role}`, name])),
-  ...Object.fromEntries(Object.entries(PLAN_WORDS).map(([plan, name]) => [`plan ${plan}`, name])),
+  ...Object.fromEntries(Object.entries(PLAN_NAMES).map(([plan, name]) => [`plan ${plan}`, name])),
   'billing ALLOWANCE': 'By plan',
   'billing USAGE': 'By use',
   'passwordChanged true': 'Set',
 };
 
 const valueWords = (field: string, value: unknown): ReactNode => {
-  const words = VALUE_WORDS[`${field} ${String(value)}`];
+  const words = VALUE_LABELS[`${field} ${String(value)}`];
   if (words) return words;
   if (value === null) return 'None';
   if (typeof value === 'number') return value.toLocaleString('en');
@@ -85,7 +85,7 @@ export const AuditDetails = ({ data }: Pick<AuditEntry, 'data'>) => (
         const change = Change.safeParse(value).data;
         return (
           <DataList.Item key={field}>
-            <DataList.ItemLabel>{FIELD_WORDS[field] ?? field}</DataList.ItemLabel>
+            <DataList.ItemLabel>{FIELD_LABELS[field] ?? field}</DataList.ItemLabel>
             <DataList.ItemValue>
               {change ? (
                 <Group gap={6} component="span">

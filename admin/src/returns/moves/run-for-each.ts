@@ -5,7 +5,7 @@ export interface Outcome<Item> {
 }
 
 /** Does the same with every item, a few at once; one that fails stops none of the others. */
-export const workThrough = async <Item>(
+export const runForEach = async <Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
   { atOnce, signal, onDone }: { atOnce: number; signal: AbortSignal; onDone(done: number): void },

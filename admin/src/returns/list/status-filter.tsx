@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { overviewQuery } from '../../overview-query.ts';
 import type { Kind } from '../kinds.ts';
-import { statusWords } from '../words.ts';
+import { describeStatus } from '../labels.ts';
 
 interface Props {
   kind: Kind;
@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** The statuses to choose from, with how many there are of each. */
-export const StatusStrip = ({ kind, statuses, status, isCounted, onStatus }: Props) => {
+export const StatusFilter = ({ kind, statuses, status, isCounted, onStatus }: Props) => {
   const { data } = useQuery(overviewQuery);
   const counts = new Map<string, number>(
     data?.[kind.overview].byStatus.map((each) => [each.status, each.count]),
@@ -41,7 +41,7 @@ export const StatusStrip = ({ kind, statuses, status, isCounted, onStatus }: Pro
   return (
     <Group gap={6} role="group" aria-label="Status">
       {choice(undefined, 'All', data ? all : undefined)}
-      {statuses.map((each) => choice(each, statusWords(each).label, counts.get(each)))}
+      {statuses.map((each) => choice(each, describeStatus(each).label, counts.get(each)))}
     </Group>
   );
 };

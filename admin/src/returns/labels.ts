@@ -8,7 +8,7 @@ import type {
 
 // What the contract's words are called on the screen.
 
-const STATUS_WORDS: Record<OfflineRepairStatus | TradeReturnStatus, { label: string; color: string }> = {
+const STATUS_LABELS: Record<OfflineRepairStatus | TradeReturnStatus, { label: string; color: string }> = {
   COUNTER_SWAPPED: { label: 'Counter swapped', color: 'grape' },
   OFFLINE_DIAGNOSTICS: { label: 'In diagnostics', color: 'blue' },
   OFFLINE_REPAIR: { label: 'In repair', color: 'orange' },
@@ -23,30 +23,30 @@ const STATUS_WORDS: Record<OfflineRepairStatus | TradeReturnStatus, { label: str
 };
 
 /** A status of a newer service than this page is shown as it came. */
-export const statusWords = (status: string): { label: string; color: string } =>
-  STATUS_WORDS[status as keyof typeof STATUS_WORDS] ?? { label: status, color: 'gray' };
+export const describeStatus = (status: string): { label: string; color: string } =>
+  STATUS_LABELS[status as keyof typeof STATUS_LABELS] ?? { label: status, color: 'gray' };
 
-export const DISPOSITION_WORDS: Record<(typeof DISPOSITIONS)[number], { label: string; says: string }> = {
+export const DISPOSITION_LABELS: Record<(typeof DISPOSITIONS)[number], { label: string; says: string }> = {
   RESTOCK_MASTER: { label: 'Restock at master', says: 'Back into stock at the master location' },
   RESTOCK_CHILD: { label: 'Restock at child', says: 'Back into stock at a child location' },
   WRITE_OFF: { label: 'Write off', says: 'Leaves the stock for good' },
   RETURN_TO_SUPPLIER: { label: 'Return to supplier', says: 'Goes back to where it was bought' },
 };
 export const dispositionLabel = (disposition: string): string =>
-  DISPOSITION_WORDS[disposition as keyof typeof DISPOSITION_WORDS]?.label ?? disposition;
+  DISPOSITION_LABELS[disposition as keyof typeof DISPOSITION_LABELS]?.label ?? disposition;
 
-interface MoveWords {
+interface MoveLabels {
   label: string;
   done: string;
 }
-export const REPAIR_MOVE_WORDS: Record<OfflineRepairAction, MoveWords> = {
+export const REPAIR_MOVE_LABELS: Record<OfflineRepairAction, MoveLabels> = {
   tracking: { label: 'Add tracking', done: 'Tracking saved' },
   'begin-diagnostics': { label: 'Begin diagnostics', done: 'Diagnostics begun' },
   'begin-repair': { label: 'Begin repair', done: 'Repair begun' },
   resolve: { label: 'Resolve', done: 'Resolved' },
   close: { label: 'Close', done: 'Closed' },
 };
-export const TRADE_MOVE_WORDS: Record<TradeReturnAction, MoveWords> = {
+export const TRADE_MOVE_LABELS: Record<TradeReturnAction, MoveLabels> = {
   approve: { label: 'Approve', done: 'Approved' },
   reject: { label: 'Reject', done: 'Rejected' },
   receive: { label: 'Receive', done: 'Received' },

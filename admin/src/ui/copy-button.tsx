@@ -1,7 +1,7 @@
 import { ActionIcon, type ActionIconProps, VisuallyHidden } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { tell } from './notify.ts';
+import { notify } from './notify.ts';
 
 /** Copies also where the page came over plain http, which browsers trust with less. */
 const copyText = async (text: string): Promise<boolean> => {
@@ -28,7 +28,7 @@ interface Props extends ActionIconProps {
 }
 
 /** Takes a text along, and says so. */
-export const CopyIcon = ({ text, what, ...looks }: Props) => {
+export const CopyButton = ({ text, what, ...looks }: Props) => {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -39,7 +39,7 @@ export const CopyIcon = ({ text, what, ...looks }: Props) => {
     const done = await copyText(text);
     setCopied(done);
     if (!done)
-      void tell({ color: 'red', title: 'Copying failed', message: 'Select the text and copy it by hand.' });
+      void notify({ color: 'red', title: 'Copying failed', message: 'Select the text and copy it by hand.' });
   };
   return (
     <>

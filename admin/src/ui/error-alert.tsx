@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** Why something is not there or was not done, in the service's own words, and the way on. */
-export const Refusal = ({ title, error, onRetry, children }: Props) => {
+export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
   const here = useLocation({ select: ({ href }) => href });
   const body = error instanceof ApiError ? error.body : null;
   return (

@@ -18,10 +18,12 @@ export const FormSection = ({ title, children }: { title: string; children: Reac
 );
 
 /** Takes the whole width of a section. */
-export const WholeLine = { style: { gridColumn: '1 / -1' } } as const;
+export const FULL_WIDTH = { style: { gridColumn: '1 / -1' } } as const;
 
 /** A text of several lines, which grows as it is typed. */
-export const LongText = (props: TextareaProps) => <Textarea autosize minRows={1} maxRows={10} {...props} />;
+export const GrowingTextarea = (props: TextareaProps) => (
+  <Textarea autosize minRows={1} maxRows={10} {...props} />
+);
 
 /** A quantity, a price or a weight: what the service keeps of it. */
 export const Figure = (props: NumberInputProps) => (

@@ -1,6 +1,6 @@
 import { Box, Code, Group, Text, TextInput } from '@mantine/core';
 import { useId } from 'react';
-import { CopyIcon } from '../ui/copy-icon.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
 
 interface Props {
   label: string;
@@ -11,7 +11,7 @@ interface Props {
 }
 
 /** One line to take along. */
-export const CopyLine = ({ label, description, what, value }: Props) => (
+export const CopyField = ({ label, description, what, value }: Props) => (
   <Group gap="xs" align="flex-end" wrap="nowrap">
     <TextInput
       flex={1}
@@ -22,7 +22,7 @@ export const CopyLine = ({ label, description, what, value }: Props) => (
       onFocus={(event) => event.currentTarget.select()}
       styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
     />
-    <CopyIcon text={value} what={what} />
+    <CopyButton text={value} what={what} />
   </Group>
 );
 
@@ -42,7 +42,7 @@ export const CopyBlock = ({ label, description, what, value }: Props) => {
             </Text>
           ) : null}
         </div>
-        <CopyIcon text={value} what={what} />
+        <CopyButton text={value} what={what} />
       </Group>
       <Code block style={{ whiteSpace: 'pre-wrap' }}>
         {value}

@@ -5,7 +5,8 @@ import { type ComponentType, lazy } from 'react';
 const missing = new WeakSet<object>();
 window.addEventListener('vite:preloadError', ({ payload }) => missing.add(payload));
 
-export const isMissingPart = (error: unknown): error is Error => error instanceof Error && missing.has(error);
+export const isMissingChunk = (error: unknown): error is Error =>
+  error instanceof Error && missing.has(error);
 
 const RELOADED = 'handback.reloaded-at';
 const AGAIN_AFTER_MS = 60_000;
@@ -20,7 +21,7 @@ export const reloadOnce = (): boolean => {
 };
 
 /** When the page stands and the browser has nothing better to do. */
-export const atRest = (): Promise<void> =>
+export const whenIdle = (): Promise<void> =>
   new Promise((resolve) => {
     // Safari has it only since lately.
     if ('requestIdleCallback' in window) window.requestIdleCallback(() => resolve());
@@ -30,7 +31,7 @@ export const atRest = (): Promise<void> =>
 const Nothing = () => null;
 
 /** A part that comes after the page, and without which the page does as well. */
-export const ornament = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
+export const lazyOptional = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
   lazy(() =>
     load().then(
       (part) => ({ default: part }),

@@ -1,8 +1,8 @@
 import { Suspense, useId, useRef, useState } from 'react';
-import { ornament } from './missing-parts.ts';
+import { lazyOptional } from './missing-chunks.ts';
 import { TwoLines } from './two-lines.tsx';
 
-const ExactTime = ornament(() => import('./exact-time.tsx').then((part) => part.ExactTime));
+const ExactTime = lazyOptional(() => import('./exact-time.tsx').then((part) => part.ExactTime));
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
@@ -12,14 +12,14 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
-const agoOf = (at: string, nowMs = Date.now()): string => {
+const formatRelative = (at: string, nowMs = Date.now()): string => {
   const ms = Date.parse(at) - nowMs;
   const [unit, size] = STEPS.find(([, step]) => Math.abs(ms) >= step) ?? ['minute', 60_000];
   return Math.abs(ms) < 60_000 ? 'just now' : relative.format(Math.round(ms / size), unit);
 };
 
 /** A time as people say it, in the reader's zone; exactly under the pointer, a finger or the keyboard's focus. */
-export const Moment = ({ at }: { at: string }) => {
+export const RelativeTime = ({ at }: { at: string }) => {
   const [open, setOpen] = useState(false);
   const time = useRef<HTMLTimeElement>(null);
   const id = useId();
@@ -39,7 +39,7 @@ export const Moment = ({ at }: { at: string }) => {
           if (key === 'Escape') setOpen(false);
         }}
       >
-        {agoOf(at)}
+        {formatRelative(at)}
       </time>
       {open ? (
         <Suspense>
@@ -59,14 +59,14 @@ const sameYear = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
 });
 const otherYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const stampOf = (at: string): string => {
+const formatDate = (at: string): string => {
   const date = new Date(at);
   return (date.getFullYear() === new Date().getFullYear() ? sameYear : otherYear).format(date);
 };
 
 /** The same for a table of many, where there is room for both and a stop of the keyboard at each would be a nuisance. */
-export const MomentLines = ({ at }: { at: string }) => (
+export const RelativeTimeAndDate = ({ at }: { at: string }) => (
   <time dateTime={at} title={exact.format(new Date(at))}>
-    <TwoLines first={agoOf(at)} second={stampOf(at)} />
+    <TwoLines first={formatRelative(at)} second={formatDate(at)} />
   </time>
 );

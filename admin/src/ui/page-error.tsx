@@ -3,14 +3,14 @@ import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../api.ts';
 import { Loading } from './loading.tsx';
-import { isMissingPart, reloadOnce } from './missing-parts.ts';
+import { isMissingChunk, reloadOnce } from './missing-chunks.ts';
 
 const PART_MISSING = 'A part of this page could not be loaded. Check the connection and try again.';
 
 /** What went wrong, in the service's own words, and a way on. */
-export const Failure = ({ error }: { error: unknown }) => {
+export const PageError = ({ error }: { error: unknown }) => {
   const router = useRouter();
-  const isMissing = isMissingPart(error);
+  const isMissing = isMissingChunk(error);
   const [isReloading] = useState(() => isMissing && reloadOnce());
   if (isReloading) return <Loading />;
   const message = error instanceof Error ? error.message : 'Something went wrong.';
