@@ -1,28 +1,19 @@
 import { Badge, Button, Card, EmptyState, Group, Stack, Text, Title } from '@mantine/core';
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { BookOpen, KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
-import type { z } from 'zod';
-import type { ApiClientList, ApiClientView } from '../../../contract/admin.ts';
-import { api } from '../api.ts';
+import type { ApiClientView } from '../../../contract/admin.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
-import {
-  clientsKey,
-  curlWith,
-  EditClientDialog,
-  NewClientDialog,
-  RevokeClientDialog,
-} from './client-dialogs.tsx';
+import { clientsQuery } from './clients-query.ts';
 import { CopyBlock } from './copy-fields.tsx';
-
-const clientsQuery = queryOptions({
-  queryKey: clientsKey,
-  queryFn: () => api.get<z.infer<typeof ApiClientList>>('/clients'),
-});
+import { EditClientDialog } from './edit-client-dialog.tsx';
+import { firstCallWith } from './first-call.ts';
+import { NewClientDialog } from './new-client-dialog.tsx';
+import { RevokeClientDialog } from './revoke-client-dialog.tsx';
 
 type Open = { dialog: 'new' } | { dialog: 'edit' | 'revoke'; client: ApiClientView };
 
@@ -30,7 +21,7 @@ export const ClientsPage = () => {
   const clients = useQuery(clientsQuery);
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
-  const make = (
+  const newButton = (
     <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setOpen({ dialog: 'new' })}>
       New client
     </Button>
@@ -38,8 +29,8 @@ export const ClientsPage = () => {
   return (
     <PageFrame
       title="External API"
-      lead="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is told of what happens to its returns."
-      actions={make}
+      intro="Each program that creates or follows returns, a till or an ERP for example, is a client with a key of its own. One that has a webhook URL is told of what happens to its returns."
+      actions={newButton}
     >
       <QueryView query={clients}>
         {({ items }) =>
@@ -76,9 +67,9 @@ const activeFirst = (clients: ApiClientView[]): ApiClientView[] => [
 ];
 
 const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
-  { head: 'Name', cell: ({ name }) => name, width: '24%' },
+  { header: 'Name', cell: ({ name }) => name, width: '24%' },
   {
-    head: 'Webhook URL',
+    header: 'Webhook URL',
     cell: ({ webhookUrl }) =>
       webhookUrl ?? (
         <Text c="dimmed" span inherit>
@@ -87,8 +78,8 @@ const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
       ),
   },
   {
-    head: 'Last use',
-    firm: true,
+    header: 'Last use',
+    noWrap: true,
     cell: ({ lastUsedAt }) =>
       lastUsedAt ? (
         <RelativeTime at={lastUsedAt} />
@@ -99,8 +90,8 @@ const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
       ),
   },
   {
-    head: 'State',
-    firm: true,
+    header: 'State',
+    noWrap: true,
     cell: ({ revokedAt }) =>
       revokedAt ? (
         <Group gap={6} wrap="nowrap">
@@ -173,7 +164,7 @@ const Reference = () => (
         label="A first call"
         description="Put a client's key in the place of YOUR_API_KEY."
         what="the command"
-        value={curlWith('YOUR_API_KEY')}
+        value={firstCallWith('YOUR_API_KEY')}
       />
     </Stack>
   </Card>

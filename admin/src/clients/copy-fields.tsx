@@ -5,12 +5,12 @@ import { CopyButton } from '../ui/copy-button.tsx';
 interface Props {
   label: string;
   description?: string;
-  /** In the middle of a sentence: "the API key". */
+  /** As in a sentence: "the API key". */
   what: string;
   value: string;
 }
 
-/** One line to take along. */
+/** A value of one line with a copy button. */
 export const CopyField = ({ label, description, what, value }: Props) => (
   <Group gap="xs" align="flex-end" wrap="nowrap">
     <TextInput
@@ -26,7 +26,7 @@ export const CopyField = ({ label, description, what, value }: Props) => (
   </Group>
 );
 
-/** A command to take along, however long it is. */
+/** A longer text, such as a command, with a copy button. */
 export const CopyBlock = ({ label, description, what, value }: Props) => {
   const id = useId();
   return (

@@ -20,11 +20,11 @@ export const DeliveryStatus = ({ status }: Pick<Delivery, 'status'>) => {
   );
 };
 
-/** To the second: attempts lie that close together. */
-const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const tookOf = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+/** With seconds, because attempts follow each other that closely. */
+const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const formatDuration = (ms: number): string =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
-/** What an attempt came to, in words. */
 export const outcomeOf = ({ statusCode, error }: Pick<Attempt, 'statusCode' | 'error'>): string => {
   if (error) return error.charAt(0).toUpperCase() + error.slice(1);
   if (statusCode === null) return 'No answer';
@@ -33,13 +33,13 @@ export const outcomeOf = ({ statusCode, error }: Pick<Attempt, 'statusCode' | 'e
   return statusCode >= 500 ? 'The receiver failed' : 'The receiver refused it';
 };
 
-const nextWords = (at: string): string => {
+const nextAttemptText = (at: string): string => {
   const seconds = Math.ceil((Date.parse(at) - Date.now()) / 1000);
   return seconds <= 0 ? 'The next attempt is due now.' : `The next attempt follows in ${seconds} s.`;
 };
 
-const endWords = ({ status, nextAttemptAt, reason }: Delivery): string | null => {
-  if (nextAttemptAt) return nextWords(nextAttemptAt);
+const statusText = ({ status, nextAttemptAt, reason }: Delivery): string | null => {
+  if (nextAttemptAt) return nextAttemptText(nextAttemptAt);
   if (status !== 'DROPPED') return null;
   const why = reason ? `Dropped: ${reason}.` : 'Dropped.';
   return `${why} It is not sent again. The program can catch up by reading the lists with updatedSince.`;
@@ -47,7 +47,7 @@ const endWords = ({ status, nextAttemptAt, reason }: Delivery): string | null =>
 
 export const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {
   const id = useId();
-  const end = endWords(delivery);
+  const text = statusText(delivery);
   return (
     <Stack gap="sm" pb="sm">
       <Title order={3} size="h5" id={`${id}attempts`}>
@@ -56,7 +56,7 @@ export const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {
       {delivery.attempts.length === 0 ? null : (
         <Attempts attempts={delivery.attempts} labelledBy={`${id}attempts`} />
       )}
-      {end ? <Text size="sm">{end}</Text> : null}
+      {text ? <Text size="sm">{text}</Text> : null}
       <Title order={3} size="h5" id={`${id}payload`}>
         What is sent
       </Title>
@@ -91,10 +91,10 @@ const Attempts = ({ attempts, labelledBy }: { attempts: Attempt[]; labelledBy: s
           <Table.Tr key={attempt.at}>
             <Table.Td>{index + 1}</Table.Td>
             <Table.Td>
-              <time dateTime={attempt.at}>{clock.format(new Date(attempt.at))}</time>
+              <time dateTime={attempt.at}>{timeFormat.format(new Date(attempt.at))}</time>
             </Table.Td>
             <Table.Td>{attempt.statusCode ?? 'None'}</Table.Td>
-            <Table.Td>{tookOf(attempt.durationMs)}</Table.Td>
+            <Table.Td>{formatDuration(attempt.durationMs)}</Table.Td>
             <Table.Td>{outcomeOf(attempt)}</Table.Td>
           </Table.Tr>
         ))}

@@ -7,8 +7,8 @@ import { countOf, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
 import { describeStatus } from '../returns/labels.ts';
 import { StatusBadge } from '../returns/status-badge.tsx';
 import { useSession } from '../session/session.ts';
+import { lazyOptional } from '../ui/lazy-optional.ts';
 import { TextLink } from '../ui/links.tsx';
-import { lazyOptional } from '../ui/missing-chunks.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import plain from '../ui/plain-table.module.css';
 import { RelativeTime } from '../ui/relative-time.tsx';
@@ -203,7 +203,7 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
             <tr>
               <th scope="col">Number</th>
               <th scope="col">Status</th>
-              <th scope="col" className={plain['roomy']}>
+              <th scope="col" className={plain['wide-only']}>
                 Created
               </th>
               <th scope="col">Last change</th>
@@ -227,7 +227,7 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
                 <td>
                   <StatusBadge status={each.status} />
                 </td>
-                <td className={plain['roomy']}>
+                <td className={plain['wide-only']}>
                   <RelativeTime at={each.createdAt} />
                 </td>
                 <td>

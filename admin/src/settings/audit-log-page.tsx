@@ -12,7 +12,8 @@ import { PastEnd } from '../ui/past-end.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine } from '../ui/second-line.tsx';
-import { ACTION_LABELS, ACTOR_LABELS, AuditDetails, SUBJECT_LABELS } from './audit-details.tsx';
+import { AuditDetails } from './audit-details.tsx';
+import { ACTION_LABELS, ACTOR_LABELS, SUBJECT_LABELS } from './audit-labels.ts';
 
 const route = getRouteApi('/inside/settings/audit-log');
 
@@ -28,12 +29,12 @@ export const AuditLogPage = () => {
   return (
     <PageFrame
       title="Audit log"
-      lead="Every change of an API client, a person, the rules or the plan: who made it, and what it was."
+      intro="Every change of an API client, a person, the rules or the plan: who made it, and what it was."
     >
       <QueryView query={log}>
         {(list) =>
           list.items.length === 0 && list.total > 0 ? (
-            <PastEnd there={`${list.total.toLocaleString()} changes`} onFirst={() => toPage(1)} />
+            <PastEnd count={`${list.total.toLocaleString()} changes`} onFirst={() => toPage(1)} />
           ) : list.items.length === 0 ? (
             <EmptyState py="xl" icon={<ScrollText aria-hidden />} title="Nothing has been changed yet" />
           ) : (
@@ -45,7 +46,7 @@ export const AuditLogPage = () => {
                 nameOf={({ action, subject }) => `“${ACTION_LABELS[action]}”, ${subject.name}`}
                 details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
               />
-              <ListPager list={list} things={['change', 'changes']} onPage={toPage} />
+              <ListPager list={list} noun={['change', 'changes']} onPage={toPage} />
             </>
           )
         }
@@ -55,9 +56,9 @@ export const AuditLogPage = () => {
 };
 
 const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
-  { head: 'What', cell: ({ action }) => ACTION_LABELS[action], width: '28%' },
+  { header: 'What', cell: ({ action }) => ACTION_LABELS[action], width: '28%' },
   {
-    head: 'About',
+    header: 'About',
     cell: ({ subject }) => (
       <>
         {subject.name}
@@ -66,7 +67,7 @@ const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
     ),
   },
   {
-    head: 'Who',
+    header: 'Who',
     cell: ({ actor }) => (
       <>
         {actor.name}
@@ -74,5 +75,5 @@ const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
       </>
     ),
   },
-  { head: 'When', firm: true, cell: ({ at }) => <RelativeTime at={at} /> },
+  { header: 'When', noWrap: true, cell: ({ at }) => <RelativeTime at={at} /> },
 ];

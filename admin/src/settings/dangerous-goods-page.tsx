@@ -8,7 +8,9 @@ import { api } from '../api.ts';
 import { notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { AddRules, RuleList, SkuTester } from './dangerous-rules.tsx';
+import { AddRules } from './add-rules.tsx';
+import { RuleList } from './rule-list.tsx';
+import { SkuTester } from './sku-tester.tsx';
 
 const rulesQuery = queryOptions({
   queryKey: ['dangerous-goods'],
@@ -20,7 +22,7 @@ export const DangerousGoodsPage = () => {
   return (
     <PageFrame
       title="Dangerous goods"
-      lead={
+      intro={
         <>
           A repair whose faulty item fits one of these rules is marked as dangerous goods when it is created.
           A rule is an exact sku, or a beginning followed by a star: <Code>BATT-*</Code> is every sku that
@@ -40,7 +42,7 @@ const difference = (some: readonly string[], others: readonly string[]): string[
 
 const Editor = ({ saved }: { saved: string[] }) => {
   const queryClient = useQueryClient();
-  /** What is to be saved; null while nothing was touched. */
+  /** The edited rules; null while nothing is changed. */
   const [draft, setDraft] = useState<string[] | null>(null);
   const rules = draft ?? saved;
   const added = difference(rules, saved);

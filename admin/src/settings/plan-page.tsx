@@ -20,7 +20,7 @@ export const PlanPage = () => {
   return (
     <PageFrame
       title="Plan and usage"
-      lead="What the shop has and how much of it is used. Whoever runs this service for you changes plan, subscription and figures."
+      intro="What the shop has and how much of it is used. Whoever runs this service for you changes plan, subscription and figures."
     >
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <Fact title="Plan" value={name}>

@@ -1,14 +1,14 @@
-// What makes a sku dangerous, as the service works it out: an exact sku, or a prefix that ends in `*`; upper and lower
-// case differ. Anywhere else a `*` is a plain character.
+// Matches a sku against the rules as the service does: a rule is an exact sku, or a prefix that ends in `*`. Case matters.
+// A `*` anywhere else is an ordinary character.
 
 export const isPrefixRule = (rule: string): boolean => rule.endsWith('*');
 
-const fits = (rule: string, sku: string): boolean =>
+const matches = (rule: string, sku: string): boolean =>
   rule === sku || (isPrefixRule(rule) && sku.startsWith(rule.slice(0, -1)));
 
 export const matchingRule = (rules: readonly string[], sku: string): string | undefined =>
-  rules.find((rule) => fits(rule, sku));
+  rules.find((rule) => matches(rule, sku));
 
-/** One that would fit if case did not matter: probably a slip. */
+/** A rule that differs from the sku in upper and lower case only: probably a typing error. */
 export const ruleMatchingWithoutCase = (rules: readonly string[], sku: string): string | undefined =>
-  rules.find((rule) => fits(rule.toLowerCase(), sku.toLowerCase()));
+  rules.find((rule) => matches(rule.toLowerCase(), sku.toLowerCase()));

@@ -11,15 +11,15 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
 import { Suspense } from 'react';
 import { useSession } from '../session/session.ts';
+import { lazyOptional, whenIdle } from '../ui/lazy-optional.ts';
 import { Loading } from '../ui/loading.tsx';
-import { lazyOptional, whenIdle } from '../ui/missing-chunks.ts';
 import { Navigation } from './navigation.tsx';
 import { Notices } from './notices.tsx';
 import styles from './shell.module.css';
 
 const NotificationArea = lazyOptional(async () => {
   await whenIdle();
-  return (await import('../ui/notifications.tsx')).NotificationArea;
+  return (await import('../ui/notification-area.tsx')).NotificationArea;
 });
 
 /** What is around every page: whose shop it is, who is signed in, where one can go. */

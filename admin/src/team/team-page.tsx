@@ -1,11 +1,9 @@
 import { Badge, Button, Group } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import type { z } from 'zod';
-import type { User, UserList } from '../../../contract/admin-people.ts';
-import { api } from '../api.ts';
+import type { User } from '../../../contract/admin-people.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 import { DataTable } from '../ui/data-table.tsx';
@@ -15,35 +13,28 @@ import { PageFrame } from '../ui/page-frame.tsx';
 import { PastEnd } from '../ui/past-end.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
-import {
-  AddPersonDialog,
-  EditPersonDialog,
-  PasswordDialog,
-  RemovePersonDialog,
-  teamKey,
-} from './team-dialogs.tsx';
+import { AddPersonDialog } from './add-person-dialog.tsx';
+import { EditPersonDialog } from './edit-person-dialog.tsx';
+import { PasswordDialog } from './password-dialog.tsx';
+import { RemovePersonDialog } from './remove-person-dialog.tsx';
+import { teamQuery } from './team-api.ts';
 
 const route = getRouteApi('/inside/settings/team');
 
-type OfPerson = 'edit' | 'password' | 'remove';
-type Open = { dialog: 'add' } | { dialog: OfPerson; person: User };
+type PersonDialog = 'edit' | 'password' | 'remove';
+type Open = { dialog: 'add' } | { dialog: PersonDialog; person: User };
 
 export const TeamPage = () => {
-  const { user } = useSession();
   const { page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
   const toPage = (next: number) => void navigate({ search: next > 1 ? { page: next } : {} });
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
-  const team = useQuery({
-    queryKey: [...teamKey, { page }],
-    queryFn: () => api.get<z.infer<typeof UserList>>('/users', { page, limit: 50 }),
-    placeholderData: keepPreviousData,
-  });
+  const team = useQuery(teamQuery(page));
   return (
     <PageFrame
       title="Team"
-      lead="The people of the shop who sign in here. Staff work on returns; Admins also see these settings."
+      intro="The people of the shop who sign in here. Staff work on returns; Admins also see these settings."
       actions={
         <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setOpen({ dialog: 'add' })}>
           Add person
@@ -53,36 +44,11 @@ export const TeamPage = () => {
       <QueryView query={team}>
         {(list) =>
           list.items.length === 0 ? (
-            <PastEnd there={`${list.total} people`} onFirst={() => toPage(1)} />
+            <PastEnd count={`${list.total} people`} onFirst={() => toPage(1)} />
           ) : (
             <>
-              <DataTable
-                caption="People of the shop, newest first"
-                columns={[
-                  {
-                    head: 'E-mail',
-                    width: '50%',
-                    cell: ({ id, email }) => (
-                      <Group gap="xs">
-                        {email}
-                        {id === user.id ? <Badge variant="default">You</Badge> : null}
-                      </Group>
-                    ),
-                  },
-                  { head: 'Role', cell: ({ role }) => ROLE_LABELS[role].name },
-                  { head: 'Added', firm: true, cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
-                ]}
-                rows={list.items}
-                nameOf={({ email }) => email}
-                actions={(person) => (
-                  <PersonActions
-                    person={person}
-                    isSelf={person.id === user.id}
-                    onPick={(dialog) => setOpen({ dialog, person })}
-                  />
-                )}
-              />
-              <ListPager list={list} things={['person', 'people']} onPage={toPage} />
+              <People people={list.items} onPick={(dialog, person) => setOpen({ dialog, person })} />
+              <ListPager list={list} noun={['person', 'people']} onPage={toPage} />
             </>
           )
         }
@@ -95,10 +61,47 @@ export const TeamPage = () => {
   );
 };
 
+interface PeopleProps {
+  people: readonly User[];
+  onPick: (dialog: PersonDialog, person: User) => void;
+}
+
+const People = ({ people, onPick }: PeopleProps) => {
+  const { user } = useSession();
+  return (
+    <DataTable
+      caption="People of the shop, newest first"
+      columns={[
+        {
+          header: 'E-mail',
+          width: '50%',
+          cell: ({ id, email }) => (
+            <Group gap="xs">
+              {email}
+              {id === user.id ? <Badge variant="default">You</Badge> : null}
+            </Group>
+          ),
+        },
+        { header: 'Role', cell: ({ role }) => ROLE_LABELS[role].name },
+        { header: 'Added', noWrap: true, cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+      ]}
+      rows={people}
+      nameOf={({ email }) => email}
+      actions={(person) => (
+        <PersonActions
+          person={person}
+          isSelf={person.id === user.id}
+          onPick={(dialog) => onPick(dialog, person)}
+        />
+      )}
+    />
+  );
+};
+
 interface ActionProps {
   person: User;
   isSelf: boolean;
-  onPick: (dialog: OfPerson) => void;
+  onPick: (dialog: PersonDialog) => void;
 }
 
 const PersonActions = ({ person, isSelf, onPick }: ActionProps) => {

@@ -5,25 +5,26 @@ import type { z } from 'zod';
 import { ApiError } from '../api.ts';
 import { formErrors, serverErrors } from './form-errors.ts';
 
-type Faults = Record<string, string>;
+/** Messages by the path of their input. */
+type Errors = Record<string, string>;
 
-/** How long somebody has stopped typing before an input is judged; a fault that is put right goes at once. */
+/** An error appears when the typing pauses this long. It disappears as soon as the input is valid. */
 const PAUSE_MS = 500;
 
 interface Options<Schema extends z.ZodType, Values, Answer> {
-  /** The very schema by which the service will check. */
+  /** The same schema that the service validates with. */
   schema: Schema;
   initialValues: Values;
-  /** What is sent for these values, where they are not the body themselves: the schema judges that. */
+  /** Turns the values into the request body, where they differ; the schema validates the body. */
   bodyOf?: (values: Values) => unknown;
   send: (body: z.output<Schema>) => Promise<Answer>;
   onDone?: (answer: Answer, values: Values) => unknown;
   onChange?: (values: Values) => void;
-  /** Refusals that are about one input though they name none. */
+  /** Error codes that are about one input, though the service names no field. */
   codes?: Record<string, keyof Values & string>;
 }
 
-/** A form that is judged as it is typed, sent, and marked with what the service says. Nothing typed is ever lost. */
+/** A form that validates as people type, sends, and shows the service's errors beside the inputs. It keeps what was typed. */
 export const useApiForm = <Schema extends z.ZodType, Values extends object, Answer>({
   schema,
   initialValues,
@@ -33,64 +34,71 @@ export const useApiForm = <Schema extends z.ZodType, Values extends object, Answ
   onChange,
   codes = {},
 }: Options<Schema, Values, Answer>) => {
-  /** What the service refused last: a fault holds as long as its input is what it was then. */
-  const refused = useRef<{ values: Values; faults: Faults } | null>(null);
-  const faultsIn = (values: Values): Faults => {
-    const { values: then, faults } = refused.current ?? { values, faults: {} };
-    const standing = Object.entries(faults).filter(([path]) => valueAt(values, path) === valueAt(then, path));
-    return { ...Object.fromEntries(standing), ...formErrors(schema, bodyOf(values)) };
-  };
+  /** What the service refused last. An error stays until its input changes. */
+  const refused = useRef<{ values: Values; errors: Errors } | null>(null);
+  const validate = (values: Values): Errors => ({
+    ...unchangedErrors(refused.current, values),
+    ...formErrors(schema, bodyOf(values)),
+  });
   const form = useForm<Values>({
-    // Forms may stand beside each other with inputs of the same name; the library takes letters and digits only.
+    // Two forms on a page may have inputs of the same name; the library takes only letters and digits here.
     name: useId().replaceAll(/\W|_/g, ''),
     initialValues,
-    validate: faultsIn,
+    validate,
     validateInputOnChange: true,
     validateDebounce: PAUSE_MS,
     onValuesChange: (values) => {
       onChange?.(values);
-      const faults = faultsIn(values);
-      form.setErrors((shown) => Object.fromEntries(Object.entries(faults).filter(([path]) => path in shown)));
+      const errors = validate(values);
+      form.setErrors((shown) => Object.fromEntries(Object.entries(errors).filter(([path]) => path in shown)));
     },
   });
-  const focusFirst = (faults: FormErrors) => {
-    for (const path of Object.keys(faults)) {
-      const node = form.getInputNode<HTMLElement, never>(path as never);
-      if (!node) continue;
-      const input = node.matches('input, textarea, select') ? node : node.querySelector<HTMLElement>('input');
-      return (input ?? node).focus();
-    }
-  };
+  const focusFirst = (errors: FormErrors) =>
+    focusFirstOf(Object.keys(errors).map((path) => form.getInputNode<HTMLElement, never>(path as never)));
   const sending = useMutation({
     mutationFn: (values: Values) => send(schema.parse(bodyOf(values))),
     onSuccess: onDone,
     onError: (error, values) => {
-      const faults = faultsByService(error, codes);
-      if (Object.keys(faults).length === 0) return;
-      refused.current = { values, faults };
-      form.setErrors(faults);
-      focusFirst(faults);
+      const errors = errorsByInput(error, codes);
+      if (Object.keys(errors).length === 0) return;
+      refused.current = { values, errors };
+      form.setErrors(errors);
+      focusFirst(errors);
     },
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    // What was refused may be sent again: the world may have changed.
+    // The service may accept now what it refused before.
     refused.current = null;
     form.onSubmit((values) => sending.mutate(values), focusFirst)(event);
   };
 
-  const named = Object.keys(faultsByService(sending.error, codes));
-  const isAtInputs = named.length > 0 && named.every((path) => valueAt(form.values, path) !== undefined);
+  const paths = Object.keys(errorsByInput(sending.error, codes));
+  const isShownAtInputs = paths.length > 0 && paths.every((path) => valueAt(form.values, path) !== undefined);
   return {
     form,
     submit,
     busy: sending.isPending,
-    /** What stands beside no input. */
-    failure: isAtInputs ? null : sending.error,
-    forgetFailure: sending.reset,
+    /** The error, unless it is shown beside the inputs. */
+    failure: isShownAtInputs ? null : sending.error,
+    clearFailure: sending.reset,
   };
 };
 
-const faultsByService = (error: unknown, codes: Record<string, string>): Faults => {
+const unchangedErrors = (refused: { values: object; errors: Errors } | null, values: object): Errors =>
+  Object.fromEntries(
+    Object.entries(refused?.errors ?? {}).filter(
+      ([path]) => valueAt(values, path) === valueAt(refused?.values, path),
+    ),
+  );
+
+const focusFirstOf = (nodes: (HTMLElement | null)[]): void => {
+  const node = nodes.find((candidate) => candidate !== null);
+  if (!node) return;
+  const isInput = node.matches('input, textarea, select');
+  (isInput ? node : (node.querySelector<HTMLElement>('input') ?? node)).focus();
+};
+
+const errorsByInput = (error: unknown, codes: Record<string, string>): Errors => {
   if (!(error instanceof ApiError)) return {};
   const field = codes[error.body?.code ?? ''];
   return field ? { [field]: error.message } : serverErrors(error);

@@ -3,7 +3,7 @@ import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { notify } from './notify.ts';
 
-/** Copies also where the page came over plain http, which browsers trust with less. */
+/** Browsers offer the clipboard on https only; over plain http the text is copied from an input. */
 const copyText = async (text: string): Promise<boolean> => {
   try {
     await navigator.clipboard.writeText(text);
@@ -19,20 +19,19 @@ const copyText = async (text: string): Promise<boolean> => {
   }
 };
 
-const SHOWN_MS = 2500;
+const CHECK_MARK_MS = 2500;
 
 interface Props extends ActionIconProps {
   text: string;
-  /** In the middle of a sentence: "the API key". */
+  /** As in a sentence: "the API key". */
   what: string;
 }
 
-/** Takes a text along, and says so. */
-export const CopyButton = ({ text, what, ...looks }: Props) => {
+export const CopyButton = ({ text, what, ...buttonProps }: Props) => {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    const timer = setTimeout(() => setCopied(false), CHECK_MARK_MS);
     return () => clearTimeout(timer);
   }, [copied]);
   const copy = async () => {
@@ -49,7 +48,7 @@ export const CopyButton = ({ text, what, ...looks }: Props) => {
         onClick={copy}
         aria-label={`Copy ${what}`}
         title={`Copy ${what}`}
-        {...looks}
+        {...buttonProps}
       >
         {copied ? (
           <Check size={16} aria-hidden color="var(--mantine-color-teal-light-color)" />

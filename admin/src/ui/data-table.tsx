@@ -4,23 +4,23 @@ import { type ReactNode, useId, useState } from 'react';
 import styles from './data-table.module.css';
 
 export interface Column<Row> {
-  head: string;
+  header: string;
   cell: (row: Row) => ReactNode;
   width?: string | number;
-  /** Short and never broken: a time, a figure, a state. */
-  firm?: boolean;
+  /** For short values: a time, a number, a status. */
+  noWrap?: boolean;
 }
 
 interface Props<Row> {
-  /** For those who cannot see what the table is about. */
+  /** For screen readers. */
   caption: string;
   /** The first one names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];
   rows: readonly Row[];
-  /** What a row is called in the names of its buttons. */
+  /** Names the row in the labels of its buttons. */
   nameOf: (row: Row) => string;
   actions?: (row: Row) => ReactNode;
-  /** What can be unfolded below a row; null where there is nothing more. */
+  /** Shown below a row when its button is clicked; null for a row without details. */
   details?: (row: Row) => ReactNode | null;
 }
 
@@ -28,22 +28,22 @@ interface Props<Row> {
 export const DataTable = <Row extends { id: string }>(props: Props<Row>) => {
   const { caption, columns, rows, actions, details } = props;
   return (
-    // Roles are told once more, since browsers forget them where a table is laid out as cards.
+    // Browsers drop the roles of a table that is laid out as cards, so they are set here.
     <Table className={styles['table']} verticalSpacing="sm" role="table">
       <caption>
         <VisuallyHidden>{caption}</VisuallyHidden>
       </caption>
       <Table.Thead role="rowgroup">
         <Table.Tr role="row">
-          {columns.map(({ head, width, firm }) => (
+          {columns.map(({ header, width, noWrap }) => (
             <Table.Th
-              key={head}
+              key={header}
               scope="col"
               role="columnheader"
               w={width}
-              style={firm ? { whiteSpace: 'nowrap' } : {}}
+              style={noWrap ? { whiteSpace: 'nowrap' } : {}}
             >
-              {head}
+              {header}
             </Table.Th>
           ))}
           {actions || details ? (
@@ -78,13 +78,13 @@ const DataRow = <Row extends { id: string }>({
         <Table.Th className={styles['cell']} scope="row" role="rowheader">
           {first.cell(row)}
         </Table.Th>
-        {others.map(({ head, cell, firm }) => (
+        {others.map(({ header, cell, noWrap }) => (
           <Table.Td
-            key={head}
+            key={header}
             className={styles['cell']}
             role="cell"
-            data-label={head}
-            style={firm ? { whiteSpace: 'nowrap' } : {}}
+            data-label={header}
+            style={noWrap ? { whiteSpace: 'nowrap' } : {}}
           >
             <div>{cell(row)}</div>
           </Table.Td>

@@ -8,11 +8,11 @@ interface Props {
   title: string;
   error: Error;
   onRetry?: () => void;
-  /** Another way on. */
+  /** More buttons. */
   children?: ReactNode;
 }
 
-/** Why something is not there or was not done, in the service's own words, and the way on. */
+/** An error in the service's words, with a button to try again or to sign in again. */
 export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
   const here = useLocation({ select: ({ href }) => href });
   const body = error instanceof ApiError ? error.body : null;

@@ -2,9 +2,8 @@ import { Button, Center, Stack, Text, Title } from '@mantine/core';
 import { PageError } from './page-error.tsx';
 import { useTabTitle } from './page-title.tsx';
 
-// What stands alone, without the frame of the app around it.
+// Pages that are shown without the shell around them.
 
-/** An address that leads nowhere. */
 export const NoSuchPage = () => {
   useTabTitle('No such page');
   return (
@@ -22,7 +21,7 @@ export const NoSuchPage = () => {
   );
 };
 
-/** What kept the app from beginning at all. */
+/** The app could not start: the session or the shell failed to load. */
 export const StartFailed = ({ error }: { error: unknown }) => {
   useTabTitle('Not available');
   return (

@@ -7,7 +7,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** Loaded when the first exact time is asked for: the library's tooltips are large. */
+/** Loads with the first tooltip, because the library's tooltips are large. */
 export const ExactTime = ({ id, target, children }: Props) => (
   <Tooltip opened target={target} label={<span id={id}>{children}</span>} />
 );

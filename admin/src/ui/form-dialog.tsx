@@ -3,11 +3,10 @@ import type { FormEvent, ReactNode } from 'react';
 
 interface Props {
   title: string;
-  /** What will be done, on the button that does it. */
+  /** The label of the submit button. */
   action: string;
   dangerous?: boolean;
-  /** Not yet to be sent. */
-  held?: boolean;
+  disabled?: boolean;
   busy: boolean;
   failure: Error | null;
   onSubmit: (event: FormEvent<HTMLFormElement>) => void;
@@ -15,12 +14,12 @@ interface Props {
   children: ReactNode;
 }
 
-/** A form in a dialog. A click beside it closes nothing, so what was typed is not lost by a slip of the hand. */
+/** A form in a dialog. A click outside does not close it, so nobody loses what they typed by accident. */
 export const FormDialog = ({
   title,
   action,
   dangerous = false,
-  held = false,
+  disabled = false,
   busy,
   failure,
   onSubmit,
@@ -48,7 +47,7 @@ export const FormDialog = ({
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" loading={busy} disabled={held} {...(dangerous ? { color: 'red.8' } : {})}>
+          <Button type="submit" loading={busy} disabled={disabled} {...(dangerous ? { color: 'red.8' } : {})}>
             {action}
           </Button>
         </Group>

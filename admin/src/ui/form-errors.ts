@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-// The contract's schemas, speaking to people: what is wrong with a form, by the path of its input.
+// Validation errors of the contract's schemas as sentences for people, by the path of their input.
 
 const MISSING = 'Please fill this in.';
 
@@ -9,7 +9,7 @@ const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${tex
 const isMissing = (input: unknown): boolean =>
   input === undefined || input === null || (typeof input === 'string' && input.trim() === '');
 
-const saysOf = (issue: z.core.$ZodIssue & { input?: unknown }): string => {
+const messageOf = (issue: z.core.$ZodIssue & { input?: unknown }): string => {
   if (issue.code === 'invalid_value') return 'Please choose one.';
   if (isMissing(issue.input)) return MISSING;
   switch (issue.code) {
@@ -29,18 +29,18 @@ const saysOf = (issue: z.core.$ZodIssue & { input?: unknown }): string => {
   }
 };
 
-/** What a schema finds wrong with a body, the first fault of each field, by path: `faultyItem.sku`, `items.0.price`. */
+/** The first error of each field, by path: `faultyItem.sku`, `items.0.price`. */
 export const formErrors = (schema: z.ZodType, body: unknown): Record<string, string> => {
   const result = schema.safeParse(body, { reportInput: true });
   const errors: Record<string, string> = {};
   for (const issue of result.error?.issues ?? []) {
     const path = issue.path.map(String).join('.');
-    errors[path] ??= saysOf(issue);
+    errors[path] ??= messageOf(issue);
   }
   return errors;
 };
 
-/** The service's own faults, which begin with the path of their field; beside an input that says nothing new. */
+/** The service's errors begin with the path of their field; beside the input that path would be noise. */
 export const serverErrors = ({ byField }: { byField: Record<string, string> }): Record<string, string> =>
   Object.fromEntries(
     Object.entries(byField).map(([field, message]) => [

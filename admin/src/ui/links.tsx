@@ -2,7 +2,7 @@ import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/cor
 import { createLink } from '@tanstack/react-router';
 import type { ComponentPropsWithRef } from 'react';
 
-// Mantine's looks with the router's checked addresses.
+// Links that look like Mantine's, and whose addresses the router's types check.
 
 type Native = Omit<ComponentPropsWithRef<'a'>, keyof AnchorProps | keyof ButtonProps | 'color'>;
 

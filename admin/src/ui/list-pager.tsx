@@ -1,18 +1,17 @@
 import { Group, Pagination, Text } from '@mantine/core';
 
 interface Props {
-  /** Of the list as the service gave it. */
   list: { page: number; totalPages: number; total: number };
-  /** What one is called, and several. */
-  things: readonly [one: string, many: string];
+  /** What the items are called. */
+  noun: readonly [one: string, many: string];
   onPage: (page: number) => void;
 }
 
-/** How much there is, and the way to the rest of it. */
-export const ListPager = ({ list: { page, totalPages, total }, things, onPage }: Props) => (
+/** How many items a list has, and its page numbers. */
+export const ListPager = ({ list: { page, totalPages, total }, noun, onPage }: Props) => (
   <Group justify="space-between" gap="sm">
     <Text size="sm" c="dimmed" aria-live="polite">
-      {total.toLocaleString()} {total === 1 ? things[0] : things[1]}
+      {total.toLocaleString()} {total === 1 ? noun[0] : noun[1]}
       {totalPages > 1 ? `, page ${page} of ${totalPages}` : ''}
     </Text>
     {totalPages > 1 ? (

@@ -1,14 +1,14 @@
-interface Told {
+interface Notification {
   message: string;
   title?: string;
   color?: string;
 }
 
-/** Something said in passing. Where it is said is loaded after the page: nothing is to be said before. */
-export const notify = async (told: Told): Promise<void> => {
-  const corner = await import('./notifications.tsx').catch(() => null);
-  corner?.show({ color: 'teal', closeButtonProps: { 'aria-label': 'Close' }, ...told });
+/** Shows a notification. The library behind it loads after the page, since nothing needs it before. */
+export const notify = async (notification: Notification): Promise<void> => {
+  // Where it cannot be loaded there is no way to show anything; the page itself works without.
+  const area = await import('./notification-area.tsx').catch(() => null);
+  area?.show({ color: 'teal', closeButtonProps: { 'aria-label': 'Close' }, ...notification });
 };
 
-/** That something was done. */
 export const notifyDone = (message: string): void => void notify({ message });

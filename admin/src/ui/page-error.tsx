@@ -5,9 +5,9 @@ import { ApiError } from '../api.ts';
 import { Loading } from './loading.tsx';
 import { isMissingChunk, reloadOnce } from './missing-chunks.ts';
 
-const PART_MISSING = 'A part of this page could not be loaded. Check the connection and try again.';
+const CHUNK_MISSING = 'A part of this page could not be loaded. Check the connection and try again.';
 
-/** What went wrong, in the service's own words, and a way on. */
+/** Shown in place of a page that failed: the service's message, and a button to try again. */
 export const PageError = ({ error }: { error: unknown }) => {
   const router = useRouter();
   const isMissing = isMissingChunk(error);
@@ -19,7 +19,7 @@ export const PageError = ({ error }: { error: unknown }) => {
     <Container size="xs" py="xl">
       <Alert color="red" title="This did not work" role="alert">
         <Stack gap="sm" align="flex-start">
-          {isMissing ? PART_MISSING : message}
+          {isMissing ? CHUNK_MISSING : message}
           {requestId ? <small>Request {requestId}</small> : null}
           <Button
             variant="light"

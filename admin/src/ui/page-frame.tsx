@@ -5,25 +5,26 @@ import { PageTitle } from './page-title.tsx';
 interface Props {
   title: string;
   /** One or two sentences: what this page is for. */
-  lead?: ReactNode;
-  /** Above the title: the way back. */
-  above?: ReactNode;
+  intro?: ReactNode;
+  /** Shown above the title. */
+  backLink?: ReactNode;
+  /** Buttons beside the title. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** The frame of a page: its heading, what it is for, what can be done. */
-export const PageFrame = ({ title, lead, above, actions, children }: Props) => (
+/** A page with a title, an introduction and buttons. */
+export const PageFrame = ({ title, intro, backLink, actions, children }: Props) => (
   <Stack maw={1100} gap="lg" pb="xl">
     <Stack gap="xs">
-      {above}
+      {backLink}
       <Group justify="space-between" align="flex-start" gap="sm">
         <PageTitle>{title}</PageTitle>
         {actions ? <Group gap="xs">{actions}</Group> : null}
       </Group>
-      {lead ? (
+      {intro ? (
         <Text c="dimmed" maw="70ch">
-          {lead}
+          {intro}
         </Text>
       ) : null}
     </Stack>

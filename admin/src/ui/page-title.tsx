@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 
 const APP = 'Handback';
 
-/** What the browser's tab says; the next page begins with the app's own name again. */
+/** Sets the title of the browser tab. */
 export const useTabTitle = (title: string): void =>
   useEffect(() => {
     document.title = `${title} · ${APP}`;
@@ -12,7 +12,7 @@ export const useTabTitle = (title: string): void =>
     };
   }, [title]);
 
-/** The one heading of a page; the tab says the same. */
+/** The heading of a page, and the title of its tab. */
 export const PageTitle = ({ children, ...rest }: { children: string } & Omit<TitleProps, 'children'>) => {
   useTabTitle(children);
   return (

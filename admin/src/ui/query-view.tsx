@@ -8,10 +8,10 @@ interface Props<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** What was asked for; until it is there the shape of it, and instead of it why it is not. What is there stays. */
+/** Shows a query's data: a skeleton while it loads, an error above the data where a later read failed. */
 export const QueryView = <Data,>({ query, children }: Props<Data>) => {
   const { data, error } = query;
-  if (data === undefined && !error) return <Awaited />;
+  if (data === undefined && !error) return <LoadingRows />;
   return (
     <Stack gap="md">
       {error ? (
@@ -26,7 +26,7 @@ export const QueryView = <Data,>({ query, children }: Props<Data>) => {
   );
 };
 
-const Awaited = () => (
+const LoadingRows = () => (
   <Stack gap="sm" role="status">
     <VisuallyHidden>Loading</VisuallyHidden>
     {[1, 2, 3, 4].map((row) => (

@@ -1,8 +1,8 @@
 import { Suspense, useId, useRef, useState } from 'react';
-import { lazyOptional } from './missing-chunks.ts';
+import { lazyOptional } from './lazy-optional.ts';
 import { TwoLines } from './two-lines.tsx';
 
-const ExactTime = lazyOptional(() => import('./exact-time.tsx').then((part) => part.ExactTime));
+const ExactTime = lazyOptional(() => import('./exact-time.tsx').then((module) => module.ExactTime));
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
@@ -18,7 +18,7 @@ const formatRelative = (at: string, nowMs = Date.now()): string => {
   return Math.abs(ms) < 60_000 ? 'just now' : relative.format(Math.round(ms / size), unit);
 };
 
-/** A time as people say it, in the reader's zone; exactly under the pointer, a finger or the keyboard's focus. */
+/** How long ago something was. Hover, touch or keyboard focus shows the exact time, in the reader's time zone. */
 export const RelativeTime = ({ at }: { at: string }) => {
   const [open, setOpen] = useState(false);
   const time = useRef<HTMLTimeElement>(null);
@@ -28,7 +28,7 @@ export const RelativeTime = ({ at }: { at: string }) => {
       <time
         ref={time}
         dateTime={at}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the only way for the keyboard to the exact time
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard reaches the exact time in no other way
         tabIndex={0}
         aria-describedby={open ? id : undefined}
         onPointerEnter={() => setOpen(true)}
@@ -64,7 +64,7 @@ const formatDate = (at: string): string => {
   return (date.getFullYear() === new Date().getFullYear() ? sameYear : otherYear).format(date);
 };
 
-/** The same for a table of many, where there is room for both and a stop of the keyboard at each would be a nuisance. */
+/** For tables: shows the date below, and takes no keyboard focus, which would mean a tab stop in every row. */
 export const RelativeTimeAndDate = ({ at }: { at: string }) => (
   <time dateTime={at} title={exact.format(new Date(at))}>
     <TwoLines first={formatRelative(at)} second={formatDate(at)} />

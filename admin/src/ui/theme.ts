@@ -1,15 +1,15 @@
 import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
-/** Shades on which white text, and which as text on white, have the contrast that WCAG AA asks for. */
+/** The shade has enough contrast for WCAG AA, both as text on white and below white text. */
 export const theme = createTheme({
   primaryColor: 'blue',
   primaryShade: 8,
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
-  // Named, not imported: most of them are not needed to begin with.
+  // By name, not imported: the first page needs few of these components.
   components: {
-    // A dialog's heading is none of the page's: a second banner would mislead those who jump between landmarks.
+    // Without this role a screen reader would list each dialog's header as a second banner of the page.
     Modal: {
       defaultProps: { attributes: { header: { role: 'presentation' } } },
       styles: { title: { fontWeight: 600 } },
@@ -19,7 +19,7 @@ export const theme = createTheme({
   },
 });
 
-/** The library's quiet colours are too quiet for small text. */
+/** Some of the library's colours have too little contrast for small text. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** The name of something and, quieter, what tells it from others. */
+/** Two lines of a table cell, the second in a lighter colour; each is cut where it does not fit. */
 export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNode }) => (
   <div>
     <Text size="sm" lineClamp={1}>

@@ -73,13 +73,13 @@ const Items = ({ items }: Pick<TradeReturn, 'items'>) => (
     <thead>
       <tr>
         <th scope="col">Product</th>
-        <th scope="col" className={cells('figure')}>
+        <th scope="col" className={cells('number')}>
           Quantity
         </th>
-        <th scope="col" className={cells('figure')}>
+        <th scope="col" className={cells('number')}>
           Price
         </th>
-        <th scope="col" className={cells('figure', 'roomy')}>
+        <th scope="col" className={cells('number', 'wide-only')}>
           Worth
         </th>
       </tr>
@@ -100,21 +100,21 @@ const Items = ({ items }: Pick<TradeReturn, 'items'>) => (
                 .join(' · ')}
             />
           </td>
-          <td className={cells('figure')}>{formatNumber(item.quantity)}</td>
-          <td className={cells('figure')}>{formatAmount(item.price)}</td>
-          <td className={cells('figure', 'roomy')}>{formatAmount(totalOf([item]))}</td>
+          <td className={cells('number')}>{formatNumber(item.quantity)}</td>
+          <td className={cells('number')}>{formatAmount(item.price)}</td>
+          <td className={cells('number', 'wide-only')}>{formatAmount(totalOf([item]))}</td>
         </tr>
       ))}
     </tbody>
     <tfoot>
       <tr>
         <th scope="row">Together</th>
-        <td className={cells('figure')}>
+        <td className={cells('number')}>
           {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
         </td>
-        <td className={cells('figure', 'tight', 'sum')}>{formatAmount(totalOf(items))}</td>
-        <td className={cells('roomy')} />
-        <td className={cells('figure', 'roomy', 'sum')}>{formatAmount(totalOf(items))}</td>
+        <td className={cells('number', 'narrow-only', 'total')}>{formatAmount(totalOf(items))}</td>
+        <td className={cells('wide-only')} />
+        <td className={cells('number', 'wide-only', 'total')}>{formatAmount(totalOf(items))}</td>
       </tr>
     </tfoot>
   </table>

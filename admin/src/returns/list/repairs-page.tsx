@@ -14,12 +14,12 @@ const route = getRouteApi('/inside/offline-repairs');
 
 const COLUMNS: ReturnColumn<OfflineRepair>[] = [
   {
-    head: 'Customer',
+    header: 'Customer',
     plain: true,
     cell: ({ customerName, customerEmail }) => <TwoLines first={customerName} second={customerEmail} />,
   },
   {
-    head: 'Item',
+    header: 'Item',
     plain: true,
     cell: ({ faultyItem: { productName, sku, quantity }, isDangerous }) => (
       <TwoLines
@@ -38,8 +38,8 @@ const COLUMNS: ReturnColumn<OfflineRepair>[] = [
       />
     ),
   },
-  { head: 'Order', cell: ({ orderNumber }) => <Text size="sm">{orderNumber}</Text> },
-  { head: 'Store', wide: true, cell: ({ storeId }) => <Text size="sm">{storeId}</Text> },
+  { header: 'Order', cell: ({ orderNumber }) => <Text size="sm">{orderNumber}</Text> },
+  { header: 'Store', wide: true, cell: ({ storeId }) => <Text size="sm">{storeId}</Text> },
 ];
 
 const CSV: CsvColumn<OfflineRepair>[] = [

@@ -109,7 +109,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       {list.data ? (
         <ListPager
           list={list.data}
-          things={[kind.one, kind.many]}
+          noun={[kind.one, kind.many]}
           onPage={(page) => {
             onSearch({ ...search, page });
             window.scrollTo({ top: 0 });
@@ -158,7 +158,7 @@ const Nothing = ({ kind, search, total, onSearch }: NothingProps) => {
   if (total > 0)
     return (
       <Paper withBorder>
-        <PastEnd there={countOf(total, kind)} onFirst={() => onSearch({ ...search, page: undefined })} />
+        <PastEnd count={countOf(total, kind)} onFirst={() => onSearch({ ...search, page: undefined })} />
       </Paper>
     );
   return (

@@ -12,7 +12,7 @@ import styles from './returns-table.module.css';
 
 /** A column between the status and the time, which every list has. */
 export interface ReturnColumn<Item> {
-  head: string;
+  header: string;
   cell(item: Item): ReactNode;
   /** Shown on wide screens only. */
   wide?: boolean;
@@ -51,9 +51,9 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item> & Ordere
             </th>
             <SortHead sort="number" label="Number" {...sortable} />
             <SortHead sort="status" label="Status" {...sortable} />
-            {columns.map(({ head, wide }) => (
-              <th key={head} scope="col" className={wide ? styles['wide'] : undefined}>
-                {head}
+            {columns.map(({ header, wide }) => (
+              <th key={header} scope="col" className={wide ? styles['wide'] : undefined}>
+                {header}
               </th>
             ))}
             <th scope="col">Created</th>
@@ -72,8 +72,8 @@ export const ReturnsTable = <Item extends AnyReturn>(props: Props<Item> & Ordere
               <td>
                 <StatusBadge status={item.status} />
               </td>
-              {columns.map(({ head, cell, wide }) => (
-                <td key={head} className={wide ? styles['wide'] : undefined}>
+              {columns.map(({ header, cell, wide }) => (
+                <td key={header} className={wide ? styles['wide'] : undefined}>
                   {cell(item)}
                 </td>
               ))}
@@ -136,13 +136,13 @@ export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item> & { abov
               <ReturnLink kind={kind} item={item} />
               <StatusBadge status={item.status} ml="auto" />
             </Group>
-            {columns.map(({ head, cell, plain }) =>
+            {columns.map(({ header, cell, plain }) =>
               plain ? (
-                <div key={head}>{cell(item)}</div>
+                <div key={header}>{cell(item)}</div>
               ) : (
-                <Group key={head} gap={6} align="baseline">
+                <Group key={header} gap={6} align="baseline">
                   <Text size="sm" c="dimmed">
-                    {head}
+                    {header}
                   </Text>
                   {cell(item)}
                 </Group>

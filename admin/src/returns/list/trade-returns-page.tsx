@@ -17,20 +17,20 @@ const itemsText = ({ items: [first, ...others] }: TradeReturn): string =>
 
 const COLUMNS: ReturnColumn<TradeReturn>[] = [
   {
-    head: 'Company',
+    header: 'Company',
     plain: true,
     cell: ({ companyName, customerName }) => <TwoLines first={companyName} second={customerName} />,
   },
   {
-    head: 'Items',
+    header: 'Items',
     plain: true,
     cell: (item) => (
       <TwoLines first={itemsText(item)} second={`worth ${formatAmount(totalOf(item.items))}`} />
     ),
   },
-  { head: 'Order', cell: ({ tradeOrderNumber }) => <Text size="sm">{tradeOrderNumber}</Text> },
+  { header: 'Order', cell: ({ tradeOrderNumber }) => <Text size="sm">{tradeOrderNumber}</Text> },
   {
-    head: 'Reason',
+    header: 'Reason',
     wide: true,
     cell: ({ reason }) => (
       <Text size="sm" lineClamp={2}>

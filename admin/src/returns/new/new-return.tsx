@@ -35,7 +35,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
   const [draft] = useState(() => draftOf<Values>(kind.path.slice(1), user.id));
   const [found] = useState(() => draft.read());
   const [isFromBefore, setFromBefore] = useState(found !== null);
-  const { form, submit, busy, failure, forgetFailure } = useApiForm({
+  const { form, submit, busy, failure, clearFailure } = useApiForm({
     schema,
     initialValues: { ...empty, ...found },
     bodyOf,
@@ -60,7 +60,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
     form.clearErrors();
     draft.clear();
     setFromBefore(false);
-    forgetFailure();
+    clearFailure();
   };
   const wrong = Object.keys(form.errors).length;
   return (

@@ -1,7 +1,7 @@
 import '@mantine/notifications/styles.css';
 import { Notifications, notifications } from '@mantine/notifications';
 
-/** The corner of the screen where things are said in passing. */
+/** The corner of the screen in which notifications appear. */
 export const NotificationArea = () => <Notifications position="top-right" />;
 
 export const { show } = notifications;
