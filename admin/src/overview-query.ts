@@ -2,6 +2,9 @@ import { queryOptions } from '@tanstack/react-query';
 import type { Overview } from '../../contract/admin.ts';
 import { api } from './api.ts';
 
+/** From this share of the month's limit on, people are warned. */
+export const WARN_AT_PERCENT = 80;
+
 export const overviewQuery = queryOptions({
   queryKey: ['overview'],
   queryFn: () => api.get<Overview>('/overview'),

@@ -97,7 +97,7 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./session/account-page.tsx'), 'AccountPage'),
 });
 
-/** For Admins only; the API holds that too, this spares people a refusal. */
+/** For Admins only. The API checks that too; this spares people an error page. */
 const settings = createRoute({
   getParentRoute: () => inside,
   path: '/settings',

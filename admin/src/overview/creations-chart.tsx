@@ -5,7 +5,7 @@ import type { Overview } from '../../../contract/admin.ts';
 
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** Loaded on its own: the chart library is larger than the rest of the app. */
+/** A chunk of its own, because the chart library is larger than the rest of the app. */
 export const CreationsChart = ({ days }: { days: Overview['createdPerDay'] }) => (
   <BarChart
     h={220}

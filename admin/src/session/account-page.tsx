@@ -33,7 +33,7 @@ export const AccountPage = () => {
         <Title order={3} size="h4" mb="md" id="change-password">
           Change your password
         </Title>
-        {/* A fresh form after each change: nothing of the last one stays. */}
+        {/* A new form after each change, so that no password stays in it. */}
         <PasswordForm key={changes} email={user.email} onDone={() => setChanges(changes + 1)} />
       </Card>
     </PageFrame>

@@ -6,13 +6,13 @@ import { PASSWORD_LENGTH } from '../../../contract/admin-people.ts';
 const ALPHABET = 'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const LENGTH = 16;
 
-const suggested = (): string => {
-  // The largest multiple of the alphabet's size below 256: what lies above would favour its first letters.
-  const fair = 256 - (256 % ALPHABET.length);
+const randomPassword = (): string => {
+  // The largest multiple of the alphabet's size up to 256. Higher bytes would make its first letters more likely.
+  const limit = 256 - (256 % ALPHABET.length);
   let password = '';
   while (password.length < LENGTH)
     for (const byte of crypto.getRandomValues(new Uint8Array(LENGTH)))
-      if (byte < fair && password.length < LENGTH) password += ALPHABET[byte % ALPHABET.length];
+      if (byte < limit && password.length < LENGTH) password += ALPHABET[byte % ALPHABET.length];
   return password;
 };
 
@@ -20,7 +20,7 @@ interface Props extends PasswordInputProps {
   onSuggest: (password: string) => void;
 }
 
-/** A password to be chosen, or to be let chosen. */
+/** A new password, typed or suggested. */
 export const NewPasswordInput = ({ onSuggest, ...input }: Props) => {
   const [visible, { toggle, open }] = useDisclosure();
   return (
@@ -40,7 +40,7 @@ export const NewPasswordInput = ({ onSuggest, ...input }: Props) => {
         size="sm"
         mt={6}
         onClick={() => {
-          onSuggest(suggested());
+          onSuggest(randomPassword());
           open();
         }}
       >

@@ -6,22 +6,22 @@ import { clearDrafts } from '../ui/draft.ts';
 
 export type Session = z.infer<typeof SignedIn>;
 
-/** Scripts cannot see the cookie; this note spares a visitor who never signed in a question that can only be refused. */
-const BEEN_HERE = 'handback.signed-in';
+/** Scripts cannot see the cookie. Without this note there is no session, and no need to ask the service for one. */
+const SIGNED_IN_NOTE = 'handback.signed-in';
 export const rememberSignIn = (signedIn: boolean): void =>
-  signedIn ? localStorage.setItem(BEEN_HERE, 'yes') : localStorage.removeItem(BEEN_HERE);
+  signedIn ? localStorage.setItem(SIGNED_IN_NOTE, 'yes') : localStorage.removeItem(SIGNED_IN_NOTE);
 
-/** On a computer that others use: nothing of whoever signed in here is left behind. */
+/** Others may use this computer, so nothing of the person stays behind. */
 export const forgetSession = (): void => {
   rememberSignIn(false);
   clearDrafts();
 };
 
-/** Who is signed in; null for nobody. */
+/** Who is signed in; null if nobody is. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async (): Promise<Session | null> => {
-    if (!localStorage.getItem(BEEN_HERE)) return null;
+    if (!localStorage.getItem(SIGNED_IN_NOTE)) return null;
     try {
       return await api.get<Session>('/session');
     } catch (error) {
@@ -33,7 +33,7 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** For pages behind the sign-in, where there always is somebody. */
+/** For pages behind the sign-in, where there always is a session. */
 export const useSession = (): Session => {
   const { data } = useSuspenseQuery(sessionQuery);
   if (!data) throw new Error('signed out');

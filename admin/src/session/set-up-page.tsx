@@ -10,7 +10,7 @@ import { rememberSignIn, type Session, sessionQuery } from './session.ts';
 
 const route = getRouteApi('/set-up');
 
-/** The first page of a new installation: the first shop and the person who runs it. */
+/** The first page of a new installation: creates the first shop and its Admin. */
 export const SetUpPage = () => {
   useTabTitle('Set up');
   const { token = '' } = route.useSearch();

@@ -19,7 +19,7 @@ export const SignInPage = () => {
     onSuccess: (session) => {
       rememberSignIn(true);
       queryClient.setQueryData(sessionQuery.queryKey, session);
-      // Only an address of this app: a link from elsewhere must not lead away after the sign-in.
+      // Only an address of this app: a forged link must not lead elsewhere after the sign-in.
       router.history.push(to?.startsWith('/') && !to.startsWith('//') ? `/admin${to}` : '/admin/');
     },
   });

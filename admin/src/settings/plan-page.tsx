@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
-import { overviewQuery } from '../overview-query.ts';
+import { overviewQuery, WARN_AT_PERCENT } from '../overview-query.ts';
 import { useSession } from '../session/session.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
@@ -68,9 +68,6 @@ const inUtc = (options: Intl.DateTimeFormatOptions) =>
 const monthName = inUtc({ month: 'long', year: 'numeric' });
 const dayName = inUtc({ day: 'numeric', month: 'long' });
 
-/** Where people should look up. */
-const NEARLY = 80;
-
 const Usage = ({ month }: { month: Month }) => {
   const start = new Date(`${month.month}-01T00:00:00Z`);
   const next = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1));
@@ -83,7 +80,7 @@ const Usage = ({ month }: { month: Month }) => {
         <Title order={3} size="h4" id="usage">
           {monthName.format(start)}
         </Title>
-        <Group justify="space-between" align="baseline" className="figures">
+        <Group justify="space-between" align="baseline" className="tabular-numbers">
           <Text size="xl" fw={600}>
             {number.format(used)} {used === 1 ? 'return' : 'returns'}
           </Text>
@@ -93,7 +90,7 @@ const Usage = ({ month }: { month: Month }) => {
           <Progress.Root size="lg">
             <Progress.Section
               value={percent}
-              color={percent >= 100 ? 'red' : percent >= NEARLY ? 'yellow' : 'blue'}
+              color={percent >= 100 ? 'red' : percent >= WARN_AT_PERCENT ? 'yellow' : 'blue'}
               aria-label={`${number.format(used)} of ${number.format(limit ?? 0)} returns used`}
             />
           </Progress.Root>
@@ -106,7 +103,7 @@ const Usage = ({ month }: { month: Month }) => {
         <Title order={4} size="sm" mt="sm">
           How it is billed
         </Title>
-        <Text size="sm">{billedHow(month)}</Text>
+        <Text size="sm">{billingText(month)}</Text>
         <Text size="sm" c="dimmed">
           Repairs and trade returns count alike, whether a program or a person makes them.
         </Text>
@@ -115,7 +112,7 @@ const Usage = ({ month }: { month: Month }) => {
   );
 };
 
-const billedHow = ({ billing, limit }: Month): string => {
+const billingText = ({ billing, limit }: Month): string => {
   if (billing === 'ALLOWANCE')
     return limit === null
       ? 'By plan: new returns are included without a limit.'

@@ -41,13 +41,12 @@ interface Target {
 }
 
 interface Props {
-  /** Where one is. */
+  /** Of the current page. */
   path: string;
-  onLeave(): void;
+  onNavigate(): void;
 }
 
-/** Where one can go, and the way out. */
-export const Navigation = ({ path, onLeave }: Props) => {
+export const Navigation = ({ path, onNavigate }: Props) => {
   const { user } = useSession();
   const links = (targets: readonly Target[]) =>
     targets.map(({ to, label, icon: Icon }) => (
@@ -55,8 +54,8 @@ export const Navigation = ({ path, onLeave }: Props) => {
         key={to}
         to={to}
         className={styles['link'] ?? ''}
-        data-here={(to === '/' ? path === '/' : path.startsWith(to)) || undefined}
-        onClick={onLeave}
+        data-current={(to === '/' ? path === '/' : path.startsWith(to)) || undefined}
+        onClick={onNavigate}
       >
         <Icon size={18} aria-hidden />
         {label}
@@ -81,7 +80,7 @@ export const Navigation = ({ path, onLeave }: Props) => {
 const SignOut = () => {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const leave = useMutation({
+  const signOut = useMutation({
     mutationFn: () => api.delete('/session'),
     onSuccess: async () => {
       forgetSession();
@@ -93,8 +92,8 @@ const SignOut = () => {
   return (
     <UnstyledButton
       className={styles['link'] ?? ''}
-      onClick={() => leave.mutate()}
-      disabled={leave.isPending}
+      onClick={() => signOut.mutate()}
+      disabled={signOut.isPending}
     >
       <LogOut size={18} aria-hidden />
       Sign out

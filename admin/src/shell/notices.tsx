@@ -2,17 +2,15 @@ import { Alert, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
-import { overviewQuery } from '../overview-query.ts';
+import { overviewQuery, WARN_AT_PERCENT } from '../overview-query.ts';
 import { type Session, useSession } from '../session/session.ts';
-
-const NEARLY = 0.8;
 
 interface Notice {
   colour: string;
   text: string;
 }
 
-/** What a shop should know before it hurts. */
+/** Warnings about the shop's plan, subscription and usage. */
 const noticesFor = ({ shop }: Session, month: Overview['month'] | undefined): Notice[] => {
   const notices: Notice[] = [];
   if (shop.subscription === 'inactive')
@@ -30,7 +28,7 @@ const noticesFor = ({ shop }: Session, month: Overview['month'] | undefined): No
       colour: 'red',
       text: `All ${month.limit} returns of this month are used: no more can be made until next month.`,
     });
-  else if (month && month.limit !== null && month.used >= month.limit * NEARLY)
+  else if (month && month.limit !== null && month.used >= (month.limit * WARN_AT_PERCENT) / 100)
     notices.push({
       colour: 'yellow',
       text: `${month.used} of this month's ${month.limit} returns are used.`,

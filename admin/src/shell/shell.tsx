@@ -22,7 +22,7 @@ const NotificationArea = lazyOptional(async () => {
   return (await import('../ui/notification-area.tsx')).NotificationArea;
 });
 
-/** What is around every page: whose shop it is, who is signed in, where one can go. */
+/** The header and the navigation around every page. */
 export const Shell = () => {
   const [opened, { toggle, close }] = useDisclosure();
   const { shop } = useSession();
@@ -53,7 +53,7 @@ export const Shell = () => {
         className={`${styles['nav']} not-printed`}
         data-opened={opened || undefined}
       >
-        <Navigation path={path} onLeave={close} />
+        <Navigation path={path} onNavigate={close} />
       </nav>
       <main className={styles['main']}>
         <Notices />

@@ -139,7 +139,7 @@ const TradeSlip = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
         <tr>
           <th>Sku</th>
           <th>Product</th>
-          <th className="slip-figure">Quantity</th>
+          <th className="slip-quantity">Quantity</th>
         </tr>
       </thead>
       <tbody>
@@ -148,7 +148,7 @@ const TradeSlip = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
           <tr key={index}>
             <td>{item.sku}</td>
             <td>{[item.productName, item.variantTitle].filter(Boolean).join(', ')}</td>
-            <td className="slip-figure">{formatNumber(item.quantity)}</td>
+            <td className="slip-quantity">{formatNumber(item.quantity)}</td>
           </tr>
         ))}
       </tbody>

@@ -79,7 +79,7 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
           value={progress.total === 0 ? 0 : (100 * progress.done) / progress.total}
           aria-label="Export"
         />
-        <Text size="sm" className="figures" role="status">
+        <Text size="sm" className="tabular-numbers" role="status">
           {progress.done.toLocaleString()} of {progress.total.toLocaleString()}
         </Text>
         <Button

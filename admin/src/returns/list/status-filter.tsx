@@ -32,7 +32,7 @@ export const StatusFilter = ({ kind, statuses, status, isCounted, onStatus }: Pr
     >
       {label}
       {isCounted && count !== undefined ? (
-        <Text span size="xs" ml={6} className="figures" inherit>
+        <Text span size="xs" ml={6} className="tabular-numbers" inherit>
           {count.toLocaleString()}
         </Text>
       ) : null}

@@ -72,7 +72,7 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
         <Stack>
           <Progress value={(100 * done) / items.length} aria-label={move.label} />
           <Group justify="space-between">
-            <Text size="sm" className="figures" role="status">
+            <Text size="sm" className="tabular-numbers" role="status">
               {done} of {items.length}
             </Text>
             <Button variant="default" size="xs" onClick={() => stop.current.abort()}>

@@ -34,7 +34,7 @@ export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSel
       aria-label="Selected rows"
     >
       <Group gap="xs">
-        <Text size="sm" fw={600} className="figures" role="status" mr="xs">
+        <Text size="sm" fw={600} className="tabular-numbers" role="status" mr="xs">
           {countOf(selected.length, kind)} selected
         </Text>
         {moves.map((each) => {

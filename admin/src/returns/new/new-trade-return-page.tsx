@@ -154,7 +154,7 @@ const Items = ({ form }: { form: UseFormReturnType<Values> }) => {
         >
           Add an item
         </Button>
-        <Text size="sm" className="figures">
+        <Text size="sm" className="tabular-numbers">
           Worth {formatAmount(totalOf(typed) || 0)}
         </Text>
       </Group>
