@@ -4,7 +4,7 @@ import { TextLink } from '../ui/links.tsx';
 import type { Kind } from './kinds.ts';
 import { lastSearch } from './last-search.ts';
 
-/** The way back to the list, as it was last looked at. */
+/** A link to the list, with its last page and filters. */
 export const BackToList = ({ kind }: { kind: Kind }) => (
   <TextLink to={kind.path} search={lastSearch(kind)} size="sm" w="fit-content">
     <Group component="span" gap={4}>

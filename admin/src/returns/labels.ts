@@ -6,7 +6,7 @@ import type {
   TradeReturnStatus,
 } from '../../../contract/lifecycle.ts';
 
-// What the contract's words are called on the screen.
+// What the screen calls statuses, dispositions and moves.
 
 const STATUS_LABELS: Record<OfflineRepairStatus | TradeReturnStatus, { label: string; color: string }> = {
   COUNTER_SWAPPED: { label: 'Counter swapped', color: 'grape' },
@@ -22,15 +22,18 @@ const STATUS_LABELS: Record<OfflineRepairStatus | TradeReturnStatus, { label: st
   TRADE_RESOLVED: { label: 'Resolved', color: 'teal' },
 };
 
-/** A status of a newer service than this page is shown as it came. */
+/** A newer service may have statuses that this page does not know; they are shown as they are. */
 export const describeStatus = (status: string): { label: string; color: string } =>
   STATUS_LABELS[status as keyof typeof STATUS_LABELS] ?? { label: status, color: 'gray' };
 
-export const DISPOSITION_LABELS: Record<(typeof DISPOSITIONS)[number], { label: string; says: string }> = {
-  RESTOCK_MASTER: { label: 'Restock at master', says: 'Back into stock at the master location' },
-  RESTOCK_CHILD: { label: 'Restock at child', says: 'Back into stock at a child location' },
-  WRITE_OFF: { label: 'Write off', says: 'Leaves the stock for good' },
-  RETURN_TO_SUPPLIER: { label: 'Return to supplier', says: 'Goes back to where it was bought' },
+export const DISPOSITION_LABELS: Record<
+  (typeof DISPOSITIONS)[number],
+  { label: string; description: string }
+> = {
+  RESTOCK_MASTER: { label: 'Restock at master', description: 'Back into stock at the master location' },
+  RESTOCK_CHILD: { label: 'Restock at child', description: 'Back into stock at a child location' },
+  WRITE_OFF: { label: 'Write off', description: 'Leaves the stock for good' },
+  RETURN_TO_SUPPLIER: { label: 'Return to supplier', description: 'Goes back to where it was bought' },
 };
 export const dispositionLabel = (disposition: string): string =>
   DISPOSITION_LABELS[disposition as keyof typeof DISPOSITION_LABELS]?.label ?? disposition;

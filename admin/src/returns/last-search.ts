@@ -1,7 +1,7 @@
 import type { ListSearch } from '../list-search.ts';
 import type { Kind } from './kinds.ts';
 
-/** How each list was last looked at, so that the way back from a return leads to the same page of it. */
+/** The last search of each list, so that the link back from a return leads to the same page. */
 const last = new Map<Kind['path'], ListSearch>();
 
 export const rememberSearch = ({ path }: Kind, search: ListSearch): void => {

@@ -3,7 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { AddNote as NoteBody } from '../../../../contract/admin.ts';
 import { api } from '../../api.ts';
 import { useApiForm } from '../../ui/api-form.ts';
-import { detailQuery, type Kind, timelineQuery } from '../kinds.ts';
+import type { Kind } from '../kinds.ts';
+import { detailQuery, timelineQuery } from '../queries.ts';
 
 /** A remark for the colleagues; nobody outside is told. */
 export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {

@@ -64,7 +64,7 @@ const RepairFacts = ({ repair }: { repair: OfflineRepair }) => {
             offlineDisposition && (
               <>
                 {DISPOSITION_LABELS[offlineDisposition].label}
-                <SecondLine>{DISPOSITION_LABELS[offlineDisposition].says}</SecondLine>
+                <SecondLine>{DISPOSITION_LABELS[offlineDisposition].description}</SecondLine>
               </>
             ),
           ],

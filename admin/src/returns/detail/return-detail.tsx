@@ -8,9 +8,10 @@ import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import { RelativeTime } from '../../ui/relative-time.tsx';
 import { BackToList } from '../back-link.tsx';
-import { type AnyReturn, detailQuery, type Kind, timelineQuery } from '../kinds.ts';
+import type { AnyReturn, Kind } from '../kinds.ts';
 import type { StaffMove } from '../moves/moves.ts';
 import { ReturnMoves } from '../moves/return-moves.tsx';
+import { detailQuery, timelineQuery } from '../queries.ts';
 import { StatusBadge } from '../status-badge.tsx';
 import { ReturnTimeline } from './timeline.tsx';
 

@@ -4,7 +4,8 @@ import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { ListSearch } from '../../list-search.ts';
 import { notify } from '../../ui/notify.ts';
-import { type AnyReturn, countOf, fetchPage, filtersOf, type Kind } from '../kinds.ts';
+import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import { fetchPage, filtersOf } from '../queries.ts';
 import { type CsvColumn, csvText } from './csv.ts';
 import { inOrder, orderOf } from './list-order.ts';
 

@@ -1,60 +1,35 @@
-import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { ApiError, api } from '../../api.ts';
-import { TextLink } from '../../ui/links.tsx';
-import { type AnyReturn, countOf, type Kind, refetchLists } from '../kinds.ts';
+import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import { refetchReturns } from '../queries.ts';
+import { BulkReport } from './bulk-report.tsx';
 import { MoveForm } from './move-form.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
 import { type Outcome, runForEach } from './run-for-each.ts';
 
-/** Few enough that others at the same service notice nothing. */
-const AT_ONCE = 4;
+/** Low, so that other users of the service notice nothing. */
+const CONCURRENCY = 4;
 const SHOWN_NUMBERS = 12;
 
 interface Props<Item> {
   kind: Kind;
   move: StaffMove<Item>;
   selected: readonly Item[];
-  /** With what is still to be done, where anything was tried. */
-  onClose(left?: readonly Item[]): void;
+  /** After a run: with the items that were not moved. */
+  onClose(notMoved?: readonly Item[]): void;
 }
 
-/** The same move of many: what it asks for, how far it is, what came of it. */
+/** Makes one move for many returns: asks for its fields, shows the progress, then a report. */
 export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClose }: Props<Item>) => {
-  const queryClient = useQueryClient();
-  // As it was when the dialog opened: the list behind it is read again while the work goes on.
+  // Fixed when the dialog opens: the list behind it refreshes while the work runs.
   const [items] = useState(() => selected.filter((item) => move.isOpen(item)));
-  const [done, setDone] = useState(0);
-  const stop = useRef(new AbortController());
-  const run = useMutation({
-    mutationFn: async (body: MoveBody) => {
-      stop.current = new AbortController();
-      const outcomes = await runForEach(
-        items,
-        (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body),
-        { atOnce: AT_ONCE, signal: stop.current.signal, onDone: setDone },
-      );
-      return Promise.all(outcomes.map(asItStands));
-    },
-    onSettled: () => refetchLists(queryClient, kind),
-  });
-  /** What was refused has probably been moved by somebody else. */
-  const asItStands = async ({ item, error }: Outcome<Item>): Promise<Outcome<Item>> =>
-    error instanceof ApiError && error.status === 409
-      ? { item: await api.get<Item>(`${kind.path}/${item.id}`).catch(() => item), error }
-      : { item, error };
+  const { run, done, stop } = useBulkMove(kind, move, items);
   const outcomes = run.data;
   const close = () => {
-    stop.current.abort();
-    if (!outcomes) return onClose();
-    const tried = new Map(outcomes.map((outcome) => [outcome.item.id, outcome]));
-    onClose(
-      selected.flatMap((item) => {
-        const outcome = tried.get(item.id);
-        return outcome?.error === null ? [] : [outcome?.item ?? item];
-      }),
-    );
+    stop();
+    onClose(outcomes && notMoved(selected, outcomes));
   };
   return (
     <Modal
@@ -67,39 +42,18 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
       closeButtonProps={{ 'aria-label': 'Close the dialog' }}
     >
       {outcomes ? (
-        <Report kind={kind} move={move} outcomes={outcomes} asked={items.length} onClose={close} />
+        <BulkReport kind={kind} move={move} outcomes={outcomes} requested={items.length} onClose={close} />
       ) : run.isPending ? (
-        <Stack>
-          <Progress value={(100 * done) / items.length} aria-label={move.label} />
-          <Group justify="space-between">
-            <Text size="sm" className="tabular-numbers" role="status">
-              {done} of {items.length}
-            </Text>
-            <Button variant="default" size="xs" onClick={() => stop.current.abort()}>
-              Stop
-            </Button>
-          </Group>
-        </Stack>
+        <BulkProgress label={move.label} done={done} total={items.length} onStop={stop} />
       ) : (
         <MoveForm
           kind={kind}
           move={move}
-          given={Object.fromEntries(move.fields.map(({ name }) => [name, '']))}
+          initialValues={Object.fromEntries(move.fields.map(({ name }) => [name, '']))}
           onSend={(body) => run.mutateAsync(body)}
           onCancel={close}
         >
-          <Text size="sm">
-            {items
-              .slice(0, SHOWN_NUMBERS)
-              .map(({ rmaNumber }) => rmaNumber)
-              .join(', ')}
-            {items.length > SHOWN_NUMBERS ? ` and ${items.length - SHOWN_NUMBERS} more` : ''}
-          </Text>
-          {items.length < selected.length ? (
-            <Text size="sm" c="dimmed">
-              {selected.length - items.length} of the selected are not open for this and stay as they are.
-            </Text>
-          ) : null}
+          <ItemSummary items={items} selected={selected} />
           <Warnings move={move} items={items} />
         </MoveForm>
       )}
@@ -107,61 +61,90 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
   );
 };
 
+const useBulkMove = <Item extends AnyReturn>(kind: Kind, move: StaffMove<Item>, items: readonly Item[]) => {
+  const queryClient = useQueryClient();
+  const [done, setDone] = useState(0);
+  const stopping = useRef(new AbortController());
+  const run = useMutation({
+    mutationFn: async (body: MoveBody) => {
+      stopping.current = new AbortController();
+      const outcomes = await runForEach(
+        items,
+        (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body),
+        { concurrency: CONCURRENCY, signal: stopping.current.signal, onProgress: setDone },
+      );
+      return Promise.all(outcomes.map((outcome) => refreshConflict(kind, outcome)));
+    },
+    onSettled: () => refetchReturns(queryClient, kind),
+  });
+  return { run, done, stop: () => stopping.current.abort() };
+};
+
+/** After a conflict somebody else has probably moved the return, so it is read again. */
+const refreshConflict = async <Item extends AnyReturn>(
+  kind: Kind,
+  { item, error }: Outcome<Item>,
+): Promise<Outcome<Item>> =>
+  error instanceof ApiError && error.status === 409
+    ? { item: await api.get<Item>(`${kind.path}/${item.id}`).catch(() => item), error }
+    : { item, error };
+
+const notMoved = <Item extends AnyReturn>(
+  selected: readonly Item[],
+  outcomes: readonly Outcome<Item>[],
+): Item[] => {
+  const byId = new Map(outcomes.map((outcome) => [outcome.item.id, outcome]));
+  return selected.flatMap((item) => {
+    const outcome = byId.get(item.id);
+    return outcome?.error === null ? [] : [outcome?.item ?? item];
+  });
+};
+
+interface ProgressProps {
+  label: string;
+  done: number;
+  total: number;
+  onStop(): void;
+}
+
+const BulkProgress = ({ label, done, total, onStop }: ProgressProps) => (
+  <Stack>
+    <Progress value={(100 * done) / total} aria-label={label} />
+    <Group justify="space-between">
+      <Text size="sm" className="tabular-numbers" role="status">
+        {done} of {total}
+      </Text>
+      <Button variant="default" size="xs" onClick={onStop}>
+        Stop
+      </Button>
+    </Group>
+  </Stack>
+);
+
+const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly AnyReturn[]>) => (
+  <>
+    <Text size="sm">
+      {items
+        .slice(0, SHOWN_NUMBERS)
+        .map(({ rmaNumber }) => rmaNumber)
+        .join(', ')}
+      {items.length > SHOWN_NUMBERS ? ` and ${items.length - SHOWN_NUMBERS} more` : ''}
+    </Text>
+    {items.length < selected.length ? (
+      <Text size="sm" c="dimmed">
+        {selected.length - items.length} of the selected are not open for this and stay as they are.
+      </Text>
+    ) : null}
+  </>
+);
+
 const Warnings = <Item,>({ move, items }: { move: StaffMove<Item>; items: readonly Item[] }) => {
-  const warned = items.map((item) => move.warning(item)).filter((says) => says !== null);
-  if (warned.length === 0) return null;
+  const warnings = items.map((item) => move.warning(item)).filter((warning) => warning !== null);
+  if (warnings.length === 0) return null;
   return (
     <Alert color="orange">
-      {warned.length === items.length ? '' : `${warned.length} of ${items.length}: `}
-      {warned[0]}
+      {warnings.length === items.length ? '' : `${warnings.length} of ${items.length}: `}
+      {warnings[0]}
     </Alert>
   );
 };
-
-interface ReportProps<Item> {
-  kind: Kind;
-  move: StaffMove<Item>;
-  outcomes: readonly Outcome<Item>[];
-  asked: number;
-  onClose(): void;
-}
-
-const Report = <Item extends AnyReturn>({ kind, move, outcomes, asked, onClose }: ReportProps<Item>) => {
-  const failed = outcomes.filter(({ error }) => error !== null);
-  const made = outcomes.length - failed.length;
-  return (
-    <Stack>
-      <Alert
-        color={made === asked ? 'teal' : 'orange'}
-        role="status"
-        title={`${move.done}: ${made} of ${asked}`}
-      >
-        {failed.length > 0
-          ? `${countOf(failed.length, kind)} could not be moved; what was not moved stays selected.`
-          : null}
-        {outcomes.length < asked ? ` Stopped; ${asked - outcomes.length} were not tried.` : null}
-      </Alert>
-      {failed.length > 0 ? (
-        <List size="sm" spacing="xs" mah="40vh" style={{ overflowY: 'auto' }}>
-          {failed.map(({ item, error }) => (
-            <List.Item key={item.id}>
-              <TextLink to={kind.detail} params={{ id: item.id }} inherit fw={600}>
-                {item.rmaNumber}
-              </TextLink>
-              <br />
-              {reasonOf(error)}
-            </List.Item>
-          ))}
-        </List>
-      ) : null}
-      <Group justify="flex-end">
-        <Button onClick={onClose} data-autofocus>
-          Done
-        </Button>
-      </Group>
-    </Stack>
-  );
-};
-
-const reasonOf = (error: unknown): string =>
-  error instanceof ApiError || error instanceof Error ? error.message : 'Something went wrong.';

@@ -14,10 +14,10 @@ interface Props<Item> {
   onSelect(items: readonly Item[]): void;
 }
 
-/** What can be done with all selected rows at once. */
+/** The moves that can be made for all selected rows. */
 export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSelect }: Props<Item>) => {
   const [move, setMove] = useState<StaffMove<Item> | null>(null);
-  // It will be wanted next, perhaps where the connection is gone.
+  // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(() => void loadDialog(), []);
   return (
     <Paper
@@ -26,7 +26,7 @@ export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSel
       py={6}
       bg="var(--mantine-primary-color-light)"
       shadow="md"
-      // At the edge of the screen, so that no row moves from under the pointer when it comes.
+      // At the bottom of the screen, so that no row moves away from the pointer when it appears.
       pos="sticky"
       bottom={8}
       style={{ zIndex: 2 }}

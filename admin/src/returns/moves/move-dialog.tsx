@@ -11,7 +11,7 @@ interface Props<Item> {
   onClose(): void;
 }
 
-/** One move of one return: what it asks for, and what is worth a word before. */
+/** Asks for a move's fields, with a warning where there is one. */
 export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
   const { kind, item, move, onSend, onClose } = props;
   const warning = move.warning(item);
@@ -22,7 +22,13 @@ export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
       title={`${move.label}: ${item.rmaNumber}`}
       closeButtonProps={{ 'aria-label': 'Close the dialog' }}
     >
-      <MoveForm kind={kind} move={move} given={move.given(item)} onSend={onSend} onCancel={onClose}>
+      <MoveForm
+        kind={kind}
+        move={move}
+        initialValues={move.initialValues(item)}
+        onSend={onSend}
+        onCancel={onClose}
+      >
         {warning ? <Alert color="orange">{warning}</Alert> : null}
         {move.fields.length === 0 ? (
           <Text size="sm">

@@ -8,18 +8,17 @@ import type { MoveBody, MoveField, StaffMove } from './moves.ts';
 interface Props {
   kind: Kind;
   move: Pick<StaffMove<never>, 'action' | 'label' | 'fields' | 'isRejection'>;
-  given: Record<string, string>;
-  /** Told before the fields. */
+  initialValues: Record<string, string>;
+  /** Shown before the fields. */
   children?: ReactNode;
   onSend(body: MoveBody): Promise<unknown>;
   onCancel(): void;
 }
 
-/** The fields of a move and its button. */
-export const MoveForm = ({ kind, move, given, children, onSend, onCancel }: Props) => {
+export const MoveForm = ({ kind, move, initialValues, children, onSend, onCancel }: Props) => {
   const { form, submit, busy, failure } = useApiForm({
     schema: moveSchema(kind, move.action),
-    initialValues: given,
+    initialValues,
     send: (body) => onSend(body as MoveBody),
   });
   return (
@@ -61,12 +60,12 @@ const Field = ({ field, first, input }: { field: MoveField; first: boolean; inpu
   return (
     <Radio.Group {...props}>
       <Stack gap="xs" mt="xs">
-        {field.choices?.map(({ value, label: choice, says }, index) => (
+        {field.choices?.map(({ value, label: choice, description: meaning }, index) => (
           <Radio
             key={value}
             value={value}
             label={choice}
-            description={says}
+            description={meaning}
             data-autofocus={(first && index === 0) || undefined}
           />
         ))}

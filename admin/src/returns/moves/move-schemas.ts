@@ -4,6 +4,6 @@ import type { OfflineRepairAction } from '../../../../contract/lifecycle.ts';
 import { OfflineRepairActionBody } from '../../../../contract/offline-repair.ts';
 import { type Kind, REPAIRS } from '../kinds.ts';
 
-/** The very schema by which the service will check a move. */
+/** The same schema that the service validates with. */
 export const moveSchema = (kind: Kind, action: string): z.ZodType =>
   kind === REPAIRS ? OfflineRepairActionBody[action as OfflineRepairAction] : TradeMove;

@@ -12,7 +12,7 @@ import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import { DISPOSITION_LABELS, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../labels.ts';
 
-// The contract's tables of moves as buttons and dialogs.
+// The contract's tables of moves, with what buttons and dialogs need.
 
 export interface MoveField {
   name: string;
@@ -20,24 +20,24 @@ export interface MoveField {
   description?: string;
   as: 'line' | 'text' | 'choice';
   required: boolean;
-  choices?: { value: string; label: string; says: string }[];
+  choices?: { value: string; label: string; description: string }[];
 }
 
-/** What is sent with a move. */
+/** The request body of a move. */
 export type MoveBody = Record<string, string | null>;
 
-/** A move as staff make it: what it is called, what it asks for, when it is open and when it is the obvious next one. */
 export interface StaffMove<Item> {
   action: string;
   label: string;
+  /** Said when it is done. */
   done: string;
   fields: MoveField[];
-  /** What the fields begin with. */
-  given(item: Item): Record<string, string>;
+  initialValues(item: Item): Record<string, string>;
   isOpen(item: Item): boolean;
+  /** Whether it is what people most likely do next. */
   isNext(item: Item): boolean;
   isRejection: boolean;
-  /** Worth a word before it is made. */
+  /** Shown before people confirm. */
   warning(item: Item): string | null;
 }
 
@@ -84,7 +84,7 @@ const REPAIR_FIELDS: Record<OfflineRepairAction, MoveField[]> = {
   close: [],
 };
 
-const GIVEN: Record<string, (repair: OfflineRepair) => string | null> = {
+const CURRENT_VALUES: Record<string, (repair: OfflineRepair) => string | null> = {
   trackingNumber: ({ trackingNumber }) => trackingNumber,
   carrierName: ({ carrierName }) => carrierName,
   assignedToId: ({ assignedToId }) => assignedToId,
@@ -94,7 +94,7 @@ const GIVEN: Record<string, (repair: OfflineRepair) => string | null> = {
 const isEnded = (status: OfflineRepair['status']): boolean =>
   (ENDED_STATUSES.offline_repairs as readonly string[]).includes(status);
 
-/** The statuses stand in the order of the work, so the next one is what a repair most often needs. */
+/** The contract lists the statuses in the order of the work. */
 const nextStatus = (status: OfflineRepair['status']) =>
   OFFLINE_REPAIR_STATUSES[OFFLINE_REPAIR_STATUSES.indexOf(status) + 1];
 
@@ -106,8 +106,10 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
     action,
     ...REPAIR_MOVE_LABELS[action],
     fields: REPAIR_FIELDS[action],
-    given: (repair) =>
-      Object.fromEntries(REPAIR_FIELDS[action].map(({ name }) => [name, GIVEN[name]?.(repair) ?? ''])),
+    initialValues: (repair) =>
+      Object.fromEntries(
+        REPAIR_FIELDS[action].map(({ name }) => [name, CURRENT_VALUES[name]?.(repair) ?? '']),
+      ),
     isOpen: () => true,
     isNext: ({ status }) => to !== null && nextStatus(status) === to,
     isRejection: false,
@@ -116,8 +118,8 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
   };
 });
 
-/** Open in time, but never what one would do first. */
-const REFUSAL: TradeReturnAction = 'reject';
+/** Often open, but never the likely next move. */
+const REJECTION: TradeReturnAction = 'reject';
 
 const endsTrade = (action: TradeReturnAction): boolean =>
   (ENDED_STATUSES.trade_returns as readonly string[]).includes(TRADE_RETURN_MOVES[action].to);
@@ -128,9 +130,9 @@ export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
   action,
   ...TRADE_MOVE_LABELS[action],
   fields: [notesField('note', 'Note')],
-  given: () => ({ note: '' }),
+  initialValues: () => ({ note: '' }),
   isOpen: ({ status }) => openTradeMoves(status).includes(action),
-  isNext: ({ status }) => openTradeMoves(status).find((open) => open !== REFUSAL) === action,
-  isRejection: action === REFUSAL,
+  isNext: ({ status }) => openTradeMoves(status).find((open) => open !== REJECTION) === action,
+  isRejection: action === REJECTION,
   warning: () => (endsTrade(action) ? 'This ends the return: no other move is open after it.' : null),
 }));

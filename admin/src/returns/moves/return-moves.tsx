@@ -3,7 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { ApiError, api } from '../../api.ts';
 import { notifyDone } from '../../ui/notify.ts';
-import { type AnyReturn, detailQuery, type Kind, refetchLists } from '../kinds.ts';
+import type { AnyReturn, Kind } from '../kinds.ts';
+import { detailQuery, refetchReturns } from '../queries.ts';
 import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
 
@@ -16,14 +17,14 @@ interface Props<Item> {
   moves: readonly StaffMove<Item>[];
 }
 
-/** What can be done with a return now: a button each, the obvious next one first to the eye. */
+/** A button for each move that is open. The likely next move is highlighted. */
 export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props<Item>) => {
   const queryClient = useQueryClient();
   const [chosen, setChosen] = useState<StaffMove<Item> | null>(null);
   const [conflict, setConflict] = useState<string | null>(null);
-  // It will be wanted next, perhaps where the connection is gone.
+  // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(() => void loadDialog(), []);
-  const make = useMutation({
+  const send = useMutation({
     mutationFn: ({ move, body }: { move: StaffMove<Item>; body: MoveBody }) =>
       api.post<Item>(`${kind.path}/${item.id}/${move.action}`, body),
     onSuccess: (answer, { move }) => {
@@ -36,7 +37,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
       setChosen(null);
       setConflict(error.message);
     },
-    onSettled: () => refetchLists(queryClient, kind),
+    onSettled: () => refetchReturns(queryClient, kind),
   });
   const choose = (move: StaffMove<Item>) => {
     setConflict(null);
@@ -82,7 +83,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
             kind={kind}
             item={item}
             move={chosen}
-            onSend={(body) => make.mutateAsync({ move: chosen, body })}
+            onSend={(body) => send.mutateAsync({ move: chosen, body })}
             onClose={() => setChosen(null)}
           />
         </Suspense>

@@ -1,14 +1,20 @@
-/** What became of one of many. */
 export interface Outcome<Item> {
   item: Item;
+  /** Null if it worked. */
   error: unknown;
 }
 
-/** Does the same with every item, a few at once; one that fails stops none of the others. */
+interface Options {
+  concurrency: number;
+  signal: AbortSignal;
+  onProgress(done: number): void;
+}
+
+/** Runs the work for every item, a few at a time. A failure does not stop the others. */
 export const runForEach = async <Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
-  { atOnce, signal, onDone }: { atOnce: number; signal: AbortSignal; onDone(done: number): void },
+  { concurrency, signal, onProgress }: Options,
 ): Promise<Outcome<Item>[]> => {
   const outcomes: Outcome<Item>[] = [];
   const waiting = [...items];
@@ -19,9 +25,9 @@ export const runForEach = async <Item>(
         (reason: unknown) => reason ?? new Error('failed'),
       );
       outcomes.push({ item, error });
-      onDone(outcomes.length);
+      onProgress(outcomes.length);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return outcomes;
 };

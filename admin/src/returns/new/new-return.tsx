@@ -13,8 +13,9 @@ import { ButtonLink } from '../../ui/links.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { PageTitle } from '../../ui/page-title.tsx';
 import { BackToList } from '../back-link.tsx';
-import { type AnyReturn, detailQuery, type Kind, refetchLists } from '../kinds.ts';
+import type { AnyReturn, Kind } from '../kinds.ts';
 import { lastSearch } from '../last-search.ts';
+import { detailQuery, refetchReturns } from '../queries.ts';
 
 interface Props<Values> {
   kind: Kind;
@@ -48,7 +49,7 @@ export const NewReturn = <Values extends object>(props: Props<Values>) => {
       draft.clear();
       onMade?.(values);
       queryClient.setQueryData(detailQuery<AnyReturn>(kind, made.id).queryKey, made);
-      void refetchLists(queryClient, kind);
+      void refetchReturns(queryClient, kind);
       notifyDone(`${made.rmaNumber} created`);
       await navigate({ to: kind.detail, params: { id: made.id }, replace: true });
     },
