@@ -2,6 +2,7 @@ import { Alert, Button, Container, Stack } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../api.ts';
+import { errorMessage } from './error-message.ts';
 import { Loading } from './loading.tsx';
 import { isMissingChunk, reloadOnce } from './missing-chunks.ts';
 
@@ -13,13 +14,12 @@ export const PageError = ({ error }: { error: unknown }) => {
   const isMissing = isMissingChunk(error);
   const [isReloading] = useState(() => isMissing && reloadOnce());
   if (isReloading) return <Loading />;
-  const message = error instanceof Error ? error.message : 'Something went wrong.';
   const requestId = error instanceof ApiError ? error.body?.requestId : undefined;
   return (
     <Container size="xs" py="xl">
       <Alert color="red" title="This did not work" role="alert">
         <Stack gap="sm" align="flex-start">
-          {isMissing ? CHUNK_MISSING : message}
+          {isMissing ? CHUNK_MISSING : errorMessage(error)}
           {requestId ? <small>Request {requestId}</small> : null}
           <Button
             variant="light"

@@ -1,10 +1,9 @@
-/** One column of an export. */
 export interface CsvColumn<Item> {
   header: string;
   value(item: Item): string | number | boolean | null;
 }
 
-/** A spreadsheet runs a cell that begins like this; an apostrophe in front makes it the text that it is. */
+/** A spreadsheet runs a cell that begins like this as a formula, unless an apostrophe stands in front. */
 const FORMULA = /^[\s=+\-@＝＋－＠]/u;
 const NEEDS_QUOTES = /[",;\r\n\t]|^\s|\s$/u;
 
@@ -15,7 +14,7 @@ export const csvCell = (value: string | number | boolean | null): string => {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** RFC 4180, with the mark in front by which spreadsheets know UTF-8. */
+/** RFC 4180, with the byte order mark by which spreadsheets recognise UTF-8. */
 export const csvText = <Item>(columns: readonly CsvColumn<Item>[], items: readonly Item[]): string => {
   const lines = [
     columns.map(({ header }) => csvCell(header)),

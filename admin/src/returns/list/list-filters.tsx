@@ -20,22 +20,21 @@ interface Props {
   kind: Kind;
   statuses: readonly string[];
   search: ListSearch;
-  /** What is typed letter by letter is one step for the back button. */
+  /** What is typed letter by letter becomes one step of the browser's history. */
   onSearch(search: ListSearch, isTyped?: boolean): void;
 }
 
-/** What a list is narrowed by. */
 export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
   const navigate = useNavigate();
-  const box = useRef<HTMLInputElement>(null);
-  useHotkeys([['/', () => box.current?.focus()]]);
-  /** Another filter begins at its first page. */
-  const narrowBy = (change: ListSearch, isTyped = false) => {
+  const searchInput = useRef<HTMLInputElement>(null);
+  useHotkeys([['/', () => searchInput.current?.focus()]]);
+  /** A new filter starts at the first page. */
+  const filterBy = (change: ListSearch, isTyped = false) => {
     const { page: _, ...rest } = search;
     onSearch({ ...rest, ...change }, isTyped);
   };
-  /** A scanned slip or a whole number: where there is only one, it is what was looked for. */
-  const open = async (q: string) => {
+  /** Somebody scanned a slip or typed a whole number: if there is one match, it opens. */
+  const openOnlyMatch = async (q: string) => {
     if (!q) return;
     const { items, total } = await fetchPage<AnyReturn>(kind, { q }, 2).catch(() => ({
       items: [],
@@ -50,16 +49,16 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
         kind={kind}
         statuses={statuses}
         status={search.status}
-        isCounted={!isFiltered(kind, { ...search, status: undefined })}
-        onStatus={(status) => narrowBy({ status })}
+        showCounts={!isFiltered(kind, { ...search, status: undefined })}
+        onStatus={(status) => filterBy({ status })}
       />
       <Group gap="xs">
         <SearchField
           label="Number, order, customer, sku, serial"
           value={search.q ?? ''}
-          onSearch={(q) => narrowBy({ q: q || undefined }, true)}
-          onEnter={open}
-          inputRef={box}
+          onSearch={(q) => filterBy({ q: q || undefined }, true)}
+          onEnter={openOnlyMatch}
+          inputRef={searchInput}
           leftSection={<Search size={16} aria-hidden />}
           {...(search.q ? {} : { rightSection: <Kbd aria-hidden>/</Kbd> })}
           style={{ flex: '3 1 260px' }}
@@ -69,14 +68,14 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
           data={ORIGINS}
           value={search.origin ?? ''}
           onChange={({ currentTarget: { value } }) =>
-            narrowBy({ origin: (value || undefined) as ListSearch['origin'] })
+            filterBy({ origin: (value || undefined) as ListSearch['origin'] })
           }
           style={{ flex: '1 1 150px' }}
         />
         <SearchField
           label={kind.referenceLabel}
           value={search[kind.reference] ?? ''}
-          onSearch={(reference) => narrowBy({ [kind.reference]: reference || undefined }, true)}
+          onSearch={(reference) => filterBy({ [kind.reference]: reference || undefined }, true)}
           style={{ flex: '1 1 120px' }}
         />
         {isFiltered(kind, search) ? (

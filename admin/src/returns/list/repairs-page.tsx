@@ -8,19 +8,19 @@ import { REPAIRS } from '../kinds.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
 import type { CsvColumn } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
-import type { ReturnColumn } from './returns-table.tsx';
+import type { ReturnColumn } from './returns-rows.tsx';
 
 const route = getRouteApi('/inside/offline-repairs');
 
 const COLUMNS: ReturnColumn<OfflineRepair>[] = [
   {
     header: 'Customer',
-    plain: true,
+    noLabel: true,
     cell: ({ customerName, customerEmail }) => <TwoLines first={customerName} second={customerEmail} />,
   },
   {
     header: 'Item',
-    plain: true,
+    noLabel: true,
     cell: ({ faultyItem: { productName, sku, quantity }, isDangerous }) => (
       <TwoLines
         first={
@@ -39,7 +39,7 @@ const COLUMNS: ReturnColumn<OfflineRepair>[] = [
     ),
   },
   { header: 'Order', cell: ({ orderNumber }) => <Text size="sm">{orderNumber}</Text> },
-  { header: 'Store', wide: true, cell: ({ storeId }) => <Text size="sm">{storeId}</Text> },
+  { header: 'Store', wideOnly: true, cell: ({ storeId }) => <Text size="sm">{storeId}</Text> },
 ];
 
 const CSV: CsvColumn<OfflineRepair>[] = [
@@ -73,8 +73,8 @@ const CSV: CsvColumn<OfflineRepair>[] = [
   { header: 'Id', value: ({ id }) => id },
 ];
 
-/** Tracking is each parcel's own; everything else can be done to many at once. */
-const BULK = REPAIR_MOVES.filter(({ action }) => action !== 'tracking');
+/** Every parcel has its own tracking number; the other moves can be made for many returns at once. */
+const BULK_MOVES = REPAIR_MOVES.filter(({ action }) => action !== 'tracking');
 
 export const RepairsPage = () => {
   const search = route.useSearch();
@@ -85,7 +85,7 @@ export const RepairsPage = () => {
       statuses={OFFLINE_REPAIR_STATUSES}
       columns={COLUMNS}
       csv={CSV}
-      moves={BULK}
+      moves={BULK_MOVES}
       search={search}
       onSearch={(next, isTyped = false) => void navigate({ search: next, replace: isTyped })}
     />

@@ -9,26 +9,26 @@ interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
   label: string;
   value: string;
   onSearch(value: string): void;
-  /** Enter was pressed: with what stands there, said or not. */
+  /** Called with the text when Enter is pressed. */
   onEnter?: (value: string) => void;
   inputRef?: Ref<HTMLInputElement>;
 }
 
-/** A text to search by: searched for once the typing pauses, at once with Enter. */
+/** Searches when the typing pauses, or at once with Enter. */
 export const SearchField = ({ label, value, onSearch, onEnter, inputRef, ...rest }: Props) => {
   const [text, setText] = useState(value);
-  const said = useRef(value);
-  // The address may change by itself, by the back button for example.
+  const searched = useRef(value);
+  // The address may change without typing, by the back button for example.
   useEffect(() => {
-    if (value === said.current) return;
-    said.current = value;
+    if (value === searched.current) return;
+    searched.current = value;
     setText(value);
   }, [value]);
-  const say = (next: string) => {
-    said.current = next.trim();
-    if (said.current !== value) onSearch(said.current);
+  const search = (next: string) => {
+    searched.current = next.trim();
+    if (searched.current !== value) onSearch(searched.current);
   };
-  const sayLater = useDebouncedCallback(say, PAUSE_MS);
+  const searchLater = useDebouncedCallback(search, PAUSE_MS);
   return (
     <TextInput
       ref={inputRef}
@@ -38,12 +38,12 @@ export const SearchField = ({ label, value, onSearch, onEnter, inputRef, ...rest
       value={text}
       onChange={({ currentTarget }) => {
         setText(currentTarget.value);
-        sayLater(currentTarget.value);
+        searchLater(currentTarget.value);
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Enter') return;
-        sayLater.cancel();
-        say(text);
+        searchLater.cancel();
+        search(text);
         onEnter?.(text.trim());
       }}
       rightSection={
@@ -52,9 +52,9 @@ export const SearchField = ({ label, value, onSearch, onEnter, inputRef, ...rest
             size="sm"
             aria-label={`Clear: ${label}`}
             onClick={() => {
-              sayLater.cancel();
+              searchLater.cancel();
               setText('');
-              say('');
+              search('');
             }}
           />
         ) : undefined

@@ -7,21 +7,21 @@ import { describeStatus } from '../labels.ts';
 interface Props {
   kind: Kind;
   statuses: readonly string[];
-  /** None: every status. */
+  /** Undefined for every status. */
   status: string | undefined;
-  /** The counts are the whole shop's: beside other filters they would mislead. */
-  isCounted: boolean;
+  /** The counts are those of the whole shop, so they would mislead beside other filters. */
+  showCounts: boolean;
   onStatus(status: string | undefined): void;
 }
 
-/** The statuses to choose from, with how many there are of each. */
-export const StatusFilter = ({ kind, statuses, status, isCounted, onStatus }: Props) => {
+/** A button for each status, with the number of returns. */
+export const StatusFilter = ({ kind, statuses, status, showCounts, onStatus }: Props) => {
   const { data } = useQuery(overviewQuery);
   const counts = new Map<string, number>(
     data?.[kind.overview].byStatus.map((each) => [each.status, each.count]),
   );
-  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const choice = (value: string | undefined, label: string, count: number | undefined) => (
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const button = (value: string | undefined, label: string, count: number | undefined) => (
     <Button
       key={label}
       size="compact-sm"
@@ -31,7 +31,7 @@ export const StatusFilter = ({ kind, statuses, status, isCounted, onStatus }: Pr
       onClick={() => onStatus(value)}
     >
       {label}
-      {isCounted && count !== undefined ? (
+      {showCounts && count !== undefined ? (
         <Text span size="xs" ml={6} className="tabular-numbers" inherit>
           {count.toLocaleString()}
         </Text>
@@ -40,8 +40,8 @@ export const StatusFilter = ({ kind, statuses, status, isCounted, onStatus }: Pr
   );
   return (
     <Group gap={6} role="group" aria-label="Status">
-      {choice(undefined, 'All', data ? all : undefined)}
-      {statuses.map((each) => choice(each, describeStatus(each).label, counts.get(each)))}
+      {button(undefined, 'All', data ? total : undefined)}
+      {statuses.map((each) => button(each, describeStatus(each).label, counts.get(each)))}
     </Group>
   );
 };

@@ -8,7 +8,7 @@ import { TRADE_MOVES } from '../moves/moves.ts';
 import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
 import type { CsvColumn } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
-import type { ReturnColumn } from './returns-table.tsx';
+import type { ReturnColumn } from './returns-rows.tsx';
 
 const route = getRouteApi('/inside/trade-returns');
 
@@ -18,12 +18,12 @@ const itemsText = ({ items: [first, ...others] }: TradeReturn): string =>
 const COLUMNS: ReturnColumn<TradeReturn>[] = [
   {
     header: 'Company',
-    plain: true,
+    noLabel: true,
     cell: ({ companyName, customerName }) => <TwoLines first={companyName} second={customerName} />,
   },
   {
     header: 'Items',
-    plain: true,
+    noLabel: true,
     cell: (item) => (
       <TwoLines first={itemsText(item)} second={`worth ${formatAmount(totalOf(item.items))}`} />
     ),
@@ -31,7 +31,7 @@ const COLUMNS: ReturnColumn<TradeReturn>[] = [
   { header: 'Order', cell: ({ tradeOrderNumber }) => <Text size="sm">{tradeOrderNumber}</Text> },
   {
     header: 'Reason',
-    wide: true,
+    wideOnly: true,
     cell: ({ reason }) => (
       <Text size="sm" lineClamp={2}>
         {reason}

@@ -62,9 +62,9 @@ export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSel
             kind={kind}
             move={move}
             selected={selected}
-            onClose={(failed) => {
+            onClose={(notMoved) => {
               setMove(null);
-              if (failed) onSelect(failed);
+              if (notMoved) onSelect(notMoved);
             }}
           />
         </Suspense>

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, List, Stack } from '@mantine/core';
-import { ApiError } from '../../api.ts';
+import { errorMessage } from '../../ui/error-message.ts';
 import { TextLink } from '../../ui/links.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import type { StaffMove } from './moves.ts';
@@ -44,7 +44,7 @@ export const BulkReport = <Item extends AnyReturn>({
                 {item.rmaNumber}
               </TextLink>
               <br />
-              {reasonOf(error)}
+              {errorMessage(error)}
             </List.Item>
           ))}
         </List>
@@ -57,6 +57,3 @@ export const BulkReport = <Item extends AnyReturn>({
     </Stack>
   );
 };
-
-const reasonOf = (error: unknown): string =>
-  error instanceof ApiError || error instanceof Error ? error.message : 'Something went wrong.';
