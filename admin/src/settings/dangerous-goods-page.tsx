@@ -86,20 +86,13 @@ const Editor = ({ saved }: { saved: string[] }) => {
               {saving.error.message}
             </Alert>
           ) : null}
-          <Group aria-live="polite">
-            <Button disabled={changes === 0} loading={saving.isPending} onClick={() => saving.mutate(rules)}>
-              Save rules
-            </Button>
-            {changes > 0 ? (
-              <>
-                <Button variant="default" onClick={() => setDraft(null)}>
-                  Discard changes
-                </Button>
-                {added.length > 0 ? <Badge variant="default">{added.length} added</Badge> : null}
-                {removed.length > 0 ? <Badge variant="default">{removed.length} removed</Badge> : null}
-              </>
-            ) : null}
-          </Group>
+          <SaveBar
+            added={added.length}
+            removed={removed.length}
+            busy={saving.isPending}
+            onSave={() => saving.mutate(rules)}
+            onDiscard={() => setDraft(null)}
+          />
           <Text size="sm" c="dimmed">
             Rules count from the next repair on; what was handed in before stays as it is.
           </Text>
@@ -111,3 +104,28 @@ const Editor = ({ saved }: { saved: string[] }) => {
     </Grid>
   );
 };
+
+interface SaveBarProps {
+  added: number;
+  removed: number;
+  busy: boolean;
+  onSave(): void;
+  onDiscard(): void;
+}
+
+const SaveBar = ({ added, removed, busy, onSave, onDiscard }: SaveBarProps) => (
+  <Group aria-live="polite">
+    <Button disabled={added + removed === 0} loading={busy} onClick={onSave}>
+      Save rules
+    </Button>
+    {added + removed > 0 ? (
+      <>
+        <Button variant="default" onClick={onDiscard}>
+          Discard changes
+        </Button>
+        {added > 0 ? <Badge variant="default">{added} added</Badge> : null}
+        {removed > 0 ? <Badge variant="default">{removed} removed</Badge> : null}
+      </>
+    ) : null}
+  </Group>
+);

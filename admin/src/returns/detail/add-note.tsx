@@ -6,7 +6,7 @@ import { useApiForm } from '../../ui/api-form.ts';
 import type { Kind } from '../kinds.ts';
 import { detailQuery, timelineQuery } from '../queries.ts';
 
-/** A remark for the colleagues; nobody outside is told. */
+/** A note for colleagues. It sends no webhook event. */
 export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
   const queryClient = useQueryClient();
   const { form, submit, busy, failure } = useApiForm({

@@ -1,12 +1,12 @@
 import { code128Widths } from './code128.ts';
 
-/** Readers need this much white on either side, in modules. */
-const QUIET = 10;
+/** Scanners need this much white on either side, in modules. */
+const QUIET_ZONE = 10;
 const HEIGHT = 40;
 
-/** A text as a bar code that every till's scanner reads. */
+/** A Code 128 bar code, which every till scanner reads. */
 export const Barcode = ({ text }: { text: string }) => {
-  let at = QUIET;
+  let at = QUIET_ZONE;
   const bars: string[] = [];
   for (const [index, width] of code128Widths(text).entries()) {
     if (index % 2 === 0) bars.push(`M${at} 0h${width}v${HEIGHT}h-${width}z`);
@@ -14,7 +14,7 @@ export const Barcode = ({ text }: { text: string }) => {
   }
   return (
     <svg
-      viewBox={`0 0 ${at + QUIET} ${HEIGHT}`}
+      viewBox={`0 0 ${at + QUIET_ZONE} ${HEIGHT}`}
       role="img"
       aria-label={`Bar code of ${text}`}
       shapeRendering="crispEdges"

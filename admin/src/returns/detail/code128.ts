@@ -1,5 +1,5 @@
-// Code 128, code set B: every printable ASCII character. Each symbol is six widths, bar and space in turns, eleven modules
-// in all; the stop has seven.
+// Code 128, code set B: every printable ASCII character. Each symbol has six widths, alternating bar and space, eleven modules
+// in total; the stop symbol has seven.
 const WIDTHS = (
   '212222 222122 222221 121223 121322 131222 122213 122312 132212 221213 221312 231212 112232 122132 122231 113222 ' +
   '123122 123221 223211 221132 221231 213212 223112 312131 311222 321122 321221 312212 322112 322211 212123 212321 ' +
@@ -12,18 +12,18 @@ const WIDTHS = (
 
 const START_B = 104;
 const STOP = 106;
-const CHECK = 103;
+const CHECK_MODULUS = 103;
 const FIRST_CHARACTER = 32;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/** The values of the symbols: start, the text, its check, stop. */
+/** The values of the symbols: start, the text, the check symbol, stop. */
 export const code128Values = (text: string): number[] => {
   if (!PRINTABLE.test(text)) throw new RangeError('Code 128 B takes printable ASCII characters only');
   const values = [...text].map((character) => character.charCodeAt(0) - FIRST_CHARACTER);
-  const check = values.reduce((sum, value, index) => sum + value * (index + 1), START_B) % CHECK;
+  const check = values.reduce((sum, value, index) => sum + value * (index + 1), START_B) % CHECK_MODULUS;
   return [START_B, ...values, check, STOP];
 };
 
-/** The widths of bars and spaces in turns, a bar first, in modules. */
+/** The widths in modules, alternating bar and space, a bar first. */
 export const code128Widths = (text: string): number[] =>
   code128Values(text).flatMap((value) => [...(WIDTHS[value] ?? '')].map(Number));

@@ -6,11 +6,11 @@ type Fact = readonly [label: string, value: ReactNode];
 interface Props {
   title: string;
   facts: readonly Fact[];
-  /** Below the facts. */
+  /** Shown below the facts. */
   children?: ReactNode;
 }
 
-/** What belongs together about a return; what is empty is left out. */
+/** A card with a title and facts; empty facts are left out. */
 export const Facts = ({ title, facts, children }: Props) => {
   const given = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
   if (given.length === 0 && !children) return null;

@@ -21,13 +21,13 @@ interface Props<Item> {
   kind: Kind;
   id: string;
   moves: readonly StaffMove<Item>[];
-  /** Between the moves and the facts. */
+  /** Shown between the moves and the facts. */
   warning?: (item: Item) => ReactNode;
   facts(item: Item): ReactNode;
   slip(item: Item): ReactNode;
 }
 
-/** All about one return: how it stands, what can be done, what happened. */
+/** One return: its status, the moves that are open, its facts and its timeline. */
 export const ReturnDetail = <Item extends AnyReturn>({
   kind,
   id,
@@ -46,7 +46,7 @@ export const ReturnDetail = <Item extends AnyReturn>({
         <ErrorAlert
           title={item ? 'This may be out of date' : `This ${kind.one} could not be read`}
           error={detail.error}
-          {...(isGone(detail.error) ? {} : { onRetry: () => void detail.refetch() })}
+          {...(isNotFound(detail.error) ? {} : { onRetry: () => void detail.refetch() })}
         />
       ) : null}
       {item ? (
@@ -59,19 +59,19 @@ export const ReturnDetail = <Item extends AnyReturn>({
               <Stack gap="md">{facts(item)}</Stack>
             </Grid.Col>
             <Grid.Col span={{ base: 12, lg: 5 }}>
-              <History kind={kind} id={id} />
+              <TimelineCard kind={kind} id={id} />
             </Grid.Col>
           </Grid>
           {slip(item)}
         </>
       ) : detail.isPending ? (
-        <Awaited />
+        <LoadingDetail />
       ) : null}
     </Stack>
   );
 };
 
-const isGone = (error: Error): boolean => error instanceof ApiError && error.status === 404;
+const isNotFound = (error: Error): boolean => error instanceof ApiError && error.status === 404;
 
 const Heading = ({ item: { rmaNumber, status, createdAt, updatedAt } }: { item: AnyReturn }) => (
   <Group justify="space-between" gap="sm">
@@ -91,7 +91,7 @@ const Heading = ({ item: { rmaNumber, status, createdAt, updatedAt } }: { item: 
   </Group>
 );
 
-const History = ({ kind, id }: { kind: Kind; id: string }) => {
+const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
   const timeline = useQuery(timelineQuery(kind, id));
   return (
     <Card withBorder padding="md">
@@ -116,7 +116,7 @@ const History = ({ kind, id }: { kind: Kind; id: string }) => {
   );
 };
 
-const Awaited = () => (
+const LoadingDetail = () => (
   <Stack gap="md" role="status" aria-label="Loading">
     <Skeleton height={48} maw={420} />
     <Skeleton height={36} maw={560} />

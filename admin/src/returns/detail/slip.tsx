@@ -9,13 +9,12 @@ interface Props {
   heading: string;
   rmaNumber: string;
   createdAt: string;
-  /** A warning that must travel with the goods. */
   warning?: string | null;
   facts: [label: string, value: string | null][];
   children?: ReactNode;
 }
 
-/** The paper that goes with the goods: seen in print only, and then alone. */
+/** The paper that travels with the goods. It shows in print only, and alone. */
 export const Slip = ({ heading, rmaNumber, createdAt, warning, facts, children }: Props) => {
   const { shop } = useSession();
   return createPortal(

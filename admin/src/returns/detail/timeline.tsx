@@ -27,7 +27,7 @@ const ICONS: Record<TimelineType, LucideIcon> = {
   NOTE_ADDED: MessageSquare,
 };
 
-const DID: Record<TimelineType, string> = {
+const ACTION_LABELS: Record<TimelineType, string> = {
   CREATED: 'created this return',
   TRACKING_UPLOADED: 'added tracking',
   STATUS_CHANGED: 'moved it',
@@ -38,14 +38,22 @@ const DID: Record<TimelineType, string> = {
   NOTE_ADDED: 'noted',
 };
 
-const WHO: Record<Actor['type'], string> = { API_CLIENT: 'API client', USER: 'staff', SYSTEM: 'system' };
+const ACTOR_LABELS: Record<Actor['type'], string> = {
+  API_CLIENT: 'API client',
+  USER: 'staff',
+  SYSTEM: 'system',
+};
 
-const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+const textOrNull = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
 
-/** What an entry recorded beside its note, as people say it. */
-const recorded = ({ data }: TimelineEntry): string[] => {
-  const [tracking, carrier] = [text(data['trackingNumber']), text(data['carrierName'])];
-  const [technician, disposition] = [text(data['assignedToId']), text(data['offlineDisposition'])];
+/** What an entry recorded besides its note. */
+const recordedLines = ({ data }: TimelineEntry): string[] => {
+  const [tracking, carrier] = [textOrNull(data['trackingNumber']), textOrNull(data['carrierName'])];
+  const [technician, disposition] = [
+    textOrNull(data['assignedToId']),
+    textOrNull(data['offlineDisposition']),
+  ];
   return [
     ...(tracking ? [`Tracking ${tracking}${carrier ? ` with ${carrier}` : ''}`] : []),
     ...(technician ? [`Technician ${technician}`] : []),
@@ -53,15 +61,15 @@ const recorded = ({ data }: TimelineEntry): string[] => {
   ];
 };
 
-/** Everything that happened, the newest first. */
+/** Newest entries first. */
 export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] }) => (
   <Timeline bulletSize={26} lineWidth={2} active={entries.length} aria-label="What happened, newest first">
     {entries.toReversed().map((entry) => {
       const Icon = ICONS[entry.type];
       return (
         <Timeline.Item key={entry.id} bullet={<Icon size={14} aria-hidden />} title={<Title entry={entry} />}>
-          <Moves entry={entry} />
-          {recorded(entry).map((line) => (
+          <StatusChange entry={entry} />
+          {recordedLines(entry).map((line) => (
             <Text key={line} size="sm">
               {line}
             </Text>
@@ -80,13 +88,13 @@ const Title = ({ entry: { actor, type } }: { entry: TimelineEntry }) => (
   <Text size="sm" component="span">
     <strong>{actor.name}</strong>{' '}
     <Text span size="xs" c="dimmed">
-      ({WHO[actor.type]})
+      ({ACTOR_LABELS[actor.type]})
     </Text>{' '}
-    {DID[type]}
+    {ACTION_LABELS[type]}
   </Text>
 );
 
-const Moves = ({ entry: { fromStatus, toStatus } }: { entry: TimelineEntry }) => {
+const StatusChange = ({ entry: { fromStatus, toStatus } }: { entry: TimelineEntry }) => {
   if (toStatus === null || toStatus === fromStatus) return null;
   return (
     <Group gap={6} my={4}>

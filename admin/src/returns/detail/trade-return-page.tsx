@@ -1,14 +1,12 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
-import plain from '../../ui/plain-table.module.css';
-import { TwoLines } from '../../ui/two-lines.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
-import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
 import { EmailLink, PhoneLink } from './contact-links.tsx';
 import { Facts } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
 import { Slip } from './slip.tsx';
+import { SlipItems, TradeItems } from './trade-items.tsx';
 
 const route = getRouteApi('/inside/trade-returns/$id');
 
@@ -32,7 +30,7 @@ const addressLines = ({ street, suburb, state, postcode }: TradeReturn['shipping
 const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
   <>
     <Facts title="Items" facts={[]}>
-      <Items items={tradeReturn.items} />
+      <TradeItems items={tradeReturn.items} />
     </Facts>
     <Facts
       title="Why"
@@ -66,60 +64,6 @@ const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
   </>
 );
 
-const cells = (...names: string[]): string => names.map((name) => plain[name]).join(' ');
-
-const Items = ({ items }: Pick<TradeReturn, 'items'>) => (
-  <table className={plain['table']}>
-    <thead>
-      <tr>
-        <th scope="col">Product</th>
-        <th scope="col" className={cells('number')}>
-          Quantity
-        </th>
-        <th scope="col" className={cells('number')}>
-          Price
-        </th>
-        <th scope="col" className={cells('number', 'wide-only')}>
-          Worth
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {items.map((item, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
-        <tr key={index}>
-          <td>
-            <TwoLines
-              first={[item.productName, item.variantTitle].filter(Boolean).join(', ')}
-              second={[
-                item.sku,
-                item.tradeLineItemId,
-                item.weight !== null && `weight ${formatNumber(item.weight)}`,
-              ]
-                .filter(Boolean)
-                .join(' · ')}
-            />
-          </td>
-          <td className={cells('number')}>{formatNumber(item.quantity)}</td>
-          <td className={cells('number')}>{formatAmount(item.price)}</td>
-          <td className={cells('number', 'wide-only')}>{formatAmount(totalOf([item]))}</td>
-        </tr>
-      ))}
-    </tbody>
-    <tfoot>
-      <tr>
-        <th scope="row">Together</th>
-        <td className={cells('number')}>
-          {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
-        </td>
-        <td className={cells('number', 'narrow-only', 'total')}>{formatAmount(totalOf(items))}</td>
-        <td className={cells('wide-only')} />
-        <td className={cells('number', 'wide-only', 'total')}>{formatAmount(totalOf(items))}</td>
-      </tr>
-    </tfoot>
-  </table>
-);
-
 const TradeSlip = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
   <Slip
     heading="Trade return"
@@ -134,24 +78,6 @@ const TradeSlip = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
       ['Reason', tradeReturn.reason],
     ]}
   >
-    <table>
-      <thead>
-        <tr>
-          <th>Sku</th>
-          <th>Product</th>
-          <th className="slip-quantity">Quantity</th>
-        </tr>
-      </thead>
-      <tbody>
-        {tradeReturn.items.map((item, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
-          <tr key={index}>
-            <td>{item.sku}</td>
-            <td>{[item.productName, item.variantTitle].filter(Boolean).join(', ')}</td>
-            <td className="slip-quantity">{formatNumber(item.quantity)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <SlipItems items={tradeReturn.items} />
   </Slip>
 );

@@ -8,7 +8,7 @@ import {
 } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Inputs that belong together, two beside each other where there is room. */
+/** A group of inputs, in two columns where there is room. */
 export const FormSection = ({ title, children }: { title: string; children: ReactNode }) => (
   <Fieldset legend={title}>
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
@@ -17,21 +17,20 @@ export const FormSection = ({ title, children }: { title: string; children: Reac
   </Fieldset>
 );
 
-/** Takes the whole width of a section. */
+/** For an input that takes the whole width of its section. */
 export const FULL_WIDTH = { style: { gridColumn: '1 / -1' } } as const;
 
-/** A text of several lines, which grows as it is typed. */
 export const GrowingTextarea = (props: TextareaProps) => (
   <Textarea autosize minRows={1} maxRows={10} {...props} />
 );
 
-/** A quantity, a price or a weight: what the service keeps of it. */
-export const Figure = (props: NumberInputProps) => (
+/** A quantity, a price or a weight, with as many decimals as the service keeps. */
+export const DecimalInput = (props: NumberInputProps) => (
   <NumberInput min={0} decimalScale={4} hideControls {...props} />
 );
 
-/** What a number input holds, as the number that is sent; nothing where nothing was typed. */
+/** The value of a number input; undefined where it is empty. */
 export const numberOf = (value: number | string): number | undefined =>
   value === '' ? undefined : Number(value);
-/** The same for a number that may be left out. */
+/** For an optional number: null where the input is empty. */
 export const optionalNumberOf = (value: number | string): number | null => numberOf(value) ?? null;

@@ -5,16 +5,16 @@ import { CreateOfflineRepair } from '../../../../contract/offline-repair.ts';
 import { REPAIRS } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
 import {
-  Figure,
+  DecimalInput,
   FormSection,
   FULL_WIDTH,
   GrowingTextarea,
   numberOf,
   optionalNumberOf,
 } from './form-inputs.tsx';
-import { NewReturn } from './new-return.tsx';
+import { NewReturnForm } from './new-return-form.tsx';
 
-/** What the inputs hold: texts, and numbers that may not be typed yet. */
+/** The inputs at the start. A number input holds an empty text until something is typed. */
 const EMPTY = {
   orderNumber: '',
   customerEmail: '',
@@ -51,24 +51,24 @@ const bodyOf = ({ faultyItem, tracking, ...rest }: Values) => ({
   tracking: tracking.trackingNumber.trim() || tracking.carrierName.trim() ? tracking : null,
 });
 
-const START_SAYS: Record<(typeof START_STATUSES)[number], string> = {
+const START_DESCRIPTIONS: Record<(typeof START_STATUSES)[number], string> = {
   OFFLINE_DIAGNOSTICS: 'The item is looked at first',
   COUNTER_SWAPPED: 'The customer got another one at the counter',
 };
 
-/** A counter is in one store all day. */
+/** Remembered, because a counter stays in one store. */
 const LAST_STORE = 'handback.last-store';
 
 export const NewRepairPage = () => (
-  <NewReturn<Values>
+  <NewReturnForm<Values>
     kind={REPAIRS}
     schema={CreateOfflineRepair}
-    empty={{ ...EMPTY, storeId: localStorage.getItem(LAST_STORE) ?? '' }}
+    initialValues={{ ...EMPTY, storeId: localStorage.getItem(LAST_STORE) ?? '' }}
     bodyOf={bodyOf}
-    onMade={({ storeId }) => localStorage.setItem(LAST_STORE, storeId.trim())}
+    onCreated={({ storeId }) => localStorage.setItem(LAST_STORE, storeId.trim())}
   >
     {(form) => <Inputs form={form} />}
-  </NewReturn>
+  </NewReturnForm>
 );
 
 const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
@@ -87,9 +87,9 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
         <TextInput label="Product" required {...input('faultyItem.productName')} />
         <TextInput label="Variant" {...input('faultyItem.variantTitle')} />
         <TextInput label="Serial number" {...input('faultyItem.serialNumber')} />
-        <Figure label="Quantity" required hideControls={false} {...input('faultyItem.quantity')} />
-        <Figure label="Price of one" required {...input('faultyItem.price')} />
-        <Figure label="Weight" {...input('faultyItem.weight')} />
+        <DecimalInput label="Quantity" required hideControls={false} {...input('faultyItem.quantity')} />
+        <DecimalInput label="Price of one" required {...input('faultyItem.price')} />
+        <DecimalInput label="Weight" {...input('faultyItem.weight')} />
       </FormSection>
       <FormSection title="Fault">
         <GrowingTextarea
@@ -112,7 +112,7 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
                 key={status}
                 value={status}
                 label={describeStatus(status).label}
-                description={START_SAYS[status]}
+                description={START_DESCRIPTIONS[status]}
               />
             ))}
           </Stack>

@@ -1,67 +1,21 @@
-import { Button, Fieldset, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { Plus, Trash2 } from 'lucide-react';
 import { CreateTradeReturn } from '../../../../contract/trade-return.ts';
 import { TRADE_RETURNS } from '../kinds.ts';
-import { formatAmount, totalOf } from '../numbers.ts';
-import {
-  Figure,
-  FormSection,
-  FULL_WIDTH,
-  GrowingTextarea,
-  numberOf,
-  optionalNumberOf,
-} from './form-inputs.tsx';
-import { NewReturn } from './new-return.tsx';
-
-const EMPTY_ITEM = {
-  sku: '',
-  productName: '',
-  quantity: 1 as number | string,
-  price: '' as number | string,
-  variantTitle: '',
-  weight: '' as number | string,
-  tradeLineItemId: '',
-} satisfies Record<keyof CreateTradeReturn['items'][number], unknown>;
-
-/** What the inputs hold: texts, and numbers that may not be typed yet. */
-const EMPTY = {
-  tradeOrderNumber: '',
-  customerEmail: '',
-  customerName: '',
-  companyName: '',
-  companyId: '',
-  reason: '',
-  items: [EMPTY_ITEM],
-  shippingAddress: { street: '', suburb: '', state: '', postcode: '' } satisfies Record<
-    keyof CreateTradeReturn['shippingAddress'],
-    unknown
-  >,
-  customerPhone: '',
-  orderDate: '',
-  customerNotes: '',
-  faultDescription: '',
-  additionalComment: '',
-  externalRef: '',
-  externalSource: '',
-} satisfies Record<keyof CreateTradeReturn, unknown>;
-type Values = typeof EMPTY;
-
-const bodyOf = ({ items, orderDate, ...rest }: Values) => ({
-  ...rest,
-  orderDate: orderDate === '' ? null : orderDate,
-  items: items.map((item) => ({
-    ...item,
-    quantity: numberOf(item.quantity),
-    price: numberOf(item.price),
-    weight: optionalNumberOf(item.weight),
-  })),
-});
+import { FormSection, FULL_WIDTH, GrowingTextarea } from './form-inputs.tsx';
+import { NewReturnForm } from './new-return-form.tsx';
+import { TradeItemInputs } from './trade-item-inputs.tsx';
+import { bodyOf, EMPTY, type Values } from './trade-return-values.ts';
 
 export const NewTradeReturnPage = () => (
-  <NewReturn<Values> kind={TRADE_RETURNS} schema={CreateTradeReturn} empty={EMPTY} bodyOf={bodyOf}>
+  <NewReturnForm<Values>
+    kind={TRADE_RETURNS}
+    schema={CreateTradeReturn}
+    initialValues={EMPTY}
+    bodyOf={bodyOf}
+  >
     {(form) => <Inputs form={form} />}
-  </NewReturn>
+  </NewReturnForm>
 );
 
 const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
@@ -77,7 +31,7 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
         <TextInput label="Trade order number" required {...input('tradeOrderNumber')} />
         <TextInput label="Order date" type="date" {...input('orderDate')} />
       </FormSection>
-      <Items form={form} />
+      <TradeItemInputs form={form} />
       <FormSection title="Why">
         <GrowingTextarea label="Reason" required {...FULL_WIDTH} {...input('reason')} />
         <GrowingTextarea label="Fault" {...input('faultDescription')} />
@@ -103,61 +57,5 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
         />
       </FormSection>
     </>
-  );
-};
-
-const Items = ({ form }: { form: UseFormReturnType<Values> }) => {
-  const { items } = form.values;
-  const typed = items.map(({ quantity, price }) => ({ quantity: Number(quantity), price: Number(price) }));
-  return (
-    <Stack gap="sm">
-      {items.map((_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an item is what stands at its place
-        <Fieldset key={index} legend={`Item ${index + 1}`}>
-          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
-            <TextInput label="Sku" required {...form.getInputProps(`items.${index}.sku`)} />
-            <TextInput label="Product" required {...form.getInputProps(`items.${index}.productName`)} />
-          </SimpleGrid>
-          <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }} spacing="sm" verticalSpacing="sm" mt="sm">
-            <Figure
-              label="Quantity"
-              required
-              hideControls={false}
-              {...form.getInputProps(`items.${index}.quantity`)}
-            />
-            <Figure label="Price of one" required {...form.getInputProps(`items.${index}.price`)} />
-            <TextInput label="Variant" {...form.getInputProps(`items.${index}.variantTitle`)} />
-            <Figure label="Weight" {...form.getInputProps(`items.${index}.weight`)} />
-            <TextInput label="Order line" {...form.getInputProps(`items.${index}.tradeLineItemId`)} />
-          </SimpleGrid>
-          {items.length > 1 ? (
-            <Group justify="flex-end" mt="xs">
-              <Button
-                variant="subtle"
-                size="xs"
-                leftSection={<Trash2 size={14} aria-hidden />}
-                onClick={() => form.removeListItem('items', index)}
-                aria-label={`Remove item ${index + 1}`}
-              >
-                Remove
-              </Button>
-            </Group>
-          ) : null}
-        </Fieldset>
-      ))}
-      <Group justify="space-between">
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<Plus size={14} aria-hidden />}
-          onClick={() => form.insertListItem('items', EMPTY_ITEM)}
-        >
-          Add an item
-        </Button>
-        <Text size="sm" className="tabular-numbers">
-          Worth {formatAmount(totalOf(typed) || 0)}
-        </Text>
-      </Group>
-    </Stack>
   );
 };
