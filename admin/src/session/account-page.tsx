@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ChangePassword } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { useApiForm } from '../ui/api-form.ts';
+import { useApiForm } from '../ui/forms/api-form.ts';
 import { notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';

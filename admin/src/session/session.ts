@@ -2,7 +2,7 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { SignedIn } from '../../../contract/admin-people.ts';
 import { ApiError, api } from '../api.ts';
-import { clearDrafts } from '../ui/draft.ts';
+import { clearDrafts } from '../ui/forms/draft.ts';
 
 export type Session = z.infer<typeof SignedIn>;
 

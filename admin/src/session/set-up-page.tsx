@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { SetUp } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { useApiForm } from '../ui/api-form.ts';
+import { useApiForm } from '../ui/forms/api-form.ts';
 import { useTabTitle } from '../ui/page-title.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';

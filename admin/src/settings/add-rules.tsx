@@ -2,7 +2,7 @@ import { Button, Group, TextInput } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { type ClipboardEvent, type FormEvent, useState } from 'react';
 import { ReplaceDangerousGoods } from '../../../contract/admin-people.ts';
-import { formErrors } from '../ui/form-errors.ts';
+import { formErrors } from '../ui/forms/form-errors.ts';
 
 const Rule = ReplaceDangerousGoods.shape.rules.element;
 

@@ -2,8 +2,8 @@ import { Text, TextInput } from '@mantine/core';
 import { CreateUser, type User, type UserRole } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { NewPasswordInput } from '../session/new-password-input.tsx';
-import { useApiForm } from '../ui/api-form.ts';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { useApiForm } from '../ui/forms/api-form.ts';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { RoleInput } from './role-input.tsx';
 import { USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
 

@@ -4,8 +4,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { ChangeUser, type User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { sessionQuery, useSession } from '../session/session.ts';
-import { useApiForm } from '../ui/api-form.ts';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { useApiForm } from '../ui/forms/api-form.ts';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { RoleInput } from './role-input.tsx';
 import { USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
 

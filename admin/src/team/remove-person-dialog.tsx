@@ -5,7 +5,7 @@ import type { FormEvent } from 'react';
 import type { User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { forgetSession, useSession } from '../session/session.ts';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { useTeamChanged } from './team-api.ts';
 
 interface Props {

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { AddNote as NoteBody } from '../../../../contract/admin.ts';
 import { api } from '../../api.ts';
-import { useApiForm } from '../../ui/api-form.ts';
+import { useApiForm } from '../../ui/forms/api-form.ts';
 import type { Kind } from '../kinds.ts';
 import { detailQuery, timelineQuery } from '../queries.ts';
 

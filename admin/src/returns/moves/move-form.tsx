@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useApiForm } from '../../ui/api-form.ts';
+import { useApiForm } from '../../ui/forms/api-form.ts';
 import type { Kind } from '../kinds.ts';
 import { moveSchema } from './move-schemas.ts';
 import type { MoveBody, MoveField, StaffMove } from './moves.ts';

@@ -2,7 +2,7 @@ import { type FormErrors, useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useId, useRef } from 'react';
 import type { z } from 'zod';
-import { ApiError } from '../api.ts';
+import { ApiError } from '../../api.ts';
 import { formErrors, serverErrors } from './form-errors.ts';
 
 /** Messages by the path of their input. */
