@@ -38,28 +38,7 @@ export const NewKeysDialog = ({ client, onClose }: Props) => {
         >
           Nobody can look them up later, not even we. If they are lost, make a new client and revoke this one.
         </Alert>
-        <CopyField
-          label="API key"
-          description="Goes with every request of the program."
-          what="the API key"
-          value={client.apiKey}
-        />
-        <CopyField
-          label="Webhook secret"
-          description={
-            client.webhookUrl
-              ? 'With it the program checks that an event really comes from here.'
-              : 'For checking events, once the client has a webhook URL.'
-          }
-          what="the webhook secret"
-          value={client.webhookSecret}
-        />
-        <CopyBlock
-          label="Try it"
-          description="Reads the three newest repairs that programs of the shop made."
-          what="the command"
-          value={firstCallWith(client.apiKey)}
-        />
+        <Keys client={client} />
         <Checkbox
           label="I have stored the key and the secret in a safe place"
           checked={stored}
@@ -77,3 +56,30 @@ export const NewKeysDialog = ({ client, onClose }: Props) => {
     </Modal>
   );
 };
+
+const Keys = ({ client }: Pick<Props, 'client'>) => (
+  <>
+    <CopyField
+      label="API key"
+      description="Goes with every request of the program."
+      what="the API key"
+      value={client.apiKey}
+    />
+    <CopyField
+      label="Webhook secret"
+      description={
+        client.webhookUrl
+          ? 'With it the program checks that an event really comes from here.'
+          : 'For checking events, once the client has a webhook URL.'
+      }
+      what="the webhook secret"
+      value={client.webhookSecret}
+    />
+    <CopyBlock
+      label="Try it"
+      description="Reads the three newest repairs that programs of the shop made."
+      what="the command"
+      value={firstCallWith(client.apiKey)}
+    />
+  </>
+);

@@ -40,8 +40,19 @@ const difference = (some: readonly string[], others: readonly string[]): string[
   return some.filter((rule) => !known.has(rule));
 };
 
-const Editor = ({ saved }: { saved: string[] }) => {
+const useSaveRules = (onSaved: () => void) => {
   const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (rules: string[]) => api.put<DangerousGoods>('/dangerous-goods', { rules }),
+    onSuccess: (answer) => {
+      queryClient.setQueryData(rulesQuery.queryKey, answer);
+      onSaved();
+      notifyDone('The rules are saved.');
+    },
+  });
+};
+
+const Editor = ({ saved }: { saved: string[] }) => {
   /** The edited rules; null while nothing is changed. */
   const [draft, setDraft] = useState<string[] | null>(null);
   const rules = draft ?? saved;
@@ -49,14 +60,7 @@ const Editor = ({ saved }: { saved: string[] }) => {
   const removed = difference(saved, rules);
   const changes = added.length + removed.length;
 
-  const saving = useMutation({
-    mutationFn: (next: string[]) => api.put<DangerousGoods>('/dangerous-goods', { rules: next }),
-    onSuccess: (answer) => {
-      queryClient.setQueryData(rulesQuery.queryKey, answer);
-      setDraft(null);
-      notifyDone('The rules are saved.');
-    },
-  });
+  const saving = useSaveRules(() => setDraft(null));
   useBlocker({
     shouldBlockFn: () => !window.confirm('Leave this page? The changed rules are not saved yet.'),
     enableBeforeUnload: changes > 0,

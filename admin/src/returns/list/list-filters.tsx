@@ -25,23 +25,13 @@ interface Props {
 }
 
 export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
-  const navigate = useNavigate();
+  const openOnlyMatch = useOpenOnlyMatch(kind);
   const searchInput = useRef<HTMLInputElement>(null);
   useHotkeys([['/', () => searchInput.current?.focus()]]);
   /** A new filter starts at the first page. */
   const filterBy = (change: ListSearch, isTyped = false) => {
     const { page: _, ...rest } = search;
     onSearch({ ...rest, ...change }, isTyped);
-  };
-  /** Somebody scanned a slip or typed a whole number: if there is one match, it opens. */
-  const openOnlyMatch = async (q: string) => {
-    if (!q) return;
-    const { items, total } = await fetchPage<AnyReturn>(kind, { q }, 2).catch(() => ({
-      items: [],
-      total: 0,
-    }));
-    const [only] = items;
-    if (total === 1 && only) await navigate({ to: kind.detail, params: { id: only.id } });
   };
   return (
     <Stack gap="xs" role="search" aria-label={kind.title}>
@@ -86,4 +76,16 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
       </Group>
     </Stack>
   );
+};
+
+/** Somebody scanned a slip or typed a whole number: if there is one match, it opens. */
+const useOpenOnlyMatch = (kind: Kind) => {
+  const navigate = useNavigate();
+  return async (q: string) => {
+    if (!q) return;
+    // The list below shows the error.
+    const found = await fetchPage<AnyReturn>(kind, { q }, 2).catch(() => null);
+    const [only] = found?.items ?? [];
+    if (found?.total === 1 && only) await navigate({ to: kind.detail, params: { id: only.id } });
+  };
 };

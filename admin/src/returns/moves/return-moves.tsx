@@ -19,30 +19,9 @@ interface Props<Item> {
 
 /** A button for each move that is open. The likely next move is highlighted. */
 export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props<Item>) => {
-  const queryClient = useQueryClient();
-  const [chosen, setChosen] = useState<StaffMove<Item> | null>(null);
-  const [conflict, setConflict] = useState<string | null>(null);
+  const { chosen, choose, send, conflict, dismissConflict } = useMove(kind, item);
   // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(() => void loadDialog(), []);
-  const send = useMutation({
-    mutationFn: ({ move, body }: { move: StaffMove<Item>; body: MoveBody }) =>
-      api.post<Item>(`${kind.path}/${item.id}/${move.action}`, body),
-    onSuccess: (answer, { move }) => {
-      setChosen(null);
-      queryClient.setQueryData(detailQuery<Item>(kind, item.id).queryKey, answer);
-      notifyDone(`${item.rmaNumber}: ${move.done.toLowerCase()}`);
-    },
-    onError: (error) => {
-      if (!(error instanceof ApiError) || error.status !== 409) return;
-      setChosen(null);
-      setConflict(error.message);
-    },
-    onSettled: () => refetchReturns(queryClient, kind),
-  });
-  const choose = (move: StaffMove<Item>) => {
-    setConflict(null);
-    setChosen(move);
-  };
   const open = moves.filter((move) => move.isOpen(item));
   return (
     <>
@@ -53,7 +32,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
           title="Somebody was faster"
           withCloseButton
           closeButtonLabel="Dismiss"
-          onClose={() => setConflict(null)}
+          onClose={dismissConflict}
         >
           {conflict} What you see now is how it stands.
         </Alert>
@@ -83,11 +62,38 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
             kind={kind}
             item={item}
             move={chosen}
-            onSend={(body) => send.mutateAsync({ move: chosen, body })}
-            onClose={() => setChosen(null)}
+            onSend={(body) => send({ move: chosen, body })}
+            onClose={() => choose(null)}
           />
         </Suspense>
       ) : null}
     </>
   );
+};
+
+const useMove = <Item extends AnyReturn>(kind: Kind, item: Item) => {
+  const queryClient = useQueryClient();
+  const [chosen, setChosen] = useState<StaffMove<Item> | null>(null);
+  const [conflict, setConflict] = useState<string | null>(null);
+  const { mutateAsync: send } = useMutation({
+    mutationFn: ({ move, body }: { move: StaffMove<Item>; body: MoveBody }) =>
+      api.post<Item>(`${kind.path}/${item.id}/${move.action}`, body),
+    onSuccess: (answer, { move }) => {
+      setChosen(null);
+      queryClient.setQueryData(detailQuery<Item>(kind, item.id).queryKey, answer);
+      notifyDone(`${item.rmaNumber}: ${move.done.toLowerCase()}`);
+    },
+    onError: (error) => {
+      if (!(error instanceof ApiError) || error.status !== 409) return;
+      setChosen(null);
+      setConflict(error.message);
+    },
+    onSettled: () => refetchReturns(queryClient, kind),
+  });
+  const dismissConflict = () => setConflict(null);
+  const choose = (move: StaffMove<Item> | null) => {
+    if (move) dismissConflict();
+    setChosen(move);
+  };
+  return { chosen, choose, send, conflict, dismissConflict };
 };

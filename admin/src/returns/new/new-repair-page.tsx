@@ -1,5 +1,5 @@
 import { Radio, Stack, TextInput } from '@mantine/core';
-import type { UseFormReturnType } from '@mantine/form';
+import type { GetInputProps } from '@mantine/form';
 import { DEFAULT_START_STATUS, START_STATUSES } from '../../../../contract/lifecycle.ts';
 import { CreateOfflineRepair } from '../../../../contract/offline-repair.ts';
 import { REPAIRS } from '../kinds.ts';
@@ -67,76 +67,82 @@ export const NewRepairPage = () => (
     bodyOf={bodyOf}
     onCreated={({ storeId }) => localStorage.setItem(LAST_STORE, storeId.trim())}
   >
-    {(form) => <Inputs form={form} />}
+    {({ getInputProps: input }) => (
+      <>
+        <CustomerInputs input={input} />
+        <ItemInputs input={input} />
+        <FaultInputs input={input} />
+        <ShippingInputs input={input} />
+      </>
+    )}
   </NewReturnForm>
 );
 
-const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
-  const input = form.getInputProps;
-  return (
-    <>
-      <FormSection title="Customer and order">
-        <TextInput label="Name" required autoFocus {...input('customerName')} />
-        <TextInput label="E-mail" type="email" required {...input('customerEmail')} />
-        <TextInput label="Phone" type="tel" {...input('customerPhone')} />
-        <TextInput label="Order number" required {...input('orderNumber')} />
-        <TextInput label="Store" required description="Where the item was handed in" {...input('storeId')} />
-      </FormSection>
-      <FormSection title="Item">
-        <TextInput label="Sku" required {...input('faultyItem.sku')} />
-        <TextInput label="Product" required {...input('faultyItem.productName')} />
-        <TextInput label="Variant" {...input('faultyItem.variantTitle')} />
-        <TextInput label="Serial number" {...input('faultyItem.serialNumber')} />
-        <DecimalInput label="Quantity" required hideControls={false} {...input('faultyItem.quantity')} />
-        <DecimalInput label="Price of one" required {...input('faultyItem.price')} />
-        <DecimalInput label="Weight" {...input('faultyItem.weight')} />
-      </FormSection>
-      <FormSection title="Fault">
-        <GrowingTextarea
-          label="What is wrong"
-          required
-          minRows={2}
-          {...FULL_WIDTH}
-          {...input('faultDescription')}
-        />
-        <GrowingTextarea
-          label="Notes"
-          description="For your colleagues"
-          {...FULL_WIDTH}
-          {...input('notes')}
-        />
-        <Radio.Group label="It begins as" {...FULL_WIDTH} {...input('startStatus')}>
-          <Stack gap="xs" mt={6}>
-            {[...START_STATUSES].reverse().map((status) => (
-              <Radio
-                key={status}
-                value={status}
-                label={describeStatus(status).label}
-                description={START_DESCRIPTIONS[status]}
-              />
-            ))}
-          </Stack>
-        </Radio.Group>
-        <TextInput
-          label="Replacement sku"
-          description="What was handed over instead"
-          {...input('replacementSku')}
-        />
-      </FormSection>
-      <FormSection title="Shipping and references">
-        <TextInput label="Tracking number" {...input('tracking.trackingNumber')} />
-        <TextInput label="Carrier" {...input('tracking.carrierName')} />
-        <TextInput
-          label="Your reference"
-          description="Its number in your own system"
-          {...input('externalRef')}
-        />
-        <TextInput
-          label="Source system"
-          description="Which of your systems that is"
-          {...input('externalSource')}
-        />
-      </FormSection>
-    </>
-  );
-};
+interface InputsProps {
+  input: GetInputProps<Values>;
+}
+
+const CustomerInputs = ({ input }: InputsProps) => (
+  <FormSection title="Customer and order">
+    <TextInput label="Name" required autoFocus {...input('customerName')} />
+    <TextInput label="E-mail" type="email" required {...input('customerEmail')} />
+    <TextInput label="Phone" type="tel" {...input('customerPhone')} />
+    <TextInput label="Order number" required {...input('orderNumber')} />
+    <TextInput label="Store" required description="Where the item was handed in" {...input('storeId')} />
+  </FormSection>
+);
+
+const ItemInputs = ({ input }: InputsProps) => (
+  <FormSection title="Item">
+    <TextInput label="Sku" required {...input('faultyItem.sku')} />
+    <TextInput label="Product" required {...input('faultyItem.productName')} />
+    <TextInput label="Variant" {...input('faultyItem.variantTitle')} />
+    <TextInput label="Serial number" {...input('faultyItem.serialNumber')} />
+    <DecimalInput label="Quantity" required hideControls={false} {...input('faultyItem.quantity')} />
+    <DecimalInput label="Price of one" required {...input('faultyItem.price')} />
+    <DecimalInput label="Weight" {...input('faultyItem.weight')} />
+  </FormSection>
+);
+
+const FaultInputs = ({ input }: InputsProps) => (
+  <FormSection title="Fault">
+    <GrowingTextarea
+      label="What is wrong"
+      required
+      minRows={2}
+      {...FULL_WIDTH}
+      {...input('faultDescription')}
+    />
+    <GrowingTextarea label="Notes" description="For your colleagues" {...FULL_WIDTH} {...input('notes')} />
+    <Radio.Group label="It begins as" {...FULL_WIDTH} {...input('startStatus')}>
+      <Stack gap="xs" mt={6}>
+        {[...START_STATUSES].reverse().map((status) => (
+          <Radio
+            key={status}
+            value={status}
+            label={describeStatus(status).label}
+            description={START_DESCRIPTIONS[status]}
+          />
+        ))}
+      </Stack>
+    </Radio.Group>
+    <TextInput
+      label="Replacement sku"
+      description="What was handed over instead"
+      {...input('replacementSku')}
+    />
+  </FormSection>
+);
+
+const ShippingInputs = ({ input }: InputsProps) => (
+  <FormSection title="Shipping and references">
+    <TextInput label="Tracking number" {...input('tracking.trackingNumber')} />
+    <TextInput label="Carrier" {...input('tracking.carrierName')} />
+    <TextInput label="Your reference" description="Its number in your own system" {...input('externalRef')} />
+    <TextInput
+      label="Source system"
+      description="Which of your systems that is"
+      {...input('externalSource')}
+    />
+  </FormSection>
+);
