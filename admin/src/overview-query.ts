@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { Overview } from '../../contract/admin.ts';
 import { api } from './api.ts';
 
-/** From this share of the month's limit on, people are warned. */
+/** People are warned when this share of the monthly limit is used. */
 export const WARN_AT_PERCENT = 80;
 
 export const overviewQuery = queryOptions({

@@ -7,7 +7,7 @@ interface Props {
   onFirst(): void;
 }
 
-/** Shown where a page number lies behind the end of its list. */
+/** Shown where a page number is beyond the end of its list. */
 export const PastEnd = ({ count, onFirst }: Props) => (
   <EmptyState
     py="xl"
