@@ -25,8 +25,8 @@ const BASE = '/admin/api';
 type Query = Record<string, string | number | undefined>;
 
 const urlOf = (path: string, query: Query): string => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const filled = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const search = new URLSearchParams(filled.map(([name, value]) => [name, String(value)])).toString();
   return search ? `${BASE}${path}?${search}` : `${BASE}${path}`;
 };
 

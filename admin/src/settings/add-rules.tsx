@@ -23,25 +23,25 @@ interface Props {
 /** Adds one rule, or several that were pasted, such as a column of a spreadsheet. */
 export const AddRules = ({ rules, onAdd }: Props) => {
   const [typed, setTyped] = useState('');
-  const [tried, setTried] = useState(false);
-  const error = typed === '' && !tried ? null : errorOf(typed, rules);
+  const [submitted, setSubmitted] = useState(false);
+  const error = typed === '' && !submitted ? null : errorOf(typed, rules);
 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    setTried(true);
+    setSubmitted(true);
     if (errorOf(typed, rules)) return;
     onAdd([Rule.parse(typed)]);
     setTyped('');
-    setTried(false);
+    setSubmitted(false);
   };
   const paste = (event: ClipboardEvent) => {
     const lines = event.clipboardData.getData('text').split(/[\r\n\t,;]+/);
-    const fresh = [...new Set(lines.map((line) => line.trim()))].filter(
+    const added = [...new Set(lines.map((line) => line.trim()))].filter(
       (line) => line && !rules.includes(line),
     );
-    if (lines.length < 2 || fresh.length === 0 || fresh.some((line) => errorOf(line, rules))) return;
+    if (lines.length < 2 || added.length === 0 || added.some((line) => errorOf(line, rules))) return;
     event.preventDefault();
-    onAdd(fresh);
+    onAdd(added);
   };
   return (
     <form onSubmit={submit} noValidate>
@@ -57,7 +57,7 @@ export const AddRules = ({ rules, onAdd }: Props) => {
           value={typed}
           onChange={(event) => {
             setTyped(event.currentTarget.value);
-            setTried(false);
+            setSubmitted(false);
           }}
           onPaste={paste}
           error={error}

@@ -12,16 +12,16 @@ interface Props {
 
 /** A card with a title and facts; empty facts are left out. */
 export const Facts = ({ title, facts, children }: Props) => {
-  const given = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
-  if (given.length === 0 && !children) return null;
+  const filled = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  if (filled.length === 0 && !children) return null;
   return (
     <Card withBorder padding="md">
       <Title order={3} size="h5" mb="xs">
         {title}
       </Title>
-      {given.length > 0 ? (
+      {filled.length > 0 ? (
         <DataList gap={6} labelWidth="8.5em">
-          {given.map(([label, value]) => (
+          {filled.map(([label, value]) => (
             <DataList.Item key={label}>
               <DataList.ItemLabel>{label}</DataList.ItemLabel>
               <DataList.ItemValue style={{ whiteSpace: 'pre-wrap', minWidth: 0 }}>{value}</DataList.ItemValue>
