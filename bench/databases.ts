@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { startPostgres } from '../test/support/postgres-server.ts';
-import type { Engine } from './measurement.ts';
+import type { Engine } from './engines.ts';
 
 // Databases to measure on, any number of an engine: on PostgreSQL all on one server that writes to disk as a real one
 // does, on SQLite a folder each.

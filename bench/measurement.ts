@@ -1,7 +1,5 @@
+import type { Engine } from './engines.ts';
 import type { Stage } from './stage.ts';
-
-export const ENGINES = ['postgres', 'sqlite'] as const;
-export type Engine = (typeof ENGINES)[number];
 
 type Unit = '/s' | 'ms' | 'MB' | 's';
 

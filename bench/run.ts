@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { ablate } from './ablation/ablate.ts';
 import { FULL, QUICK } from './effort.ts';
+import { ENGINES, type Engine } from './engines.ts';
 import { LOAD_TOOL } from './load/load.ts';
-import { ENGINES, type Engine, type Extras, type Measurement, type Row } from './measurement.ts';
+import type { Extras, Measurement, Row } from './measurement.ts';
 import { apiWhileDraining } from './measurements/api-while-draining.ts';
 import { create } from './measurements/create.ts';
 import { drain } from './measurements/drain.ts';

@@ -1,4 +1,4 @@
-import type { Engine } from './measurement.ts';
+import type { Engine } from './engines.ts';
 
 /** Where the engines spell the same thing differently, for statements that fill whole tables by themselves. */
 export interface SqlWords {

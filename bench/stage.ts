@@ -3,7 +3,7 @@ import { baselineRepair, baselineShop, fillBaseline } from './baselines/tables.t
 import { startChild } from './children.ts';
 import { type Databases, openDatabases, type TestDatabase } from './databases.ts';
 import type { Effort } from './effort.ts';
-import type { Engine } from './measurement.ts';
+import type { Engine } from './engines.ts';
 import { type SeededRmas, type SeededShop, seedRmas, seedShops } from './seed.ts';
 import { type Program, type Service, startService } from './service.ts';
 import { type Ear, startEar } from './webhooks/ear.ts';

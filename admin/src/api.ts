@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../../contract/common.ts';
 
-/** A refusal of the API, or no answer at all (`status` 0). */
+/** An error answer of the API, or no answer at all (`status` 0). */
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody | null;
@@ -15,7 +15,7 @@ export class ApiError extends Error {
     this.body = body;
   }
 
-  /** The faults by field, for a form to show beside its inputs. */
+  /** Messages by field, which a form shows beside its inputs. */
   get byField(): Record<string, string> {
     return Object.fromEntries((this.body?.errors ?? []).map(({ field, message }) => [field, message]));
   }
@@ -24,9 +24,9 @@ export class ApiError extends Error {
 const BASE = '/admin/api';
 type Query = Record<string, string | number | undefined>;
 
-const addressOf = (path: string, query: Query): string => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+const urlOf = (path: string, query: Query): string => {
+  const filled = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const search = new URLSearchParams(filled.map(([name, value]) => [name, String(value)])).toString();
   return search ? `${BASE}${path}?${search}` : `${BASE}${path}`;
 };
 
@@ -37,7 +37,7 @@ const request = async <Answer>(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> => {
-  const response = await fetch(addressOf(path, query), {
+  const response = await fetch(urlOf(path, query), {
     method,
     headers: method === 'GET' ? headers : { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -49,7 +49,7 @@ const request = async <Answer>(
   return answer as Answer;
 };
 
-/** Calls to the admin API; what they give is typed by the contract's schemas at the place of the call. */
+/** Calls the admin API. The caller names the type of the answer, taken from the contract's schemas. */
 export const api = {
   get: <Answer>(path: string, query: Query = {}) => request<Answer>('GET', path, query),
   post: <Answer>(path: string, body: unknown = {}, headers: Record<string, string> = {}) =>

@@ -6,7 +6,7 @@ import {
   type SortOrder,
 } from '../../contract/return-order.ts';
 
-/** What a list shows stands in the address, so that a link shows the same. Empty and odd values are left out. */
+/** A list's page, filters and order, kept in the address so that a link shows the same list. */
 export interface ListSearch {
   page?: number;
   q?: string;
@@ -21,6 +21,7 @@ export interface ListSearch {
 
 const TEXTS = ['q', 'status', 'event', 'storeId', 'companyId'] as const;
 
+/** Reads them from the address, without empty, unknown and default values. */
 export const listSearch = (search: Record<string, unknown>): ListSearch => {
   const found: ListSearch = {};
   const page = Number(search['page']);

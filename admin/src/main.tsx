@@ -7,21 +7,21 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
-import { isMissingPart } from './parts/missing-parts.ts';
 import { createAppRouter } from './router.tsx';
-import { cssVariables, theme } from './theme.ts';
+import { isMissingChunk } from './ui/missing-chunks.ts';
+import { cssVariables, theme } from './ui/theme.ts';
 
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refusal stays a refusal; only a lost connection is worth another try.
+      // An error answer would be the same again; only a lost connection is worth a retry.
       retry: (count, error) => count < 2 && error instanceof ApiError && error.status === 0,
       staleTime: 5_000,
       refetchOnWindowFocus: true,
       refetchOnReconnect: true,
       networkMode: 'always',
     },
-    // Where the connection is gone, people are told so at once; nothing waits unseen.
+    // Without a connection a change fails at once and says so, rather than waiting unseen.
     mutations: { networkMode: 'always' },
   },
 });
@@ -31,9 +31,9 @@ const root = document.getElementById('root');
 if (!root) throw new Error('no root element');
 createRoot(root, {
   onCaughtError: (error) => {
-    // What is told on the page: a refusal, a service that cannot be reached.
-    if (error instanceof ApiError || isMissingPart(error)) return;
-    // biome-ignore lint/suspicious/noConsole: a fault of our own, for whoever looks for it
+    // The page shows these itself.
+    if (error instanceof ApiError || isMissingChunk(error)) return;
+    // biome-ignore lint/suspicious/noConsole: a bug of ours, for whoever opens the console
     console.error(error);
   },
 }).render(

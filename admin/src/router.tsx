@@ -8,16 +8,16 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
-import { Failure } from './parts/failure.tsx';
-import { Loading } from './parts/loading.tsx';
-import { NoBeginning, NoSuchPage } from './parts/outside.tsx';
-import { sessionQuery } from './session.ts';
+import { sessionQuery } from './session/session.ts';
+import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
+import { Loading } from './ui/loading.tsx';
+import { PageError } from './ui/page-error.tsx';
 
 // Every page and its address. Pages load when they are opened.
 
 const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   component: Outlet,
-  errorComponent: NoBeginning,
+  errorComponent: StartFailed,
 });
 
 const signIn = createRoute({
@@ -25,7 +25,7 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: (search: Record<string, unknown>): { to?: string } =>
     typeof search['to'] === 'string' ? { to: search['to'] } : {},
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(() => import('./session/sign-in-page.tsx'), 'SignInPage'),
 });
 
 const setUp = createRoute({
@@ -33,7 +33,7 @@ const setUp = createRoute({
   path: '/set-up',
   validateSearch: (search: Record<string, unknown>): { token?: string } =>
     typeof search['token'] === 'string' ? { token: search['token'] } : {},
-  component: lazyRouteComponent(() => import('./pages/set-up.tsx'), 'SetUpPage'),
+  component: lazyRouteComponent(() => import('./session/set-up-page.tsx'), 'SetUpPage'),
 });
 
 /** Everything behind the sign-in. */
@@ -44,57 +44,60 @@ const inside = createRoute({
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href } });
   },
-  component: lazyRouteComponent(() => import('./parts/shell.tsx'), 'Shell'),
-  errorComponent: NoBeginning,
+  component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+  errorComponent: StartFailed,
 });
 
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'OverviewPage'),
+  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
 });
 
 const repairs = createRoute({
   getParentRoute: () => inside,
   path: '/offline-repairs',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./pages/repairs.tsx'), 'RepairsPage'),
+  component: lazyRouteComponent(() => import('./returns/list/repairs-page.tsx'), 'RepairsPage'),
 });
 const newRepair = createRoute({
   getParentRoute: () => inside,
   path: '/offline-repairs/new',
-  component: lazyRouteComponent(() => import('./pages/new-repair.tsx'), 'NewRepairPage'),
+  component: lazyRouteComponent(() => import('./returns/new/new-repair-page.tsx'), 'NewRepairPage'),
 });
 const repair = createRoute({
   getParentRoute: () => inside,
   path: '/offline-repairs/$id',
-  component: lazyRouteComponent(() => import('./pages/repair.tsx'), 'RepairPage'),
+  component: lazyRouteComponent(() => import('./returns/detail/repair-page.tsx'), 'RepairPage'),
 });
 
 const tradeReturns = createRoute({
   getParentRoute: () => inside,
   path: '/trade-returns',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./pages/trade-returns.tsx'), 'TradeReturnsPage'),
+  component: lazyRouteComponent(() => import('./returns/list/trade-returns-page.tsx'), 'TradeReturnsPage'),
 });
 const newTradeReturn = createRoute({
   getParentRoute: () => inside,
   path: '/trade-returns/new',
-  component: lazyRouteComponent(() => import('./pages/new-trade-return.tsx'), 'NewTradeReturnPage'),
+  component: lazyRouteComponent(
+    () => import('./returns/new/new-trade-return-page.tsx'),
+    'NewTradeReturnPage',
+  ),
 });
 const tradeReturn = createRoute({
   getParentRoute: () => inside,
   path: '/trade-returns/$id',
-  component: lazyRouteComponent(() => import('./pages/trade-return.tsx'), 'TradeReturnPage'),
+  component: lazyRouteComponent(() => import('./returns/detail/trade-return-page.tsx'), 'TradeReturnPage'),
 });
 
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
-  component: lazyRouteComponent(() => import('./pages/account.tsx'), 'AccountPage'),
+  component: lazyRouteComponent(() => import('./session/account-page.tsx'), 'AccountPage'),
 });
 
-/** For Admins only; the API holds that too, this spares people a refusal. */
+/** For Admins only. The API checks that too; this spares people an error page. */
 const settings = createRoute({
   getParentRoute: () => inside,
   path: '/settings',
@@ -106,35 +109,35 @@ const settings = createRoute({
 const clients = createRoute({
   getParentRoute: () => settings,
   path: '/external-api',
-  component: lazyRouteComponent(() => import('./pages/clients.tsx'), 'ClientsPage'),
+  component: lazyRouteComponent(() => import('./clients/clients-page.tsx'), 'ClientsPage'),
 });
 const deliveries = createRoute({
   getParentRoute: () => settings,
   path: '/external-api/$id',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./pages/deliveries.tsx'), 'DeliveriesPage'),
+  component: lazyRouteComponent(() => import('./clients/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./pages/team.tsx'), 'TeamPage'),
+  component: lazyRouteComponent(() => import('./team/team-page.tsx'), 'TeamPage'),
 });
 const dangerousGoods = createRoute({
   getParentRoute: () => settings,
   path: '/dangerous-goods',
-  component: lazyRouteComponent(() => import('./pages/dangerous-goods.tsx'), 'DangerousGoodsPage'),
+  component: lazyRouteComponent(() => import('./settings/dangerous-goods-page.tsx'), 'DangerousGoodsPage'),
 });
 const plan = createRoute({
   getParentRoute: () => settings,
   path: '/plan',
-  component: lazyRouteComponent(() => import('./pages/plan.tsx'), 'PlanPage'),
+  component: lazyRouteComponent(() => import('./settings/plan-page.tsx'), 'PlanPage'),
 });
 const auditLog = createRoute({
   getParentRoute: () => settings,
   path: '/audit-log',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./pages/audit-log.tsx'), 'AuditLogPage'),
+  component: lazyRouteComponent(() => import('./settings/audit-log-page.tsx'), 'AuditLogPage'),
 });
 
 const routeTree = root.addChildren([
@@ -160,7 +163,7 @@ export const createAppRouter = (queryClient: QueryClient) =>
     context: { queryClient },
     defaultPreload: 'intent',
     defaultPendingComponent: Loading,
-    defaultErrorComponent: Failure,
+    defaultErrorComponent: PageError,
     defaultNotFoundComponent: NoSuchPage,
   });
 

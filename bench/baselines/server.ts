@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
-import type { Engine } from '../measurement.ts';
+import type { Engine } from '../engines.ts';
 import { openPostgresStore } from './postgres-store.ts';
 import { newRepair, viewOf } from './repair.ts';
 import { REPAIR_BODY, type RepairBody } from './repair-body.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { outputOf } from '../children.ts';
 import type { Request } from '../requests.ts';
 import { autocannonCommand } from './autocannon.ts';
+import type { LoadOptions } from './command.ts';
 import { wrkCommand } from './wrk.ts';
 
 // Load comes from a process of its own: wrk where it is installed, since it leaves most of the machine to the measured
@@ -31,11 +32,6 @@ const hasWrk = await outputOf('wrk', ['-v']).then(
   (error: Error & { code?: string }) => error.code !== 'ENOENT',
 );
 export const LOAD_TOOL = hasWrk ? 'wrk' : 'autocannon';
-
-export interface LoadOptions {
-  connections: number;
-  seconds: number;
-}
 
 /** Keeps so many connections busy for so long; any answer that is not a success fails the run. */
 export const load = async ({ url, requests }: Target, options: LoadOptions): Promise<LoadFigures> => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from '../requests.ts';
-import type { LoadOptions } from './load.ts';
+import type { LoadCommand } from './command.ts';
 
 const rawRequest = (host: string, { method, path, headers, body }: Request): string => {
   const all = {
@@ -31,12 +31,7 @@ done = function(summary, latency)
 end
 `;
 
-export const wrkCommand = (
-  folder: string,
-  url: string,
-  requests: Request[],
-  { connections, seconds }: LoadOptions,
-): [string, ...string[]] => {
+export const wrkCommand: LoadCommand = (folder, url, requests, { connections, seconds }) => {
   const file = join(folder, 'requests.lua');
   writeFileSync(file, script(requests.map((request) => rawRequest(new URL(url).host, request))));
   return ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', file, url];

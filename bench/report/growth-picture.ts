@@ -1,4 +1,5 @@
-import type { Engine, Extras } from '../measurement.ts';
+import type { Engine } from '../engines.ts';
+import type { Extras } from '../measurement.ts';
 import { dot, line, path, picture, text } from './svg.ts';
 import { ENGINE_NAMES } from './table.ts';
 

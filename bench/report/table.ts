@@ -1,4 +1,5 @@
-import { type Engine, isMet, type Row, ratioOf } from '../measurement.ts';
+import type { Engine } from '../engines.ts';
+import { isMet, type Row, ratioOf } from '../measurement.ts';
 
 // The rows as text: the same cells for the terminal and for the page.
 

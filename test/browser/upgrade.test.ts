@@ -22,13 +22,13 @@ it('a tab left open across an upgrade fetches the page anew where a part of it i
   expect(fetched).toBeGreaterThan(0);
 });
 
-it('an ornament that cannot be loaded leaves the page as it is', async () => {
+it('the page works without a component that is optional and cannot be loaded', async () => {
   const t = await harness();
   const page = await openAs(t, 'STAFF');
-  await page.route(/\/assets\/corner-.*\.js$/, (route) => route.fulfill({ status: 404 }));
+  await page.route(/\/assets\/notification-area-.*\.js$/, (route) => route.fulfill({ status: 404 }));
   await page.route(/\/assets\/exact-time-.*\.js$/, (route) => route.fulfill({ status: 404 }));
   await t.post('/offline-repairs', repairBody());
-  const gone = page.waitForResponse((response) => response.url().includes('/corner-'));
+  const gone = page.waitForResponse((response) => response.url().includes('/notification-area-'));
   await page.goto('/admin/offline-repairs');
   await gone;
   await page.getByRole('link', { name: '#RMA-000001' }).click();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvCell, csvText } from '../../admin/src/parts/csv.ts';
+import { csvCell, csvText } from '../../admin/src/returns/list/csv.ts';
 
 describe('CSV', () => {
   it.each([

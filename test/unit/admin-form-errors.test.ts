@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formErrors, serverErrors } from '../../admin/src/parts/form-errors.ts';
+import { formErrors, serverErrors } from '../../admin/src/ui/forms/form-errors.ts';
 import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { repairBody } from '../support/bodies.ts';

@@ -50,13 +50,13 @@ const weightOf = (name: string): number => {
 
 describe('the first load', () => {
   it.each([
-    ['sign-in', ['src/pages/sign-in.tsx']],
-    ['set-up', ['src/pages/set-up.tsx']],
-    ['the overview, without its chart', ['src/parts/shell.tsx', 'src/pages/overview.tsx']],
-    ['the list of repairs', ['src/parts/shell.tsx', 'src/pages/repairs.tsx']],
-    ['the list of trade returns', ['src/parts/shell.tsx', 'src/pages/trade-returns.tsx']],
-    ['a repair', ['src/parts/shell.tsx', 'src/pages/repair.tsx']],
-    ['a trade return', ['src/parts/shell.tsx', 'src/pages/trade-return.tsx']],
+    ['sign-in', ['src/session/sign-in-page.tsx']],
+    ['set-up', ['src/session/set-up-page.tsx']],
+    ['the overview, without its chart', ['src/shell/shell.tsx', 'src/overview/overview-page.tsx']],
+    ['the list of repairs', ['src/shell/shell.tsx', 'src/returns/list/repairs-page.tsx']],
+    ['the list of trade returns', ['src/shell/shell.tsx', 'src/returns/list/trade-returns-page.tsx']],
+    ['a repair', ['src/shell/shell.tsx', 'src/returns/detail/repair-page.tsx']],
+    ['a trade return', ['src/shell/shell.tsx', 'src/returns/detail/trade-return-page.tsx']],
   ])('of %s stays below 200 kB', (_page, parts) => {
     const loaded = new Set<string>();
     for (const part of ['index.html', ...parts]) loadedFor(chunkOf(part), loaded);
@@ -73,7 +73,7 @@ describe('the first load', () => {
 const UNSEEN = ['CheckboxCard', 'CheckboxIndicator', 'RadioCard', 'RadioIndicator', 'ScrollArea'];
 
 it('every component that is used has its styles', () => {
-  const styles = ['src/mantine.css', 'src/parts/creations-chart.tsx']
+  const styles = ['src/mantine.css', 'src/overview/creations-chart.tsx']
     .map((path) => readFileSync(`${ADMIN}${path}`, 'utf8'))
     .join('\n');
   const used = chunks().flatMap(({ moduleIds }) =>

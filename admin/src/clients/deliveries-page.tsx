@@ -1,0 +1,147 @@
+import { Button, EmptyState } from '@mantine/core';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { ArrowLeft, RefreshCw, Send } from 'lucide-react';
+import { useState } from 'react';
+import type { z } from 'zod';
+import type { ApiClientView, Delivery, DeliveryList } from '../../../contract/admin.ts';
+import { api } from '../api.ts';
+import type { ListSearch } from '../list-search.ts';
+import { ErrorAlert } from '../ui/error-alert.tsx';
+import { TextLink } from '../ui/links.tsx';
+import { ListPager } from '../ui/list-pager.tsx';
+import { PageFrame } from '../ui/page-frame.tsx';
+import { PastEnd } from '../ui/past-end.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { clientsQuery } from './clients-query.ts';
+import { DeliveriesTable } from './deliveries-table.tsx';
+import { DeliveryFilters, filtersIn } from './delivery-filters.tsx';
+
+const route = getRouteApi('/inside/settings/external-api/$id');
+const REFETCH_MS = 5_000;
+
+export const DeliveriesPage = () => {
+  const { id } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const filters = filtersIn(search);
+  const deliveries = useDeliveries(id, { page: search.page ?? 1, ...filters });
+  const { data: clients } = useQuery(clientsQuery);
+  const client = clients?.items.find((one) => one.id === id);
+  const show = (next: ListSearch) => void navigate({ search: next });
+
+  /** It appears in the list like any other delivery. */
+  const test = useMutation({
+    mutationFn: () => api.post<Delivery>(`${pathOf(id)}/test-event`),
+    onSuccess: () => deliveries.refetch(),
+  });
+  return (
+    <PageFrame
+      title={client ? `Deliveries to ${client.name}` : 'Deliveries'}
+      backLink={
+        <TextLink to="/settings/external-api" size="sm">
+          <ArrowLeft size={14} aria-hidden style={{ verticalAlign: '-2px' }} /> External API
+        </TextLink>
+      }
+      intro={client ? introOf(client) : undefined}
+      actions={
+        <>
+          <RefreshButton onRefresh={deliveries.refetch} />
+          {client?.webhookUrl && client.revokedAt === null ? (
+            <Button
+              leftSection={<Send size={16} aria-hidden />}
+              loading={test.isPending}
+              onClick={() => test.mutate()}
+            >
+              Send test event
+            </Button>
+          ) : null}
+        </>
+      }
+    >
+      {test.error ? <ErrorAlert title="The test event was not sent" error={test.error} /> : null}
+      <DeliveryFilters
+        filters={filters}
+        onChange={(change) => show({ ...search, ...change, page: undefined })}
+        onClear={() => show({})}
+      />
+      <QueryView query={deliveries}>
+        {(list) => (
+          <Deliveries
+            list={list}
+            isFiltered={Boolean(filters.status || filters.event)}
+            onPage={(page) => show({ ...search, page: page > 1 ? page : undefined })}
+          />
+        )}
+      </QueryView>
+    </PageFrame>
+  );
+};
+
+const pathOf = (id: string): string => `/clients/${encodeURIComponent(id)}`;
+
+const useDeliveries = (id: string, query: ReturnType<typeof filtersIn> & { page: number }) =>
+  useQuery({
+    queryKey: ['clients', id, 'deliveries', query],
+    queryFn: () => api.get<z.infer<typeof DeliveryList>>(`${pathOf(id)}/deliveries`, query),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data?.items.some((delivery) => delivery.status === 'PENDING') ? REFETCH_MS : false,
+  });
+
+const introOf = ({ webhookUrl, revokedAt }: ApiClientView): string => {
+  if (revokedAt)
+    return 'This client is revoked: nothing more is sent to it. Deliveries are kept for 30 days.';
+  if (!webhookUrl) return 'This client has no webhook URL, so nothing is sent to it at present.';
+  return `Events go to ${webhookUrl}. Each is tried up to four times; deliveries are kept for 30 days.`;
+};
+
+/** Shows that it is busy only when it was clicked, not when the list refreshes by itself. */
+const RefreshButton = ({ onRefresh }: { onRefresh(): Promise<unknown> }) => {
+  const [busy, setBusy] = useState(false);
+  const refresh = async () => {
+    setBusy(true);
+    await onRefresh();
+    setBusy(false);
+  };
+  return (
+    <Button
+      variant="default"
+      leftSection={<RefreshCw size={16} aria-hidden />}
+      loading={busy}
+      onClick={refresh}
+    >
+      Refresh
+    </Button>
+  );
+};
+
+interface DeliveriesProps {
+  list: z.infer<typeof DeliveryList>;
+  isFiltered: boolean;
+  onPage(page: number): void;
+}
+
+const Deliveries = ({ list, isFiltered, onPage }: DeliveriesProps) => {
+  if (list.items.length > 0)
+    return (
+      <>
+        <DeliveriesTable deliveries={list.items} />
+        <ListPager list={list} noun={['delivery', 'deliveries']} onPage={onPage} />
+      </>
+    );
+  if (list.total > 0)
+    return <PastEnd count={`${list.total.toLocaleString()} deliveries`} onFirst={() => onPage(1)} />;
+  return (
+    <EmptyState
+      py="xl"
+      icon={<Send aria-hidden />}
+      title={isFiltered ? 'Nothing fits these filters' : 'Nothing has been sent yet'}
+      description={
+        isFiltered
+          ? 'Choose other ones, or clear them.'
+          : 'Events show here as soon as something happens to a return this client made.'
+      }
+    />
+  );
+};

@@ -1,7 +1,0 @@
-import '@mantine/notifications/styles.css';
-import { Notifications, notifications } from '@mantine/notifications';
-
-/** The corner of the screen where things are said in passing. */
-export const Corner = () => <Notifications position="top-right" />;
-
-export const { show } = notifications;

@@ -1,0 +1,123 @@
+import { Group, Text, Timeline } from '@mantine/core';
+import {
+  ArrowRight,
+  CircleCheck,
+  FilePlus,
+  type LucideIcon,
+  MessageSquare,
+  PackageCheck,
+  ReceiptText,
+  Truck,
+} from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
+import type { TimelineType } from '../../../../contract/lifecycle.ts';
+import { RelativeTime } from '../../ui/relative-time.tsx';
+import { dispositionLabel } from '../labels.ts';
+import { StatusBadge } from '../status-badge.tsx';
+
+const ICONS: Record<TimelineType, LucideIcon> = {
+  CREATED: FilePlus,
+  TRACKING_UPLOADED: Truck,
+  STATUS_CHANGED: ArrowRight,
+  DISPOSITION_SET: PackageCheck,
+  CLOSED: CircleCheck,
+  CREDIT_REQUESTED: ReceiptText,
+  RESOLVED: CircleCheck,
+  NOTE_ADDED: MessageSquare,
+};
+
+const ACTION_LABELS: Record<TimelineType, string> = {
+  CREATED: 'created this return',
+  TRACKING_UPLOADED: 'added tracking',
+  STATUS_CHANGED: 'moved it',
+  DISPOSITION_SET: 'decided what becomes of the item',
+  CLOSED: 'closed it',
+  CREDIT_REQUESTED: 'requested the credit',
+  RESOLVED: 'resolved it',
+  NOTE_ADDED: 'noted',
+};
+
+const ACTOR_LABELS: Record<Actor['type'], string> = {
+  API_CLIENT: 'API client',
+  USER: 'staff',
+  SYSTEM: 'system',
+};
+
+const textOrNull = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
+
+/** What an entry recorded besides its note. */
+const recordedLines = ({ data }: TimelineEntry): string[] => {
+  const [tracking, carrier] = [textOrNull(data['trackingNumber']), textOrNull(data['carrierName'])];
+  const [technician, disposition] = [
+    textOrNull(data['assignedToId']),
+    textOrNull(data['offlineDisposition']),
+  ];
+  return [
+    ...(tracking ? [`Tracking ${tracking}${carrier ? ` with ${carrier}` : ''}`] : []),
+    ...(technician ? [`Technician ${technician}`] : []),
+    ...(disposition ? [dispositionLabel(disposition)] : []),
+  ];
+};
+
+/** Newest entries first. */
+export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] }) => (
+  <Timeline bulletSize={26} lineWidth={2} active={entries.length} aria-label="What happened, newest first">
+    {entries.toReversed().map((entry) => {
+      const Icon = ICONS[entry.type];
+      return (
+        <Timeline.Item key={entry.id} bullet={<Icon size={14} aria-hidden />} title={<Title entry={entry} />}>
+          <StatusChange entry={entry} />
+          {recordedLines(entry).map((line) => (
+            <Text key={line} size="sm">
+              {line}
+            </Text>
+          ))}
+          {entry.note ? <Note>{entry.note}</Note> : null}
+          <Text size="xs" c="dimmed" mt={4}>
+            <RelativeTime at={entry.at} />
+          </Text>
+        </Timeline.Item>
+      );
+    })}
+  </Timeline>
+);
+
+const Title = ({ entry: { actor, type } }: { entry: TimelineEntry }) => (
+  <Text size="sm" component="span">
+    <strong>{actor.name}</strong>{' '}
+    <Text span size="xs" c="dimmed">
+      ({ACTOR_LABELS[actor.type]})
+    </Text>{' '}
+    {ACTION_LABELS[type]}
+  </Text>
+);
+
+const StatusChange = ({ entry: { fromStatus, toStatus } }: { entry: TimelineEntry }) => {
+  if (toStatus === null || toStatus === fromStatus) return null;
+  return (
+    <Group gap={6} my={4}>
+      {fromStatus === null ? null : (
+        <>
+          <StatusBadge status={fromStatus} size="sm" />
+          <ArrowRight size={14} aria-label="to" role="img" />
+        </>
+      )}
+      <StatusBadge status={toStatus} size="sm" />
+    </Group>
+  );
+};
+
+const Note = ({ children }: { children: ReactNode }) => (
+  <Text
+    size="sm"
+    component="blockquote"
+    m={0}
+    mt={4}
+    pl="xs"
+    style={{ borderInlineStart: '3px solid var(--mantine-color-default-border)', whiteSpace: 'pre-wrap' }}
+  >
+    {children}
+  </Text>
+);

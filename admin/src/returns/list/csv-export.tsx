@@ -1,0 +1,95 @@
+import { Button, Group, Progress, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import type { ListSearch } from '../../list-search.ts';
+import { errorMessage } from '../../ui/error-message.ts';
+import { notify } from '../../ui/notify.ts';
+import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import { type CsvColumn, csvText } from './csv.ts';
+import { MAX_ROWS, readAll } from './read-all.ts';
+
+interface Props<Item> {
+  kind: Kind;
+  search: ListSearch;
+  columns: readonly CsvColumn<Item>[];
+  disabled: boolean;
+}
+
+/** Exports everything that the filters match, not only the page on the screen. */
+export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disabled }: Props<Item>) => {
+  const queryClient = useQueryClient();
+  const [progress, setProgress] = useState<{ done: number; total: number } | null>(null);
+  const running = useRef<AbortController>(null);
+  useEffect(() => () => running.current?.abort(), []);
+
+  const run = async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    running.current = controller;
+    setProgress({ done: 0, total: 0 });
+    try {
+      const items = await readAll<Item>(queryClient, kind, search, { signal, onProgress: setProgress });
+      if (!items) return;
+      save(`${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`, csvText(columns, items));
+      notifyExported(kind, items.length);
+    } catch (error) {
+      if (signal.aborted) return;
+      void notify({ color: 'red', title: 'The export did not finish', message: errorMessage(error) });
+    } finally {
+      if (!signal.aborted) setProgress(null);
+    }
+  };
+  const stop = () => {
+    running.current?.abort();
+    setProgress(null);
+  };
+
+  if (progress) return <ExportProgress {...progress} onStop={stop} />;
+  return (
+    <Button
+      variant="default"
+      leftSection={<Download size={16} aria-hidden />}
+      onClick={run}
+      disabled={disabled}
+    >
+      Export CSV
+    </Button>
+  );
+};
+
+interface ProgressProps {
+  done: number;
+  total: number;
+  onStop(): void;
+}
+
+const ExportProgress = ({ done, total, onStop }: ProgressProps) => (
+  <Group gap="xs" wrap="nowrap">
+    <Progress w={90} value={total === 0 ? 0 : (100 * done) / total} aria-label="Export" />
+    <Text size="sm" className="tabular-numbers" role="status">
+      {done.toLocaleString()} of {total.toLocaleString()}
+    </Text>
+    <Button variant="default" size="compact-sm" onClick={onStop}>
+      Stop
+    </Button>
+  </Group>
+);
+
+const notifyExported = (kind: Kind, count: number): void =>
+  void notify(
+    count === MAX_ROWS
+      ? {
+          color: 'orange',
+          title: `${countOf(MAX_ROWS, kind)} exported, but not all`,
+          message: 'One file holds no more. Narrow the list to export the rest.',
+        }
+      : { message: `${countOf(count, kind)} exported` },
+  );
+
+const save = (name: string, text: string): void => {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
+  const link = Object.assign(document.createElement('a'), { href: address, download: name });
+  link.click();
+  URL.revokeObjectURL(address);
+};

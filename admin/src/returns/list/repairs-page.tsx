@@ -1,0 +1,93 @@
+import { Group, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { TriangleAlert } from 'lucide-react';
+import { OFFLINE_REPAIR_STATUSES } from '../../../../contract/lifecycle.ts';
+import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
+import { TwoLines } from '../../ui/two-lines.tsx';
+import { REPAIRS } from '../kinds.ts';
+import { REPAIR_MOVES } from '../moves/moves.ts';
+import type { CsvColumn } from './csv.ts';
+import { ReturnsList } from './returns-list.tsx';
+import type { ReturnColumn } from './returns-rows.tsx';
+
+const route = getRouteApi('/inside/offline-repairs');
+
+const COLUMNS: ReturnColumn<OfflineRepair>[] = [
+  {
+    header: 'Customer',
+    noLabel: true,
+    cell: ({ customerName, customerEmail }) => <TwoLines first={customerName} second={customerEmail} />,
+  },
+  {
+    header: 'Item',
+    noLabel: true,
+    cell: ({ faultyItem: { productName, sku, quantity }, isDangerous }) => (
+      <TwoLines
+        first={
+          <>
+            {quantity === 1 ? '' : `${quantity} × `}
+            {productName}
+          </>
+        }
+        second={
+          <Group component="span" gap={4} wrap="nowrap">
+            {isDangerous ? <TriangleAlert size={14} aria-label="Dangerous goods" role="img" /> : null}
+            {sku}
+          </Group>
+        }
+      />
+    ),
+  },
+  { header: 'Order', cell: ({ orderNumber }) => <Text size="sm">{orderNumber}</Text> },
+  { header: 'Store', wideOnly: true, cell: ({ storeId }) => <Text size="sm">{storeId}</Text> },
+];
+
+const CSV: CsvColumn<OfflineRepair>[] = [
+  { header: 'Number', value: ({ rmaNumber }) => rmaNumber },
+  { header: 'Status', value: ({ status }) => status },
+  { header: 'Order number', value: ({ orderNumber }) => orderNumber },
+  { header: 'Store', value: ({ storeId }) => storeId },
+  { header: 'Customer', value: ({ customerName }) => customerName },
+  { header: 'E-mail', value: ({ customerEmail }) => customerEmail },
+  { header: 'Phone', value: ({ customerPhone }) => customerPhone },
+  { header: 'Sku', value: ({ faultyItem }) => faultyItem.sku },
+  { header: 'Product', value: ({ faultyItem }) => faultyItem.productName },
+  { header: 'Variant', value: ({ faultyItem }) => faultyItem.variantTitle },
+  { header: 'Serial number', value: ({ faultyItem }) => faultyItem.serialNumber },
+  { header: 'Quantity', value: ({ faultyItem }) => faultyItem.quantity },
+  { header: 'Price', value: ({ faultyItem }) => faultyItem.price },
+  { header: 'Weight', value: ({ faultyItem }) => faultyItem.weight },
+  { header: 'Dangerous goods', value: ({ isDangerous }) => (isDangerous ? 'yes' : 'no') },
+  { header: 'Fault', value: ({ faultDescription }) => faultDescription },
+  { header: 'Replacement sku', value: ({ replacementSku }) => replacementSku },
+  { header: 'Disposition', value: ({ offlineDisposition }) => offlineDisposition },
+  { header: 'Technician', value: ({ assignedToId }) => assignedToId },
+  { header: 'Repair notes', value: ({ repairNotes }) => repairNotes },
+  { header: 'Notes', value: ({ notes }) => notes },
+  { header: 'Carrier', value: ({ carrierName }) => carrierName },
+  { header: 'Tracking number', value: ({ trackingNumber }) => trackingNumber },
+  { header: 'External reference', value: ({ externalRef }) => externalRef },
+  { header: 'External source', value: ({ externalSource }) => externalSource },
+  { header: 'Created', value: ({ createdAt }) => createdAt },
+  { header: 'Updated', value: ({ updatedAt }) => updatedAt },
+  { header: 'Id', value: ({ id }) => id },
+];
+
+/** Every parcel has its own tracking number; the other moves can be made for many returns at once. */
+const BULK_MOVES = REPAIR_MOVES.filter(({ action }) => action !== 'tracking');
+
+export const RepairsPage = () => {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <ReturnsList<OfflineRepair>
+      kind={REPAIRS}
+      statuses={OFFLINE_REPAIR_STATUSES}
+      columns={COLUMNS}
+      csv={CSV}
+      moves={BULK_MOVES}
+      search={search}
+      onSearch={(next, isTyped = false) => void navigate({ search: next, replace: isTyped })}
+    />
+  );
+};

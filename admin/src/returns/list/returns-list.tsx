@@ -1,0 +1,124 @@
+import { Box, Button, Group, Skeleton, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useEffect } from 'react';
+import type { ListSearch } from '../../list-search.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { ButtonLink } from '../../ui/links.tsx';
+import { ListPager } from '../../ui/list-pager.tsx';
+import { PageTitle } from '../../ui/page-title.tsx';
+import type { AnyReturn, Kind } from '../kinds.ts';
+import { rememberSearch } from '../last-search.ts';
+import { BulkMoves } from '../moves/bulk-moves.tsx';
+import type { StaffMove } from '../moves/moves.ts';
+import { listQuery } from '../queries.ts';
+import type { CsvColumn } from './csv.ts';
+import { CsvExport } from './csv-export.tsx';
+import { EmptyList } from './empty-list.tsx';
+import { ListFilters } from './list-filters.tsx';
+import { type ListOrder, orderInSearch, orderOf } from './list-order.ts';
+import { OrderSelect } from './order-select.tsx';
+import { ReturnsCards } from './returns-cards.tsx';
+import type { ReturnColumn } from './returns-rows.tsx';
+import { ReturnsTable } from './returns-table.tsx';
+import { useSelection } from './use-selection.ts';
+
+/** On a narrower screen a table would not fit beside the menu. */
+const NARROW = '(max-width: 62em)';
+
+interface Props<Item> {
+  kind: Kind;
+  statuses: readonly string[];
+  columns: readonly ReturnColumn<Item>[];
+  csv: readonly CsvColumn<Item>[];
+  moves: readonly StaffMove<Item>[];
+  search: ListSearch;
+  /** What is typed letter by letter becomes one step of the browser's history. */
+  onSearch(search: ListSearch, isTyped?: boolean): void;
+}
+
+/** A list of returns with its filters, pages, export and bulk moves. */
+export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, columns, moves, search, onSearch } = props;
+  const list = useQuery(listQuery<Item>(kind, search));
+  useEffect(() => rememberSearch(kind, search), [kind, search]);
+  const items = list.data?.items ?? [];
+  const { selected, isSelected, select, selectOnly } = useSelection(items);
+
+  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+  const rows = { kind, columns, items, isSelected, select };
+  const order = orderOf(search);
+  /** A new order starts at the first page. */
+  const reorder = (next: ListOrder) => onSearch({ ...search, ...orderInSearch(next), page: undefined });
+  const toPage = (page: number) => {
+    onSearch({ ...search, page });
+    window.scrollTo({ top: 0 });
+  };
+  return (
+    <Stack gap="sm" pb="xl">
+      <Header {...props} isEmpty={(list.data?.total ?? 0) === 0} />
+      <ListFilters {...props} />
+      <ListError list={list} onClear={() => onSearch(orderInSearch(order))} />
+      {list.isPending ? <LoadingRows /> : null}
+      {list.data && items.length === 0 ? (
+        <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
+      ) : null}
+      {items.length > 0 ? (
+        <Box aria-busy={list.isPlaceholderData} opacity={list.isPlaceholderData ? 0.5 : 1}>
+          {isNarrow ? (
+            <ReturnsCards {...rows} orderSelect={<OrderSelect order={order} onOrder={reorder} />} />
+          ) : (
+            <ReturnsTable {...rows} order={order} onOrder={reorder} />
+          )}
+        </Box>
+      ) : null}
+      {selected.length > 0 ? (
+        <BulkMoves kind={kind} moves={moves} selected={selected} onSelect={selectOnly} />
+      ) : null}
+      {list.data ? <ListPager list={list.data} noun={[kind.one, kind.many]} onPage={toPage} /> : null}
+    </Stack>
+  );
+};
+
+const Header = <Item extends AnyReturn>({
+  kind,
+  search,
+  csv,
+  isEmpty,
+}: Pick<Props<Item>, 'kind' | 'search' | 'csv'> & { isEmpty: boolean }) => (
+  <Group justify="space-between" gap="sm">
+    <PageTitle>{kind.title}</PageTitle>
+    <Group gap="xs">
+      <CsvExport kind={kind} search={search} columns={csv} disabled={isEmpty} />
+      <ButtonLink to={kind.add} leftSection={<Plus size={16} aria-hidden />}>
+        New {kind.one}
+      </ButtonLink>
+    </Group>
+  </Group>
+);
+
+const ListError = ({ list, onClear }: { list: UseQueryResult; onClear(): void }) => {
+  if (!list.error) return null;
+  return (
+    <ErrorAlert
+      title={list.data ? 'This may be out of date' : 'The list could not be read'}
+      error={list.error}
+      onRetry={() => void list.refetch()}
+    >
+      {list.data ? null : (
+        <Button size="xs" variant="default" onClick={onClear}>
+          Clear all filters
+        </Button>
+      )}
+    </ErrorAlert>
+  );
+};
+
+const LoadingRows = () => (
+  <Stack gap="xs" role="status" aria-label="Loading">
+    {[1, 2, 3, 4, 5, 6, 7, 8].map((row) => (
+      <Skeleton key={row} height={44} />
+    ))}
+  </Stack>
+);

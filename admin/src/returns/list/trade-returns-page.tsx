@@ -1,0 +1,91 @@
+import { Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
+import type { TradeReturn } from '../../../../contract/trade-return.ts';
+import { TwoLines } from '../../ui/two-lines.tsx';
+import { TRADE_RETURNS } from '../kinds.ts';
+import { TRADE_MOVES } from '../moves/moves.ts';
+import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
+import type { CsvColumn } from './csv.ts';
+import { ReturnsList } from './returns-list.tsx';
+import type { ReturnColumn } from './returns-rows.tsx';
+
+const route = getRouteApi('/inside/trade-returns');
+
+const itemsText = ({ items: [first, ...others] }: TradeReturn): string =>
+  `${first ? `${formatNumber(first.quantity)} × ${first.productName}` : ''}${others.length > 0 ? ` and ${others.length} more` : ''}`;
+
+const COLUMNS: ReturnColumn<TradeReturn>[] = [
+  {
+    header: 'Company',
+    noLabel: true,
+    cell: ({ companyName, customerName }) => <TwoLines first={companyName} second={customerName} />,
+  },
+  {
+    header: 'Items',
+    noLabel: true,
+    cell: (item) => (
+      <TwoLines first={itemsText(item)} second={`worth ${formatAmount(totalOf(item.items))}`} />
+    ),
+  },
+  { header: 'Order', cell: ({ tradeOrderNumber }) => <Text size="sm">{tradeOrderNumber}</Text> },
+  {
+    header: 'Reason',
+    wideOnly: true,
+    cell: ({ reason }) => (
+      <Text size="sm" lineClamp={2}>
+        {reason}
+      </Text>
+    ),
+  },
+];
+
+const CSV: CsvColumn<TradeReturn>[] = [
+  { header: 'Number', value: ({ rmaNumber }) => rmaNumber },
+  { header: 'Status', value: ({ status }) => status },
+  { header: 'Trade order number', value: ({ tradeOrderNumber }) => tradeOrderNumber },
+  { header: 'Order date', value: ({ orderDate }) => orderDate },
+  { header: 'Company', value: ({ companyName }) => companyName },
+  { header: 'Company id', value: ({ companyId }) => companyId },
+  { header: 'Contact', value: ({ customerName }) => customerName },
+  { header: 'E-mail', value: ({ customerEmail }) => customerEmail },
+  { header: 'Phone', value: ({ customerPhone }) => customerPhone },
+  { header: 'Reason', value: ({ reason }) => reason },
+  {
+    header: 'Items',
+    value: ({ items }) =>
+      items
+        .map(({ quantity, sku, productName, price }) => `${quantity} x ${sku} ${productName} at ${price}`)
+        .join('; '),
+  },
+  { header: 'Lines', value: ({ items }) => items.length },
+  { header: 'Worth', value: ({ items }) => totalOf(items) },
+  { header: 'Street', value: ({ shippingAddress }) => shippingAddress.street },
+  { header: 'Suburb', value: ({ shippingAddress }) => shippingAddress.suburb },
+  { header: 'State', value: ({ shippingAddress }) => shippingAddress.state },
+  { header: 'Postcode', value: ({ shippingAddress }) => shippingAddress.postcode },
+  { header: 'Fault', value: ({ faultDescription }) => faultDescription },
+  { header: 'Customer notes', value: ({ customerNotes }) => customerNotes },
+  { header: 'Comment', value: ({ additionalComment }) => additionalComment },
+  { header: 'External reference', value: ({ externalRef }) => externalRef },
+  { header: 'External source', value: ({ externalSource }) => externalSource },
+  { header: 'Created', value: ({ createdAt }) => createdAt },
+  { header: 'Updated', value: ({ updatedAt }) => updatedAt },
+  { header: 'Id', value: ({ id }) => id },
+];
+
+export const TradeReturnsPage = () => {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <ReturnsList<TradeReturn>
+      kind={TRADE_RETURNS}
+      statuses={TRADE_RETURN_STATUSES}
+      columns={COLUMNS}
+      csv={CSV}
+      moves={TRADE_MOVES}
+      search={search}
+      onSearch={(next, isTyped = false) => void navigate({ search: next, replace: isTyped })}
+    />
+  );
+};

@@ -1,0 +1,150 @@
+import { Alert, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { ApiError, api } from '../../api.ts';
+import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import { refetchReturns } from '../queries.ts';
+import { BulkReport } from './bulk-report.tsx';
+import { MoveForm } from './move-form.tsx';
+import type { MoveBody, StaffMove } from './moves.ts';
+import { type Outcome, runForEach } from './run-for-each.ts';
+
+/** Low, so that other users of the service notice nothing. */
+const CONCURRENCY = 4;
+const SHOWN_NUMBERS = 12;
+
+interface Props<Item> {
+  kind: Kind;
+  move: StaffMove<Item>;
+  selected: readonly Item[];
+  /** After a run: with the items that were not moved. */
+  onClose(notMoved?: readonly Item[]): void;
+}
+
+/** Makes one move for many returns: asks for its fields, shows the progress, then a report. */
+export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClose }: Props<Item>) => {
+  // Fixed when the dialog opens: the list behind it refreshes while the work runs.
+  const [items] = useState(() => selected.filter((item) => move.isOpen(item)));
+  const { run, done, stop } = useBulkMove(kind, move, items);
+  const outcomes = run.data;
+  const close = () => {
+    stop();
+    onClose(outcomes && notMoved(selected, outcomes));
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={`${move.label}: ${countOf(items.length, kind)}`}
+      closeOnClickOutside={!run.isPending}
+      closeOnEscape={!run.isPending}
+      withCloseButton={!run.isPending}
+      closeButtonProps={{ 'aria-label': 'Close the dialog' }}
+    >
+      {outcomes ? (
+        <BulkReport kind={kind} move={move} outcomes={outcomes} requested={items.length} onClose={close} />
+      ) : run.isPending ? (
+        <BulkProgress label={move.label} done={done} total={items.length} onStop={stop} />
+      ) : (
+        <MoveForm
+          kind={kind}
+          move={move}
+          initialValues={Object.fromEntries(move.fields.map(({ name }) => [name, '']))}
+          onSend={(body) => run.mutateAsync(body)}
+          onCancel={close}
+        >
+          <ItemSummary items={items} selected={selected} />
+          <Warnings move={move} items={items} />
+        </MoveForm>
+      )}
+    </Modal>
+  );
+};
+
+const useBulkMove = <Item extends AnyReturn>(kind: Kind, move: StaffMove<Item>, items: readonly Item[]) => {
+  const queryClient = useQueryClient();
+  const [done, setDone] = useState(0);
+  const stopping = useRef(new AbortController());
+  const run = useMutation({
+    mutationFn: async (body: MoveBody) => {
+      stopping.current = new AbortController();
+      const outcomes = await runForEach(
+        items,
+        (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body),
+        { concurrency: CONCURRENCY, signal: stopping.current.signal, onProgress: setDone },
+      );
+      return Promise.all(outcomes.map((outcome) => refreshConflict(kind, outcome)));
+    },
+    onSettled: () => refetchReturns(queryClient, kind),
+  });
+  return { run, done, stop: () => stopping.current.abort() };
+};
+
+/** After a conflict somebody else has probably moved the return, so it is read again. */
+const refreshConflict = async <Item extends AnyReturn>(
+  kind: Kind,
+  { item, error }: Outcome<Item>,
+): Promise<Outcome<Item>> =>
+  error instanceof ApiError && error.status === 409
+    ? { item: await api.get<Item>(`${kind.path}/${item.id}`).catch(() => item), error }
+    : { item, error };
+
+const notMoved = <Item extends AnyReturn>(
+  selected: readonly Item[],
+  outcomes: readonly Outcome<Item>[],
+): Item[] => {
+  const byId = new Map(outcomes.map((outcome) => [outcome.item.id, outcome]));
+  return selected.flatMap((item) => {
+    const outcome = byId.get(item.id);
+    return outcome?.error === null ? [] : [outcome?.item ?? item];
+  });
+};
+
+interface ProgressProps {
+  label: string;
+  done: number;
+  total: number;
+  onStop(): void;
+}
+
+const BulkProgress = ({ label, done, total, onStop }: ProgressProps) => (
+  <Stack>
+    <Progress value={(100 * done) / total} aria-label={label} />
+    <Group justify="space-between">
+      <Text size="sm" className="tabular-numbers" role="status">
+        {done} of {total}
+      </Text>
+      <Button variant="default" size="xs" onClick={onStop}>
+        Stop
+      </Button>
+    </Group>
+  </Stack>
+);
+
+const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly AnyReturn[]>) => (
+  <>
+    <Text size="sm">
+      {items
+        .slice(0, SHOWN_NUMBERS)
+        .map(({ rmaNumber }) => rmaNumber)
+        .join(', ')}
+      {items.length > SHOWN_NUMBERS ? ` and ${items.length - SHOWN_NUMBERS} more` : ''}
+    </Text>
+    {items.length < selected.length ? (
+      <Text size="sm" c="dimmed">
+        {selected.length - items.length} of the selected are not open for this and stay as they are.
+      </Text>
+    ) : null}
+  </>
+);
+
+const Warnings = <Item,>({ move, items }: { move: StaffMove<Item>; items: readonly Item[] }) => {
+  const warnings = items.map((item) => move.warning(item)).filter((warning) => warning !== null);
+  if (warnings.length === 0) return null;
+  return (
+    <Alert color="orange">
+      {warnings.length === items.length ? '' : `${warnings.length} of ${items.length}: `}
+      {warnings[0]}
+    </Alert>
+  );
+};

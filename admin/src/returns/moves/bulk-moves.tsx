@@ -1,0 +1,74 @@
+import { Button, Group, Paper, Text } from '@mantine/core';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import type { BulkDialog as BulkDialogType } from './bulk-dialog.tsx';
+import type { StaffMove } from './moves.ts';
+
+const loadDialog = () => import('./bulk-dialog.tsx');
+const BulkDialog = lazy(() => loadDialog().then((m) => ({ default: m.BulkDialog }))) as typeof BulkDialogType;
+
+interface Props<Item> {
+  kind: Kind;
+  moves: readonly StaffMove<Item>[];
+  selected: readonly Item[];
+  onSelect(items: readonly Item[]): void;
+}
+
+/** The moves that can be made for all selected rows. */
+export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSelect }: Props<Item>) => {
+  const [move, setMove] = useState<StaffMove<Item> | null>(null);
+  // Loads the dialog ahead, so that it opens even when the connection is lost.
+  useEffect(() => void loadDialog(), []);
+  return (
+    <Paper
+      withBorder
+      px="sm"
+      py={6}
+      bg="var(--mantine-primary-color-light)"
+      shadow="md"
+      // At the bottom of the screen, so that no row moves away from the pointer when it appears.
+      pos="sticky"
+      bottom={8}
+      style={{ zIndex: 2 }}
+      role="region"
+      aria-label="Selected rows"
+    >
+      <Group gap="xs">
+        <Text size="sm" fw={600} className="tabular-numbers" role="status" mr="xs">
+          {countOf(selected.length, kind)} selected
+        </Text>
+        {moves.map((each) => {
+          const open = selected.filter((item) => each.isOpen(item)).length;
+          return (
+            <Button
+              key={each.action}
+              size="xs"
+              variant="default"
+              disabled={open === 0}
+              onClick={() => setMove(each)}
+            >
+              {each.label}
+              {open === selected.length ? '' : ` (${open})`}
+            </Button>
+          );
+        })}
+        <Button size="xs" variant="subtle" ml="auto" onClick={() => onSelect([])}>
+          Clear selection
+        </Button>
+      </Group>
+      {move ? (
+        <Suspense>
+          <BulkDialog
+            kind={kind}
+            move={move}
+            selected={selected}
+            onClose={(notMoved) => {
+              setMove(null);
+              if (notMoved) onSelect(notMoved);
+            }}
+          />
+        </Suspense>
+      ) : null}
+    </Paper>
+  );
+};

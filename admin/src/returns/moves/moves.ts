@@ -1,0 +1,138 @@
+import {
+  DISPOSITIONS,
+  ENDED_STATUSES,
+  OFFLINE_REPAIR_MOVES,
+  OFFLINE_REPAIR_STATUSES,
+  type OfflineRepairAction,
+  openTradeMoves,
+  TRADE_RETURN_MOVES,
+  type TradeReturnAction,
+} from '../../../../contract/lifecycle.ts';
+import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
+import type { TradeReturn } from '../../../../contract/trade-return.ts';
+import { DISPOSITION_LABELS, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../labels.ts';
+
+// The contract's tables of moves, with what buttons and dialogs need.
+
+export interface MoveField {
+  name: string;
+  label: string;
+  description?: string;
+  as: 'line' | 'text' | 'choice';
+  required: boolean;
+  choices?: { value: string; label: string; description: string }[];
+}
+
+/** The request body of a move. */
+export type MoveBody = Record<string, string | null>;
+
+export interface StaffMove<Item> {
+  action: string;
+  label: string;
+  /** Said when it is done. */
+  done: string;
+  fields: MoveField[];
+  initialValues(item: Item): Record<string, string>;
+  isOpen(item: Item): boolean;
+  /** Whether it is what people most likely do next. */
+  isNext(item: Item): boolean;
+  isRejection: boolean;
+  /** Shown before people confirm. */
+  warning(item: Item): string | null;
+}
+
+const notesField = (name: string, label: string): MoveField => ({
+  name,
+  label,
+  description: 'Kept with the entry in the timeline.',
+  as: 'text',
+  required: false,
+});
+
+const REPAIR_FIELDS: Record<OfflineRepairAction, MoveField[]> = {
+  tracking: [
+    { name: 'trackingNumber', label: 'Tracking number', as: 'line', required: true },
+    { name: 'carrierName', label: 'Carrier', as: 'line', required: true },
+  ],
+  'begin-diagnostics': [notesField('notes', 'Notes')],
+  'begin-repair': [
+    {
+      name: 'assignedToId',
+      label: 'Technician',
+      description: 'Your own identifier of them. Empty keeps the one named before.',
+      as: 'line',
+      required: false,
+    },
+    {
+      name: 'repairNotes',
+      label: 'Repair notes',
+      description: 'Empty keeps the notes made before.',
+      as: 'text',
+      required: false,
+    },
+  ],
+  resolve: [
+    {
+      name: 'offlineDisposition',
+      label: 'What becomes of the item',
+      as: 'choice',
+      required: true,
+      choices: DISPOSITIONS.map((value) => ({ value, ...DISPOSITION_LABELS[value] })),
+    },
+    notesField('notes', 'Notes'),
+  ],
+  close: [],
+};
+
+const CURRENT_VALUES: Record<string, (repair: OfflineRepair) => string | null> = {
+  trackingNumber: ({ trackingNumber }) => trackingNumber,
+  carrierName: ({ carrierName }) => carrierName,
+  assignedToId: ({ assignedToId }) => assignedToId,
+  offlineDisposition: ({ offlineDisposition }) => offlineDisposition,
+};
+
+const isEnded = (status: OfflineRepair['status']): boolean =>
+  (ENDED_STATUSES.offline_repairs as readonly string[]).includes(status);
+
+/** The contract lists the statuses in the order of the work. */
+const nextStatus = (status: OfflineRepair['status']) =>
+  OFFLINE_REPAIR_STATUSES[OFFLINE_REPAIR_STATUSES.indexOf(status) + 1];
+
+export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
+  Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]
+).map((action) => {
+  const { to } = OFFLINE_REPAIR_MOVES[action];
+  return {
+    action,
+    ...REPAIR_MOVE_LABELS[action],
+    fields: REPAIR_FIELDS[action],
+    initialValues: (repair) =>
+      Object.fromEntries(
+        REPAIR_FIELDS[action].map(({ name }) => [name, CURRENT_VALUES[name]?.(repair) ?? '']),
+      ),
+    isOpen: () => true,
+    isNext: ({ status }) => to !== null && nextStatus(status) === to,
+    isRejection: false,
+    warning: ({ status }) =>
+      to !== null && isEnded(status) && to !== status ? 'This repair is closed; this opens it again.' : null,
+  };
+});
+
+/** Often open, but never the likely next move. */
+const REJECTION: TradeReturnAction = 'reject';
+
+const endsTrade = (action: TradeReturnAction): boolean =>
+  (ENDED_STATUSES.trade_returns as readonly string[]).includes(TRADE_RETURN_MOVES[action].to);
+
+export const TRADE_MOVES: StaffMove<TradeReturn>[] = (
+  Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]
+).map((action) => ({
+  action,
+  ...TRADE_MOVE_LABELS[action],
+  fields: [notesField('note', 'Note')],
+  initialValues: () => ({ note: '' }),
+  isOpen: ({ status }) => openTradeMoves(status).includes(action),
+  isNext: ({ status }) => openTradeMoves(status).find((open) => open !== REJECTION) === action,
+  isRejection: action === REJECTION,
+  warning: () => (endsTrade(action) ? 'This ends the return: no other move is open after it.' : null),
+}));

@@ -1,0 +1,111 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { z } from 'zod';
+import { api } from '../../api.ts';
+import { useSession } from '../../session/session.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { useApiForm } from '../../ui/forms/api-form.ts';
+import { draftOf } from '../../ui/forms/draft.ts';
+import { ButtonLink } from '../../ui/links.tsx';
+import { notifyDone } from '../../ui/notify.ts';
+import { PageTitle } from '../../ui/page-title.tsx';
+import { BackToList } from '../back-link.tsx';
+import type { AnyReturn, Kind } from '../kinds.ts';
+import { lastSearch } from '../last-search.ts';
+import { detailQuery, refetchReturns } from '../queries.ts';
+
+interface FormOptions<Values> {
+  kind: Kind;
+  /** The same schema that the service validates with. */
+  schema: z.ZodType;
+  initialValues: Values;
+  bodyOf(values: Values): unknown;
+  onCreated?: (values: Values) => void;
+}
+
+interface Props<Values> extends FormOptions<Values> {
+  children(form: UseFormReturnType<Values>): ReactNode;
+}
+
+/** The page around the inputs of a new return. */
+export const NewReturnForm = <Values extends object>({ children, ...options }: Props<Values>) => {
+  const { kind } = options;
+  const { form, submit, busy, failure, isFromDraft, startOver } = useNewReturn(options);
+  const errors = Object.keys(form.errors).length;
+  return (
+    <Stack gap="md" pb="xl" maw={900}>
+      <BackToList kind={kind} />
+      <PageTitle>{`New ${kind.one}`}</PageTitle>
+      {isFromDraft ? (
+        <Alert color="blue" role="status">
+          <Group justify="space-between" gap="sm">
+            <Text size="sm">What you typed before is still here.</Text>
+            <Button size="xs" variant="default" onClick={startOver}>
+              Start over
+            </Button>
+          </Group>
+        </Alert>
+      ) : null}
+      <form onSubmit={submit} noValidate>
+        <Stack gap="md">
+          {children(form)}
+          {failure ? <ErrorAlert title="Not created yet; what you typed is kept" error={failure} /> : null}
+          <Group justify="flex-end">
+            <Text size="sm" c="var(--mantine-color-error)" role="status" mr="auto">
+              {errors > 0 ? `${errors} ${errors === 1 ? 'field needs' : 'fields need'} another look.` : ''}
+            </Text>
+            <ButtonLink variant="default" to={kind.path} search={lastSearch(kind)}>
+              Cancel
+            </ButtonLink>
+            <Button type="submit" loading={busy}>
+              Create {kind.one}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Stack>
+  );
+};
+
+/** The form with its draft, which is kept until the service has created the return. */
+const useNewReturn = <Values extends object>(options: FormOptions<Values>) => {
+  const { kind, schema, initialValues, bodyOf, onCreated } = options;
+  const { user } = useSession();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const [draft] = useState(() => draftOf<Values>(kind.path.slice(1), user.id));
+  const [stored] = useState(() => draft.read());
+  const [isFromDraft, setFromDraft] = useState(stored !== null);
+  const { form, submit, busy, failure, clearFailure } = useApiForm({
+    schema,
+    initialValues: { ...initialValues, ...stored },
+    bodyOf,
+    onChange: draft.write,
+    send: (body) => {
+      draft.write(form.values);
+      return api.post<AnyReturn>(kind.path, body, { 'idempotency-key': draft.keyFor(body) });
+    },
+    onDone: async (created, values) => {
+      draft.clear();
+      onCreated?.(values);
+      queryClient.setQueryData(detailQuery<AnyReturn>(kind, created.id).queryKey, created);
+      void refetchReturns(queryClient, kind);
+      notifyDone(`${created.rmaNumber} created`);
+      await navigate({ to: kind.detail, params: { id: created.id }, replace: true });
+    },
+  });
+  const startOver = () => {
+    draft.clear();
+    form.setInitialValues(initialValues);
+    form.setValues(initialValues);
+    form.clearErrors();
+    // Once more, because setting the values wrote them into the draft.
+    draft.clear();
+    setFromDraft(false);
+    clearFailure();
+  };
+  return { form, submit, busy, failure, isFromDraft, startOver };
+};

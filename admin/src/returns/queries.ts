@@ -1,0 +1,69 @@
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
+import type { z } from 'zod';
+import type { listEnvelope, Timeline, TimelineEntry } from '../../../contract/common.ts';
+import { api } from '../api.ts';
+import type { ListSearch } from '../list-search.ts';
+import { overviewQuery } from '../overview-query.ts';
+import type { Kind } from './kinds.ts';
+
+type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
+
+/** Others work on the same returns, so the screen refreshes this often. */
+const REFETCH_MS = 30_000;
+const PAGE_SIZE = 25;
+
+/** The filters that this kind's list knows; the API refuses others. */
+export const filtersOf = (kind: Kind, { q, status, origin, ...rest }: ListSearch) => ({
+  q,
+  status,
+  origin,
+  [kind.reference]: rest[kind.reference],
+});
+
+export const isFiltered = (kind: Kind, search: ListSearch): boolean =>
+  Object.values(filtersOf(kind, search)).some((value) => value !== undefined);
+
+export const fetchPage = <Item>(kind: Kind, search: ListSearch, limit: number): Promise<ListPage<Item>> => {
+  const { page, sort, order } = search;
+  return api.get<ListPage<Item>>(kind.path, { ...filtersOf(kind, search), sort, order, page, limit });
+};
+
+export const listQuery = <Item>(kind: Kind, search: ListSearch) =>
+  queryOptions({
+    queryKey: [kind.path, 'list', search],
+    queryFn: () => fetchPage<Item>(kind, search, PAGE_SIZE),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFETCH_MS,
+  });
+
+export const detailQuery = <Item>(kind: Kind, id: string) =>
+  queryOptions({
+    queryKey: [kind.path, id],
+    queryFn: () => api.get<Item>(`${kind.path}/${encodeURIComponent(id)}`),
+    refetchInterval: REFETCH_MS,
+  });
+
+/** Reads every page. The oldest entries come first, so an entry that is added meanwhile is on the last page. */
+const fetchTimeline = async (kind: Kind, id: string): Promise<TimelineEntry[]> => {
+  const entries: TimelineEntry[] = [];
+  for (let page = 1; ; page += 1) {
+    const path = `${kind.path}/${encodeURIComponent(id)}/timeline`;
+    const { items, totalPages } = await api.get<z.infer<typeof Timeline>>(path, { page });
+    entries.push(...items);
+    if (page >= totalPages) return entries;
+  }
+};
+
+export const timelineQuery = (kind: Kind, id: string) =>
+  queryOptions({
+    queryKey: [kind.path, id, 'timeline'],
+    queryFn: () => fetchTimeline(kind, id),
+    refetchInterval: REFETCH_MS,
+  });
+
+/** Marks the lists, details and counts of this kind as out of date. */
+export const refetchReturns = (queryClient: QueryClient, kind: Kind): Promise<unknown> =>
+  Promise.all([
+    queryClient.invalidateQueries({ queryKey: [kind.path] }),
+    queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey }),
+  ]);

@@ -1,0 +1,11 @@
+import { Badge, type BadgeProps } from '@mantine/core';
+import { describeStatus } from './labels.ts';
+
+export const StatusBadge = ({ status, ...rest }: { status: string } & BadgeProps) => {
+  const { label, color } = describeStatus(status);
+  return (
+    <Badge variant="light" color={color} style={{ flexShrink: 0, minWidth: 'max-content' }} {...rest}>
+      {label}
+    </Badge>
+  );
+};

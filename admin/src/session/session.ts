@@ -1,0 +1,41 @@
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import type { z } from 'zod';
+import type { SignedIn } from '../../../contract/admin-people.ts';
+import { ApiError, api } from '../api.ts';
+import { clearDrafts } from '../ui/forms/draft.ts';
+
+export type Session = z.infer<typeof SignedIn>;
+
+/** Scripts cannot see the cookie. Without this note there is no session, and no need to ask the service for one. */
+const SIGNED_IN_NOTE = 'handback.signed-in';
+export const rememberSignIn = (signedIn: boolean): void =>
+  signedIn ? localStorage.setItem(SIGNED_IN_NOTE, 'yes') : localStorage.removeItem(SIGNED_IN_NOTE);
+
+/** Others may use this computer, so nothing of the person stays behind. */
+export const forgetSession = (): void => {
+  rememberSignIn(false);
+  clearDrafts();
+};
+
+/** Who is signed in; null if nobody is. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async (): Promise<Session | null> => {
+    if (!localStorage.getItem(SIGNED_IN_NOTE)) return null;
+    try {
+      return await api.get<Session>('/session');
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      rememberSignIn(false);
+      return null;
+    }
+  },
+  staleTime: 60_000,
+});
+
+/** For pages behind the sign-in, where there always is a session. */
+export const useSession = (): Session => {
+  const { data } = useSuspenseQuery(sessionQuery);
+  if (!data) throw new Error('signed out');
+  return data;
+};

@@ -1,0 +1,51 @@
+import type { AuditEntry } from '../../../contract/admin-people.ts';
+import { ROLE_LABELS } from '../session/roles.ts';
+import { PLAN_NAMES } from './plan-names.ts';
+
+export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
+  SHOP_CREATED: 'Created the shop',
+  SHOP_CHANGED: 'Changed plan or billing',
+  DANGEROUS_GOODS_CHANGED: 'Changed the dangerous-goods rules',
+  CLIENT_CREATED: 'Created an API client',
+  CLIENT_CHANGED: 'Changed an API client',
+  CLIENT_REVOKED: 'Revoked an API client',
+  USER_CREATED: 'Added a person',
+  USER_CHANGED: 'Changed a person',
+  USER_REMOVED: 'Removed a person',
+};
+
+export const ACTOR_LABELS: Record<AuditEntry['actor']['type'], string> = {
+  USER: 'Team',
+  API_CLIENT: 'API client',
+  SYSTEM: 'Service',
+};
+
+export const SUBJECT_LABELS: Record<AuditEntry['subject']['type'], string> = {
+  SHOP: 'Shop',
+  CLIENT: 'API client',
+  USER: 'Person',
+};
+
+/** A field that is missing here is shown by its own name. */
+export const FIELD_LABELS: Record<string, string> = {
+  name: 'Name',
+  webhookUrl: 'Webhook URL',
+  email: 'E-mail',
+  role: 'Role',
+  passwordChanged: 'New password',
+  plan: 'Plan',
+  subscription: 'Subscription',
+  billing: 'Billing',
+  limit: 'Monthly limit',
+  added: 'Added',
+  removed: 'Removed',
+};
+
+/** Values of the contract as the other pages call them, by field and value. */
+export const VALUE_LABELS: Record<string, string> = {
+  ...Object.fromEntries(Object.entries(ROLE_LABELS).map(([role, { name }]) => [`role ${role}`, name])),
+  ...Object.fromEntries(Object.entries(PLAN_NAMES).map(([plan, name]) => [`plan ${plan}`, name])),
+  'billing ALLOWANCE': 'By plan',
+  'billing USAGE': 'By use',
+  'passwordChanged true': 'Set',
+};

@@ -1,0 +1,135 @@
+import { Alert, Badge, Button, Code, EmptyState, Grid, Group, Stack, Text } from '@mantine/core';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
+import { TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import type { DangerousGoods } from '../../../contract/admin-people.ts';
+import { api } from '../api.ts';
+import { notifyDone } from '../ui/notify.ts';
+import { PageFrame } from '../ui/page-frame.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { AddRules } from './add-rules.tsx';
+import { RuleList } from './rule-list.tsx';
+import { SkuTester } from './sku-tester.tsx';
+
+const rulesQuery = queryOptions({
+  queryKey: ['dangerous-goods'],
+  queryFn: () => api.get<DangerousGoods>('/dangerous-goods'),
+});
+
+export const DangerousGoodsPage = () => {
+  const saved = useQuery(rulesQuery);
+  return (
+    <PageFrame
+      title="Dangerous goods"
+      intro={
+        <>
+          A repair whose faulty item fits one of these rules is marked as dangerous goods when it is created.
+          A rule is an exact sku, or a beginning followed by a star: <Code>BATT-*</Code> is every sku that
+          begins with BATT-. Upper and lower case differ.
+        </>
+      }
+    >
+      <QueryView query={saved}>{({ rules }) => <Editor saved={rules} />}</QueryView>
+    </PageFrame>
+  );
+};
+
+const difference = (some: readonly string[], others: readonly string[]): string[] => {
+  const known = new Set(others);
+  return some.filter((rule) => !known.has(rule));
+};
+
+const useSaveRules = (onSaved: () => void) => {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (rules: string[]) => api.put<DangerousGoods>('/dangerous-goods', { rules }),
+    onSuccess: (answer) => {
+      queryClient.setQueryData(rulesQuery.queryKey, answer);
+      onSaved();
+      notifyDone('The rules are saved.');
+    },
+  });
+};
+
+const Editor = ({ saved }: { saved: string[] }) => {
+  /** The edited rules; null while nothing is changed. */
+  const [draft, setDraft] = useState<string[] | null>(null);
+  const rules = draft ?? saved;
+  const added = difference(rules, saved);
+  const removed = difference(saved, rules);
+  const changes = added.length + removed.length;
+
+  const saving = useSaveRules(() => setDraft(null));
+  useBlocker({
+    shouldBlockFn: () => !window.confirm('Leave this page? The changed rules are not saved yet.'),
+    enableBeforeUnload: changes > 0,
+    disabled: changes === 0,
+  });
+
+  return (
+    <Grid gap="xl">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Stack>
+          <AddRules rules={rules} onAdd={(more) => setDraft([...more, ...rules])} />
+          {rules.length === 0 ? (
+            <EmptyState
+              icon={<TriangleAlert aria-hidden />}
+              title="There are no rules"
+              description="No repair is marked as dangerous goods."
+            />
+          ) : (
+            <RuleList
+              rules={rules}
+              added={new Set(added)}
+              onRemove={(rule) => setDraft(rules.filter((other) => other !== rule))}
+            />
+          )}
+          {saving.error ? (
+            <Alert color="red" role="alert" title="The rules are not saved">
+              {saving.error.message}
+            </Alert>
+          ) : null}
+          <SaveBar
+            added={added.length}
+            removed={removed.length}
+            busy={saving.isPending}
+            onSave={() => saving.mutate(rules)}
+            onDiscard={() => setDraft(null)}
+          />
+          <Text size="sm" c="dimmed">
+            Rules count from the next repair on; what was handed in before stays as it is.
+          </Text>
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <SkuTester rules={rules} unsaved={changes > 0} />
+      </Grid.Col>
+    </Grid>
+  );
+};
+
+interface SaveBarProps {
+  added: number;
+  removed: number;
+  busy: boolean;
+  onSave(): void;
+  onDiscard(): void;
+}
+
+const SaveBar = ({ added, removed, busy, onSave, onDiscard }: SaveBarProps) => (
+  <Group aria-live="polite">
+    <Button disabled={added + removed === 0} loading={busy} onClick={onSave}>
+      Save rules
+    </Button>
+    {added + removed > 0 ? (
+      <>
+        <Button variant="default" onClick={onDiscard}>
+          Discard changes
+        </Button>
+        {added > 0 ? <Badge variant="default">{added} added</Badge> : null}
+        {removed > 0 ? <Badge variant="default">{removed} removed</Badge> : null}
+      </>
+    ) : null}
+  </Group>
+);

@@ -1,0 +1,102 @@
+import { UnstyledButton } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import {
+  Gauge,
+  KeyRound,
+  LayoutDashboard,
+  LogOut,
+  type LucideIcon,
+  ScrollText,
+  TriangleAlert,
+  Undo2,
+  UserRound,
+  Users,
+  Wrench,
+} from 'lucide-react';
+import { api } from '../api.ts';
+import { forgetSession, useSession } from '../session/session.ts';
+import { notify } from '../ui/notify.ts';
+import styles from './shell.module.css';
+
+const WORK = [
+  { to: '/', label: 'Overview', icon: LayoutDashboard },
+  { to: '/offline-repairs', label: 'Offline repairs', icon: Wrench },
+  { to: '/trade-returns', label: 'Trade returns', icon: Undo2 },
+] as const;
+/** For Admins only. */
+const SETTINGS = [
+  { to: '/settings/external-api', label: 'External API', icon: KeyRound },
+  { to: '/settings/team', label: 'Team', icon: Users },
+  { to: '/settings/dangerous-goods', label: 'Dangerous goods', icon: TriangleAlert },
+  { to: '/settings/plan', label: 'Plan and usage', icon: Gauge },
+  { to: '/settings/audit-log', label: 'Audit log', icon: ScrollText },
+] as const;
+const ACCOUNT = [{ to: '/account', label: 'Account and password', icon: UserRound }] as const;
+
+interface Target {
+  to: (typeof WORK | typeof SETTINGS | typeof ACCOUNT)[number]['to'];
+  label: string;
+  icon: LucideIcon;
+}
+
+interface Props {
+  /** Of the current page. */
+  path: string;
+  onNavigate(): void;
+}
+
+export const Navigation = ({ path, onNavigate }: Props) => {
+  const { user } = useSession();
+  const links = (targets: readonly Target[]) =>
+    targets.map(({ to, label, icon: Icon }) => (
+      <Link
+        key={to}
+        to={to}
+        className={styles['link'] ?? ''}
+        data-current={(to === '/' ? path === '/' : path.startsWith(to)) || undefined}
+        onClick={onNavigate}
+      >
+        <Icon size={18} aria-hidden />
+        {label}
+      </Link>
+    ));
+  return (
+    <>
+      {links(WORK)}
+      {user.role === 'ADMIN' ? (
+        <>
+          <p className={styles['label']}>Settings</p>
+          {links(SETTINGS)}
+        </>
+      ) : null}
+      <p className={`${styles['label']} ${styles['person']}`}>{user.email}</p>
+      {links(ACCOUNT)}
+      <SignOut />
+    </>
+  );
+};
+
+const SignOut = () => {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const signOut = useMutation({
+    mutationFn: () => api.delete('/session'),
+    onSuccess: async () => {
+      forgetSession();
+      queryClient.clear();
+      await navigate({ to: '/sign-in' });
+    },
+    onError: ({ message }) => void notify({ color: 'red', title: 'You are still signed in', message }),
+  });
+  return (
+    <UnstyledButton
+      className={styles['link'] ?? ''}
+      onClick={() => signOut.mutate()}
+      disabled={signOut.isPending}
+    >
+      <LogOut size={18} aria-hidden />
+      Sign out
+    </UnstyledButton>
+  );
+};

@@ -1,0 +1,85 @@
+import {
+  ActionIcon,
+  Burger,
+  Text,
+  Title,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { Moon, Sun } from 'lucide-react';
+import { Suspense } from 'react';
+import { useSession } from '../session/session.ts';
+import { lazyOptional, whenIdle } from '../ui/lazy-optional.ts';
+import { Loading } from '../ui/loading.tsx';
+import { Navigation } from './navigation.tsx';
+import { Notices } from './notices.tsx';
+import styles from './shell.module.css';
+
+const NotificationArea = lazyOptional(async () => {
+  await whenIdle();
+  return (await import('../ui/notification-area.tsx')).NotificationArea;
+});
+
+/** The header and the navigation around every page. */
+export const Shell = () => {
+  const [opened, { toggle, close }] = useDisclosure();
+  const { shop } = useSession();
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  return (
+    <div className={styles['shell']}>
+      <header className={`${styles['header']} not-printed`}>
+        <Burger
+          opened={opened}
+          onClick={toggle}
+          className={styles['burger'] ?? ''}
+          size="sm"
+          aria-label="Menu"
+          aria-expanded={opened}
+          aria-controls="pages"
+        />
+        <Title order={1} size="h4">
+          Handback
+        </Title>
+        <Text c="dimmed" truncate>
+          {shop.name}
+        </Text>
+        <SchemeSwitch />
+      </header>
+      <nav
+        id="pages"
+        aria-label="Pages"
+        className={`${styles['nav']} not-printed`}
+        data-opened={opened || undefined}
+      >
+        <Navigation path={path} onNavigate={close} />
+      </nav>
+      <main className={styles['main']}>
+        <Notices />
+        <Suspense fallback={<Loading />}>
+          <Outlet />
+        </Suspense>
+      </main>
+      <Suspense>
+        <NotificationArea />
+      </Suspense>
+    </div>
+  );
+};
+
+const SchemeSwitch = () => {
+  const { toggleColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme();
+  return (
+    <ActionIcon
+      variant="default"
+      size="lg"
+      ml="auto"
+      onClick={toggleColorScheme}
+      aria-label="Switch between light and dark"
+    >
+      {scheme === 'dark' ? <Sun size={18} aria-hidden /> : <Moon size={18} aria-hidden />}
+    </ActionIcon>
+  );
+};

@@ -1,0 +1,55 @@
+import { Alert, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { ChangeUser, type User } from '../../../contract/admin-people.ts';
+import { api } from '../api.ts';
+import { sessionQuery, useSession } from '../session/session.ts';
+import { useApiForm } from '../ui/forms/api-form.ts';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { RoleInput } from './role-input.tsx';
+import { USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
+
+interface Props {
+  person: User;
+  onClose: () => void;
+}
+
+export const EditPersonDialog = ({ person, onClose }: Props) => {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const { user } = useSession();
+  const done = useTeamChanged(onClose);
+  const isSelf = user.id === person.id;
+  const { form, submit, busy, failure } = useApiForm({
+    schema: ChangeUser,
+    initialValues: { email: person.email, role: person.role },
+    codes: USER_ERROR_CODES,
+    // Only what changed here: a colleague may be changing the rest.
+    send: ({ email, role }) =>
+      api.patch<User>(`/users/${person.id}`, {
+        ...(email === person.email ? {} : { email }),
+        ...(role === person.role ? {} : { role }),
+      }),
+    onDone: async (changed) => {
+      if (isSelf) await queryClient.refetchQueries(sessionQuery);
+      done(`${changed.email} is saved.`);
+      if (isSelf && changed.role !== 'ADMIN') await navigate({ to: '/' });
+    },
+  });
+  return (
+    <FormDialog
+      title={`Change ${person.email}`}
+      action="Save"
+      busy={busy}
+      failure={failure}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput label="E-mail" type="email" autoComplete="off" required {...form.getInputProps('email')} />
+      <RoleInput {...form.getInputProps('role')} />
+      {isSelf && form.values.role !== 'ADMIN' ? (
+        <Alert color="yellow">This is you: you will no longer see the settings, this page included.</Alert>
+      ) : null}
+    </FormDialog>
+  );
+};

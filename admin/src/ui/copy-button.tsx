@@ -1,0 +1,62 @@
+import { ActionIcon, type ActionIconProps, VisuallyHidden } from '@mantine/core';
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { notify } from './notify.ts';
+
+/** Browsers offer the clipboard on https only; over plain http the text is copied from an input. */
+const copyText = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    (document.querySelector('[role="dialog"]') ?? document.body).append(area);
+    area.select();
+    const copied = document.execCommand('copy');
+    area.remove();
+    return copied;
+  }
+};
+
+const CHECK_MARK_MS = 2500;
+
+interface Props extends ActionIconProps {
+  text: string;
+  /** As in a sentence: "the API key". */
+  what: string;
+}
+
+export const CopyButton = ({ text, what, ...buttonProps }: Props) => {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), CHECK_MARK_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = async () => {
+    const done = await copyText(text);
+    setCopied(done);
+    if (!done)
+      void notify({ color: 'red', title: 'Copying failed', message: 'Select the text and copy it by hand.' });
+  };
+  return (
+    <>
+      <ActionIcon
+        variant="default"
+        size="lg"
+        onClick={copy}
+        aria-label={`Copy ${what}`}
+        title={`Copy ${what}`}
+        {...buttonProps}
+      >
+        {copied ? (
+          <Check size={16} aria-hidden color="var(--mantine-color-teal-light-color)" />
+        ) : (
+          <Copy size={16} aria-hidden />
+        )}
+      </ActionIcon>
+      <VisuallyHidden aria-live="polite">{copied ? 'Copied' : ''}</VisuallyHidden>
+    </>
+  );
+};

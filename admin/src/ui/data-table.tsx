@@ -1,0 +1,121 @@
+import { Button, Collapse, Table, VisuallyHidden } from '@mantine/core';
+import { ChevronDown, ChevronUp } from 'lucide-react';
+import { type ReactNode, useId, useState } from 'react';
+import styles from './data-table.module.css';
+
+export interface Column<Row> {
+  header: string;
+  cell: (row: Row) => ReactNode;
+  width?: string | number;
+  /** For short values: a time, a number, a status. */
+  noWrap?: boolean;
+}
+
+interface Props<Row> {
+  /** For screen readers. */
+  caption: string;
+  /** The first one names the row. */
+  columns: readonly [Column<Row>, ...Column<Row>[]];
+  rows: readonly Row[];
+  /** Names the row in the labels of its buttons. */
+  nameOf: (row: Row) => string;
+  actions?: (row: Row) => ReactNode;
+  /** Shown below a row when its button is clicked; null for a row without details. */
+  details?: (row: Row) => ReactNode | null;
+}
+
+/** A table that becomes a list of cards on a narrow screen. */
+export const DataTable = <Row extends { id: string }>(props: Props<Row>) => {
+  const { caption, columns, rows, actions, details } = props;
+  return (
+    // Browsers drop the roles of a table that is laid out as cards, so they are set here.
+    <Table className={styles['table']} verticalSpacing="sm" role="table">
+      <caption>
+        <VisuallyHidden>{caption}</VisuallyHidden>
+      </caption>
+      <Table.Thead role="rowgroup">
+        <Table.Tr role="row">
+          {columns.map(({ header, width, noWrap }) => (
+            <Table.Th
+              key={header}
+              scope="col"
+              role="columnheader"
+              w={width}
+              style={noWrap ? { whiteSpace: 'nowrap' } : {}}
+            >
+              {header}
+            </Table.Th>
+          ))}
+          {actions || details ? (
+            <Table.Th scope="col" role="columnheader" w={1}>
+              <VisuallyHidden>{actions ? 'Actions' : 'Details'}</VisuallyHidden>
+            </Table.Th>
+          ) : null}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody role="rowgroup">
+        {rows.map((row) => (
+          <DataRow key={row.id} {...props} row={row} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+};
+
+const DataRow = <Row extends { id: string }>({
+  row,
+  columns: [first, ...others],
+  nameOf,
+  actions,
+  details,
+}: Props<Row> & { row: Row }) => {
+  const [opened, setOpened] = useState(false);
+  const id = useId();
+  const more = details?.(row) ?? null;
+  return (
+    <>
+      <Table.Tr className={styles['row']} role="row" style={opened ? { borderBottom: 0 } : {}}>
+        <Table.Th className={styles['cell']} scope="row" role="rowheader">
+          {first.cell(row)}
+        </Table.Th>
+        {others.map(({ header, cell, noWrap }) => (
+          <Table.Td
+            key={header}
+            className={styles['cell']}
+            role="cell"
+            data-label={header}
+            style={noWrap ? { whiteSpace: 'nowrap' } : {}}
+          >
+            <div>{cell(row)}</div>
+          </Table.Td>
+        ))}
+        {actions || details ? (
+          <Table.Td className={`${styles['cell']} ${styles['actions']}`} role="cell">
+            {actions?.(row)}
+            {more === null ? null : (
+              <Button
+                variant="default"
+                size="xs"
+                aria-expanded={opened}
+                aria-controls={id}
+                onClick={() => setOpened(!opened)}
+                rightSection={
+                  opened ? <ChevronUp size={14} aria-hidden /> : <ChevronDown size={14} aria-hidden />
+                }
+              >
+                Details<VisuallyHidden> of {nameOf(row)}</VisuallyHidden>
+              </Button>
+            )}
+          </Table.Td>
+        ) : null}
+      </Table.Tr>
+      {more === null ? null : (
+        <Table.Tr role="row" id={id} hidden={!opened} className={opened ? styles['row'] : undefined}>
+          <Table.Td role="cell" colSpan={others.length + 2} pt={0}>
+            <Collapse expanded={opened}>{opened ? more : null}</Collapse>
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,2 @@
+export const errorMessage = (error: unknown): string =>
+  error instanceof Error ? error.message : 'Something went wrong.';

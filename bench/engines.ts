@@ -1,0 +1,2 @@
+export const ENGINES = ['postgres', 'sqlite'] as const;
+export type Engine = (typeof ENGINES)[number];
