@@ -1,7 +1,7 @@
 import { CONNECTIONS, serviceWork } from '../contestants.ts';
 import type { Effort } from '../effort.ts';
 import { FULL } from '../effort.ts';
-import type { Engine } from '../measurement.ts';
+import type { Engine } from '../engines.ts';
 import { drained } from '../measurements/drain.ts';
 import { type Contestant, takeTurns } from '../rounds.ts';
 import { openStage, type Stage } from '../stage.ts';

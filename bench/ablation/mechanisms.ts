@@ -146,6 +146,28 @@ export const MECHANISMS: Mechanism[] = [
       },
     ],
   },
+  {
+    name: 'the row of a get is read while its key is checked',
+    purpose: 'get',
+    edits: [
+      {
+        file: 'src/api/external-gates.ts',
+        find: '    request.ahead = readAhead?.(request.params);\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'the key is looked up while the rate limit is counted',
+    purpose: 'get',
+    edits: [
+      {
+        file: 'src/api/external-gates.ts',
+        find: '    const finding = ctx.authenticate(',
+        replace: '    await counted;\n    const finding = ctx.authenticate(',
+      },
+    ],
+  },
   { name: 'V8 flags of npm start', purpose: 'create', edits: [], withoutFlags: true },
   {
     name: 'results of deliveries wait for others',
