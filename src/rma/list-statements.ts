@@ -166,9 +166,10 @@ export const findPage = async <Table extends RmaTableName>(
     byNumber: words > 0 || offset > SHORT,
     countsFew: plan.total === 'with page',
   });
-  const { rows } = await ctx[isShort ? 'reads' : plan.connection].executeQuery(ctx.fill(page, values));
-  const found = rows as unknown as Sized<ListedRow<Table>>[];
-  return { rows: found, counted: rows[0]?.counted ?? undefined };
+  const { rows } = await ctx[isShort ? 'reads' : plan.connection].executeQuery<
+    Sized<ListedRow<Table>> & { counted?: number | null }
+  >(ctx.fill(page, values));
+  return { rows, counted: rows[0]?.counted ?? undefined };
 };
 
 export const countAll = async (query: Query): Promise<number> => {

@@ -24,7 +24,7 @@ interface Made<Table extends RmaTableName, Answer> {
   data?: Record<string, unknown>;
 }
 
-export interface CreateRequest<Table extends RmaTableName, Answer> {
+interface RequestFor<Table extends RmaTableName, Answer> {
   kind: Table;
   /** The collection's path, so that the same key on the other kind is another request. */
   path: string;
@@ -35,11 +35,16 @@ export interface CreateRequest<Table extends RmaTableName, Answer> {
   make(rma: NewRma, isDangerous: boolean): Made<Table, Answer>;
 }
 
+/** A request to create an RMA of either kind. */
+export type CreateRequest<Answer> = {
+  [Table in RmaTableName]: RequestFor<Table, Answer>;
+}[RmaTableName];
+
 /** A creation that waits for its turn. */
 export interface Creation {
   id: string;
   caller: Caller;
-  request: CreateRequest<RmaTableName, unknown>;
+  request: CreateRequest<unknown>;
   use: KeyUse | null;
   nowMs: number;
 }

@@ -8,7 +8,6 @@ import type { ServiceError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { mustBeActive } from '../../shops/plans.ts';
 import { type Created, keysInUse, keyUse } from '../idempotency.ts';
-import type { RmaTableName } from '../visibility.ts';
 import type { CreateRequest, Creation, Done } from './creation.ts';
 import { decide, HELD } from './decide.ts';
 import { createWaitingRoom } from './locked-shops.ts';
@@ -18,10 +17,10 @@ import { writesOf } from './write.ts';
 // The way of a creation: queue → read → decide → write.
 
 /** Creates an RMA of either kind: a place in the allowance, a number, the row, its first entry and event, all or nothing. */
-export const createRma = async <Table extends RmaTableName, Answer>(
+export const createRma = async <Answer>(
   ctx: Pick<Base, 'clock' | 'wake'> & { creations: Creations },
   caller: Caller,
-  request: CreateRequest<Table, Answer>,
+  request: CreateRequest<Answer>,
 ): Promise<Created<Answer>> => {
   mustBeActive(caller.shop);
   const { actor } = caller;
@@ -31,7 +30,7 @@ export const createRma = async <Table extends RmaTableName, Answer>(
   const creation: Creation = {
     id: newId(nowMs),
     caller,
-    request: request as unknown as Creation['request'],
+    request,
     use,
     nowMs,
   };
