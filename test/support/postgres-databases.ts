@@ -30,8 +30,7 @@ export interface TestDatabase {
 
 const TEMPLATE = 'handback_template';
 
-const databaseUrl = (serverUrl: string, name: string): string =>
-  serverUrl.replace(/\/postgres$/, `/${name}`);
+const databaseUrl = (serverUrl: string, name: string): string => serverUrl.replace(/\/postgres$/, `/${name}`);
 
 /** Makes the template with `migrate`, and the list of databases that are free. */
 export const prepareServer = async (

@@ -2,28 +2,35 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   FRESH_MS,
-  LANES,
   LARGEST_BODY_BYTES,
-  type LaneName,
+  LIMITS,
   MOST_FRESH_BESIDE_REQUESTS,
-  MOST_IN_FLIGHT,
-  MOST_PER_RECEIVER,
+  type PoolName,
   SLOW_MS,
 } from '../../src/webhooks/policy.ts';
 import { createInFlight, type Flight } from '../../src/webhooks/worker/in-flight.ts';
+import { createPools } from '../../src/webhooks/worker/pools.ts';
 import { createReadyReceivers } from '../../src/webhooks/worker/ready-receivers.ts';
+import { createReceiverLoad } from '../../src/webhooks/worker/receiver-load.ts';
+import { createMove } from '../../src/webhooks/worker/states.ts';
 import { createStopwatch } from '../../src/webhooks/worker/stopwatch.ts';
+import { systemTime } from '../../src/webhooks/worker/time.ts';
 
-const CAP = MOST_PER_RECEIVER;
-const FRESH = LANES.quick.fresh;
+const CAP = LIMITS.perReceiver;
+const FRESH = LIMITS.pools.quick.fresh;
 const KILOBYTE = 1024;
 
 const setUp = ({ requests = 0 } = {}) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const clock = { ms: 0, now: () => clock.ms };
-  const inFlight = createInFlight(() => requests);
-  const ready = createReadyReceivers(inFlight, createStopwatch(clock));
+  const move = createMove((message) => {
+    throw new Error(message);
+  });
+  const pools = createPools(() => requests, LIMITS);
+  const load = createReceiverLoad(pools);
+  const inFlight = createInFlight({ pools, load, move, time: systemTime });
+  const ready = createReadyReceivers({ pools, load, move, stopwatch: createStopwatch(clock) });
   const fly = (clientId: string, count: number, bytes = KILOBYTE): Flight[] =>
     Array.from({ length: count }, () => inFlight.start(clientId, randomUUID(), bytes, () => {}));
   const end = (some: Flight[]) => {
@@ -36,20 +43,20 @@ const setUp = ({ requests = 0 } = {}) => {
   const hang = (receivers: number, bytes = KILOBYTE) => {
     for (let i = 0; i < receivers; i++) {
       const clientId = `hanging-${i}`;
-      const room = Math.min(inFlight.roomOf(clientId), inFlight.laneRoom(inFlight.laneOf(clientId)));
+      const room = Math.min(load.roomOf(clientId), pools.poolRoom(load.poolOf(clientId)));
       fly(clientId, Math.max(0, room), bytes);
       vi.advanceTimersByTime(FRESH_MS);
     }
     vi.advanceTimersByTime(SLOW_MS);
   };
-  /** Takes the next of a lane, and is done with them. */
-  const next = (most: number, lane: LaneName = 'quick') => {
-    const chosen = ready.next(lane, most);
+  /** Takes the next of a pool, and is done with them. */
+  const next = (most: number, pool: PoolName = 'quick') => {
+    const chosen = ready.next(pool, most);
     ready.served(chosen);
     return chosen;
   };
   const namesOf = (chosen: { clientId: string }[]) => chosen.map(({ clientId }) => clientId);
-  return { clock, inFlight, ready, next, fly, end, hang, namesOf };
+  return { clock, pools, load, inFlight, ready, next, fly, end, hang, namesOf };
 };
 
 describe('receivers with something due', () => {
@@ -113,7 +120,7 @@ describe('receivers with something due', () => {
 });
 
 describe('a receiver that is being served', () => {
-  it('is served by nobody else, also when it changes lanes, and is not forgotten', () => {
+  it('is served by nobody else, also when it changes pools, and is not forgotten', () => {
     const { ready, next, fly, namesOf } = setUp();
     ready.call('a');
     const chosen = ready.next('quick', 10);
@@ -132,28 +139,28 @@ describe('receivers that hang', () => {
     [250, CAP],
     [1_000, 1],
   ])('leave places to others: %i of them, never heard of before', (receivers, room) => {
-    const { ready, next, hang, inFlight } = setUp({ requests: 1 });
+    const { ready, next, hang, pools } = setUp({ requests: 1 });
     hang(receivers);
-    expect(inFlight.laneRoom('quick')).toBe(MOST_FRESH_BESIDE_REQUESTS);
+    expect(pools.poolRoom('quick')).toBe(MOST_FRESH_BESIDE_REQUESTS);
     expect(ready.call('healthy')).toBe(true);
     expect(next(10)).toEqual([{ clientId: 'healthy', room }]);
   });
 
   it('have fewer exchanges each, the more of them there are, and their bodies stay within bounds', () => {
-    const { hang, inFlight } = setUp();
+    const { hang, load } = setUp();
     hang(1_000, LARGEST_BODY_BYTES);
-    const underWay = Array.from({ length: 1_000 }, (_, i) => inFlight.underWayTo(`hanging-${i}`));
+    const underWay = Array.from({ length: 1_000 }, (_, i) => load.underWayTo(`hanging-${i}`));
     const bytes = underWay.reduce((sum, count) => sum + count * LARGEST_BODY_BYTES, 0);
-    expect(bytes).toBeGreaterThan(LANES.slow.bytes);
-    expect(bytes).toBeLessThanOrEqual(MOST_IN_FLIGHT.bytes);
+    expect(bytes).toBeGreaterThan(LIMITS.pools.slow.bytes);
+    expect(bytes).toBeLessThanOrEqual(LIMITS.inAll.bytes);
   });
 
   it('are quick again after an answer', () => {
-    const { hang, inFlight, end, fly } = setUp();
+    const { hang, load, end, fly } = setUp();
     hang(1);
-    expect(inFlight.laneOf('hanging-0')).toBe('slow');
+    expect(load.poolOf('hanging-0')).toBe('slow');
     end(fly('hanging-0', 1));
-    expect(inFlight.laneOf('hanging-0')).toBe('quick');
+    expect(load.poolOf('hanging-0')).toBe('quick');
   });
 });
 
@@ -192,5 +199,5 @@ it('an exchange that ends twice is a mistake that is noticed', () => {
   const { inFlight, fly, end } = setUp();
   const [flight] = fly('a', 1) as [Flight];
   end([flight]);
-  expect(() => inFlight.land(flight)).toThrow('settled, not under way');
+  expect(() => inFlight.land(flight)).toThrow('settled must not become landed');
 });

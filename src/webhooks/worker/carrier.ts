@@ -1,0 +1,50 @@
+import type { Context } from '../../context.ts';
+import { describeError } from '../../describe-error.ts';
+import { LONGEST_WAIT_MS } from '../policy.ts';
+import type { InFlight } from './in-flight.ts';
+import type { Lookout } from './lookout.ts';
+import type { Due } from './queue.ts';
+import type { ReadyReceivers } from './ready-receivers.ts';
+import type { Receiver } from './receivers.ts';
+import type { Settlement } from './settle.ts';
+
+/** Writes down how attempts ended. */
+export interface Settler {
+  /** True once it is written down; false where that was given up. */
+  add(settlement: Settlement): Promise<boolean>;
+  giveUp(): void;
+}
+
+interface Parts {
+  inFlight: InFlight;
+  ready: ReadyReceivers;
+  lookout: Lookout;
+  settler: Settler;
+  attempt(delivery: Due, receiver: Receiver | undefined): Promise<Settlement | null>;
+  wakeBoth(): void;
+  wakeWhoCanGoOn(): void;
+}
+
+/** Takes one delivery through one attempt: in flight → landed → settled. */
+export const createCarrier = ({ clock, log }: Pick<Context, 'clock' | 'log'>, parts: Parts) => {
+  const { inFlight, ready, lookout, settler, attempt, wakeBoth, wakeWhoCanGoOn } = parts;
+
+  const carry = async (delivery: Due, receiver: Receiver | undefined): Promise<void> => {
+    const { id, clientId, body } = delivery;
+    const flight = inFlight.start(clientId, id, body.length, wakeWhoCanGoOn);
+    const settlement = await attempt(delivery, receiver);
+    inFlight.land(flight);
+    if (ready.landed(clientId)) wakeBoth();
+    const written = settlement !== null && (await settler.add(settlement));
+    inFlight.settled(flight);
+    if (written && settlement.status === 'PENDING') {
+      lookout.retryAfter(clientId, Math.min(settlement.dueAt - clock.now(), LONGEST_WAIT_MS));
+      wakeBoth();
+    } else wakeWhoCanGoOn();
+  };
+
+  return (delivery: Due, receiver: Receiver | undefined): void =>
+    void carry(delivery, receiver).catch((error) =>
+      log.error({ deliveryId: delivery.id, fault: describeError(error) }, 'a webhook was lost sight of'),
+    );
+};
