@@ -12,6 +12,14 @@ export type DeliveryState =
   | 'waiting for a retry'
   | 'delivered'
   | 'dropped';
+export const DELIVERY_MOVES: Moves<DeliveryState> = {
+  'waiting for its first attempt': ['in flight', 'dropped'],
+  // Back to where it waited: the attempt was broken off by a stop, or its process died, and does not count.
+  'in flight': ['delivered', 'waiting for a retry', 'dropped', 'waiting for its first attempt'],
+  'waiting for a retry': ['in flight', 'dropped'],
+  delivered: [],
+  dropped: [],
+};
 /** What an attempt that counts can come to, and how that is stored. */
 export const STATUS_AFTER = {
   delivered: 'DELIVERED',
