@@ -79,11 +79,11 @@ describe('receivers with something due', () => {
     expect([ready.canGoOn('quick'), next(10)]).toEqual([false, []]);
     end([first]);
     // One free place is not worth a look at the queue yet.
-    expect(ready.landed('full')).toBe(false);
+    expect(ready.gotRoom('full')).toBe(false);
     end(others.slice(0, CAP / 2 - 1));
-    expect(ready.landed('full')).toBe(true);
+    expect(ready.gotRoom('full')).toBe(true);
     expect(next(10)).toEqual([{ clientId: 'full', room: CAP / 2 }]);
-    expect(ready.landed('full')).toBe(false);
+    expect(ready.gotRoom('full')).toBe(false);
   });
 
   it('keep all their room after they let exchanges run out of time', () => {

@@ -34,13 +34,14 @@ export const createCarrier = ({ clock, log }: Pick<Context, 'clock' | 'log'>, pa
     const flight = inFlight.start(clientId, id, body.length, wakeWhoCanGoOn);
     const settlement = await attempt(delivery, receiver);
     inFlight.land(flight);
-    if (ready.landed(clientId)) wakeBoth();
+    if (ready.gotRoom(clientId)) wakeBoth();
     const written = settlement !== null && (await settler.add(settlement));
     inFlight.settled(flight);
-    if (written && settlement.status === 'PENDING') {
+    const isToBeRetried = written && settlement.status === 'PENDING';
+    if (isToBeRetried)
       lookout.retryAfter(clientId, Math.min(settlement.dueAt - clock.now(), LONGEST_WAIT_MS));
-      wakeBoth();
-    } else wakeWhoCanGoOn();
+    if (ready.gotRoom(clientId) || isToBeRetried) wakeBoth();
+    else wakeWhoCanGoOn();
   };
 
   return (delivery: Due, receiver: Receiver | undefined): void =>

@@ -59,8 +59,11 @@ export const createReadyReceivers = ({ pools, load, stopwatch, move }: Parts) =>
     call,
     callAfter: alarms.set,
     soonestMs: alarms.soonestMs,
-    /** One of the receiver's exchanges has ended. Returns whether it can be served now and could not before. */
-    landed: (clientId: string): boolean =>
+    /**
+     * One of the receiver's exchanges has ended, or its result was written: only then its place in the pool is free too.
+     * Returns whether the receiver can be served now and could not before.
+     */
+    gotRoom: (clientId: string): boolean =>
       book.of(clientId).state === 'full' && load.receiverHasRoom(clientId) ? call(clientId) : false,
     /** Whether a receiver waits for room in this pool, and there is some now. */
     canGoOn: (pool: PoolName): boolean => book.hasReadyIn(pool) && pools.poolHasRoom(pool),

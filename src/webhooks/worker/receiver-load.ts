@@ -18,7 +18,8 @@ export const createReceiverLoad = (pools: Pools) => {
     isServable: (clientId: string): boolean => underWayTo(clientId) === 0 || roomOf(clientId) > 0,
     /** Whether so much of a receiver's room is free that filling it up is worth a look at its queue. */
     receiverHasRoom: (clientId: string): boolean =>
-      underWayTo(clientId) <= pools.limits.perReceiver / 2 && roomOf(clientId) > 0,
+      underWayTo(clientId) === 0 ||
+      (underWayTo(clientId) <= pools.limits.perReceiver / 2 && roomOf(clientId) > 0),
     started: (clientId: string): void => void underWay.set(clientId, underWayTo(clientId) + 1),
     landed(clientId: string): void {
       const left = underWayTo(clientId) - 1;
