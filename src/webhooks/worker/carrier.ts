@@ -29,19 +29,25 @@ interface Parts {
 export const createCarrier = ({ clock, log }: Pick<Context, 'clock' | 'log'>, parts: Parts) => {
   const { inFlight, ready, lookout, settler, attempt, wakeBoth, wakeWhoCanGoOn } = parts;
 
+  /** There may be room now: in the pool, and for this receiver. */
+  const roomFor = (clientId: string): void => {
+    if (ready.gotRoom(clientId)) wakeBoth();
+    else wakeWhoCanGoOn();
+  };
+
   const carry = async (delivery: Due, receiver: Receiver | undefined): Promise<void> => {
     const { id, clientId, body } = delivery;
-    const flight = inFlight.start(clientId, id, body.length, wakeWhoCanGoOn);
+    const flight = inFlight.start(clientId, id, body.length, () => roomFor(clientId));
     const settlement = await attempt(delivery, receiver);
     inFlight.land(flight);
-    if (ready.gotRoom(clientId)) wakeBoth();
+    roomFor(clientId);
     const written = settlement !== null && (await settler.add(settlement));
     inFlight.settled(flight);
     const isToBeRetried = written && settlement.status === 'PENDING';
     if (isToBeRetried)
       lookout.retryAfter(clientId, Math.min(settlement.dueAt - clock.now(), LONGEST_WAIT_MS));
-    if (ready.gotRoom(clientId) || isToBeRetried) wakeBoth();
-    else wakeWhoCanGoOn();
+    roomFor(clientId);
+    if (isToBeRetried) wakeBoth();
   };
 
   return (delivery: Due, receiver: Receiver | undefined): void =>

@@ -27,18 +27,37 @@ export const createReadyReceivers = ({ pools, load, stopwatch, move }: Parts) =>
   const book = createReceiverBook(load, move);
   const alarms = createAlarms(stopwatch);
 
+  /** The smallest share at which somebody became full: when there is more, that one may have room. */
+  const fullAtShare: Record<PoolName, number> = {
+    quick: Number.POSITIVE_INFINITY,
+    slow: Number.POSITIVE_INFINITY,
+  };
+
+  const putReadyOrFull = (receiver: KnownReceiver): void => {
+    book.put(receiver, load.isServable(receiver.clientId) ? 'ready' : 'full');
+    const { state, pool } = receiver;
+    if (state === 'full') fullAtShare[pool] = Math.min(fullAtShare[pool], pools.shareOf(pool));
+  };
+
   /** Returns whether it can be served now. */
   const call = (clientId: string): boolean => {
     const receiver = book.of(clientId);
     const isBeingServed = receiver.state === 'being served' || receiver.state === 'called while served';
     if (isBeingServed) book.put(receiver, 'called while served');
-    else book.put(receiver, load.isServable(clientId) ? 'ready' : 'full');
+    else putReadyOrFull(receiver);
     return receiver.state === 'ready' && pools.poolRoom(receiver.pool) > 0;
+  };
+
+  /** The emptier a pool, the more each of its receivers may have: those that were full may have room now. */
+  const callThoseWithRoomAgain = (pool: PoolName): void => {
+    if (pools.shareOf(pool) <= fullAtShare[pool]) return;
+    fullAtShare[pool] = Number.POSITIVE_INFINITY;
+    for (const receiver of book.all('full', pool)) putReadyOrFull(receiver);
   };
 
   /** Shares out what room a pool has, first among receivers that have nothing under way. */
   const choose = (pool: PoolName, most: number): Chosen[] => {
-    const candidates = book.readyIn(pool);
+    const candidates = book.all('ready', pool);
     const isIdle = ({ clientId }: KnownReceiver) => load.underWayTo(clientId) === 0;
     const inOrder = [...candidates.filter(isIdle), ...candidates.filter((each) => !isIdle(each))];
     let left = pools.poolRoom(pool);
@@ -66,7 +85,10 @@ export const createReadyReceivers = ({ pools, load, stopwatch, move }: Parts) =>
     gotRoom: (clientId: string): boolean =>
       book.of(clientId).state === 'full' && load.receiverHasRoom(clientId) ? call(clientId) : false,
     /** Whether a receiver waits for room in this pool, and there is some now. */
-    canGoOn: (pool: PoolName): boolean => book.hasReadyIn(pool) && pools.poolHasRoom(pool),
+    canGoOn(pool: PoolName): boolean {
+      callThoseWithRoomAgain(pool);
+      return book.hasAny('ready', pool) && pools.poolHasRoom(pool);
+    },
     /** Takes the next receivers of a pool, so many at most, each with the room it has. They are being served until `served`. */
     next(pool: PoolName, most: number): Chosen[] {
       for (const clientId of alarms.takeDue()) call(clientId);
@@ -76,8 +98,8 @@ export const createReadyReceivers = ({ pools, load, stopwatch, move }: Parts) =>
     served(chosen: Chosen[]): boolean {
       const states = chosen.map(({ clientId }) => {
         const receiver = book.of(clientId);
-        const next = load.isServable(clientId) ? 'ready' : 'full';
-        book.put(receiver, receiver.state === 'called while served' ? next : 'idle');
+        if (receiver.state === 'called while served') putReadyOrFull(receiver);
+        else book.put(receiver, 'idle');
         return receiver.state;
       });
       return states.includes('ready');
