@@ -70,7 +70,12 @@ const startLoops = (ctx: Context, sender: Sender, knowledge: Knowledge, isStoppi
     if (ready.canGoOn('slow')) serving.slow.wake();
   };
   const carry = createCarrier(ctx, { ...knowledge, attempt, wakeBoth, wakeWhoCanGoOn });
-  const serveNext = createRounds(ctx, { ...knowledge, carry, isStopping, wake: wakeBoth });
+  const serveNext = createRounds(ctx, {
+    ...knowledge,
+    carry,
+    isStopping,
+    wake: (pool) => serving[pool].wake(),
+  });
 
   /** Returns how long to rest before the next round, 0 where there may be more to take at once. */
   const serve = async (pool: PoolName): Promise<number> => {

@@ -89,20 +89,20 @@ export const createReadyReceivers = ({ pools, load, stopwatch, move }: Parts) =>
       callThoseWithRoomAgain(pool);
       return book.hasAny('ready', pool) && pools.poolHasRoom(pool);
     },
-    /** Takes the next receivers of a pool, so many at most, each with the room it has. They are being served until `served`. */
-    next(pool: PoolName, most: number): Chosen[] {
-      for (const clientId of alarms.takeDue()) call(clientId);
-      return choose(pool, most);
+    /** Calls those whose time has come. Returns the pools in which somebody can be served now because of that. */
+    callDue(): Set<PoolName> {
+      const servable = alarms.takeDue().filter(call);
+      return new Set(servable.map(load.poolOf));
     },
-    /** Returns whether one of them was called again meanwhile. */
-    served(chosen: Chosen[]): boolean {
-      const states = chosen.map(({ clientId }) => {
-        const receiver = book.of(clientId);
+    /** Takes the next receivers of a pool, so many at most, each with the room it has. They are being served until `served`. */
+    next: choose,
+    /** Returns the pools in which one of them is ready again, because it was called meanwhile. */
+    served(chosen: Chosen[]): Set<PoolName> {
+      const receivers = chosen.map(({ clientId }) => book.of(clientId));
+      for (const receiver of receivers)
         if (receiver.state === 'called while served') putReadyOrFull(receiver);
         else book.put(receiver, 'idle');
-        return receiver.state;
-      });
-      return states.includes('ready');
+      return new Set(receivers.flatMap(({ state, pool }) => (state === 'ready' ? [pool] : [])));
     },
     /** Another process sends to these, which were to be served: they are no longer. */
     leasedElsewhere(chosen: Chosen[]): void {

@@ -23,8 +23,8 @@ interface Parts {
   /** Sends a delivery on its way. */
   carry(delivery: Due, receiver: Receiver | undefined): void;
   isStopping(): boolean;
-  /** Somebody is ready. */
-  wake(): void;
+  /** Somebody is ready in this pool. */
+  wake(pool: PoolName): void;
 }
 
 /** Serves receivers that are ready: takes their leases, reads what is due and sends it on its way. */
@@ -52,6 +52,8 @@ export const createRounds = (ctx: Context, parts: Parts) => {
 
   /** One round for a pool. Returns how many deliveries were sent on their way; null where nobody could be served. */
   return async (pool: PoolName): Promise<number | null> => {
+    // The other pool's loop may rest: its receivers' times were set after its rest began.
+    for (const due of ready.callDue()) if (due !== pool) wake(due);
     const chosen = ready.next(pool, RECEIVERS_AT_ONCE);
     if (chosen.length === 0) return null;
     let serving = chosen;
@@ -61,7 +63,7 @@ export const createRounds = (ctx: Context, parts: Parts) => {
       serving = ours;
       return await serve(ours);
     } finally {
-      if (ready.served(serving)) wake();
+      for (const each of ready.served(serving)) wake(each);
     }
   };
 };
