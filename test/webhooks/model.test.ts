@@ -15,16 +15,16 @@ const RUNS = Number(process.env['MODEL_RUNS'] ?? 300);
 const SEED = process.env['MODEL_SEED'];
 const PATH = process.env['MODEL_PATH'];
 const REPLAY_PATH = process.env['MODEL_REPLAY'];
-const RECEIVERS = 4;
+const RECEIVERS = 8;
 
 /** So small that a few receivers fill them. */
 const SMALL: Limits = {
-  perReceiver: 4,
+  perReceiver: 2,
   pools: {
-    quick: { ...LIMITS.pools.quick, exchanges: 6, fresh: 4 },
-    slow: { ...LIMITS.pools.slow, exchanges: 6, fresh: 4 },
+    quick: { ...LIMITS.pools.quick, exchanges: 4, fresh: 3 },
+    slow: { ...LIMITS.pools.slow, exchanges: 5, fresh: 3 },
   },
-  inAll: { ...LIMITS.inAll, exchanges: 10 },
+  inAll: { ...LIMITS.inAll, exchanges: 7 },
 };
 
 const prepareGround = async (): Promise<Ground> => {

@@ -69,6 +69,15 @@ const enqueue = (receiver: number, count: number): Command =>
       for (let i = 0; i < count; i++) await world.enqueue(receiver);
     },
   });
+const enqueueForAll = (receivers: number): Command =>
+  command({
+    name: 'enqueueForAll',
+    isPossible: ({ events }) => events + receivers <= MOST_EVENTS,
+    async happen(model, world) {
+      model.events += receivers;
+      for (let receiver = 0; receiver < receivers; receiver++) await world.enqueue(receiver);
+    },
+  });
 const behave = (receiver: number, behaviour: Behaviour): Command =>
   command({
     name: `behave(${receiver}, ${behaviour})`,
@@ -97,6 +106,7 @@ export const commandsFor = (receivers: number): fc.Arbitrary<Command>[] => {
   const receiver = fc.nat(receivers - 1);
   const process = fc.nat(MOST_PROCESSES - 1);
   const enqueuing = fc.tuple(receiver, fc.integer({ min: 1, max: 6 })).map(([r, n]) => enqueue(r, n));
+  const behaving = fc.tuple(receiver, fc.constantFrom(...BEHAVIOURS)).map(([r, how]) => behave(r, how));
   const passing = fc.oneof(
     fc.integer({ min: 1, max: 300 }),
     fc.integer({ min: 300, max: 5_000 }),
@@ -105,7 +115,9 @@ export const commandsFor = (receivers: number): fc.Arbitrary<Command>[] => {
   return [
     enqueuing,
     enqueuing,
-    fc.tuple(receiver, fc.constantFrom(...BEHAVIOURS)).map(([r, how]) => behave(r, how)),
+    fc.constant(enqueueForAll(receivers)),
+    behaving,
+    behaving,
     passing.map(advance),
     passing.map(advance),
     passing.map(advance),
