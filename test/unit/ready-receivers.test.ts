@@ -32,7 +32,9 @@ const setUp = ({ requests = 0 } = {}) => {
   const inFlight = createInFlight({ pools, load, move, time: systemTime });
   const ready = createReadyReceivers({ pools, load, move, stopwatch: createStopwatch(clock) });
   const fly = (clientId: string, count: number, bytes = KILOBYTE): Flight[] =>
-    Array.from({ length: count }, () => inFlight.start(clientId, randomUUID(), bytes, () => {}));
+    Array.from({ length: count }, () =>
+      inFlight.start({ clientId, deliveryId: randomUUID(), bytes, pool: load.poolOf(clientId) }, () => {}),
+    );
   const end = (some: Flight[]) => {
     for (const flight of some) {
       inFlight.land(flight);

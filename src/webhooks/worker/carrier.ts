@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { describeError } from '../../describe-error.ts';
-import { LONGEST_WAIT_MS } from '../policy.ts';
+import { LONGEST_WAIT_MS, type PoolName } from '../policy.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Lookout } from './lookout.ts';
 import type { Due } from './queue.ts';
@@ -14,6 +14,9 @@ export interface Settler {
   add(settlement: Settlement): Promise<boolean>;
   giveUp(): void;
 }
+
+/** Sends a delivery on its way, in a place of this pool. */
+export type Carry<Result> = (delivery: Due, receiver: Receiver | undefined, pool: PoolName) => Result;
 
 interface Parts {
   inFlight: InFlight;
@@ -35,9 +38,10 @@ export const createCarrier = ({ clock, log }: Pick<Context, 'clock' | 'log'>, pa
     else wakeWhoCanGoOn();
   };
 
-  const carry = async (delivery: Due, receiver: Receiver | undefined): Promise<void> => {
+  const carry: Carry<Promise<void>> = async (delivery, receiver, pool) => {
     const { id, clientId, body } = delivery;
-    const flight = inFlight.start(clientId, id, body.length, () => roomFor(clientId));
+    const about = { clientId, deliveryId: id, bytes: body.length, pool };
+    const flight = inFlight.start(about, () => roomFor(clientId));
     const settlement = await attempt(delivery, receiver);
     inFlight.land(flight);
     roomFor(clientId);
@@ -50,8 +54,9 @@ export const createCarrier = ({ clock, log }: Pick<Context, 'clock' | 'log'>, pa
     if (isToBeRetried) wakeBoth();
   };
 
-  return (delivery: Due, receiver: Receiver | undefined): void =>
-    void carry(delivery, receiver).catch((error) =>
+  const send: Carry<void> = (delivery, receiver, pool) =>
+    void carry(delivery, receiver, pool).catch((error) =>
       log.error({ deliveryId: delivery.id, fault: describeError(error) }, 'a webhook was lost sight of'),
     );
+  return send;
 };

@@ -52,7 +52,7 @@ const createKnowledge = (ctx: Context, overrides: Overrides) => {
   const leases = createLeases(ctx);
   const lookout = createLookout(ctx, { inFlight, ready, leases });
   const settler = overrides.settler ?? createSettler((batch) => settle(ctx, batch), ctx);
-  return { time, move, inFlight, ready, leases, lookout, settler };
+  return { time, move, pools, inFlight, ready, leases, lookout, settler };
 };
 type Knowledge = ReturnType<typeof createKnowledge>;
 
@@ -74,6 +74,7 @@ const startLoops = (ctx: Context, sender: Sender, knowledge: Knowledge, isStoppi
     ...knowledge,
     carry,
     isStopping,
+    wakeWhoCanGoOn,
     wake: (pool) => serving[pool].wake(),
   });
 

@@ -52,10 +52,10 @@ export const createInFlight = ({ pools, load, time, move }: Parts) => {
 
   return {
     /** `madeRoom` is called when the exchange, still under way, leaves its place to another. */
-    start(clientId: string, deliveryId: string, bytes: number, madeRoom: () => void): Flight {
-      const about = { clientId, deliveryId, bytes, startedAt: time.now(), pool: load.poolOf(clientId) };
-      const flight: Flight = { ...about, state: 'fresh', stopAging: () => {} };
-      pools.use(flight.pool, { exchanges: 1, bytes, fresh: 1 });
+    start(about: Pick<Flight, 'clientId' | 'deliveryId' | 'bytes' | 'pool'>, madeRoom: () => void): Flight {
+      const { clientId, deliveryId, bytes, pool } = about;
+      const flight: Flight = { ...about, startedAt: time.now(), state: 'fresh', stopAging: () => {} };
+      pools.use(pool, { exchanges: 1, bytes, fresh: 1 });
       load.started(clientId);
       unsettled.add(clientId, deliveryId);
       startAging(flight, madeRoom);

@@ -16,9 +16,16 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
     quick: { exchanges: 0, bytes: 0, fresh: 0 },
     slow: { exchanges: 0, bytes: 0, fresh: 0 },
   };
+  /** Places that a round has been promised and not used yet. */
+  const reserved: Record<PoolName, number> = { quick: 0, slow: 0 };
   const inAll = (what: What): number => used.quick[what] + used.slow[what];
-  const left = (pool: PoolName, what: What): number =>
-    Math.min(limits.pools[pool][what] - used[pool][what], limits.inAll[what] - inAll(what));
+  const left = (pool: PoolName, what: What): number => {
+    const perPlace = what === 'bytes' ? LARGEST_BODY_BYTES : 1;
+    return Math.min(
+      limits.pools[pool][what] - used[pool][what] - reserved[pool] * perPlace,
+      limits.inAll[what] - inAll(what) - (reserved.quick + reserved.slow) * perPlace,
+    );
+  };
   const fullness = (pool: PoolName, what: What): number =>
     Math.max(used[pool][what] / limits.pools[pool][what], inAll(what) / limits.inAll[what]);
   /** To a receiver that hangs there is nothing to do but to send: that need not wait for requests. */
@@ -31,7 +38,7 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
     Math.min(
       left(pool, 'exchanges'),
       Math.floor(left(pool, 'bytes') / LARGEST_BODY_BYTES),
-      mostFresh(pool) - used[pool].fresh,
+      mostFresh(pool) - used[pool].fresh - reserved[pool],
     );
 
   return {
@@ -46,6 +53,16 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
       const each = SHARES.find(({ whileBelow }) => fullest < whileBelow)?.each ?? 0;
       return Math.min(each, limits.perReceiver);
     },
+    /** Keeps places for a round, so that the other pool's round does not take them too. */
+    reserve(pool: PoolName, places: number) {
+      let kept = places;
+      const free = (count: number): void => {
+        kept -= count;
+        reserved[pool] -= count;
+      };
+      reserved[pool] += places;
+      return { useOne: () => free(1), giveBack: () => free(kept) };
+    },
     /** Takes room in a pool, or gives it back where the numbers are below zero. */
     use(pool: PoolName, change: Partial<Use>): void {
       used[pool].exchanges += change.exchanges ?? 0;
@@ -56,4 +73,5 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
     used: (pool: PoolName): Readonly<Use> => used[pool],
   };
 };
+export type Places = ReturnType<ReturnType<typeof createPools>['reserve']>;
 export type Pools = ReturnType<typeof createPools>;

@@ -1,12 +1,14 @@
 import type { Context } from '../../context.ts';
 import { DROPPED_BECAUSE } from '../drop-reasons.ts';
 import { GIVE_UP_AFTER_MS, type PoolName } from '../policy.ts';
+import type { Carry } from './carrier.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Leases } from './leases.ts';
 import type { Lookout } from './lookout.ts';
+import type { Places, Pools } from './pools.ts';
 import { type Due, dropTooOld, due, type Opening } from './queue.ts';
 import type { Chosen, ReadyReceivers } from './ready-receivers.ts';
-import { type Receiver, receiversById } from './receivers.ts';
+import { receiversById } from './receivers.ts';
 import type { OwnTime } from './time.ts';
 
 /** Receivers served in one round. */
@@ -20,25 +22,29 @@ interface Parts {
   leases: Leases;
   lookout: Lookout;
   time: OwnTime;
-  /** Sends a delivery on its way. */
-  carry(delivery: Due, receiver: Receiver | undefined): void;
+  pools: Pools;
+  carry: Carry<void>;
   isStopping(): boolean;
   /** Somebody is ready in this pool. */
   wake(pool: PoolName): void;
+  wakeWhoCanGoOn(): void;
 }
 
 /** Serves receivers that are ready: takes their leases, reads what is due and sends it on its way. */
 export const createRounds = (ctx: Context, parts: Parts) => {
-  const { ready, leases, lookout, wake } = parts;
+  const { ready, leases, lookout, pools, carry, wake, wakeWhoCanGoOn } = parts;
   const send = createSending(parts);
   const withoutTooOld = createTooOldFilter(ctx, parts);
 
-  const serve = async (ours: Chosen[]): Promise<number> => {
+  const serve = async (ours: Chosen[], pool: PoolName, places: Places): Promise<number> => {
     const { found, receivers } = await readDue(ctx, parts.inFlight, ours);
     const counts = new Map<string, number>();
     for (const { clientId } of found) counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
     const deliveries = await withoutTooOld(found);
-    const sent = await send(deliveries, receivers);
+    const sent = await send(deliveries, (delivery) => {
+      places.useOne();
+      carry(delivery, receivers.get(delivery.clientId), pool);
+    });
     if (sent < deliveries.length) return sent;
     const hasMore = ({ clientId, room }: Chosen) => counts.get(clientId) === room;
     for (const each of ours) if (hasMore(each)) ready.call(each.clientId);
@@ -56,14 +62,20 @@ export const createRounds = (ctx: Context, parts: Parts) => {
     for (const due of ready.callDue()) if (due !== pool) wake(due);
     const chosen = ready.next(pool, RECEIVERS_AT_ONCE);
     if (chosen.length === 0) return null;
+    const places = pools.reserve(
+      pool,
+      chosen.reduce((sum, { room }) => sum + room, 0),
+    );
     let serving = chosen;
     try {
       const ours = await leases.of(chosen);
       ready.leasedElsewhere(chosen.filter((each) => !ours.includes(each)));
       serving = ours;
-      return await serve(ours);
+      return await serve(ours, pool, places);
     } finally {
+      places.giveBack();
       for (const each of ready.served(serving)) wake(each);
+      wakeWhoCanGoOn();
     }
   };
 };
@@ -83,12 +95,12 @@ const readDue = async (ctx: Context, inFlight: InFlight, ours: Chosen[]) => {
 
 /** Returns how many were sent on their way before a stop. */
 const createSending =
-  ({ carry, isStopping, time }: Pick<Parts, 'carry' | 'isStopping' | 'time'>) =>
-  async (deliveries: Due[], receivers: Map<string, Receiver>): Promise<number> => {
+  ({ isStopping, time }: Pick<Parts, 'isStopping' | 'time'>) =>
+  async (deliveries: Due[], send: (delivery: Due) => void): Promise<number> => {
     for (const [i, delivery] of deliveries.entries()) {
       if (i > 0 && i % SENT_IN_A_TURN === 0) await time.nextTurn();
       if (isStopping()) return i;
-      carry(delivery, receivers.get(delivery.clientId));
+      send(delivery);
     }
     return deliveries.length;
   };

@@ -41,6 +41,7 @@ export class Onlooker {
   world!: World;
   /** What was seen to be wrong while the dispatcher's own code was running: thrown later, out of its reach. */
   readonly #broken: Error[] = [];
+  #firstRecent = 0;
 
   watch(world: World): void {
     this.world = world;
@@ -90,8 +91,8 @@ export class Onlooker {
   #compareRow(row: Row<'webhook_deliveries'>): void {
     const record = this.#recordOf(row);
     const next = stateOf(row);
+    if (next === record.state && row.attempts === record.counted.length) return;
     const log = JSON.parse(row.attempt_log) as Attempt[];
-    if (next === record.state && log.length === record.counted.length) return;
     const name = `delivery ${row.id.slice(-4)} (${record.state} → ${next})`;
     const isTooOld = row.reason === DROPPED_BECAUSE.tooOld;
     if (isTooOld) {
@@ -177,12 +178,13 @@ export class Onlooker {
     const { world } = this;
     if (world.awake.length === 0) return;
     const calmAt = world.disturbedAt + TAKEOVER_MS;
+    const recent = this.#recent();
     for (const [id, record] of this.records) {
       if (record.state === 'delivered' || record.state === 'dropped') continue;
       const { receiver, createdAt } = world.deliveries.get(id) as Delivery;
       // Dropped unseen by a statement of its own; the next comparison finds it.
       if (world.nowMs - createdAt > GIVE_UP_AFTER_MS) continue;
-      this.#noteRoom(id, receiver, record);
+      this.#noteRoom(id, receiver, record, recent);
       const late = (since: number, boundMs: number, why: string) =>
         holds(
           world.nowMs <= Math.max(since, record.dueAt, calmAt) + boundMs,
@@ -194,19 +196,32 @@ export class Onlooker {
     }
   }
 
-  #noteRoom(id: string, receiver: number, record: Record): void {
-    const { world } = this;
-    const { perReceiver, pools } = world.limits;
-    const awake = world.exchanges.filter(
-      ({ process, endedAt }) =>
-        (endedAt === null || world.nowMs - endedAt < TIGHT_MS) &&
-        (process.state === 'awake' || process.state === 'stopping'),
-    );
-    const toReceiver = awake.filter((each) => each.receiver === receiver);
+  /** What processes that are awake have under way, or had a moment ago. */
+  #recent(): Exchange[] {
+    const { exchanges, nowMs } = this.world;
+    // Older ones are looked at no more: this runs at every step of time.
+    for (let exchange = exchanges[this.#firstRecent]; exchange; exchange = exchanges[this.#firstRecent]) {
+      const { endedAt, process } = exchange;
+      const isOver = endedAt === null ? process.state === 'gone' : nowMs - endedAt >= TIGHT_MS;
+      if (!isOver) break;
+      this.#firstRecent += 1;
+    }
+    return exchanges
+      .slice(this.#firstRecent)
+      .filter(
+        ({ process, endedAt }) =>
+          (endedAt === null || nowMs - endedAt < TIGHT_MS) &&
+          (process.state === 'awake' || process.state === 'stopping'),
+      );
+  }
+
+  #noteRoom(id: string, receiver: number, record: Record, recent: Exchange[]): void {
+    const { limits, nowMs } = this.world;
+    const toReceiver = recent.filter((each) => each.receiver === receiver);
     const isInFlight = toReceiver.some((each) => each.deliveryId === id && !record.counted.includes(each));
-    if (isInFlight || toReceiver.length > perReceiver / 2) record.blockedAt = world.nowMs;
-    const isCrowded =
-      world.limits !== LIMITS && awake.length > Math.min(pools.quick.fresh, pools.slow.fresh) / 2;
-    if (isCrowded || record.blockedAt === world.nowMs) record.crowdedAt = world.nowMs;
+    if (isInFlight || toReceiver.length > limits.perReceiver / 2) record.blockedAt = nowMs;
+    const { quick, slow } = limits.pools;
+    const isCrowded = limits !== LIMITS && recent.length > Math.min(quick.fresh, slow.fresh) / 2;
+    if (isCrowded || record.blockedAt === nowMs) record.crowdedAt = nowMs;
   }
 }
