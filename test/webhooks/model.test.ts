@@ -11,7 +11,7 @@ import { commandsFor, type Model } from './model/commands.ts';
 import { Onlooker } from './model/onlooker.ts';
 import { type Ground, World } from './model/world.ts';
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 300);
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 250);
 const SEED = process.env['MODEL_SEED'];
 const PATH = process.env['MODEL_PATH'];
 const REPLAY_PATH = process.env['MODEL_REPLAY'];

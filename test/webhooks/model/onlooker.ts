@@ -15,6 +15,9 @@ export const TIGHT_MS = 500;
 /** After a process died, slept or stopped: its leases run out, a look finds what waits, and a second of not asking again. */
 export const TAKEOVER_MS = LEASE_MS + 5_000 + 1_000;
 
+const COLUMNS = ['id', 'status', 'attempts', 'attempt_log', 'due_at', 'created_at', 'reason'] as const;
+type Stored = Pick<Row<'webhook_deliveries'>, (typeof COLUMNS)[number]>;
+
 interface Record {
   state: DeliveryState;
   counted: Exchange[];
@@ -30,7 +33,7 @@ const holds = (condition: boolean, message: () => string): void => {
   if (!condition) throw new Broken(message());
 };
 
-const stateOf = ({ status, attempts }: Row<'webhook_deliveries'>): DeliveryState => {
+const stateOf = ({ status, attempts }: Stored): DeliveryState => {
   if (status === 'DELIVERED') return 'delivered';
   if (status === 'DROPPED') return 'dropped';
   return attempts === 0 ? 'waiting for its first attempt' : 'waiting for a retry';
@@ -67,7 +70,8 @@ export class Onlooker {
   }
 
   async readRows(): Promise<void> {
-    const rows = await this.world.ground.ctx.db.selectFrom('webhook_deliveries').selectAll().execute();
+    const { db } = this.world.ground.ctx;
+    const rows = await db.selectFrom('webhook_deliveries').select(COLUMNS).execute();
     for (const row of rows) this.#compareRow(row);
   }
 
@@ -88,7 +92,7 @@ export class Onlooker {
     return fresh;
   }
 
-  #compareRow(row: Row<'webhook_deliveries'>): void {
+  #compareRow(row: Stored): void {
     const record = this.#recordOf(row);
     const next = stateOf(row);
     if (next === record.state && row.attempts === record.counted.length) return;
@@ -111,7 +115,7 @@ export class Onlooker {
   }
 
   /** One more attempt was written down: it must be one that a receiver saw, and the row must say what follows from it. */
-  #count(row: Row<'webhook_deliveries'>, record: Record, last: Attempt, name: string): void {
+  #count(row: Stored, record: Record, last: Attempt, name: string): void {
     const number = record.counted.length + 1;
     const exchange = this.world.exchanges.find(
       (each) =>
