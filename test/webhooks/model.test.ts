@@ -11,6 +11,18 @@ import { commandsFor, type Model } from './model/commands.ts';
 import { Onlooker } from './model/onlooker.ts';
 import { type Ground, World } from './model/world.ts';
 
+// A model of docs/architecture.md, "The dispatcher", against the real dispatcher. Several processes, each with a dispatcher of its
+// own, share one real SQLite database; time, receivers and the delay of each statement are simulated, so a run of minutes
+// takes some 40 ms. The real statements and not a small store in their place: leases, due times and the count of attempts are kept by
+// SQL, and that is where two processes meet. Simulated besides: the batching of results (settler.ts has timers of its own).
+//
+// Half of the runs have the real limits, where nobody lacks room and every retry must come within a tight bound; half have limits so
+// small that pools and the whole process fill up. A process that sleeps has an own clock that stood still; the shared clock is right when it
+// returns.
+//
+// MODEL_RUNS says how many runs. A failing run prints its commands and all that happened. To replay it, set MODEL_SEED, MODEL_PATH
+// and MODEL_REPLAY to the seed, path and replayPath that it printed.
+
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 250);
 const SEED = process.env['MODEL_SEED'];
 const PATH = process.env['MODEL_PATH'];
@@ -24,7 +36,7 @@ const SMALL: Limits = {
     quick: { ...LIMITS.pools.quick, exchanges: 4, fresh: 3 },
     slow: { ...LIMITS.pools.slow, exchanges: 5, fresh: 3 },
   },
-  inAll: { ...LIMITS.inAll, exchanges: 7 },
+  inAll: { ...LIMITS.inAll, exchanges: 6 },
 };
 
 const prepareGround = async (): Promise<Ground> => {

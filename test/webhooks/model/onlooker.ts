@@ -63,8 +63,8 @@ export class Onlooker {
 
   /** The comparison after each command. */
   async compare(): Promise<void> {
-    await this.readRows();
     if (this.#broken[0]) throw this.#broken[0];
+    await this.readRows();
     holds(this.world.faults.length === 0, () => this.world.faults.join('; '));
     holds(this.records.size === this.world.deliveries.size, () => 'a delivery got lost');
   }
