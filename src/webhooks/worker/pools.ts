@@ -8,14 +8,12 @@ import {
 
 /** What of a pool is in use. */
 type Use = Limits['pools'][PoolName];
+const NOTHING: Use = { exchanges: 0, bytes: 0, fresh: 0 };
 type What = keyof Limits['inAll'];
 
 /** How much room the two pools have (decision 83). */
 export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
-  const used: Record<PoolName, Use> = {
-    quick: { exchanges: 0, bytes: 0, fresh: 0 },
-    slow: { exchanges: 0, bytes: 0, fresh: 0 },
-  };
+  const used: Record<PoolName, Use> = { quick: { ...NOTHING }, slow: { ...NOTHING } };
   /** Places that a round has been promised and not used yet. */
   const reserved: Record<PoolName, number> = { quick: 0, slow: 0 };
   const inAll = (what: What): number => used.quick[what] + used.slow[what];
@@ -69,7 +67,7 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
       used[pool].bytes += change.bytes ?? 0;
       used[pool].fresh += change.fresh ?? 0;
     },
-    /** For tests: what is in use now. */
+    /** What is in use now; the model compares it with what receivers see. */
     used: (pool: PoolName): Readonly<Use> => used[pool],
   };
 };

@@ -1,5 +1,6 @@
 import type { PoolName } from '../policy.ts';
 import { createAlarms } from './alarms.ts';
+import { createCalling } from './calling.ts';
 import type { Pools } from './pools.ts';
 import { createReceiverBook, type KnownReceiver } from './receiver-book.ts';
 import type { ReceiverLoad } from './receiver-load.ts';
@@ -22,56 +23,42 @@ interface Parts {
 /** Reading fewer of each receiver costs more than it spreads, unless there is no room for more. */
 const SHARE_AT_LEAST = 4;
 
+/** Shares out the places of a pool, first among receivers that have nothing under way. */
+const shareOut = (
+  candidates: KnownReceiver[],
+  { load, most, places }: { load: ReceiverLoad; most: number; places: number },
+): { receiver: KnownReceiver; room: number }[] => {
+  const isIdle = ({ clientId }: KnownReceiver) => load.underWayTo(clientId) === 0;
+  const inOrder = [...candidates.filter(isIdle), ...candidates.filter((each) => !isIdle(each))];
+  const share = Math.max(SHARE_AT_LEAST, Math.floor(places / Math.min(most, candidates.length)));
+  const shares: { receiver: KnownReceiver; room: number }[] = [];
+  let left = places;
+  let served = 0;
+  for (const receiver of inOrder) {
+    if (left <= 0 || served === most) break;
+    const room = Math.max(0, Math.min(load.roomOf(receiver.clientId), share, left));
+    shares.push({ receiver, room });
+    left -= room;
+    if (room > 0) served += 1;
+  }
+  return shares;
+};
+
 /** Which receivers may have something to be sent, and who comes first. */
 export const createReadyReceivers = ({ pools, load, stopwatch, move }: Parts) => {
   const book = createReceiverBook(load, move);
   const alarms = createAlarms(stopwatch);
+  const { call, putReadyOrFull, callThoseWithRoomAgain } = createCalling(book, load, pools);
 
-  /** The smallest share at which somebody became full: when there is more, that one may have room. */
-  const fullAtShare: Record<PoolName, number> = {
-    quick: Number.POSITIVE_INFINITY,
-    slow: Number.POSITIVE_INFINITY,
-  };
-
-  const putReadyOrFull = (receiver: KnownReceiver): void => {
-    book.put(receiver, load.isServable(receiver.clientId) ? 'ready' : 'full');
-    const { state, pool } = receiver;
-    if (state === 'full') fullAtShare[pool] = Math.min(fullAtShare[pool], pools.shareOf(pool));
-  };
-
-  /** Returns whether it can be served now. */
-  const call = (clientId: string): boolean => {
-    const receiver = book.of(clientId);
-    const isBeingServed = receiver.state === 'being served' || receiver.state === 'called while served';
-    if (isBeingServed) book.put(receiver, 'called while served');
-    else putReadyOrFull(receiver);
-    return receiver.state === 'ready' && pools.poolRoom(receiver.pool) > 0;
-  };
-
-  /** The emptier a pool, the more each of its receivers may have: those that were full may have room now. */
-  const callThoseWithRoomAgain = (pool: PoolName): void => {
-    if (pools.shareOf(pool) <= fullAtShare[pool]) return;
-    fullAtShare[pool] = Number.POSITIVE_INFINITY;
-    for (const receiver of book.all('full', pool)) putReadyOrFull(receiver);
-  };
-
-  /** Shares out what room a pool has, first among receivers that have nothing under way. */
+  /** Whoever finds no place stays ready, or is full. */
   const choose = (pool: PoolName, most: number): Chosen[] => {
     const candidates = book.all('ready', pool);
-    const isIdle = ({ clientId }: KnownReceiver) => load.underWayTo(clientId) === 0;
-    const inOrder = [...candidates.filter(isIdle), ...candidates.filter((each) => !isIdle(each))];
-    let left = pools.poolRoom(pool);
-    const share = Math.max(SHARE_AT_LEAST, Math.floor(left / Math.min(most, candidates.length)));
-    const chosen: Chosen[] = [];
-    for (const receiver of inOrder) {
-      if (left <= 0 || chosen.length === most) break;
-      const room = Math.min(load.roomOf(receiver.clientId), share, left);
-      if (room > 0) chosen.push({ clientId: receiver.clientId, room });
+    const shares = shareOut(candidates, { load, most, places: pools.poolRoom(pool) });
+    for (const { receiver, room } of shares) {
       if (room > 0) book.put(receiver, 'being served');
-      else call(receiver.clientId);
-      left -= Math.max(0, room);
+      else putReadyOrFull(receiver);
     }
-    return chosen;
+    return shares.flatMap(({ receiver, room }) => (room > 0 ? [{ clientId: receiver.clientId, room }] : []));
   };
 
   return {

@@ -53,3 +53,4 @@ export const createReceiverBook = (load: ReceiverLoad, move: Move) => {
     },
   };
 };
+export type ReceiverBook = ReturnType<typeof createReceiverBook>;

@@ -9,7 +9,7 @@ export interface Model {
   events: number;
   processes: ('awake' | 'asleep' | 'stopped' | 'dead')[];
 }
-export interface Real {
+interface Real {
   world: World;
   onlooker: Onlooker;
 }

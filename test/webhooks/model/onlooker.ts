@@ -11,9 +11,9 @@ import type { Delivery, Exchange, World } from './world.ts';
 const WAITS_MS = [0, 1_000, 4_000, 16_000];
 const MOST_ATTEMPTS = 4;
 /** From the moment a delivery is due and could be sent: 250 ms, and the time of the statements of two rounds. */
-export const TIGHT_MS = 500;
+const TIGHT_MS = 500;
 /** After a process died, slept or stopped: its leases run out, a look finds what waits, and a second of not asking again. */
-export const TAKEOVER_MS = LEASE_MS + 5_000 + 1_000;
+const TAKEOVER_MS = LEASE_MS + 5_000 + 1_000;
 
 const COLUMNS = ['id', 'status', 'attempts', 'attempt_log', 'due_at', 'created_at', 'reason'] as const;
 type Stored = Pick<Row<'webhook_deliveries'>, (typeof COLUMNS)[number]>;
@@ -28,7 +28,7 @@ interface Record {
   crowdedAt: number;
 }
 
-export class Broken extends Error {}
+class Broken extends Error {}
 const holds = (condition: boolean, message: () => string): void => {
   if (!condition) throw new Broken(message());
 };
