@@ -22,30 +22,39 @@ export const isAcknowledged = (status: number): boolean => status >= 200 && stat
 /** Of all that a receiver answers, from the first byte of its status line to the last of its trailers (decision 85). */
 export const ANSWER_LIMIT_BYTES = 64 * 1024;
 
-/** How many exchanges one receiver may have under way from this process. */
-export const MOST_PER_RECEIVER = 8;
 /** A receiver that takes longer than this to answer is slow, until it answers faster again (decision 83). */
 export const SLOW_MS = 2_000;
-/**
- * Quick and slow receivers have room of their own, so that those that hang take nothing from those that answer. `fresh` are
- * exchanges younger than FRESH_MS: they keep the process busy, older ones only wait.
- */
-export const LANES = {
-  quick: { exchanges: 1024, bytes: 32 * 1024 ** 2, fresh: 128 },
-  slow: { exchanges: 2048, bytes: 48 * 1024 ** 2, fresh: 128 },
-} as const;
-export type LaneName = keyof typeof LANES;
-/** For both lanes together: an exchange that turns out to be slow changes lanes, however full that one is. */
-export const MOST_IN_FLIGHT = { exchanges: 4096, bytes: 128 * 1024 ** 2 } as const;
+/** An exchange younger than this is fresh: it keeps the process busy. Older ones only wait. */
 export const FRESH_MS = 50;
+
+export type PoolName = 'quick' | 'slow';
+export interface Limits {
+  /** Exchanges that one receiver may have under way from this process. */
+  perReceiver: number;
+  pools: Readonly<Record<PoolName, { exchanges: number; bytes: number; fresh: number }>>;
+  /** For both pools together: an exchange that turns out to be slow changes pools, however full the slow one is. */
+  inAll: { exchanges: number; bytes: number };
+}
+/** Quick and slow receivers have room of their own, so that those that hang take nothing from those that answer. */
+export const LIMITS: Limits = {
+  perReceiver: 8,
+  pools: {
+    quick: { exchanges: 1024, bytes: 32 * 1024 ** 2, fresh: 128 },
+    slow: { exchanges: 2048, bytes: 48 * 1024 ** 2, fresh: 128 },
+  },
+  inAll: { exchanges: 4096, bytes: 128 * 1024 ** 2 },
+};
 /** The fuller it is, the fewer exchanges each receiver may have, so that one with none finds a place. */
 export const SHARES = [
-  { whileBelow: 0.5, each: MOST_PER_RECEIVER },
+  { whileBelow: 0.5, each: LIMITS.perReceiver },
   { whileBelow: 0.75, each: 2 },
   { whileBelow: 1, each: 1 },
 ] as const;
 /** What a body takes until it is read and its size is known: as much as the largest. */
 export const LARGEST_BODY_BYTES = 256 * 1024;
+
+/** How often the whole queue is looked at, for what a lost wake-up call or a dead process left behind. */
+export const LOOK_EVERY_MS = 5_000;
 
 /** While requests are under way in this process, whoever waits for an answer goes first: fewer, and a rest after a large lot. */
 export const MOST_FRESH_BESIDE_REQUESTS = 24;
@@ -55,6 +64,8 @@ export const REST_BESIDE_REQUESTS_MS = 40;
 /** How long a receiver is left to a process that is heard of no more. While it is, the lease never has less than 7 s to go. */
 export const LEASE_MS = 10_000;
 export const RENEW_MS = 3_000;
+/** While a process stops: how often it leaves receivers to the others whose last exchange has ended. */
+export const HAND_OVER_EVERY_MS = 200;
 /** A lease that ends later than this was written by a clock that was wrong: it is free (decision 82). */
 export const LONGEST_LEASE_MS = 2 * LEASE_MS;
 /** After a receiver turned out to be another process's. */

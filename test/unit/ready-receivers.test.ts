@@ -2,30 +2,39 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   FRESH_MS,
-  LANES,
   LARGEST_BODY_BYTES,
-  type LaneName,
+  LIMITS,
   MOST_FRESH_BESIDE_REQUESTS,
-  MOST_IN_FLIGHT,
-  MOST_PER_RECEIVER,
+  type PoolName,
   SLOW_MS,
 } from '../../src/webhooks/policy.ts';
 import { createInFlight, type Flight } from '../../src/webhooks/worker/in-flight.ts';
+import { createPools } from '../../src/webhooks/worker/pools.ts';
 import { createReadyReceivers } from '../../src/webhooks/worker/ready-receivers.ts';
+import { createReceiverLoad } from '../../src/webhooks/worker/receiver-load.ts';
+import { createMove } from '../../src/webhooks/worker/states.ts';
 import { createStopwatch } from '../../src/webhooks/worker/stopwatch.ts';
+import { systemTime } from '../../src/webhooks/worker/time.ts';
 
-const CAP = MOST_PER_RECEIVER;
-const FRESH = LANES.quick.fresh;
+const CAP = LIMITS.perReceiver;
+const FRESH = LIMITS.pools.quick.fresh;
 const KILOBYTE = 1024;
 
 const setUp = ({ requests = 0 } = {}) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const clock = { ms: 0, now: () => clock.ms };
-  const inFlight = createInFlight(() => requests);
-  const ready = createReadyReceivers(inFlight, createStopwatch(clock));
+  const move = createMove((message) => {
+    throw new Error(message);
+  });
+  const pools = createPools(() => requests, LIMITS);
+  const load = createReceiverLoad(pools);
+  const inFlight = createInFlight({ pools, load, move, time: systemTime });
+  const ready = createReadyReceivers({ pools, load, move, stopwatch: createStopwatch(clock) });
   const fly = (clientId: string, count: number, bytes = KILOBYTE): Flight[] =>
-    Array.from({ length: count }, () => inFlight.start(clientId, randomUUID(), bytes, () => {}));
+    Array.from({ length: count }, () =>
+      inFlight.start({ clientId, deliveryId: randomUUID(), bytes, pool: load.poolOf(clientId) }, () => {}),
+    );
   const end = (some: Flight[]) => {
     for (const flight of some) {
       inFlight.land(flight);
@@ -36,20 +45,21 @@ const setUp = ({ requests = 0 } = {}) => {
   const hang = (receivers: number, bytes = KILOBYTE) => {
     for (let i = 0; i < receivers; i++) {
       const clientId = `hanging-${i}`;
-      const room = Math.min(inFlight.roomOf(clientId), inFlight.laneRoom(inFlight.laneOf(clientId)));
+      const room = Math.min(load.roomOf(clientId), pools.poolRoom(load.poolOf(clientId)));
       fly(clientId, Math.max(0, room), bytes);
       vi.advanceTimersByTime(FRESH_MS);
     }
     vi.advanceTimersByTime(SLOW_MS);
   };
-  /** Takes the next of a lane, and is done with them. */
-  const next = (most: number, lane: LaneName = 'quick') => {
-    const chosen = ready.next(lane, most);
+  /** Takes the next of a pool, and is done with them. */
+  const next = (most: number, pool: PoolName = 'quick') => {
+    ready.callDue();
+    const chosen = ready.next(pool, most);
     ready.served(chosen);
     return chosen;
   };
   const namesOf = (chosen: { clientId: string }[]) => chosen.map(({ clientId }) => clientId);
-  return { clock, inFlight, ready, next, fly, end, hang, namesOf };
+  return { clock, pools, load, inFlight, ready, next, fly, end, hang, namesOf };
 };
 
 describe('receivers with something due', () => {
@@ -72,11 +82,11 @@ describe('receivers with something due', () => {
     expect([ready.canGoOn('quick'), next(10)]).toEqual([false, []]);
     end([first]);
     // One free place is not worth a look at the queue yet.
-    expect(ready.landed('full')).toBe(false);
+    expect(ready.gotRoom('full')).toBe(false);
     end(others.slice(0, CAP / 2 - 1));
-    expect(ready.landed('full')).toBe(true);
+    expect(ready.gotRoom('full')).toBe(true);
     expect(next(10)).toEqual([{ clientId: 'full', room: CAP / 2 }]);
-    expect(ready.landed('full')).toBe(false);
+    expect(ready.gotRoom('full')).toBe(false);
   });
 
   it('keep all their room after they let exchanges run out of time', () => {
@@ -113,7 +123,7 @@ describe('receivers with something due', () => {
 });
 
 describe('a receiver that is being served', () => {
-  it('is served by nobody else, also when it changes lanes, and is not forgotten', () => {
+  it('is served by nobody else, also when it changes pools, and is not forgotten', () => {
     const { ready, next, fly, namesOf } = setUp();
     ready.call('a');
     const chosen = ready.next('quick', 10);
@@ -121,7 +131,7 @@ describe('a receiver that is being served', () => {
     vi.advanceTimersByTime(SLOW_MS);
     ready.call('a');
     expect([...next(10), ...next(10, 'slow')]).toEqual([]);
-    expect(ready.served(chosen)).toBe(true);
+    expect([...ready.served(chosen)]).toEqual(['slow']);
     expect(namesOf(next(10, 'slow'))).toEqual(['a']);
   });
 });
@@ -132,28 +142,28 @@ describe('receivers that hang', () => {
     [250, CAP],
     [1_000, 1],
   ])('leave places to others: %i of them, never heard of before', (receivers, room) => {
-    const { ready, next, hang, inFlight } = setUp({ requests: 1 });
+    const { ready, next, hang, pools } = setUp({ requests: 1 });
     hang(receivers);
-    expect(inFlight.laneRoom('quick')).toBe(MOST_FRESH_BESIDE_REQUESTS);
+    expect(pools.poolRoom('quick')).toBe(MOST_FRESH_BESIDE_REQUESTS);
     expect(ready.call('healthy')).toBe(true);
     expect(next(10)).toEqual([{ clientId: 'healthy', room }]);
   });
 
   it('have fewer exchanges each, the more of them there are, and their bodies stay within bounds', () => {
-    const { hang, inFlight } = setUp();
+    const { hang, load } = setUp();
     hang(1_000, LARGEST_BODY_BYTES);
-    const underWay = Array.from({ length: 1_000 }, (_, i) => inFlight.underWayTo(`hanging-${i}`));
+    const underWay = Array.from({ length: 1_000 }, (_, i) => load.underWayTo(`hanging-${i}`));
     const bytes = underWay.reduce((sum, count) => sum + count * LARGEST_BODY_BYTES, 0);
-    expect(bytes).toBeGreaterThan(LANES.slow.bytes);
-    expect(bytes).toBeLessThanOrEqual(MOST_IN_FLIGHT.bytes);
+    expect(bytes).toBeGreaterThan(LIMITS.pools.slow.bytes);
+    expect(bytes).toBeLessThanOrEqual(LIMITS.inAll.bytes);
   });
 
   it('are quick again after an answer', () => {
-    const { hang, inFlight, end, fly } = setUp();
+    const { hang, load, end, fly } = setUp();
     hang(1);
-    expect(inFlight.laneOf('hanging-0')).toBe('slow');
+    expect(load.poolOf('hanging-0')).toBe('slow');
     end(fly('hanging-0', 1));
-    expect(inFlight.laneOf('hanging-0')).toBe('quick');
+    expect(load.poolOf('hanging-0')).toBe('quick');
   });
 });
 
@@ -192,5 +202,5 @@ it('an exchange that ends twice is a mistake that is noticed', () => {
   const { inFlight, fly, end } = setUp();
   const [flight] = fly('a', 1) as [Flight];
   end([flight]);
-  expect(() => inFlight.land(flight)).toThrow('settled, not under way');
+  expect(() => inFlight.land(flight)).toThrow('settled must not become landed');
 });

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { describeError } from '../../describe-error.ts';
+import type { Attempt } from '../attempts.ts';
 import { afterAttempts, DROPPED_BECAUSE } from '../drop-reasons.ts';
 import { isAcknowledged, nextAttemptAt } from '../policy.ts';
 import { openWebhookSecret } from '../secret.ts';
@@ -7,77 +8,40 @@ import type { Due } from './queue.ts';
 import type { Receiver } from './receivers.ts';
 import type { Sender } from './send.ts';
 import type { Settlement } from './settle.ts';
+import { STATUS_AFTER } from './states.ts';
+import { type OwnTime, systemTime } from './time.ts';
 
 type Needed = Pick<Context, 'clock' | 'log' | 'metrics' | 'secrets'>;
 
 /** Makes one attempt at a delivery, or drops it where there is nowhere to send it. Never rejects. */
-export const createAttempts = (ctx: Needed, sender: Sender) => {
-  const secrets = secretCache(ctx);
+export const createAttempts = (ctx: Needed, sender: Sender, time: OwnTime = systemTime) => {
+  const prepare = createPreparation(ctx);
 
-  /** Why a delivery cannot even be tried, or what is needed to try it. */
-  const prepare = ({ attempts, clientId }: Due, receiver: Receiver | undefined) => {
-    if (!receiver) return DROPPED_BECAUSE.gone;
-    if (receiver.unreachable !== null) return receiver.unreachable;
-    if (!attempts) return DROPPED_BECAUSE.unreadable;
-    const secret = secrets.open(clientId, receiver.sealedSecret);
-    return secret === null ? DROPPED_BECAUSE.sealed : { url: receiver.url, secret, attempts };
-  };
-
-  const dropped = (delivery: Due, receiver: Receiver | undefined, settlement: Partial<Settlement>) => {
-    const { id, clientId, event, before } = delivery;
-    const nowMs = ctx.clock.now();
-    const whole: Settlement = {
-      id,
-      before,
-      status: 'DROPPED',
-      attempts: delivery.attempts ?? [],
-      dueAt: nowMs,
-      finishedAt: nowMs,
-      reason: null,
-      ...settlement,
-    };
-    const { attempts, reason } = whole;
-    const shopId = receiver?.shopId ?? null;
-    ctx.log.warn(
-      { deliveryId: id, clientId, shopId, event, attempts: attempts.length, reason },
-      'webhook dropped',
-    );
-    return whole;
+  /** null where a stop cut it short. */
+  const send = async ({ id, event, body, before }: Due, to: { url: string; secret: string }) => {
+    const at = ctx.clock.now();
+    const startedAt = time.now();
+    const outcome = await sender.send({ ...to, id, event, attempt: before + 1, body });
+    return outcome && { at, durationMs: Math.round(time.now() - startedAt), ...outcome };
   };
 
   const attempt = async (delivery: Due, receiver: Receiver | undefined): Promise<Settlement | null> => {
     const prepared = prepare(delivery, receiver);
-    if (typeof prepared === 'string') return dropped(delivery, receiver, { reason: prepared });
-    const { id, event, body, before } = delivery;
-    const startedAt = ctx.clock.now();
-    const started = performance.now();
-    const outcome = await sender.send({
-      url: prepared.url,
-      secret: prepared.secret,
-      id,
-      event,
-      attempt: before + 1,
-      body,
-    });
-    if (!outcome) return null;
+    if (typeof prepared === 'string') return dropped(ctx, delivery, receiver, { reason: prepared });
+    const last = await send(delivery, prepared.to);
+    if (!last) return null;
     const endedAt = ctx.clock.now();
-    const last = { at: startedAt, durationMs: Math.round(performance.now() - started), ...outcome };
     const attempts = [...prepared.attempts, last];
-    const done = last.statusCode !== null && isAcknowledged(last.statusCode);
-    ctx.metrics.observeAttempt(done ? 'acknowledged' : last.statusCode === null ? 'failed' : 'refused');
-    if (done) ctx.metrics.observeDelivery((endedAt - delivery.createdAt) / 1000);
-    const again = done ? null : nextAttemptAt(before + 1, endedAt);
-    if (!done && again === null)
-      return dropped(delivery, receiver, { attempts, reason: afterAttempts(attempts.length, last) });
-    return {
-      id,
-      before,
-      status: done ? 'DELIVERED' : 'PENDING',
-      attempts,
-      dueAt: again ?? endedAt,
-      finishedAt: again === null ? endedAt : null,
-      reason: null,
-    };
+    const dueAt = nextAttemptAt(delivery.before + 1, endedAt);
+    const state = stateAfter(last, dueAt);
+    observe(ctx, delivery, last, endedAt);
+    if (state === 'dropped')
+      return dropped(ctx, delivery, receiver, { attempts, reason: afterAttempts(attempts.length, last) });
+    const { id, before } = delivery;
+    const status = STATUS_AFTER[state];
+    return state === 'delivered'
+      ? { id, before, status, attempts, dueAt: endedAt, finishedAt: endedAt, reason: null }
+      : { id, before, status, attempts, dueAt: dueAt ?? endedAt, finishedAt: null, reason: null };
   };
 
   /** What is to be written down of it; null where a stop cut the attempt short, which then does not count. */
@@ -89,8 +53,45 @@ export const createAttempts = (ctx: Needed, sender: Sender) => {
         { deliveryId: delivery.id, fault: describeError(error) },
         'a webhook attempt failed badly',
       );
-      return dropped(delivery, receiver, { reason: DROPPED_BECAUSE.fault });
+      return dropped(ctx, delivery, receiver, { reason: DROPPED_BECAUSE.fault });
     }
+  };
+};
+
+const isDone = ({ statusCode }: Attempt): boolean => statusCode !== null && isAcknowledged(statusCode);
+
+const stateAfter = (last: Attempt, nextAt: number | null): keyof typeof STATUS_AFTER => {
+  if (isDone(last)) return 'delivered';
+  return nextAt === null ? 'dropped' : 'waiting for a retry';
+};
+
+const observe = ({ metrics }: Needed, { createdAt }: Due, last: Attempt, endedAt: number): void => {
+  const done = isDone(last);
+  metrics.observeAttempt(done ? 'acknowledged' : last.statusCode === null ? 'failed' : 'refused');
+  if (done) metrics.observeDelivery((endedAt - createdAt) / 1000);
+};
+
+const dropped = (
+  { clock, log }: Needed,
+  { id, clientId, event, before, ...delivery }: Due,
+  receiver: Receiver | undefined,
+  { attempts = delivery.attempts ?? [], reason }: { attempts?: Attempt[]; reason: string },
+): Settlement => {
+  const nowMs = clock.now();
+  const shopId = receiver?.shopId ?? null;
+  log.warn({ deliveryId: id, clientId, shopId, event, attempts: attempts.length, reason }, 'webhook dropped');
+  return { id, before, status: STATUS_AFTER.dropped, attempts, dueAt: nowMs, finishedAt: nowMs, reason };
+};
+
+/** Why a delivery cannot even be tried, or what is needed to try it. */
+const createPreparation = (ctx: Needed) => {
+  const secrets = secretCache(ctx);
+  return ({ attempts, clientId }: Due, receiver: Receiver | undefined) => {
+    if (!receiver) return DROPPED_BECAUSE.gone;
+    if (receiver.unreachable !== null) return receiver.unreachable;
+    if (!attempts) return DROPPED_BECAUSE.unreadable;
+    const secret = secrets.open(clientId, receiver.sealedSecret);
+    return secret === null ? DROPPED_BECAUSE.sealed : { to: { url: receiver.url, secret }, attempts };
   };
 };
 

@@ -1,100 +1,66 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
-import { describeError } from '../../describe-error.ts';
 import {
   FINISH_WITHIN_MS,
   LARGE_LOT,
   LAST_STEP_WITHIN_MS,
-  type LaneName,
-  LONGEST_WAIT_MS,
-  RENEW_MS,
+  LIMITS,
+  LOOK_EVERY_MS,
+  type PoolName,
   REST_BESIDE_REQUESTS_MS,
 } from '../policy.ts';
 import { createAttempts } from './attempt.ts';
+import { createCarrier, type Settler } from './carrier.ts';
+import { createHandOver, keepLeases } from './hand-over.ts';
 import { createInFlight } from './in-flight.ts';
 import { createLeases } from './leases.ts';
+import { createLookout } from './lookout.ts';
 import { startLoop } from './loop.ts';
-import type { Due } from './queue.ts';
+import { createPools, type Pools } from './pools.ts';
 import { createReadyReceivers } from './ready-receivers.ts';
-import type { Receiver } from './receivers.ts';
+import { createReceiverLoad } from './receiver-load.ts';
 import { createRounds } from './rounds.ts';
 import type { Sender } from './send.ts';
 import { settle } from './settle.ts';
 import { createSettler } from './settler.ts';
+import { createMove, type OnForbiddenMove } from './states.ts';
 import { createSteps } from './steps.ts';
 import { createStopwatch } from './stopwatch.ts';
-
-const LOOK_EVERY_MS = 5_000;
-const HAND_OVER_EVERY_MS = 200;
+import { type OwnTime, pause, systemTime } from './time.ts';
 
 export interface Dispatcher {
   /** Takes nothing more, finishes what is under way as far as that ends soon, leaves its receivers to others. Never throws. */
   stop(): Promise<void>;
 }
 
-/**
- * Brings deliveries from the outbox to their receivers. Three loops: one looks at the whole queue now and then, one serves
- * quick receivers, one slow ones. To serve: take the lease of those that may have something due and have room → read a few
- * deliveries of each → send with no transaction open → settle in batches. What waits, waits in the database; in memory is
- * only what is on its way and who may have more. The loops run on timers and the process's own clock; only due times
- * and leases, which processes share, are judged by `ctx.clock`.
- */
-export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dispatcher> => {
-  const inFlight = createInFlight(ctx.metrics.requestsUnderWay);
-  const ready = createReadyReceivers(inFlight, createStopwatch(ctx.clock));
+/** What a test may put in place of the real thing. */
+export interface Overrides {
+  time?: OwnTime;
+  pools?: Pools;
+  settler?: Settler;
+  onForbiddenMove?: OnForbiddenMove;
+}
+
+/** What this process knows: room, exchanges, receivers, leases. */
+const createKnowledge = (ctx: Context, overrides: Overrides) => {
+  const { time = systemTime, pools = createPools(ctx.metrics.requestsUnderWay, LIMITS) } = overrides;
+  const logForbiddenMove: OnForbiddenMove = (message) =>
+    ctx.log.error({ fault: message }, 'the webhook dispatcher made a move that it must not make');
+  const move = createMove(overrides.onForbiddenMove ?? logForbiddenMove);
+  const load = createReceiverLoad(pools);
+  const inFlight = createInFlight({ pools, load, time, move });
+  const ready = createReadyReceivers({ pools, load, move, stopwatch: createStopwatch(ctx.clock, time) });
   const leases = createLeases(ctx);
-  const settler = createSettler((batch) => settle(ctx, batch), ctx);
-  const attempt = createAttempts(ctx, sender);
-  let stopped = false;
+  const lookout = createLookout(ctx, { inFlight, ready, leases });
+  const settler = overrides.settler ?? createSettler((batch) => settle(ctx, batch), ctx);
+  return { time, move, pools, inFlight, ready, leases, lookout, settler };
+};
+type Knowledge = ReturnType<typeof createKnowledge>;
 
-  const carry = async (delivery: Due, receiver: Receiver | undefined): Promise<void> => {
-    const { id, clientId, body } = delivery;
-    const flight = inFlight.start(clientId, id, body.length, wakeWhoCanGoOn);
-    const settlement = await attempt(delivery, receiver);
-    inFlight.land(flight);
-    if (ready.landed(clientId)) wakeBoth();
-    const written = settlement !== null && (await settler.add(settlement));
-    inFlight.settled(flight);
-    if (written && settlement.status === 'PENDING') {
-      rounds.retryAfter(clientId, Math.min(settlement.dueAt - ctx.clock.now(), LONGEST_WAIT_MS));
-      wakeBoth();
-    } else wakeWhoCanGoOn();
-  };
+/** Three loops: one looks at the whole queue now and then, one serves quick receivers, one slow ones. */
+const startLoops = (ctx: Context, sender: Sender, knowledge: Knowledge, isStopping: () => boolean) => {
+  const { time, move, ready, lookout } = knowledge;
+  const attempt = createAttempts(ctx, sender, time);
 
-  const rounds = createRounds(ctx, {
-    inFlight,
-    ready,
-    leases,
-    isStopped: () => stopped,
-    wake: () => wakeBoth(),
-    carry: (delivery, receiver) =>
-      void carry(delivery, receiver).catch((error) =>
-        ctx.log.error(
-          { deliveryId: delivery.id, fault: describeError(error) },
-          'a webhook was lost sight of',
-        ),
-      ),
-  });
-
-  /** Returns how long to rest before the next round, 0 where there may be more to take at once. */
-  const serve = async (lane: LaneName): Promise<number> => {
-    const sent = await rounds.serveNext(lane);
-    if (sent === null) return Math.max(1, Math.min(ready.soonestMs(), LOOK_EVERY_MS));
-    if (sent >= LARGE_LOT && ctx.metrics.requestsUnderWay() > 0) await pause(REST_BESIDE_REQUESTS_MS);
-    return 0;
-  };
-  const look = async (): Promise<number> => {
-    await rounds.look();
-    wakeBoth();
-    return LOOK_EVERY_MS;
-  };
-
-  const looking = startLoop(ctx, look);
-  // Whoever was to be served is forgotten after a fault; a look finds them again.
-  const serving = {
-    quick: startLoop(ctx, () => serve('quick'), looking.wake),
-    slow: startLoop(ctx, () => serve('slow'), looking.wake),
-  };
   const wakeBoth = (): void => {
     serving.quick.wake();
     serving.slow.wake();
@@ -103,53 +69,84 @@ export const startDispatcher = async (ctx: Context, sender: Sender): Promise<Dis
     if (ready.canGoOn('quick')) serving.quick.wake();
     if (ready.canGoOn('slow')) serving.slow.wake();
   };
+  const carry = createCarrier(ctx, { ...knowledge, attempt, wakeBoth, wakeWhoCanGoOn });
+  const serveNext = createRounds(ctx, {
+    ...knowledge,
+    carry,
+    isStopping,
+    wakeWhoCanGoOn,
+    wake: (pool) => serving[pool].wake(),
+  });
 
-  /** There is something to send to this client; null: to somebody. */
-  const hear = (clientId: string | null): void => {
+  /** Returns how long to rest before the next round, 0 where there may be more to take at once. */
+  const serve = async (pool: PoolName): Promise<number> => {
+    const sent = await serveNext(pool);
+    if (sent === null) return Math.max(1, Math.min(ready.soonestMs(), LOOK_EVERY_MS));
+    if (sent >= LARGE_LOT && ctx.metrics.requestsUnderWay() > 0) await pause(time, REST_BESIDE_REQUESTS_MS);
+    return 0;
+  };
+  const look = async (): Promise<number> => {
+    await lookout.look();
+    wakeBoth();
+    return LOOK_EVERY_MS;
+  };
+
+  const parts = { log: ctx.log, time, move };
+  const looking = startLoop(parts, look);
+  // Whoever was to be served is forgotten after a fault; a look finds them again.
+  const serving = {
+    quick: startLoop(parts, () => serve('quick'), looking.wake),
+    slow: startLoop(parts, () => serve('slow'), looking.wake),
+  };
+  const all = [looking, serving.quick, serving.slow];
+  return { wakeBoth, look: looking.wake, stop: () => Promise.all(all.map((loop) => loop.stop())) };
+};
+
+/** What to do on a wake-up call: there is something to send to this client; null: to somebody. */
+const createListener =
+  ({ leases, ready }: Knowledge, loops: { wakeBoth(): void; look(): void }) =>
+  (clientId: string | null): void => {
     if (clientId === null) {
       leases.askAgain();
-      looking.wake();
+      loops.look();
       return;
     }
     const waitMs = leases.askAfterMs(clientId);
     if (waitMs > 0) ready.callAfter(clientId, waitMs);
-    if (waitMs > 0 || ready.call(clientId)) wakeBoth();
+    if (waitMs > 0 || ready.call(clientId)) loops.wakeBoth();
   };
-  const keepLeases = (): void => {
-    leases
-      .keep(inFlight.receivers())
-      .catch((error) =>
-        ctx.log.warn({ fault: describeError(error) }, 'the leases of webhook receivers were not renewed'),
-      );
-  };
-  /** Leaves receivers to the other processes, but those that something is under way to, and tells them. */
-  const handOver = async (but: string[]): Promise<void> => {
-    if ((await leases.release(but)) > 0) ctx.wake(null);
-  };
-  /** Again and again until all have ended: one receiver that hangs delays nobody else's next event. */
-  const handOverMeanwhile = (): NodeJS.Timeout =>
-    setInterval(
-      () =>
-        handOver(inFlight.receivers()).catch((error) =>
-          ctx.log.warn({ fault: describeError(error) }, 'webhook receivers could not be handed over yet'),
-        ),
-      HAND_OVER_EVERY_MS,
-    );
-  const unlisten = await ctx.onWake(hear);
-  const keeping = setInterval(keepLeases, RENEW_MS);
+
+/**
+ * Brings deliveries from the outbox to their receivers. To serve a receiver: take its lease → read a few due deliveries →
+ * send with no transaction open → settle in batches. What waits, waits in the database; in memory is only what is on its way
+ * and who may have more. The loops run on timers and the process's own clock; only due times and leases, which processes
+ * share, are judged by `ctx.clock`. States and moves: states.ts.
+ */
+export const startDispatcher = async (
+  ctx: Context,
+  sender: Sender,
+  overrides: Overrides = {},
+): Promise<Dispatcher> => {
+  const knowledge = createKnowledge(ctx, overrides);
+  const { inFlight, settler, time } = knowledge;
+  let stopping = false;
+  const loops = startLoops(ctx, sender, knowledge, () => stopping);
+  const unlisten = await ctx.onWake(createListener(knowledge, loops));
+  const stopKeeping = keepLeases(ctx, knowledge);
 
   return {
     async stop() {
-      stopped = true;
-      const step = createSteps(ctx);
-      const loops = [looking, serving.quick, serving.slow].map((loop) => loop.stop());
-      const handingOver = handOverMeanwhile();
-      await step('finish exchanges', Promise.all([...loops, inFlight.allSettled()]), FINISH_WITHIN_MS);
-      clearInterval(handingOver);
-      clearInterval(keeping);
+      stopping = true;
+      const step = createSteps(ctx, time);
+      const handOver = createHandOver(ctx, knowledge);
+      const finished = Promise.all([loops.stop(), inFlight.allSettled()]);
+      const stopHandingOver = handOver.meanwhile();
+      await step('finish exchanges', finished, FINISH_WITHIN_MS);
+      stopHandingOver();
+      stopKeeping();
       settler.giveUp();
       await step('break off exchanges', sender.close(), LAST_STEP_WITHIN_MS);
-      await step('release leases', Promise.all([handOver([]), unlisten()]), LAST_STEP_WITHIN_MS);
+      await step('release leases', Promise.all([handOver.all(), unlisten()]), LAST_STEP_WITHIN_MS);
     },
   };
 };

@@ -1,6 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { describeError } from '../../describe-error.ts';
+import { LOOP_MOVES, type LoopState, type Move } from './states.ts';
+import type { OwnTime } from './time.ts';
 
 const REST_AFTER_FAULT_MS = 1_000;
 
@@ -11,37 +12,43 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+interface Parts {
+  log: Context['log'];
+  time: OwnTime;
+  move: Move;
+}
+
 /** Does a step again and again, resting in between as long as the step says or until it is woken. A fault ends no loop. */
 export const startLoop = (
-  { log }: Pick<Context, 'log'>,
+  { log, time, move }: Parts,
   step: () => Promise<number>,
   afterFault: () => void = () => {},
 ): Loop => {
-  let stopped = false;
-  let called = false;
-  let endRest: (() => void) | null = null;
-
-  const wake = (): void => {
-    called = true;
-    endRest?.();
+  const loop: { state: LoopState } = { state: 'working' };
+  let endRest = (): void => {};
+  const become = (state: LoopState): void => {
+    if (loop.state !== state) move(LOOP_MOVES, loop, state);
   };
+  const isStopping = (): boolean => loop.state === 'stopping';
+
   const rest = async (ms: number): Promise<void> => {
-    if (!called)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        endRest = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    endRest = null;
-    called = false;
+    if (loop.state !== 'working') return;
+    become('resting');
+    await new Promise<void>((resolve) => {
+      const cancel = time.after(ms, resolve);
+      endRest = () => {
+        cancel();
+        resolve();
+      };
+    });
   };
   const run = async (): Promise<void> => {
-    while (!stopped) {
+    while (!isStopping()) {
       try {
         // What happens in one turn of the event loop is taken together.
-        await nextTurn();
+        await time.nextTurn();
+        if (isStopping()) break;
+        become('working');
         const restMs = await step();
         if (restMs > 0) await rest(restMs);
       } catch (error) {
@@ -53,14 +60,18 @@ export const startLoop = (
         await rest(REST_AFTER_FAULT_MS);
       }
     }
+    become('stopped');
   };
-
   const running = run();
+
   return {
-    wake,
+    wake() {
+      if (loop.state === 'working') become('woken');
+      if (loop.state === 'resting') endRest();
+    },
     stop() {
-      stopped = true;
-      wake();
+      become('stopping');
+      endRest();
       return running;
     },
   };

@@ -1,6 +1,11 @@
-import type { LaneName } from '../policy.ts';
-import type { InFlight } from './in-flight.ts';
-import type { Moment, Stopwatch } from './stopwatch.ts';
+import type { PoolName } from '../policy.ts';
+import { createAlarms } from './alarms.ts';
+import { createCalling } from './calling.ts';
+import type { Pools } from './pools.ts';
+import { createReceiverBook, type KnownReceiver } from './receiver-book.ts';
+import type { ReceiverLoad } from './receiver-load.ts';
+import type { Move } from './states.ts';
+import type { Stopwatch } from './stopwatch.ts';
 
 /** A receiver that is to be served now, and how many deliveries it may have. */
 export interface Chosen {
@@ -8,93 +13,87 @@ export interface Chosen {
   room: number;
 }
 
-interface Wait {
-  since: Moment;
-  waitMs: number;
+interface Parts {
+  pools: Pools;
+  load: ReceiverLoad;
+  stopwatch: Stopwatch;
+  move: Move;
 }
 
 /** Reading fewer of each receiver costs more than it spreads, unless there is no room for more. */
 const SHARE_AT_LEAST = 4;
 
-/**
- * Which receivers may have something to be sent. Each is in at most one of: `ready` (may be served), `full` (has as many
- * exchanges under way as it may; nobody looks at it before one of them ends). Beside that it may wait for a time in `later`,
- * and may be in `serving` while its deliveries are read: then nobody else reads them.
- */
-export const createReadyReceivers = (inFlight: InFlight, stopwatch: Stopwatch) => {
-  /** By lane when they were called; whoever has changed lanes since is moved when its turn comes. */
-  const ready = { quick: new Set<string>(), slow: new Set<string>() };
-  const full = new Set<string>();
-  const later = new Map<string, Wait>();
-  const serving = new Set<string>();
+/** Shares out the places of a pool, first among receivers that have nothing under way. */
+const shareOut = (
+  candidates: KnownReceiver[],
+  { load, most, places }: { load: ReceiverLoad; most: number; places: number },
+): { receiver: KnownReceiver; room: number }[] => {
+  const isIdle = ({ clientId }: KnownReceiver) => load.underWayTo(clientId) === 0;
+  const inOrder = [...candidates.filter(isIdle), ...candidates.filter((each) => !isIdle(each))];
+  const share = Math.max(SHARE_AT_LEAST, Math.floor(places / Math.min(most, candidates.length)));
+  const shares: { receiver: KnownReceiver; room: number }[] = [];
+  let left = places;
+  let served = 0;
+  for (const receiver of inOrder) {
+    if (left <= 0 || served === most) break;
+    const room = Math.max(0, Math.min(load.roomOf(receiver.clientId), share, left));
+    shares.push({ receiver, room });
+    left -= room;
+    if (room > 0) served += 1;
+  }
+  return shares;
+};
 
-  const leftOf = ({ since, waitMs }: Wait): number => waitMs - stopwatch.passedSince(since);
+/** Which receivers may have something to be sent, and who comes first. */
+export const createReadyReceivers = ({ pools, load, stopwatch, move }: Parts) => {
+  const book = createReceiverBook(load, move);
+  const alarms = createAlarms(stopwatch);
+  const { call, putReadyOrFull, callThoseWithRoomAgain } = createCalling(book, load, pools);
 
-  /** Returns whether there is room to serve somebody now. */
-  const call = (clientId: string): boolean => {
-    const lane = inFlight.laneOf(clientId);
-    const isServable = inFlight.roomOf(clientId) > 0 || inFlight.underWayTo(clientId) === 0;
-    for (const each of [full, ready.quick, ready.slow]) each.delete(clientId);
-    (isServable ? ready[lane] : full).add(clientId);
-    return isServable && inFlight.laneRoom(lane) > 0;
-  };
-
-  const callThoseWhoseTimeHasCome = (): void => {
-    for (const [clientId, wait] of later) {
-      if (leftOf(wait) > 0) continue;
-      later.delete(clientId);
-      call(clientId);
+  /** Whoever finds no place stays ready, or is full. */
+  const choose = (pool: PoolName, most: number): Chosen[] => {
+    const candidates = book.all('ready', pool);
+    const shares = shareOut(candidates, { load, most, places: pools.poolRoom(pool) });
+    for (const { receiver, room } of shares) {
+      if (room > 0) book.put(receiver, 'being served');
+      else putReadyOrFull(receiver);
     }
-  };
-
-  /** Shares out what room a lane has, first among receivers that have nothing under way. */
-  const chooseFrom = (lane: LaneName, most: number): Chosen[] => {
-    for (const clientId of ready[lane]) if (inFlight.laneOf(clientId) !== lane) call(clientId);
-    const candidates = [...ready[lane]].filter((each) => !serving.has(each));
-    const idle = candidates.filter((each) => inFlight.underWayTo(each) === 0);
-    const busy = candidates.filter((each) => inFlight.underWayTo(each) > 0);
-    let left = inFlight.laneRoom(lane);
-    const share = Math.max(SHARE_AT_LEAST, Math.floor(left / Math.min(most, candidates.length)));
-    const chosen: Chosen[] = [];
-    for (const clientId of [...idle, ...busy]) {
-      if (left <= 0 || chosen.length === most) break;
-      ready[lane].delete(clientId);
-      const room = Math.min(inFlight.roomOf(clientId), share, left);
-      if (room > 0) {
-        chosen.push({ clientId, room });
-        serving.add(clientId);
-      } else call(clientId);
-      left -= Math.max(0, room);
-    }
-    return chosen;
+    return shares.flatMap(({ receiver, room }) => (room > 0 ? [{ clientId: receiver.clientId, room }] : []));
   };
 
   return {
     call,
-    callAfter(clientId: string, waitMs: number): void {
-      const known = later.get(clientId);
-      if (!known || leftOf(known) > waitMs) later.set(clientId, { since: stopwatch.now(), waitMs });
+    callAfter: alarms.set,
+    soonestMs: alarms.soonestMs,
+    /**
+     * One of the receiver's exchanges has ended, or its result was written: only then its place in the pool is free too.
+     * Returns whether the receiver can be served now and could not before.
+     */
+    gotRoom: (clientId: string): boolean =>
+      book.of(clientId).state === 'full' && load.receiverHasRoom(clientId) ? call(clientId) : false,
+    /** Whether a receiver waits for room in this pool, and there is some now. */
+    canGoOn(pool: PoolName): boolean {
+      callThoseWithRoomAgain(pool);
+      return book.hasAny('ready', pool) && pools.poolHasRoom(pool);
     },
-    /** One of the receiver's exchanges has ended. Returns whether somebody can be served now who could not before. */
-    landed: (clientId: string): boolean =>
-      full.has(clientId) && inFlight.receiverHasRoom(clientId) ? call(clientId) : false,
-    /** Whether a receiver waits for room in this lane, and there is some now. */
-    canGoOn: (lane: LaneName): boolean => ready[lane].size > 0 && inFlight.laneHasRoom(lane),
-    /** Takes the next receivers of a lane, so many at most, each with the room it has. They are being served until `served`. */
-    next(lane: LaneName, most: number): Chosen[] {
-      callThoseWhoseTimeHasCome();
-      return chooseFrom(lane, most);
+    /** Calls those whose time has come. Returns the pools in which somebody can be served now because of that. */
+    callDue(): Set<PoolName> {
+      const servable = alarms.takeDue().filter(call);
+      return new Set(servable.map(load.poolOf));
     },
-    /** Returns whether one of them was called again meanwhile. */
-    served(chosen: Chosen[]): boolean {
-      for (const { clientId } of chosen) serving.delete(clientId);
-      return chosen.some(({ clientId }) => ready.quick.has(clientId) || ready.slow.has(clientId));
+    /** Takes the next receivers of a pool, so many at most, each with the room it has. They are being served until `served`. */
+    next: choose,
+    /** Returns the pools in which one of them is ready again, because it was called meanwhile. */
+    served(chosen: Chosen[]): Set<PoolName> {
+      const receivers = chosen.map(({ clientId }) => book.of(clientId));
+      for (const receiver of receivers)
+        if (receiver.state === 'called while served') putReadyOrFull(receiver);
+        else book.put(receiver, 'idle');
+      return new Set(receivers.flatMap(({ state, pool }) => (state === 'ready' ? [pool] : [])));
     },
-    /** How long until the time of the next one has come; infinity where nobody waits. */
-    soonestMs(): number {
-      let soonest = Number.POSITIVE_INFINITY;
-      for (const wait of later.values()) soonest = Math.min(soonest, leftOf(wait));
-      return soonest;
+    /** Another process sends to these, which were to be served: they are no longer. */
+    leasedElsewhere(chosen: Chosen[]): void {
+      for (const { clientId } of chosen) book.put(book.of(clientId), 'leased elsewhere');
     },
   };
 };

@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, it, onTestFinished } from 'vitest';
+import { createClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
+import { readConfig } from '../../src/config.ts';
+import { openContext } from '../../src/context.ts';
+import { createShop } from '../../src/shops/actions.ts';
+import { LIMITS, type Limits } from '../../src/webhooks/policy.ts';
+import { ENGINE, freshDatabase } from '../support/harness.ts';
+import { commandsFor, type Model } from './model/commands.ts';
+import { Onlooker } from './model/onlooker.ts';
+import { type Ground, World } from './model/world.ts';
+
+// A model of docs/architecture.md, "The dispatcher", against the real dispatcher. Several processes, each with a dispatcher of its
+// own, share one real SQLite database; time, receivers and the delay of each statement are simulated, so a run of minutes
+// takes some 40 ms. The real statements and not a small store in their place: leases, due times and the count of attempts are kept by
+// SQL, and that is where two processes meet. Simulated besides: the batching of results (settler.ts has timers of its own).
+//
+// Half of the runs have the real limits, where nobody lacks room and every retry must come within a tight bound; half have limits so
+// small that pools and the whole process fill up. A process that sleeps has an own clock that stood still; the shared clock is right when it
+// returns.
+//
+// MODEL_RUNS says how many runs. A failing run prints its commands and all that happened. To replay it, set MODEL_SEED, MODEL_PATH
+// and MODEL_REPLAY to the seed, path and replayPath that it printed.
+
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 250);
+const SEED = process.env['MODEL_SEED'];
+const PATH = process.env['MODEL_PATH'];
+const REPLAY_PATH = process.env['MODEL_REPLAY'];
+const RECEIVERS = 8;
+
+/** So small that a few receivers fill them. */
+const SMALL: Limits = {
+  perReceiver: 2,
+  pools: {
+    quick: { ...LIMITS.pools.quick, exchanges: 4, fresh: 3 },
+    slow: { ...LIMITS.pools.slow, exchanges: 5, fresh: 3 },
+  },
+  inAll: { ...LIMITS.inAll, exchanges: 6 },
+};
+
+const prepareGround = async (): Promise<Ground> => {
+  const database = await freshDatabase();
+  const env = { ...database.env, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true', LOG_LEVEL: 'silent' };
+  const ctx = await openContext(readConfig(env));
+  onTestFinished(async () => {
+    await ctx.close();
+    await database.drop();
+  });
+  const shop = await createShop(ctx, OPERATOR, { name: 'Test shop', plan: 'SCALE' });
+  const receivers = [];
+  for (let i = 0; i < RECEIVERS; i++) {
+    const webhookUrl = `http://127.0.0.1:${1000 + i}/`;
+    const { id } = await createClient(ctx, OPERATOR, { shopId: shop.id, name: `R${i}`, webhookUrl });
+    receivers.push({ id, url: webhookUrl });
+  }
+  return { ctx, receivers };
+};
+
+const clear = async ({ ctx }: Ground): Promise<void> => {
+  await ctx.lightly((db) => db.deleteFrom('webhook_deliveries').execute());
+  await ctx.lightly((db) => db.deleteFrom('webhook_leases').execute());
+};
+
+/** Time enough for all that can wait: each receiver's deliveries, a few at a time, four attempts of 10 s each and the waits. */
+const LONG_ENOUGH_MS = 30 * 60 * 1000;
+
+const finish = async (world: World, onlooker: Onlooker): Promise<void> => {
+  for (const process of world.processes) if (process.state === 'asleep') world.return(process);
+  if (world.awake.length === 0) await world.start();
+  const giveUpAt = world.nowMs + LONG_ENOUGH_MS;
+  while (!onlooker.allEnded && world.nowMs < giveUpAt) {
+    await world.simulation.advance(10_000, () => onlooker.allEnded || onlooker.isBroken);
+    await onlooker.compare();
+  }
+  if (!onlooker.allEnded) throw new Error('some deliveries never ended');
+};
+
+describe.runIf(ENGINE === 'sqlite')('the dispatcher', () => {
+  it('does what the model says, whatever happens to processes and receivers', {
+    timeout: 3_600_000,
+  }, async () => {
+    const ground = await prepareGround();
+    const property = fc.asyncProperty(
+      fc.integer(),
+      fc.constantFrom('real', 'small'),
+      fc.commands(commandsFor(RECEIVERS), {
+        maxCommands: 40,
+        size: 'medium',
+        ...(REPLAY_PATH === undefined ? {} : { replayPath: REPLAY_PATH }),
+      }),
+      async (latencySeed, limits, commands) => {
+        await clear(ground);
+        const onlooker = new Onlooker();
+        const world = new World(ground, limits === 'real' ? LIMITS : SMALL, latencySeed, () =>
+          onlooker.timePassed(),
+        );
+        onlooker.watch(world);
+        const model: Model = { events: 0, processes: [] };
+        try {
+          await fc.asyncModelRun(() => ({ model, real: { world, onlooker } }), commands);
+          await finish(world, onlooker);
+        } catch (error) {
+          throw new Error([(error as Error).message, ...world.history].join('\n'), { cause: error });
+        }
+      },
+    );
+    await fc.assert(property, {
+      numRuns: RUNS,
+      ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+      ...(PATH === undefined ? {} : { path: PATH }),
+    });
+  });
+});
