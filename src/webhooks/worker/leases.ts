@@ -22,10 +22,39 @@ const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; 
     returning client_id`;
 });
 
+/** Takes or renews these leases for the holder; returns those that it has now. */
+const hold = async (
+  { withoutFsync, fill }: Needed,
+  clientIds: string[],
+  holder: string,
+  nowMs: number,
+): Promise<Set<string>> => {
+  const values = {
+    // In order, so that two processes that want the same do not wait for each other.
+    wanted: [...clientIds]
+      .sort()
+      .map((clientId) => ({ client_id: clientId, holder, held_until: nowMs + LEASE_MS })),
+    nowMs,
+    longestMs: nowMs + LONGEST_LEASE_MS,
+  };
+  const { rows } = await withoutFsync.executeQuery(fill(holding, values));
+  return new Set(rows.map((row) => row.client_id));
+};
+
+/** Gives up all leases of the holder but these; returns how many that were. */
+const giveUp = async ({ withoutFsync, oneOf }: Needed, holder: string, but: string[]): Promise<number> => {
+  const { numDeletedRows } = await withoutFsync
+    .deleteFrom('webhook_leases')
+    .where('holder', '=', holder)
+    .where(sql<boolean>`not (client_id ${oneOf('id', but)})`)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+};
+
 /** Of the receivers that this process serves, as far as it knows. */
-export const createLeases = ({ withoutFsync, clock, oneOf, fill }: Needed) => {
+export const createLeases = (ctx: Needed) => {
   const holder = randomUUID();
-  const stopwatch = createStopwatch(clock);
+  const stopwatch = createStopwatch(ctx.clock);
   const held = new Map<string, Moment>();
   /** Another process's, and when that was found out. */
   const elsewhere = new Map<string, Moment>();
@@ -33,17 +62,7 @@ export const createLeases = ({ withoutFsync, clock, oneOf, fill }: Needed) => {
   const take = async (clientIds: string[]): Promise<void> => {
     if (clientIds.length === 0) return;
     const at = stopwatch.now();
-    const nowMs = at.clockMs;
-    const values = {
-      // In order, so that two processes that want the same do not wait for each other.
-      wanted: [...clientIds]
-        .sort()
-        .map((clientId) => ({ client_id: clientId, holder, held_until: nowMs + LEASE_MS })),
-      nowMs,
-      longestMs: nowMs + LONGEST_LEASE_MS,
-    };
-    const result = await withoutFsync.executeQuery(fill(holding, values));
-    const taken = new Set(result.rows.map((row) => row.client_id));
+    const taken = await hold(ctx, clientIds, holder, at.clockMs);
     for (const clientId of clientIds)
       if (taken.has(clientId)) {
         held.set(clientId, at);
@@ -82,12 +101,7 @@ export const createLeases = ({ withoutFsync, clock, oneOf, fill }: Needed) => {
     /** Leaves all but these to the others; returns how many that were. */
     async release(but: string[]): Promise<number> {
       for (const clientId of held.keys()) if (!but.includes(clientId)) held.delete(clientId);
-      const { numDeletedRows } = await withoutFsync
-        .deleteFrom('webhook_leases')
-        .where('holder', '=', holder)
-        .where(sql<boolean>`not (client_id ${oneOf('id', but)})`)
-        .executeTakeFirst();
-      return Number(numDeletedRows);
+      return giveUp(ctx, holder, but);
     },
   };
 };

@@ -8,6 +8,7 @@ import { createPools, type Pools } from '../../../src/webhooks/worker/pools.ts';
 import type { Sender } from '../../../src/webhooks/worker/send.ts';
 import { settle } from '../../../src/webhooks/worker/settle.ts';
 import { pause } from '../../../src/webhooks/worker/time.ts';
+import { aroundQueries } from './around-queries.ts';
 import { numbersFrom, type ProcessTime, Simulation, START_MS } from './simulation.ts';
 
 // Receivers, processes and the database, as the dispatcher sees them; and what an onlooker notes down of it all.
@@ -96,7 +97,7 @@ export class World {
 
   async enqueue(receiver: number): Promise<void> {
     const clientId = this.ground.receivers[receiver]?.id as string;
-    const { id } = await this.ground.ctx.lightly((db) => enqueueTest(db, clientId, this.nowMs));
+    const { id } = await enqueueTest(this.ground.ctx.withoutFsync, clientId, this.nowMs);
     this.deliveries.set(id, { id, receiver, createdAt: this.nowMs });
     this.wake(clientId);
   }
@@ -174,16 +175,12 @@ export class World {
   /** The real statements on the real database, with a little time before and after each. */
   #contextOf(process: Process): Context {
     const { ctx } = this.ground;
+    const latency = () => pause(process.time, this.#upTo(MOST_LATENCY_MS));
     return {
       ...ctx,
       log: QUIET,
       clock: { now: () => Math.floor(this.nowMs) },
-      lightly: async (work) => {
-        await pause(process.time, this.#upTo(MOST_LATENCY_MS));
-        const result = await ctx.lightly(work);
-        await pause(process.time, this.#upTo(MOST_LATENCY_MS));
-        return result;
-      },
+      withoutFsync: aroundQueries(ctx.withoutFsync, { before: latency, after: latency }),
       wake: (clientId) => this.wake(clientId),
       onWake: async (listener) => {
         process.listener = listener;
@@ -199,11 +196,10 @@ export class World {
     const givenUp = new Promise<false>((resolve) => {
       giveUp = () => resolve(false);
     });
+    const settling = aroundQueries(ctx.withoutFsync, { after: async () => this.onSettled() });
     const write = async (settlement: Parameters<Settler['add']>[0]): Promise<true> => {
       await pause(time, 0);
-      await settle({ ...ctx, lightly: (work) => ctx.lightly((db) => work(db).finally(this.onSettled)) }, [
-        settlement,
-      ]);
+      await settle({ ...ctx, withoutFsync: settling }, [settlement]);
       return true;
     };
     return { add: (settlement) => Promise.race([write(settlement), givenUp]), giveUp: () => giveUp() };
