@@ -1,58 +1,16 @@
 import { pino } from 'pino';
 import type { Context } from '../../../src/context.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
-import { EXCHANGE_TIMEOUT_MS, type Limits, SLOW_MS } from '../../../src/webhooks/policy.ts';
-import type { Settler } from '../../../src/webhooks/worker/carrier.ts';
-import { type Dispatcher, startDispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
-import { createPools, type Pools } from '../../../src/webhooks/worker/pools.ts';
-import type { Sender } from '../../../src/webhooks/worker/send.ts';
-import { settle } from '../../../src/webhooks/worker/settle.ts';
+import type { Limits } from '../../../src/webhooks/policy.ts';
+import { startDispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
+import { createPools } from '../../../src/webhooks/worker/pools.ts';
 import { pause } from '../../../src/webhooks/worker/time.ts';
 import { aroundQueries } from './around-queries.ts';
-import { numbersFrom, type ProcessTime, Simulation, START_MS } from './simulation.ts';
+import { createSimulatedSender, createSimulatedSettler } from './simulated-parts.ts';
+import { numbersFrom, Simulation, START_MS } from './simulation.ts';
+import type { Behaviour, Delivery, Exchange, Ground, Process } from './things.ts';
 
 // Receivers, processes and the database, as the dispatcher sees them; and what an onlooker notes down of it all.
-
-export const BEHAVIOURS = ['acknowledges', 'dawdles', 'fails', 'hangs', 'refuses'] as const;
-export type Behaviour = (typeof BEHAVIOURS)[number];
-
-/** One request that a receiver saw. */
-export interface Exchange {
-  deliveryId: string;
-  receiver: number;
-  process: Process;
-  /** 1 to 4. */
-  attempt: number;
-  startedAt: number;
-  /** When its process knew the outcome; null before that. */
-  endedAt: number | null;
-  acknowledged: boolean;
-  /** A stop broke it off. */
-  abandoned: boolean;
-}
-
-export interface Process {
-  name: string;
-  state: 'awake' | 'asleep' | 'stopping' | 'gone';
-  /** When it last returned from sleep. */
-  returnedAt: number;
-  time: ProcessTime;
-  pools: Pools;
-  dispatcher: Dispatcher;
-  listener: ((clientId: string | null) => void) | null;
-}
-
-export interface Delivery {
-  id: string;
-  receiver: number;
-  createdAt: number;
-}
-
-/** The database and its receivers, made once for all runs. */
-export interface Ground {
-  ctx: Context;
-  receivers: { id: string; url: string }[];
-}
 
 const QUIET = pino({ level: 'silent' });
 const MOST_LATENCY_MS = 20;
@@ -91,7 +49,8 @@ export class World {
   get nowMs(): number {
     return this.simulation.nowMs;
   }
-  #upTo(most: number): number {
+  /** A whole number from 0 on, the same for the same seed. */
+  upTo(most: number): number {
     return Math.floor(this.#random() * (most + 1));
   }
 
@@ -105,7 +64,7 @@ export class World {
   /** A wake-up call reaches every process a little later; those that sleep when they return. */
   wake(clientId: string | null): void {
     for (const process of this.processes.filter(({ state }) => state !== 'gone'))
-      process.time.after(this.#upTo(MOST_LATENCY_MS), () => process.listener?.(clientId));
+      process.time.after(this.upTo(MOST_LATENCY_MS), () => process.listener?.(clientId));
   }
 
   get awake(): Process[] {
@@ -135,10 +94,10 @@ export class World {
     const overrides = {
       time,
       pools,
-      settler: this.#settlerOf(process, ctx),
+      settler: createSimulatedSettler(this, process, ctx),
       onForbiddenMove: (message: string) => void this.faults.push(`${process.name}: ${message}`),
     };
-    process.dispatcher = await startDispatcher(ctx, this.#senderOf(process), overrides);
+    process.dispatcher = await startDispatcher(ctx, createSimulatedSender(this, process), overrides);
   }
 
   die(process: Process): void {
@@ -175,7 +134,7 @@ export class World {
   /** The real statements on the real database, with a little time before and after each. */
   #contextOf(process: Process): Context {
     const { ctx } = this.ground;
-    const latency = () => pause(process.time, this.#upTo(MOST_LATENCY_MS));
+    const latency = () => pause(process.time, this.upTo(MOST_LATENCY_MS));
     return {
       ...ctx,
       log: QUIET,
@@ -189,61 +148,5 @@ export class World {
         };
       },
     };
-  }
-
-  #settlerOf({ time }: Process, ctx: Context): Settler {
-    let giveUp = (): void => {};
-    const givenUp = new Promise<false>((resolve) => {
-      giveUp = () => resolve(false);
-    });
-    const settling = aroundQueries(ctx.withoutFsync, { after: async () => this.onSettled() });
-    const write = async (settlement: Parameters<Settler['add']>[0]): Promise<true> => {
-      await pause(time, 0);
-      await settle({ ...ctx, withoutFsync: settling }, [settlement]);
-      return true;
-    };
-    return { add: (settlement) => Promise.race([write(settlement), givenUp]), giveUp: () => giveUp() };
-  }
-
-  #senderOf(process: Process): Sender {
-    const underWay = new Set<() => void>();
-    return {
-      send: ({ url, id, attempt }) =>
-        new Promise((resolve) => {
-          const receiver = this.ground.receivers.findIndex((each) => each.url === url);
-          const about = { deliveryId: id, receiver, process, attempt, startedAt: this.nowMs };
-          const exchange: Exchange = { ...about, endedAt: null, acknowledged: false, abandoned: false };
-          this.exchanges.push(exchange);
-          const name = `${process.name} → receiver ${receiver}, ${id.slice(-4)}, attempt ${attempt}`;
-          this.tell(name);
-          this.onStart(exchange);
-          const { afterMs, statusCode } = this.#answerOf(this.behaviours[receiver] as Behaviour);
-          const end = (outcome: { statusCode: number | null; error: string | null } | null): void => {
-            cancel();
-            underWay.delete(abandon);
-            exchange.endedAt = this.nowMs;
-            exchange.acknowledged = outcome?.statusCode === 200;
-            exchange.abandoned = outcome === null;
-            this.tell(`${name}: ${outcome ? (outcome.statusCode ?? outcome.error) : 'broken off'}`);
-            resolve(outcome);
-          };
-          const abandon = () => end(null);
-          const error = statusCode === null ? 'no answer' : null;
-          const cancel = process.time.after(afterMs, () => end({ statusCode, error }));
-          underWay.add(abandon);
-        }),
-      close: async () => {
-        for (const abandon of underWay) abandon();
-      },
-    };
-  }
-
-  #answerOf(behaviour: Behaviour): { afterMs: number; statusCode: number | null } {
-    // Most answer at once; some take longer than an exchange stays fresh.
-    const afterMs = 1 + this.#upTo([10, 10, 10, 200][this.#upTo(3)] as number);
-    if (behaviour === 'hangs') return { afterMs: EXCHANGE_TIMEOUT_MS, statusCode: null };
-    if (behaviour === 'refuses') return { afterMs: 1, statusCode: null };
-    if (behaviour === 'dawdles') return { afterMs: SLOW_MS + this.#upTo(3_000), statusCode: 200 };
-    return { afterMs, statusCode: behaviour === 'fails' ? 500 : 200 };
   }
 }
