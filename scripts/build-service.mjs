@@ -37,7 +37,9 @@ const build = (vite, outDir) =>
       rolldownOptions: {
         input: { handback: 'bin/handback.js' },
         external: PACKAGES,
-        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+        // Nothing is left out: both would take `decodeURIComponent(path);` for a line without effect, though it may throw.
+        treeshake: false,
+        output: { minify: false, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
     },
   });
