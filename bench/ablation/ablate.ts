@@ -1,4 +1,4 @@
-import { CONNECTIONS, serviceWork } from '../contestants.ts';
+import { serviceWork } from '../contestants.ts';
 import type { Effort } from '../effort.ts';
 import { FULL } from '../effort.ts';
 import type { Engine } from '../engines.ts';
@@ -22,20 +22,11 @@ const WORKS: Record<Purpose, (stage: Stage) => Promise<Work>> = {
   create: async (stage) => perSecond(serviceWork(await stage.manyShops()).createOver()),
   'one creation': async (stage) => perSecond(serviceWork(await stage.manyShops(), 1).createOver()),
   get: async (stage) => perSecond(serviceWork(await stage.manyShops()).get()),
+  'one get': async (stage) => perSecond(serviceWork(await stage.manyShops(), 1).get()),
   list: async (stage) => perSecond(serviceWork(await stage.manyShops()).list(() => '')),
   drain: async (stage) => {
     const house = await stage.webhooks();
     return async () => ({ figure: (await drained(house, EFFORT.backlog)).perSecond });
-  },
-  'API beside a drain': async (stage) => {
-    const house = await stage.webhooks();
-    const api = serviceWork(house, CONNECTIONS).get();
-    return async (seconds) => {
-      const draining = drained(house, EFFORT.backlog);
-      const { p99Ms } = await api(seconds);
-      await draining;
-      return { figure: 1_000 / p99Ms };
-    };
   },
 };
 
@@ -69,11 +60,13 @@ const lineOf = ({ mechanism, withIt, withoutIt }: Gain): string => {
   return `${mechanism.name.padEnd(60)} ${mechanism.purpose.padEnd(20)} ${gain.padStart(7)}  ${verdict}`;
 };
 
-/** Measures all mechanisms, or those whose name contains the text. */
+/** Measures all mechanisms, or those whose names contain one of these texts, separated by commas. */
 export const ablate = async (say: (line: string) => void, only = ''): Promise<void> => {
   const whole = openStage(ENGINE, EFFORT);
   try {
-    for (const mechanism of MECHANISMS.filter(({ name }) => name.includes(only)))
+    for (const mechanism of MECHANISMS.filter(({ name }) =>
+      only.split(',').some((text) => name.includes(text)),
+    ))
       say(lineOf(await gainOf(whole, mechanism)));
   } finally {
     await whole.close();

@@ -1,7 +1,7 @@
 import type { Edit } from './variant.ts';
 
 /** What the mechanism is for. */
-export type Purpose = 'create' | 'one creation' | 'get' | 'list' | 'drain' | 'API beside a drain';
+export type Purpose = 'create' | 'one creation' | 'get' | 'one get' | 'list' | 'drain';
 
 /** Something that exists only for speed, and how to take it away. */
 export interface Mechanism {
@@ -43,14 +43,14 @@ export const MECHANISMS: Mechanism[] = [
     edits: [
       {
         file: 'src/db/batch.ts',
-        find: 'if (!unsent.has(promise) && next) await next.then(() => setImmediate());',
+        find: 'if (!unsent.has(promise) && next) await next.then(() => nextTurn());',
         replace: '',
       },
     ],
   },
   {
     name: "a batch's changes as one statement",
-    purpose: 'create',
+    purpose: 'one creation',
     edits: [
       {
         file: `${POSTGRES}/read-then-write.ts`,
@@ -94,7 +94,7 @@ export const MECHANISMS: Mechanism[] = [
   },
   {
     name: 'plans that are kept whatever the values',
-    purpose: 'get',
+    purpose: 'list',
     edits: [
       {
         file: `${POSTGRES}/pools.ts`,
@@ -120,19 +120,8 @@ export const MECHANISMS: Mechanism[] = [
     ],
   },
   {
-    name: 'what begins in one turn of the event loop begins together',
-    purpose: 'get',
-    edits: [
-      {
-        file: 'src/db/next-turn.ts',
-        find: '  if (starting.push(start) > 1) return;\n',
-        replace: '  if (start) return void setImmediate(start);\n',
-      },
-    ],
-  },
-  {
     name: 'one packet for what is asked in one turn of the event loop',
-    purpose: 'get',
+    purpose: 'one creation',
     edits: [{ file: `${POSTGRES}/client.ts`, find: '    stream.cork();\n', replace: '' }],
   },
   {
@@ -148,7 +137,7 @@ export const MECHANISMS: Mechanism[] = [
   },
   {
     name: 'the row of a get is read while its key is checked',
-    purpose: 'get',
+    purpose: 'one get',
     edits: [
       {
         file: 'src/api/external-gates.ts',
@@ -159,7 +148,7 @@ export const MECHANISMS: Mechanism[] = [
   },
   {
     name: 'the key is looked up while the rate limit is counted',
-    purpose: 'get',
+    purpose: 'one get',
     edits: [
       {
         file: 'src/api/external-gates.ts',
@@ -169,9 +158,4 @@ export const MECHANISMS: Mechanism[] = [
     ],
   },
   { name: 'V8 flags of npm start', purpose: 'create', edits: [], withoutFlags: true },
-  {
-    name: 'results of deliveries wait for others',
-    purpose: 'drain',
-    edits: [{ file: 'src/webhooks/worker/settler.ts', find: ', rest: REST }', replace: ' }' }],
-  },
 ];

@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-import { nextTurn } from './next-turn.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   handOut,
   PATIENCE_MS,
@@ -17,8 +16,6 @@ interface BatchOptions {
   atOnce?: number;
   /** An item that has waited this long is turned away. */
   patienceMs?: number;
-  /** After a batch the next one waits this long, unless `unless` items wait already. */
-  rest?: { ms: number; unless: number };
 }
 
 /** `work` may call `sent` as soon as its changes are on their way. */
@@ -33,12 +30,11 @@ type Work<Item, Result> = (items: Item[], sent: () => void) => Promise<Results<R
  */
 export const batched = <Item, Result>(
   work: Work<Item, Result>,
-  { most, atOnce = 1, patienceMs = PATIENCE_MS, rest }: BatchOptions,
+  { most, atOnce = 1, patienceMs = PATIENCE_MS }: BatchOptions,
 ): ((item: Item) => Promise<Result>) => {
   type Asked = Pending<Item, Result>;
   let waiting: Asked[] = [];
   let isCalled = false;
-  let isResting = false;
   /** Batches that have not called `sent` yet, each until it does or ends. */
   const unsent = new Set<Promise<void>>();
 
@@ -66,14 +62,13 @@ export const batched = <Item, Result>(
       // Where this one has sent its changes and the next is under way, the next one's changes go first. They leave at the end of
       // that turn of the event loop.
       const [next] = unsent;
-      if (!unsent.has(promise) && next) await next.then(() => setImmediate());
+      if (!unsent.has(promise) && next) await next.then(() => nextTurn());
       letNextBegin();
       handOut(batch, results);
     } catch (error) {
       letNextBegin();
       waiting = [...toRetryAlone(batch, error), ...waiting];
     }
-    takeRest();
     callSoon();
   };
 
@@ -86,17 +81,8 @@ export const batched = <Item, Result>(
   };
   const callSoon = (): void => {
     if (isCalled || unsent.size >= atOnce || waiting.length === 0) return;
-    if (rest && isResting && waiting.length < rest.unless) return;
     isCalled = true;
-    nextTurn(start);
-  };
-  const takeRest = (): void => {
-    if (!rest || isResting) return;
-    isResting = true;
-    setTimeout(() => {
-      isResting = false;
-      callSoon();
-    }, rest.ms);
+    setImmediate(start);
   };
 
   return (item) => {

@@ -6,8 +6,6 @@ import type { Settlement } from './settle.ts';
 
 const BATCH = 256;
 const AGAIN_AFTER_MS = 500;
-/** Between two writes, unless so many wait already: nobody waits for what they tell, and each costs the same. */
-const REST = { ms: 5, unless: 64 };
 
 /**
  * Writes settlements in batches. While the database is away it keeps trying; the leases decide whether that was still in time.
@@ -33,7 +31,7 @@ export const createSettler = (
       }
     return batch.map(() => false);
   };
-  const settle = batched(writeAll, { most: BATCH, patienceMs: Number.POSITIVE_INFINITY, rest: REST });
+  const settle = batched(writeAll, { most: BATCH, patienceMs: Number.POSITIVE_INFINITY });
 
   return {
     /** True once it is written down; false where that was given up. */
