@@ -32,18 +32,7 @@ export const MECHANISMS: Mechanism[] = [
     edits: [
       {
         file: 'src/db/batch.ts',
-        find: '        letNextBegin();\n        start();\n',
-        replace: '',
-      },
-    ],
-  },
-  {
-    name: 'results wait until the next batch is sent',
-    purpose: 'create',
-    edits: [
-      {
-        file: 'src/db/batch.ts',
-        find: 'if (!unsent.has(promise) && next) await next.then(() => nextTurn());',
+        find: 'if (unsent.delete(batch)) start();',
         replace: '',
       },
     ],
@@ -94,7 +83,7 @@ export const MECHANISMS: Mechanism[] = [
   },
   {
     name: 'plans that are kept whatever the values',
-    purpose: 'list',
+    purpose: 'create',
     edits: [
       {
         file: `${POSTGRES}/pools.ts`,

@@ -52,7 +52,7 @@ const serve = async (): Promise<void> => {
 
 export const addSecretsCommands = (handback: Command): void => {
   const secrets = handback.command('secrets').description('what is sealed with SECRET_KEY');
-  command(secrets, 'reseal', 'seal everything anew with the first key of SECRET_KEY').action(({ json }) =>
-    once(json, (ctx, { secretsReseal }) => secretsReseal(ctx)),
+  command(secrets, 'reseal', 'encrypt all secrets again, with the first key of SECRET_KEY').action(
+    ({ json }) => once(json, (ctx, { secretsReseal }) => secretsReseal(ctx)),
   );
 };

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   handOut,
   PATIENCE_MS,
@@ -23,10 +22,7 @@ type Work<Item, Result> = (items: Item[], sent: () => void) => Promise<Results<R
 
 /**
  * Batches calls: everything requested in the same event-loop turn, or while earlier batches run, goes into the next batch. Adds
- * no delay when idle. A batch that fails as a whole is tried again item by item.
- *
- * When a batch calls `sent`, the next one begins, and the results of the first are handed out once the next one has called `sent`
- * too: so the database writes one batch while this process answers the one before.
+ * no delay when idle. A batch that fails as a whole is tried again item by item. When a batch calls `sent`, the next one begins.
  */
 export const batched = <Item, Result>(
   work: Work<Item, Result>,
@@ -35,8 +31,8 @@ export const batched = <Item, Result>(
   type Asked = Pending<Item, Result>;
   let waiting: Asked[] = [];
   let isCalled = false;
-  /** Batches that have not called `sent` yet, each until it does or ends. */
-  const unsent = new Set<Promise<void>>();
+  /** Batches that have neither called `sent` nor ended. */
+  const unsent = new Set<Asked[]>();
 
   const nextBatch = (): Asked[] => {
     waiting = withoutOverdue(waiting);
@@ -46,32 +42,20 @@ export const batched = <Item, Result>(
     waiting = waiting.slice(size);
     return batch;
   };
-
   const run = async (batch: Asked[]): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    unsent.add(promise);
-    const letNextBegin = (): void => {
-      if (unsent.delete(promise)) resolve();
+    const items = batch.map(({ item }) => item);
+    const sent = (): void => {
+      if (unsent.delete(batch)) start();
     };
+    unsent.add(batch);
     try {
-      const items = batch.map(({ item }) => item);
-      const results = await work(items, () => {
-        letNextBegin();
-        start();
-      });
-      // Where this one has sent its changes and the next is under way, the next one's changes go first. They leave at the end of
-      // that turn of the event loop.
-      const [next] = unsent;
-      if (!unsent.has(promise) && next) await next.then(() => nextTurn());
-      letNextBegin();
-      handOut(batch, results);
+      handOut(batch, await work(items, sent));
     } catch (error) {
-      letNextBegin();
       waiting = [...toRetryAlone(batch, error), ...waiting];
     }
+    unsent.delete(batch);
     callSoon();
   };
-
   const start = (): void => {
     isCalled = false;
     while (unsent.size < atOnce && waiting.length > 0) {

@@ -97,7 +97,7 @@ const Usage = ({ month }: { month: Month }) => {
         )}
         {left === null ? null : (
           <Text>
-            {number.format(left)} left until {dayName.format(next)}, 00:00 UTC, when the count begins anew.
+            {number.format(left)} left until {dayName.format(next)}, 00:00 UTC, when the count starts again.
           </Text>
         )}
         <Title order={4} size="sm" mt="sm">

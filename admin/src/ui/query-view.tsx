@@ -16,7 +16,7 @@ export const QueryView = <Data,>({ query, children }: Props<Data>) => {
     <Stack gap="md">
       {error ? (
         <ErrorAlert
-          title={data === undefined ? 'This could not be read' : 'This could not be read anew'}
+          title={data === undefined ? 'This could not be read' : 'This could not be refreshed'}
           error={error}
           onRetry={() => void query.refetch()}
         />
