@@ -83,7 +83,7 @@ export const MECHANISMS: Mechanism[] = [
   },
   {
     name: 'plans that are kept whatever the values',
-    purpose: 'create',
+    purpose: 'one creation',
     edits: [
       {
         file: `${POSTGRES}/pools.ts`,
@@ -115,7 +115,7 @@ export const MECHANISMS: Mechanism[] = [
   },
   {
     name: 'short reads share connections',
-    purpose: 'get',
+    purpose: 'one get',
     edits: [
       {
         file: `${POSTGRES}/open.ts`,
