@@ -10,7 +10,7 @@ const MAX_ANSWERS = { perShop: 100, total: 400 } as const;
 /** How long a slice may wait for its turn. The first can still be refused with a 503, so it waits less. */
 const MAX_WAIT_MS = { first: 3_500, later: 30_000 } as const;
 /** After a slice, large answers pause for this many times as long as the slice took, up to a maximum. */
-const REST = { times: 8, maxMs: 100 } as const;
+const REST = { times: 16, maxMs: 200 } as const;
 /** For this long after another request began, more of them are expected. */
 const OTHERS_EXPECTED_MS = 250;
 
