@@ -20,14 +20,12 @@ export const wakeCalls = (
   pool: Pick<CheckedPool, 'query'>,
   newClient: () => pg.Client,
   onFault: Observer['onFault'],
-): Pick<Database, 'wake' | 'onWake'> => {
+): Pick<Database, 'wake' | 'onWake'> & { sent(): Promise<void> } => {
   const listeners = new EventEmitter();
   const untold = new Set<string | null>();
-  let telling = false;
+  let telling: Promise<void> | null = null;
 
   const tellOthers = async (): Promise<void> => {
-    if (telling) return;
-    telling = true;
     while (untold.size > 0) {
       const named = untold.size > MOST_NAMED || untold.has(null) ? '' : [...untold].join();
       untold.clear();
@@ -35,7 +33,7 @@ export const wakeCalls = (
         .query('select pg_notify($1, $2)', [CHANNEL, named])
         .catch((error) => onFault('wake-up call lost', error));
     }
-    telling = false;
+    telling = null;
   };
 
   return {
@@ -47,7 +45,11 @@ export const wakeCalls = (
         onFault('wake-up call failed', error);
       }
       untold.add(clientId);
-      void tellOthers();
+      telling ??= tellOthers();
+    },
+    /** Resolves when every call so far has reached the server, or was given up. */
+    async sent() {
+      await telling;
     },
     async onWake(listener) {
       listeners.on(WAKE, listener);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
@@ -17,6 +18,9 @@ import { sharedConnections } from './shared-reads.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
+
+/** How long a close waits for the last wake-up calls. */
+const LAST_CALLS_MS = 100;
 
 export interface PostgresSettings {
   connectionString: string;
@@ -45,6 +49,7 @@ export const openPostgres = (
   const statements = compiledStatements({ db, ...dialect });
   const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
   const newListener = () => new pg.Client(clientConfig(clientSettings));
+  const { wake, onWake, sent } = wakeCalls(pools.reads, newListener, observer.onFault);
 
   return {
     clock,
@@ -64,13 +69,16 @@ export const openPostgres = (
     pipelinedTransactions: () => pipelinedTransactions(pools.creations, statements, observer),
     waitingForLocks: readThenWrite(pools.waiting, null, statements, observer),
     batchSize: BATCH_SIZE,
-    ...wakeCalls(pools.reads, newListener, observer.onFault),
+    wake,
+    onWake,
     async checkReady() {
       await Promise.all(Object.values(pools).map((each) => each.check()));
       await noteReady(webhooks, clock.now());
     },
     async close() {
       comparing.stop();
+      // The last call tells other processes that this one has left its receivers to them.
+      await Promise.race([sent(), pause(LAST_CALLS_MS, undefined, { ref: false })]);
       // Kysely would end only what it has used itself.
       await Promise.all(Object.values(pools).map((each) => each.end()));
     },

@@ -7,6 +7,7 @@ type NewClient = () => { client: PreparingClient; settings: string };
 /** One connection that many use at once. It is opened when it is first needed, and again when it breaks. */
 class SharedConnection {
   users = 0;
+  #isEnded = false;
   #opening: Promise<Connection> | null = null;
   /** The check of a connection that lay idle, while it runs. */
   #checking: Promise<Connection> | null = null;
@@ -33,6 +34,7 @@ class SharedConnection {
   }
 
   async end(): Promise<void> {
+    this.#isEnded = true;
     const last = this.#opening;
     this.#opening = null;
     // One that never opened has told whoever waited for it.
@@ -41,6 +43,8 @@ class SharedConnection {
   }
 
   #open(): Promise<Connection> {
+    // Whoever comes after the end must not open one that nobody closes.
+    if (this.#isEnded) return Promise.reject(new Error('the database is closed'));
     const { client, settings } = this.#newClient();
     const release = () => {
       this.users -= 1;
