@@ -58,6 +58,9 @@ export const encoded = <Value>(value: Value, encode: (value: Value) => unknown):
 /** A list as one parameter. */
 export const asJson = (values: unknown): unknown => encoded(values, JSON.stringify);
 
+/** Few shapes occur in practice. But how many words a search has is up to whoever types it, so what is kept is bounded. */
+const MOST_KEPT = 1_000;
+
 let statements = 0;
 
 /** Defines a statement. `Values` says which parameters its builder has, by name and type. */
@@ -78,6 +81,7 @@ export const statementsBy = <Shape, Values, Result>(
     let known = defined.get(key);
     if (!known) {
       known = define(shape);
+      if (defined.size >= MOST_KEPT) defined.clear();
       defined.set(key, known);
     }
     return known;
@@ -92,9 +96,6 @@ export const change = <Values extends object>(what: Statement<Values, unknown>, 
 
 export type Fill = <Values, Result>(what: Statement<Values, Result>, values: Values) => CompiledQuery<Result>;
 
-/** Shapes come from our code, not from callers, and are few; should that ever change, memory is still bounded. */
-const MOST_COMPILED = 1_000;
-
 const paramsOf = <Values>(part: number): Values =>
   new Proxy({}, { get: (_, name) => new Param(part, String(name), (value) => value) }) as Values;
 
@@ -106,7 +107,7 @@ export const compiledStatements = (engine: Engine) => {
     let known = compiled.get(key);
     if (!known) {
       known = compile();
-      if (compiled.size >= MOST_COMPILED) compiled.clear();
+      if (compiled.size >= MOST_KEPT) compiled.clear();
       compiled.set(key, known);
     }
     return known;

@@ -70,6 +70,19 @@ describe('a statement', () => {
     expect(by(['id', 'plan'])).not.toBe(by(['id']));
     expect(defined).toBe(2);
   });
+
+  it('is forgotten where there are too many shapes, so that nobody fills the memory with them', () => {
+    let defined = 0;
+    const by = statementsBy((_words: number) => {
+      defined += 1;
+      return statement(({ db: on }, { id }: { id: string }) =>
+        on.selectFrom('shops').select('id').where('id', '=', id),
+      );
+    });
+    for (let words = 0; words < 1_001; words++) by(words);
+    by(0);
+    expect(defined).toBe(1_002);
+  });
 });
 
 it('several changes become one statement, whose parameters are numbered through', () => {
