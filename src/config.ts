@@ -15,7 +15,7 @@ const POOL_SIZES = {
   lists: 4,
   admin: 4,
   webhooks: 3,
-  reads: 3,
+  reads: 4,
 } as const;
 export type PoolSizes = Readonly<Record<keyof typeof POOL_SIZES, number>>;
 

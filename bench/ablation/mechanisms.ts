@@ -114,17 +114,6 @@ export const MECHANISMS: Mechanism[] = [
     edits: [{ file: `${POSTGRES}/client.ts`, find: '    stream.cork();\n', replace: '' }],
   },
   {
-    name: 'short reads share connections',
-    purpose: 'one get',
-    edits: [
-      {
-        file: `${POSTGRES}/open.ts`,
-        find: "reads: sharedConnections(() => connections.newClient('reads'), poolSizes.reads, observer.onFault),",
-        replace: "reads: pool('reads'),",
-      },
-    ],
-  },
-  {
     name: 'the row of a get is read while its key is checked',
     purpose: 'one get',
     edits: [

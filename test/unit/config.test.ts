@@ -23,7 +23,7 @@ describe('without any setting', () => {
       host: '127.0.0.1',
       port: 3000,
       databaseUrl: null,
-      poolSizes: { creations: 2, changes: 4, waiting: 4, lists: 4, admin: 4, webhooks: 3, reads: 3 },
+      poolSizes: { creations: 2, changes: 4, waiting: 4, lists: 4, admin: 4, webhooks: 3, reads: 4 },
       dataDir: resolve('./data'),
       secretKeys: null,
       trustProxy: false,

@@ -15,10 +15,10 @@ export interface CheckedPool {
 }
 
 /** A server that hangs takes no goodbye: after this time its connections are cut. */
-export const END_WITHIN_MS = 500;
+const END_WITHIN_MS = 500;
 
 /** Ends connections in good order, or by force where that takes too long. */
-export const endWithin = async (
+const endWithin = async (
   ms: number,
   end: () => Promise<unknown>,
   open: Iterable<PreparingClient>,

@@ -61,7 +61,7 @@ export class PreparingClient extends pg.Client {
 
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    // Whoever waits for an answer is told, and the pool or the shared connection listens for itself. Without any listener the
+    // Whoever waits for an answer is told, and the pool listens for itself. Without any listener the
     // event would end the process.
     this.on('error', () => {});
   }

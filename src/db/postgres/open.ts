@@ -14,7 +14,6 @@ import { wakeCalls } from './notify.ts';
 import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
 import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
-import { sharedConnections } from './shared-reads.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
@@ -33,8 +32,7 @@ export const openPostgres = (
   { connectionString, poolSizes, ownClock }: PostgresSettings,
   observer: Observer,
 ): Database => {
-  const connections = connectionsTo(connectionString, poolSizes, observer);
-  const { pool, kyselyOn, clientSettings } = connections;
+  const { pool, kyselyOn, clientSettings } = connectionsTo(connectionString, poolSizes, observer);
   const pools = {
     creations: pool('creations'),
     changes: pool('changes'),
@@ -42,7 +40,7 @@ export const openPostgres = (
     lists: pool('lists'),
     admin: pool('admin'),
     webhooks: pool('webhooks'),
-    reads: sharedConnections(() => connections.newClient('reads'), poolSizes.reads, observer.onFault),
+    reads: pool('reads'),
   };
   const db = kyselyOn(pools.admin);
   const webhooks = kyselyOn(pools.webhooks);

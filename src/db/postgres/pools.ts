@@ -48,7 +48,7 @@ const KINDS = {
   admin: { lockTimeoutMs: PATIENTLY_MS },
   /** The dispatcher. Its loss in a power cut does no harm: an attempt is made again. */
   webhooks: { lockTimeoutMs: PATIENTLY_MS, settings: { ...GENERIC_PLANS, synchronous_commit: 'off' } },
-  /** Short reads, which all requests share. */
+  /** Short reads: keys, rate limits, one record. */
   reads: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
 } satisfies Record<keyof PoolSizes, PoolKind>;
 
@@ -65,10 +65,7 @@ const settingsOf = ({ lockTimeoutMs, settings = {} }: PoolKind): string =>
 
 export interface Connections {
   clientSettings: Parameters<typeof clientConfig>[0];
-  /** A connection outside of every pool, with the settings of its kind. */
-  newClient(kind: keyof PoolSizes): { client: PreparingClient; settings: string };
-  pool(kind: Exclude<keyof PoolSizes, 'reads'>): CheckedPool;
-  /** Kysely over a pool, or what looks like one. */
+  pool(kind: keyof PoolSizes): CheckedPool;
   kyselyOn(pool: CheckedPool): Kysely<Tables>;
 }
 
@@ -84,10 +81,6 @@ export const connectionsTo = (
   };
   return {
     clientSettings,
-    newClient: (kind) => ({
-      client: new PreparingClient(clientConfig(clientSettings)),
-      settings: settingsOf(KINDS[kind]),
-    }),
     pool(kind) {
       const pool = new pg.Pool({
         ...clientConfig(clientSettings),
