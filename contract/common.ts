@@ -22,7 +22,11 @@ export const Instant = z.string().meta({
 });
 
 /** The fields both kinds of RMA end with. */
-export const stamps = { createdAt: Instant, updatedAt: Instant };
+export const stamps = {
+  statusSince: Instant.meta({ description: 'When it entered its present status.' }),
+  createdAt: Instant,
+  updatedAt: Instant,
+};
 
 // --- lists ---
 
@@ -32,7 +36,7 @@ const TIMELINE_PAGE_SIZE = { default: 500, most: 500 } as const;
 const LAST_PAGE = 1_000_000_000;
 
 /** Query values arrive as text, so a whole number is read from its digits. */
-const wholeNumber = (least: number, most: number, fallback: number, description: string) =>
+export const wholeNumber = (least: number, most: number, fallback: number, description: string) =>
   z
     .string()
     .regex(/^\d{1,10}$/, { error: `must be a whole number from ${least} to ${most}` })

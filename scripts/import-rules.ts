@@ -12,7 +12,16 @@ const inside = (folders: readonly string[]): string => `^src/(${folders.join('|'
 const FEATURES = ['api-clients', 'offline-repairs', 'overview', 'staff', 'trade-returns'];
 
 /** Imports point downwards: a folder may import from its own line and from the lines below it. */
-const LAYERS = [['cli'], ['api'], FEATURES, ['rma'], ['shops', 'webhooks'], ['audit'], ['paging'], ['db']];
+const LAYERS = [
+  ['cli'],
+  ['api'],
+  FEATURES,
+  ['rma'],
+  ['shops', 'webhooks', 'events'],
+  ['audit'],
+  ['paging'],
+  ['db'],
+];
 
 const downwards = LAYERS.slice(1).map((layer, i) =>
   forbid(

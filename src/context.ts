@@ -1,6 +1,7 @@
 import { type Authenticate, createAuthenticate } from './api-clients/authenticate.ts';
 import { type Base, type Overrides, openBase } from './base.ts';
 import type { Config } from './config.ts';
+import { type FeedWatches, openFeedWatches } from './events/watch.ts';
 import { type BeginLargeAnswer, fairTurns } from './paging/turns.ts';
 import { type Creations, openCreations } from './rma/creation/queue.ts';
 import { type RmaById, readRmaById } from './rma/store.ts';
@@ -16,6 +17,8 @@ export interface Context extends Base {
   totalsOf: TotalsOf;
   /** The queue of creations. */
   creations: Creations;
+  /** Requests that wait for a shop's next event. */
+  feedWatches: FeedWatches;
   /** Starts a large answer of a shop, or refuses it when too many are in progress. */
   beginLargeAnswer: BeginLargeAnswer;
 }
@@ -29,6 +32,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     rmaById: readRmaById(base),
     totalsOf: readTotals(base),
     creations: openCreations(base),
+    feedWatches: openFeedWatches(base),
     beginLargeAnswer: fairTurns(base.metrics),
   };
 };

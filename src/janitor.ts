@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from './context.ts';
 import type { Db } from './db/database.ts';
 import { describeError } from './describe-error.ts';
+import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
 import { forgetOldAddresses } from './staff/known-places.ts';
 import { forgetOldFailures } from './staff/lock-out.ts';
@@ -17,6 +18,7 @@ const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
   forgetExpiredSessions,
   forgetOldFailures,
   forgetOldAddresses,
+  forgetOldEvents,
   (db, nowMs) => forgetOldDeliveries(db, nowMs - KEPT_MS),
 ];
 

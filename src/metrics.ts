@@ -7,6 +7,9 @@ export interface Metrics {
   /** To be told of every request's beginning and end, whatever becomes of it. */
   beginRequest(): void;
   endRequest(): void;
+  /** A request that waits for something to happen is not under way meanwhile. */
+  pauseRequest(): void;
+  resumeRequest(): void;
   requestsUnderWay(): number;
   /** How many there were so far. */
   requestsBegun(): number;
@@ -96,6 +99,12 @@ export const createMetrics = (): Metrics => {
     },
     endRequest() {
       underWay -= 1;
+    },
+    pauseRequest() {
+      underWay -= 1;
+    },
+    resumeRequest() {
+      underWay += 1;
     },
     requestsUnderWay: () => underWay,
     requestsBegun: () => begun,

@@ -40,6 +40,7 @@ export const stop = async (
 
   app.drain.begin();
   stopJanitor();
+  void ctx.feedWatches.stop();
   const webhooksStopped = stopWebhooks();
   // A rejection before anybody waits for it must not count as unhandled.
   webhooksStopped.catch(() => {});

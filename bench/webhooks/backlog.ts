@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CHANNEL } from '../../src/db/postgres/notify.ts';
+import { CHANNELS } from '../../src/db/postgres/notify.ts';
 import { seedDeliveries, waitingDeliveries } from '../seed.ts';
 import type { WebhookHouse } from '../stage.ts';
 
@@ -8,7 +8,8 @@ export const beginDrain = async (house: WebhookHouse, count: number) => {
   const arrivals = house.receivers.expect(count);
   await seedDeliveries(house.database, house.away, count);
   // Rows that came in behind the service's back are found when it looks: at a call that names nobody, or every five seconds.
-  if (house.database.engine === 'postgres') await house.database.run(`select pg_notify('${CHANNEL}', '')`);
+  if (house.database.engine === 'postgres')
+    await house.database.run(`select pg_notify('${CHANNELS.deliveries}', '')`);
   return arrivals;
 };
 

@@ -77,6 +77,6 @@ export const sendTestEvent = async (ctx: Context, caller: Caller, id: string) =>
   const client = await ownClient(ctx, caller, id);
   if (client.revokedAt !== null || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
   const delivery = await enqueueTest(ctx.db, client.id, ctx.clock.now());
-  ctx.wake(client.id);
+  ctx.wake('deliveries', client.id);
   return viewDelivery(delivery);
 };

@@ -14,6 +14,8 @@ export interface ApiClient {
   webhookUrl: string | null;
   lastUsedAt: number | null;
   revokedAt: number | null;
+  /** The client that took its place. */
+  replacedBy: string | null;
   createdAt: number;
 }
 
@@ -24,14 +26,24 @@ const clientFrom = (row: Omit<Row<'api_clients'>, 'key_hash' | 'webhook_secret'>
   webhookUrl: row.webhook_url,
   lastUsedAt: row.last_used_at,
   revokedAt: row.revoked_at,
+  replacedBy: row.replaced_by,
   createdAt: row.created_at,
 });
 
-const VISIBLE = ['id', 'shop_id', 'name', 'webhook_url', 'last_used_at', 'revoked_at', 'created_at'] as const;
+const VISIBLE = [
+  'id',
+  'shop_id',
+  'name',
+  'webhook_url',
+  'last_used_at',
+  'revoked_at',
+  'replaced_by',
+  'created_at',
+] as const;
 
 export const insertClient = async (
   trx: Trx,
-  client: Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at'>,
+  client: Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at' | 'replaced_by'>,
 ): Promise<ApiClient> =>
   clientFrom(await trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow());
 
@@ -113,6 +125,7 @@ export const findByKeyHashes = async (
           webhookUrl: row.webhook_url,
           lastUsedAt: row.last_used_at,
           revokedAt: null,
+          replacedBy: null,
           createdAt: row.client_created_at,
         },
       },

@@ -33,6 +33,8 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
     pages.addHook('onRequest', limitPages);
     servePages(pages);
   });
+  // Whoever waits for an event is answered before connections are closed.
+  app.addHook('preClose', () => ctx.feedWatches.stop());
   await app.register(externalApi(ctx), { prefix: BASE_PATH });
   await app.register(adminApi(ctx, limitPages), { prefix: ADMIN_BASE_PATH });
   return app;

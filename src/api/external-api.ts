@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../context.ts';
+import { eventRoutes } from '../events/routes.ts';
 import { noRoute } from '../http/errors.ts';
 import { refuseOtherMethods } from '../http/method-not-allowed.ts';
 import { serveDocument } from '../http/openapi/document.ts';
@@ -16,7 +17,7 @@ export const externalApi =
     app.setNotFoundHandler(noRoute);
     addExternalGates(app, ctx);
     refuseOtherMethods(app, () => {
-      for (const routes of [offlineRepairRoutes, tradeReturnRoutes]) routes(api, ctx);
+      for (const routes of [offlineRepairRoutes, tradeReturnRoutes, eventRoutes]) routes(api, ctx);
       serveDocument(app, () => app.swagger());
     });
   };

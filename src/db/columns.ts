@@ -27,7 +27,14 @@ export const SHOP_COLUMNS = all<'shops'>()(
   'updated_at',
 );
 
-export const COUNTER_COLUMNS = all<'shop_counters'>()('shop_id', 'last_number', 'month', 'month_used');
+export const COUNTER_COLUMNS = all<'shop_counters'>()(
+  'shop_id',
+  'last_number',
+  'month',
+  'month_used',
+  'last_position',
+  'last_at',
+);
 
 export const USER_COLUMNS = all<'users'>()('id', 'shop_id', 'email', 'role', 'password_hash', 'created_at');
 
@@ -89,6 +96,7 @@ const REPAIR_COLUMNS = all<'offline_repairs'>()(
   'customer_name',
   'customer_phone',
   'faulty_item',
+  'serial_number',
   'fault_description',
   'store_id',
   'replacement_sku',
@@ -102,6 +110,7 @@ const REPAIR_COLUMNS = all<'offline_repairs'>()(
   'search_text',
   'created_at',
   'updated_at',
+  'status_since',
 );
 
 const TRADE_RETURN_COLUMNS = all<'trade_returns'>()(
@@ -128,6 +137,7 @@ const TRADE_RETURN_COLUMNS = all<'trade_returns'>()(
   'search_text',
   'created_at',
   'updated_at',
+  'status_since',
 );
 
 /** Shared code speaks of one kind's table and means either. */

@@ -86,16 +86,19 @@ export interface Database extends Dialect {
   waitingForLocks: ReadThenWrite;
   /** How many creations are best made in one of them at most, where more wait. */
   batchSize: number;
-  /** Tells every process that waits on this database that there is something to send, and to which client; null: to some. */
-  wake(clientId: string | null): void;
-  onWake(listener: WakeListener): Promise<Unlisten>;
+  /** Tells every process that waits on this database that there is something new, and for whom; null: for somebody. */
+  wake(topic: WakeTopic, id: string | null): void;
+  onWake(topic: WakeTopic, listener: WakeListener): Promise<Unlisten>;
   /** Throws unless every kind of connection works and the database takes writes. */
   checkReady(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Called with the client there is something for, or null where that got lost and one must look. */
-export type WakeListener = (clientId: string | null) => void;
+/** Deliveries for a client, or events of a shop. */
+export const WAKE_TOPICS = ['deliveries', 'events'] as const;
+export type WakeTopic = (typeof WAKE_TOPICS)[number];
+/** Called with whom there is something for, or null where that got lost and one must look. */
+export type WakeListener = (id: string | null) => void;
 type Unlisten = () => Promise<void>;
 
 export type OnQuery = (durationMs: number, failed: boolean) => void;

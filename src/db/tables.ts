@@ -27,13 +27,17 @@ export interface ShopTable {
   updated_at: number;
 }
 
-/** The shop's hot row: one update takes a number and a place in the month's allowance. */
+/** The shop's hot row, held until the commit by whoever changes anything: it hands out numbers, places, positions and times. */
 interface ShopCounterTable {
   shop_id: Fixed<string>;
   last_number: number;
   /** `2026-11`, UTC. */
   month: string;
   month_used: number;
+  /** Of the shop's newest event. */
+  last_position: Generated<number>;
+  /** When the shop's newest change was made: no later one gets an earlier time. */
+  last_at: Generated<number>;
 }
 
 interface DangerousGoodsTable {
@@ -51,6 +55,8 @@ export interface ApiClientTable {
   webhook_secret: string;
   last_used_at: number | null;
   revoked_at: number | null;
+  /** The client that took its place and gets its events. */
+  replaced_by: string | null;
   created_at: Fixed<number>;
 }
 
@@ -116,6 +122,8 @@ interface RmaColumns<Status extends string> {
   search_text: Fixed<string>;
   /** Rises by a millisecond at least with every change: it is also the time of the change's event. */
   updated_at: number;
+  /** null where a release before this column wrote the row. */
+  status_since: number | null;
 }
 
 interface OfflineRepairTable extends RmaColumns<OfflineRepairStatus> {
@@ -124,6 +132,8 @@ interface OfflineRepairTable extends RmaColumns<OfflineRepairStatus> {
   customer_name: Fixed<string>;
   customer_phone: Fixed<string | null>;
   faulty_item: Fixed<string>;
+  /** Of the faulty item, so that it can be looked up. */
+  serial_number: Fixed<string | null>;
   fault_description: Fixed<string>;
   store_id: Fixed<string>;
   replacement_sku: Fixed<string | null>;
@@ -183,12 +193,26 @@ interface IdempotencyTable {
   created_at: Fixed<number>;
 }
 
+/** A shop's events in the order in which their changes were committed, without gaps. */
+interface EventTable {
+  shop_id: Fixed<string>;
+  position: Fixed<number>;
+  /** Also the id of its delivery, if there is one. */
+  id: Fixed<string>;
+  rma_id: Fixed<string>;
+  event: Fixed<WebhookEventName>;
+  at: Fixed<number>;
+  /** The bytes that a receiver gets. */
+  body: Fixed<string>;
+}
+
 /** The outbox: one event on its way to one client. `due_at` is when it may be tried again; a first attempt is always due. */
 interface WebhookDeliveryTable {
   id: Fixed<string>;
-  client_id: Fixed<string>;
+  client_id: string;
   rma_id: Fixed<string | null>;
   event: Fixed<WebhookEventName>;
+  /** Empty where the event log has it. */
   body: Fixed<string>;
   status: DeliveryStatus;
   attempts: number;
@@ -230,6 +254,7 @@ export interface Tables {
   rma_totals: RmaTotalTable;
   timeline: TimelineTable;
   idempotency_keys: IdempotencyTable;
+  events: EventTable;
   webhook_deliveries: WebhookDeliveryTable;
   webhook_leases: WebhookLeaseTable;
   installation: InstallationTable;

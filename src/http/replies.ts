@@ -18,6 +18,12 @@ export const sendPage = async <Page extends object>(
   return answer as Page;
 };
 
+/** Sends a body that is JSON text already. */
+export const sendJson = <Body>(reply: AnyReply, text: string): Body => {
+  reply.type('application/json; charset=utf-8');
+  return text as never as Body;
+};
+
 /** Answers a creation with 201. A header says when the answer is that of an earlier request with the same key. */
 export const sendCreated = async (
   request: Pick<FastifyRequest, 'headers'>,

@@ -15,6 +15,7 @@ import type {
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Row, Tables } from '../db/tables.ts';
+import type { Event, EventExtra } from '../events/event.ts';
 import { addNote, changeRma } from '../rma/change.ts';
 import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
@@ -22,7 +23,6 @@ import { listRmas } from '../rma/list.ts';
 import type { RmaFilters } from '../rma/list-statements.ts';
 import { type Ahead, findRma, searchText } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
-import type { Event, EventExtra } from '../webhooks/outbox.ts';
 import { viewOfflineRepair } from './view.ts';
 
 const TABLE = 'offline_repairs';
@@ -50,6 +50,7 @@ export const createOfflineRepair = (
         customer_name: body.customerName,
         customer_phone: body.customerPhone,
         faulty_item: JSON.stringify(faultyItem),
+        serial_number: faultyItem.serialNumber,
         fault_description: body.faultDescription,
         store_id: body.storeId,
         replacement_sku: body.replacementSku,

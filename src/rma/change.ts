@@ -3,10 +3,11 @@ import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Tables } from '../db/tables.ts';
+import { type Event, logged } from '../events/event.ts';
+import { type Counter, keepCounters, lockCounters, takeInstant } from '../shops/counters.ts';
 import { mustBeActive } from '../shops/plans.ts';
-import type { Event } from '../webhooks/outbox.ts';
 import { reachableClients } from '../webhooks/recipient.ts';
-import { nextInstant, record } from './record.ts';
+import { record } from './record.ts';
 import { lockRma, updateRma } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
 
@@ -29,15 +30,21 @@ export const changeRma = async <Table extends RmaTableName>(
   decide: (before: RmaRow<Table>) => ChangeOf<Table>,
 ): Promise<RmaRow<Table>> => {
   mustBeActive(caller.shop);
-  const { after, receivers } = await ctx.atomically(async (trx) => {
-    const [before, reachable] = await Promise.all([
+  const { after, receivers, hasEvent } = await ctx.atomically(async (trx) => {
+    // In this order: it is also the order in which they are locked.
+    const [before, counters, reachable] = await Promise.all([
       lockRma(trx, table, caller, id),
+      lockCounters(ctx, trx, [caller.shop.id], 'wait'),
       reachableClients(ctx, trx, [caller.shop.id]),
     ]);
+    const counter = counters.get(caller.shop.id) as Counter;
     const { set, entry, note, data, event } = decide(before);
-    const at = nextInstant(ctx.clock.now(), before.updated_at);
-    const change = { ...set, updated_at: at };
+    // Times of one RMA strictly rise, also when two changes fall into the same millisecond.
+    const at = takeInstant(counter, Math.max(ctx.clock.now(), before.updated_at + 1));
+    const entersStatus = { ...before, ...set }.status !== before.status;
+    const change = { ...set, updated_at: at, ...(entersStatus ? { status_since: at } : {}) };
     const after: RmaRow<Table> = { ...before, ...change };
+    const inLog = event ? logged(counter, after, at, event(before, after)) : null;
     const { writes, receivers } = record(
       [
         {
@@ -49,15 +56,19 @@ export const changeRma = async <Table extends RmaTableName>(
           fromStatus: before.status,
           note: note ?? null,
           data: data ?? {},
-          event: event ? event(before, after) : null,
+          event: inLog,
         },
       ],
       reachable,
     );
     const update = updateRma(table, before.id, change);
-    return { writes: [...writes, update], result: { after, receivers } };
+    return {
+      writes: [...writes, update, keepCounters([counter])],
+      result: { after, receivers, hasEvent: inLog !== null },
+    };
   });
-  for (const receiver of receivers.values()) ctx.wake(receiver);
+  for (const receiver of receivers.values()) ctx.wake('deliveries', receiver);
+  if (hasEvent) ctx.wake('events', caller.shop.id);
   return after;
 };
 

@@ -4,8 +4,9 @@ import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Write } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import type { EventSubject, LoggedEvent } from '../events/event.ts';
 import { newId } from '../ids.ts';
-import { deliveryOf, type Event, type EventSubject } from '../webhooks/outbox.ts';
+import { deliveryOf } from '../webhooks/outbox.ts';
 import type { Reachable } from '../webhooks/recipient.ts';
 import { keepTotals, originOf, type TotalChange } from './totals.ts';
 import type { RmaTableName } from './visibility.ts';
@@ -22,11 +23,8 @@ export interface Change {
   fromStatus: string | null;
   note: string | null;
   data: Record<string, unknown>;
-  event: Event | null;
+  event: LoggedEvent | null;
 }
-
-/** Times of one RMA strictly rise, also when two changes fall into the same millisecond. */
-export const nextInstant = (nowMs: number, lastMs: number): number => Math.max(nowMs, lastMs + 1);
 
 /** By the RMA's id, the client that its event is for: to be woken after the commit. */
 export type Receivers = ReadonlyMap<string, string>;
@@ -39,12 +37,14 @@ export const record = (
   changes: Change[],
   reachable: Reachable[],
 ): { writes: Write[]; receivers: Receivers } => {
-  const deliveries = changes.flatMap(({ caller, rma, at, event }) =>
-    event ? (deliveryOf(caller.shop, rma, at, event, reachable) ?? []) : [],
+  const events = changes.flatMap(({ event }) => event ?? []);
+  const deliveries = changes.flatMap(({ caller, rma, event }) =>
+    event && rma.client_id !== null ? (deliveryOf(caller.shop, rma.client_id, event, reachable) ?? []) : [],
   );
   return {
     writes: [
       { table: 'timeline', rows: changes.map(entryOf) },
+      ...(events.length > 0 ? [{ table: 'events', rows: events } as const] : []),
       ...(deliveries.length > 0 ? [{ table: 'webhook_deliveries', rows: deliveries } as const] : []),
       ...keepTotals(changes.flatMap(totalChanges)),
     ],

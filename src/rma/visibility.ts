@@ -1,14 +1,14 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { Caller } from '../caller.ts';
 import type { Row, Tables } from '../db/tables.ts';
-import type { EventSubject } from '../webhooks/outbox.ts';
+import type { EventSubject } from '../events/event.ts';
 
 /** Both kinds of RMA have the same columns where they share rules, so shared code speaks of one and means either. */
 export type RmaTableName = 'offline_repairs' | 'trade_returns';
 
 /** A row of either kind, with what shared code reads of it. */
 export type RmaRow<Table extends RmaTableName> = Row<Table> &
-  EventSubject & { shop_id: string; updated_at: number };
+  EventSubject & { shop_id: string; updated_at: number; status_since: number | null };
 
 export const isProgram = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 

@@ -10,6 +10,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
+import type { Event, EventExtra } from '../events/event.ts';
 import { exactNumber } from '../exact-number.ts';
 import { addNote, changeRma } from '../rma/change.ts';
 import { createRma } from '../rma/creation/queue.ts';
@@ -19,7 +20,6 @@ import type { RmaFilters } from '../rma/list-statements.ts';
 import { type Ahead, findRma, searchText } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { fromStored } from '../stored-json.ts';
-import type { Event, EventExtra } from '../webhooks/outbox.ts';
 import { creditAmount } from './credit.ts';
 import { viewTradeReturn } from './view.ts';
 

@@ -1,11 +1,13 @@
+import type { ExpressionBuilder } from 'kysely';
 import type { Delivery, DeliveryQuery } from '../../contract/admin.ts';
 import type { Context } from '../context.ts';
 import { DELIVERY_COLUMNS } from '../db/columns.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row, Tables } from '../db/tables.ts';
 import { instant } from '../instant.ts';
 import { answerPage, type FoundPage, type PageAnswer } from '../paging/page-answer.ts';
 import { longestText, rowCount, sizedColumns } from '../paging/row-size.ts';
 import { readAttempts } from './attempts.ts';
+import { wholeBody } from './queue.ts';
 
 type DeliveryRow = Row<'webhook_deliveries'>;
 
@@ -14,6 +16,13 @@ const COLUMNS = {
   longTexts: ['body'],
   behindFirst: ['status', 'attempts', 'attempt_log', 'due_at', 'created_at', 'finished_at', 'reason'],
 } as const;
+
+const withBodies = (eb: ExpressionBuilder<Tables, never>) =>
+  eb
+    .selectFrom('webhook_deliveries as delivery')
+    .select(DELIVERY_COLUMNS.filter((column) => column !== 'body'))
+    .select(wholeBody('delivery').$castTo<string>().as('body'))
+    .as('webhook_deliveries');
 
 export const viewDelivery = (row: DeliveryRow): Delivery => ({
   id: row.id,
@@ -49,7 +58,7 @@ export const listDeliveries = async (
 ): Promise<PageAnswer<Delivery>> => {
   const { status, event, page, limit } = query;
   const matching = () => {
-    const ofClient = ctx.db.selectFrom('webhook_deliveries').where('client_id', '=', clientId);
+    const ofClient = ctx.db.selectFrom(withBodies).where('client_id', '=', clientId);
     const ofStatus = status ? ofClient.where('status', '=', status) : ofClient;
     return event ? ofStatus.where('event', '=', event) : ofStatus;
   };
@@ -69,7 +78,7 @@ export const listDeliveries = async (
     view: viewDelivery,
     keyOf: ({ id }: DeliveryRow) => id,
     readWhole: (ids: string[]) =>
-      ctx.db.selectFrom('webhook_deliveries').select(DELIVERY_COLUMNS).where('id', 'in', ids).execute(),
+      ctx.db.selectFrom(withBodies).select(DELIVERY_COLUMNS).where('id', 'in', ids).execute(),
   };
   return answerPage(ctx, shopId, source, { rows, total } as FoundPage<DeliveryRow>, query);
 };

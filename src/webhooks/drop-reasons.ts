@@ -9,6 +9,7 @@ export const DROPPED_BECAUSE = {
   noApi: "the shop's plan has no API",
   sealed: 'the webhook secret cannot be opened',
   unreadable: 'its earlier attempts cannot be read',
+  noBody: 'its event cannot be read',
   fault: 'it could not be sent because of a fault in the service',
   tooOld: `waited longer than ${GIVE_UP_AFTER_MS / 3_600_000} hours`,
 } as const;

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { DeliveryStatus } from '../db/tables.ts';
@@ -14,6 +14,13 @@ export const PENDING = sql<DeliveryStatus>`'PENDING'`;
 export const FIRST_ATTEMPT = sql<boolean>`status = ${PENDING} and attempts = 0`;
 export const RETRY = sql<boolean>`status = ${PENDING} and attempts > 0`;
 const WAITING = [FIRST_ATTEMPT, RETRY];
+
+/** The body of a delivery: its own, or that of its event. */
+export const wholeBody = (delivery: string): RawBuilder<string | null> =>
+  sql<string | null>`coalesce(
+    nullif(${sql.ref(`${delivery}.body`)}, ''),
+    (select body from events where events.id = ${sql.ref(`${delivery}.id`)})
+  )`;
 
 export const countWaiting = async (db: Db): Promise<number> => {
   const counts = await Promise.all(

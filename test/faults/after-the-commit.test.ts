@@ -9,7 +9,7 @@ it('a wake-up call that fails after the commit fails no creation, and makes noth
     .set({ webhook_url: 'http://127.0.0.1:9/hook' })
     .where('id', '=', t.client.id)
     .execute();
-  const unlisten = await t.ctx.onWake(() => {
+  const unlisten = await t.ctx.onWake('deliveries', () => {
     throw new Error('the dispatcher stumbled');
   });
   const answers = await Promise.all(

@@ -8,9 +8,9 @@ import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
 import { forgetExpiredKeys } from '../../src/rma/idempotency.ts';
-import { nextInstant } from '../../src/rma/record.ts';
 import { createShop } from '../../src/shops/actions.ts';
-import { type Counter, keepCounters, lockCounters, takePlace } from '../../src/shops/allowance.ts';
+import { takePlace } from '../../src/shops/allowance.ts';
+import { type Counter, keepCounters, lockCounters, takeInstant } from '../../src/shops/counters.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
@@ -64,10 +64,11 @@ describe('times of one repair', () => {
     expect(row).toEqual({ updated_at: NOON + 24, tracking_number: last?.trackingNumber });
   });
 
-  it('follow the clock where it has moved on', () => {
-    expect(nextInstant(1000, 10)).toBe(1000);
-    expect(nextInstant(1000, 1000)).toBe(1001);
-    expect(nextInstant(10, 1000)).toBe(1001);
+  it('follow the clock where it has moved on, and never go back', () => {
+    const counter = { last_at: 1000 } as Counter;
+    expect(takeInstant(counter, 10)).toBe(1000);
+    expect(takeInstant(counter, 2000)).toBe(2000);
+    expect(takeInstant(counter, 1500)).toBe(2000);
   });
 });
 
@@ -81,7 +82,7 @@ describe('a place in the allowance', () => {
       const counters = await lockCounters(ctx, trx, [shop.id], 'wait');
       const result = takePlace(counters.get(shop.id) as Counter, shop, nowMs);
       if (failure) throw failure;
-      return { writes: [keepCounters(counters)], result };
+      return { writes: [keepCounters([...counters.values()])], result };
     });
   const counters = (ctx: Context) =>
     ctx.db

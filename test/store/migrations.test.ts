@@ -6,17 +6,19 @@ import { initial } from '../../src/db/migrations/0001-initial.ts';
 import { webhookDeliveries } from '../../src/db/migrations/0002-webhook-deliveries.ts';
 import { tradeReturns } from '../../src/db/migrations/0003-trade-returns.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { SCHEMA_WORDS as postgresWords } from '../../src/db/postgres/schema-words.ts';
 import type { SchemaWords } from '../../src/db/schema-change.ts';
+import { SCHEMA_WORDS as sqliteWords } from '../../src/db/sqlite/schema-words.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import { type Env, emptyDatabase } from '../support/process.ts';
 import { UNOBSERVED } from '../support/unobserved.ts';
 
-const WORDS: SchemaWords =
-  ENGINE === 'postgres'
-    ? { id: 'uuid', unlogged: true, trigrams: true, notice: () => {} }
-    : { id: 'text', unlogged: false, trigrams: false, notice: () => {} };
+const WORDS: SchemaWords = {
+  ...(ENGINE === 'postgres' ? postgresWords : sqliteWords),
+  notice: () => {},
+};
 
 const open = (env: Env) => {
   const database = openDatabase(readConfig(env), UNOBSERVED);

@@ -76,6 +76,9 @@ const checkerOf = (app: FastifyInstance) => {
   return checker;
 };
 
+/** What a test may call without the base path. */
+const EXTERNAL = /^\/(offline-repairs|trade-returns|events|usage|deliveries)/;
+
 let addresses = 0;
 const newAddress = (): string => {
   addresses += 1;
@@ -125,10 +128,7 @@ export const harness = async (
     { method = 'GET', body, headers = {}, key = client.apiKey, ip = newAddress(), unchecked = false } = {},
   ) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const target =
-      path.startsWith('/') && !path.startsWith('/offline') && !path.startsWith('/trade')
-        ? path
-        : `${BASE_PATH}${path}`;
+    const target = path.startsWith('/') && !EXTERNAL.test(path) ? path : `${BASE_PATH}${path}`;
     const response = await fetch(`${url}${target}`, {
       method,
       headers: {

@@ -3,6 +3,7 @@ import { createClient, type NewApiClient } from '../../src/api-clients/actions.t
 import { OPERATOR } from '../../src/caller.ts';
 import type { Context } from '../../src/context.ts';
 import type { Row } from '../../src/db/tables.ts';
+import { wholeBody } from '../../src/webhooks/queue.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';
 import { repairBody } from './bodies.ts';
 import { type Harness, harness } from './harness.ts';
@@ -53,7 +54,13 @@ export const webhookHarness = async ({
       if (status !== 201) throw new Error(`creating answered ${status}`);
       return body;
     },
-    deliveries: () => t.ctx.db.selectFrom('webhook_deliveries').selectAll().orderBy('created_at').execute(),
+    deliveries: () =>
+      t.ctx.db
+        .selectFrom('webhook_deliveries')
+        .selectAll()
+        .select(wholeBody('webhook_deliveries').$castTo<string>().as('body'))
+        .orderBy('created_at')
+        .execute(),
     drained: async (withinMs) => {
       await until(
         'nothing waits any more',
@@ -80,7 +87,7 @@ export const webhookHarness = async ({
       }),
     advance(ms) {
       t.clock.advance(ms);
-      t.ctx.wake(t.client.id);
+      t.ctx.wake('deliveries', t.client.id);
     },
   };
 };

@@ -34,7 +34,7 @@ const creation = (id: string, shopId: string, limit: number | null = null, sku?:
       ({
         row: { ...rma, status: 'OPEN' },
         answer: { number: rma.number, isDangerous },
-        event: null,
+        event: { name: 'offline_repair.created', data: {} },
       }) as never,
   },
 });
@@ -44,7 +44,14 @@ const facts = (used: Record<string, number>): Facts => ({
   counters: new Map(
     Object.entries(used).map(([shopId, count]) => [
       shopId,
-      { shop_id: shopId, last_number: count, month: '2026-11', month_used: count },
+      {
+        shop_id: shopId,
+        last_number: count,
+        month: '2026-11',
+        month_used: count,
+        last_position: 0,
+        last_at: 0,
+      },
     ]),
   ),
   isDangerous: (_, sku) => sku === 'BATTERY',
@@ -83,12 +90,26 @@ describe('deciding on a batch of creations', () => {
 
   it('starts a month anew, and never an old one', () => {
     const known = facts({ one: 5 });
-    known.counters.set('one', { shop_id: 'one', last_number: 5, month: '2026-10', month_used: 5 });
+    known.counters.set('one', {
+      shop_id: 'one',
+      last_number: 5,
+      month: '2026-10',
+      month_used: 5,
+      last_position: 0,
+      last_at: 0,
+    });
     expect(decide([creation('a', 'one')], known).counters.get('one')).toMatchObject({
       month: '2026-11',
       month_used: 1,
     });
-    known.counters.set('one', { shop_id: 'one', last_number: 5, month: '2026-12', month_used: 5 });
+    known.counters.set('one', {
+      shop_id: 'one',
+      last_number: 5,
+      month: '2026-12',
+      month_used: 5,
+      last_position: 0,
+      last_at: 0,
+    });
     expect(decide([creation('a', 'one')], known).counters.get('one')).toMatchObject({
       month: '2026-12',
       month_used: 6,

@@ -96,7 +96,7 @@ describe('a receiver that is woken before its time', () => {
     const client = await t.addReceiver(receiver.url);
     const leftAt = Date.now();
     await leaveRetry(t, client.id, 1_500);
-    t.ctx.wake(client.id);
+    t.ctx.wake('deliveries', client.id);
     const [got] = await receiver.got(1);
     expect((got?.at ?? 0) - leftAt).toBeGreaterThanOrEqual(1_400);
     expect((got?.at ?? 0) - leftAt).toBeLessThan(3_500);

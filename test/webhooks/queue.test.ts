@@ -39,7 +39,7 @@ describe('what is due', () => {
     const of = (deliveries: Due[], client: { id: string }) =>
       deliveries
         .filter(({ clientId }) => clientId === client.id)
-        .map(({ body }) => JSON.parse(body.toString()).data.id)
+        .map(({ body }) => JSON.parse(String(body)).data.id)
         .sort();
     const first = await read([]);
     expect(of(first, busy)).toEqual(made.slice(0, 3).sort());

@@ -162,7 +162,7 @@ describe('the credit amount', () => {
     expect(status).toBe(201);
     await moveThrough(t, made.id, TO_CREDIT);
     const row = await t.ctx.db
-      .selectFrom('webhook_deliveries')
+      .selectFrom('events')
       .select('body')
       .where('rma_id', '=', made.id)
       .where('event', '=', 'trade_return.credit_requested')

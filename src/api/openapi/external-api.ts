@@ -19,7 +19,10 @@ export const EXTERNAL_API: ApiDescription = {
       name: 'Trade returns',
       description: "Business-to-business returns: you create and read them, the shop's staff move them.",
     },
-    { name: 'Events', description: 'What is sent to the webhook URL of an API client.' },
+    {
+      name: 'Events',
+      description: 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.',
+    },
   ],
   securitySchemes: {
     apiKey: {
@@ -54,6 +57,11 @@ export const EXTERNAL_API: ApiDescription = {
       409: {
         message: 'The first request with this Idempotency-Key is still running.',
         code: 'IDEMPOTENCY_KEY_IN_USE',
+      },
+      410: {
+        message:
+          'Events after this cursor are not kept any more: read the lists once, then go on with after=latest.',
+        code: 'CURSOR_EXPIRED',
       },
       413: { message: 'The body is larger than 256 KiB.' },
       415: { message: 'Send the body as JSON, with Content-Type: application/json.' },

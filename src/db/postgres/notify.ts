@@ -1,10 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type pg from 'pg';
-import type { Database, Observer, WakeListener } from '../database.ts';
+import { type Database, type Observer, WAKE_TOPICS, type WakeListener, type WakeTopic } from '../database.ts';
 import type { CheckedPool } from './checked-pool.ts';
 
-export const CHANNEL = 'handback_wake';
-const WAKE = 'wake';
+export const CHANNELS: Record<WakeTopic, string> = { deliveries: 'handback_wake', events: 'handback_events' };
 const RECONNECT_MS = 1_000;
 /** A connection that only listens would never notice that the other side is gone. */
 const SIGN_OF_LIFE_EVERY_MS = 10_000;
@@ -14,58 +13,78 @@ const MOST_NAMED = 200;
 /**
  * Wake-up calls: at once to listeners in this process, by NOTIFY to those in others. NOTIFY is sent after the commit and not
  * inside it, where it would make commits wait for each other; calls that come while one is on its way share the next. A
- * call lost in a crash costs no delivery: a dispatcher also looks by itself now and then.
+ * call lost in a crash loses nothing: whoever waits also looks by itself now and then.
  */
 export const wakeCalls = (
   pool: Pick<CheckedPool, 'query'>,
   newClient: () => pg.Client,
   onFault: Observer['onFault'],
 ): Pick<Database, 'wake' | 'onWake'> & { sent(): Promise<void> } => {
-  const listeners = new EventEmitter();
-  const untold = new Set<string | null>();
+  // As many requests may wait for events as there are.
+  const listeners = new EventEmitter().setMaxListeners(0);
+  const untold: Record<WakeTopic, Set<string | null>> = { deliveries: new Set(), events: new Set() };
   let telling: Promise<void> | null = null;
+  let stopListening: (() => Promise<void>) | null = null;
 
+  const isAnyUntold = (): boolean => WAKE_TOPICS.some((topic) => untold[topic].size > 0);
   const tellOthers = async (): Promise<void> => {
-    while (untold.size > 0) {
-      const named = untold.size > MOST_NAMED || untold.has(null) ? '' : [...untold].join();
-      untold.clear();
+    while (isAnyUntold()) {
+      const calls = WAKE_TOPICS.filter((topic) => untold[topic].size > 0).map((topic) => [
+        CHANNELS[topic],
+        named(untold[topic]),
+      ]);
+      for (const topic of WAKE_TOPICS) untold[topic].clear();
       await pool
-        .query('select pg_notify($1, $2)', [CHANNEL, named])
+        .query('select pg_notify(call ->> 0, call ->> 1) from json_array_elements($1) as call', [
+          JSON.stringify(calls),
+        ])
         .catch((error) => onFault('wake-up call lost', error));
     }
     telling = null;
   };
+  const emit = (topic: WakeTopic, id: string | null): void => {
+    try {
+      listeners.emit(topic, id);
+    } catch (error) {
+      onFault('wake-up call failed', error);
+    }
+  };
 
   return {
-    wake(clientId) {
-      // The change is committed: nothing that goes wrong from here on may fail the request.
-      try {
-        listeners.emit(WAKE, clientId);
-      } catch (error) {
-        onFault('wake-up call failed', error);
-      }
-      untold.add(clientId);
+    // The change is committed: nothing that goes wrong from here on may fail the request.
+    wake(topic, id) {
+      emit(topic, id);
+      untold[topic].add(id);
       telling ??= tellOthers();
     },
     /** Resolves when every call so far has reached the server, or was given up. */
     async sent() {
       await telling;
     },
-    async onWake(listener) {
-      listeners.on(WAKE, listener);
-      const stopListening = listen(newClient, listener, onFault);
+    async onWake(topic, listener) {
+      listeners.on(topic, listener);
+      stopListening ??= listen(newClient, emit, onFault);
       return async () => {
-        listeners.off(WAKE, listener);
-        await stopListening();
+        listeners.off(topic, listener);
+        if (WAKE_TOPICS.some((each) => listeners.listenerCount(each) > 0)) return;
+        const stop = stopListening;
+        stopListening = null;
+        await stop?.();
       };
     },
   };
 };
 
-/** Holds a connection that listens, and makes a new one when it breaks; a call makes up for what was missed meanwhile. */
+/** Their ids; nothing, and with it all, where they are too many to name. */
+const named = (ids: Set<string | null>): string =>
+  ids.size > MOST_NAMED || ids.has(null) ? '' : [...ids].join();
+
+const TOPIC_OF = new Map(WAKE_TOPICS.map((topic) => [CHANNELS[topic], topic]));
+
+/** Holds one connection that listens, and makes a new one when it breaks; a call makes up for what was missed meanwhile. */
 const listen = (
   newClient: () => pg.Client,
-  listener: WakeListener,
+  heard: (topic: WakeTopic, ...id: Parameters<WakeListener>) => void,
   onFault: Observer['onFault'],
 ): (() => Promise<void>) => {
   let stopped = false;
@@ -80,8 +99,9 @@ const listen = (
       () => next.query('select 1').catch(() => next.end()),
       SIGN_OF_LIFE_EVERY_MS,
     ).unref();
-    next.on('notification', ({ payload }) => {
-      for (const clientId of (payload ?? '').split(',')) listener(clientId || null);
+    next.on('notification', ({ channel, payload }) => {
+      const topic = TOPIC_OF.get(channel);
+      if (topic) for (const id of (payload ?? '').split(',')) heard(topic, id || null);
     });
     next.on('error', (error) => onFault('listening connection lost', error));
     next.once('end', () => {
@@ -90,8 +110,8 @@ const listen = (
     });
     try {
       await next.connect();
-      await next.query(`listen ${CHANNEL}`);
-      listener(null);
+      await next.query(WAKE_TOPICS.map((topic) => `listen ${CHANNELS[topic]}`).join('; '));
+      for (const topic of WAKE_TOPICS) heard(topic, null);
     } catch (error) {
       onFault('listening connection failed', error);
       // It has been told of already; its end brings the next one.

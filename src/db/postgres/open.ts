@@ -14,6 +14,7 @@ import { wakeCalls } from './notify.ts';
 import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
 import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
+import { SCHEMA_WORDS } from './schema-words.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
@@ -89,7 +90,7 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
   pool.on('error', (error) => onFault('idle connection lost', error));
   const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
-    await migrateToLatest(alone, { id: 'uuid', unlogged: true, trigrams: true, notice });
+    await migrateToLatest(alone, { ...SCHEMA_WORDS, notice });
   } finally {
     await alone.destroy();
   }

@@ -12,8 +12,8 @@ import { BUSY_WAIT_MS } from './busy.ts';
 import { type Connections, openConnections, type Synchronous } from './connections.ts';
 import { dialect } from './dialect.ts';
 import { sessionDialect, writerTurns } from './driver.ts';
+import { SCHEMA_WORDS } from './schema-words.ts';
 
-const WAKE = 'wake';
 /** Another process may be migrating: that is worth waiting for, and nobody is served yet. */
 const MIGRATION_WAIT_MS = 15_000;
 
@@ -38,12 +38,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     withoutFsync: light,
     fill,
     migrate: (notice = () => {}) =>
-      migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), {
-        id: 'text',
-        unlogged: false,
-        trigrams: false,
-        notice,
-      }),
+      migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), { ...SCHEMA_WORDS, notice }),
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
     // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.
@@ -86,19 +81,20 @@ const readThenWrite = (db: Db, { writer }: Connections, fill: Fill): ReadThenWri
 
 /** One process, so an event emitter is enough. */
 const wakeCalls = (onFault: Observer['onFault']): Pick<Database, 'wake' | 'onWake'> => {
-  const listeners = new EventEmitter();
+  // As many requests may wait for events as there are.
+  const listeners = new EventEmitter().setMaxListeners(0);
   return {
-    wake(clientId) {
+    wake(topic, id) {
       // The change is committed: nothing that goes wrong from here on may fail the request.
       try {
-        listeners.emit(WAKE, clientId);
+        listeners.emit(topic, id);
       } catch (error) {
         onFault('wake-up call failed', error);
       }
     },
-    onWake: async (listener) => {
-      listeners.on(WAKE, listener);
-      return async () => void listeners.off(WAKE, listener);
+    onWake: async (topic, listener) => {
+      listeners.on(topic, listener);
+      return async () => void listeners.off(topic, listener);
     },
   };
 };

@@ -35,6 +35,7 @@ const REFUSED: Record<number, string> = {
   403: '`code` says why: `PLAN_REQUIRED`, `READ_ONLY`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
   404: 'The shop has no such RMA.',
   409: 'The first request with this `Idempotency-Key` is still running (`IDEMPOTENCY_KEY_IN_USE`).',
+  410: 'Events after this cursor are not kept any more (`CURSOR_EXPIRED`).',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not `application/json`.',
   422: 'This `Idempotency-Key` was used with another body (`IDEMPOTENCY_KEY_REUSED`).',

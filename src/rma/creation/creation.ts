@@ -1,6 +1,6 @@
 import type { Caller } from '../../caller.ts';
 import type { Row } from '../../db/tables.ts';
-import type { Event, EventSubject } from '../../webhooks/outbox.ts';
+import type { Event, EventSubject } from '../../events/event.ts';
 import type { Created, KeyUse } from '../idempotency.ts';
 import type { RmaTableName } from '../visibility.ts';
 
@@ -14,6 +14,7 @@ export interface NewRma {
   external_source: string | null;
   created_at: number;
   updated_at: number;
+  status_since: number;
 }
 
 interface Made<Table extends RmaTableName, Answer> {

@@ -1,5 +1,7 @@
 import { ServiceError } from '../../errors.ts';
-import { type Counters, takePlace } from '../../shops/allowance.ts';
+import { logged } from '../../events/event.ts';
+import { takePlace } from '../../shops/allowance.ts';
+import { type Counters, takeInstant } from '../../shops/counters.ts';
 import type { Created, KeyUse } from '../idempotency.ts';
 import type { Change } from '../record.ts';
 import type { RmaTableName } from '../visibility.ts';
@@ -49,15 +51,18 @@ const decideOne = (creation: Creation, facts: Facts, decision: Decision): Outcom
   if (first) return { answer: first, replayed: true };
   const counter = decision.counters.get(shop.id);
   if (!counter) return HELD;
+  const number = takePlace(counter, shop, nowMs);
+  const at = takeInstant(counter, nowMs);
   const rma: NewRma = {
     id: creation.id,
     shop_id: shop.id,
     client_id: actor.type === 'API_CLIENT' ? actor.id : null,
-    number: takePlace(counter, shop, nowMs),
+    number,
     external_ref: request.body.externalRef,
     external_source: request.body.externalSource,
-    created_at: nowMs,
-    updated_at: nowMs,
+    created_at: at,
+    updated_at: at,
+    status_since: at,
   };
   const isDangerous = request.sku !== undefined && facts.isDangerous(shop.id, request.sku);
   const { row, answer, event, note = null, data = {} } = request.make(rma, isDangerous);
@@ -67,11 +72,11 @@ const decideOne = (creation: Creation, facts: Facts, decision: Decision): Outcom
     kind: request.kind,
     rma: row,
     type: 'CREATED',
-    at: nowMs,
+    at,
     fromStatus: null,
     note,
     data,
-    event,
+    event: logged(counter, row, at, event),
   });
   if (use) decision.answers.push({ use, answer, nowMs });
   return { answer, replayed: false };

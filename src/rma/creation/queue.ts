@@ -37,7 +37,8 @@ export const createRma = async <Answer>(
   const { alone, create } = ctx.creations;
   const { outcome, receiver } = await alone(use, () => create(creation));
   // Committed: what follows is outside of everything that may be tried again.
-  if (receiver !== null) ctx.wake(receiver);
+  if (receiver !== null) ctx.wake('deliveries', receiver);
+  if (!outcome.replayed && actor.type === 'API_CLIENT') ctx.wake('events', caller.shop.id);
   return outcome as Created<Answer>;
 };
 

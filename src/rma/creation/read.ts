@@ -1,6 +1,6 @@
 import type { Base } from '../../base.ts';
 import type { Trx } from '../../db/database.ts';
-import { type Counters, lockCounters } from '../../shops/allowance.ts';
+import { type Counters, lockCounters } from '../../shops/counters.ts';
 import { findDangerous } from '../../shops/dangerous-goods.ts';
 import { type Reachable, reachableClients } from '../../webhooks/recipient.ts';
 import { lockKeys, type Memory } from '../idempotency.ts';

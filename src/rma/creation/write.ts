@@ -1,5 +1,5 @@
 import type { Insertion, Write } from '../../db/database.ts';
-import { keepCounters } from '../../shops/allowance.ts';
+import { keepCounters } from '../../shops/counters.ts';
 import type { Reachable } from '../../webhooks/recipient.ts';
 import { remember } from '../idempotency.ts';
 import { type Receivers, record } from '../record.ts';
@@ -20,7 +20,7 @@ export const writesOf = (
     writes: [
       ...insertions.filter((insertion) => insertion.rows.length > 0),
       ...writes,
-      keepCounters(counters),
+      keepCounters([...counters.values()]),
       ...remember(answers),
     ],
     receivers,

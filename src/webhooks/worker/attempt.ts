@@ -18,7 +18,7 @@ export const createAttempts = (ctx: Needed, sender: Sender, time: OwnTime = syst
   const prepare = createPreparation(ctx);
 
   /** null where a stop cut it short. */
-  const send = async ({ id, event, body, before }: Due, to: { url: string; secret: string }) => {
+  const send = async ({ id, event, before }: Due, { to, body }: Prepared) => {
     const at = ctx.clock.now();
     const startedAt = time.now();
     const outcome = await sender.send({ ...to, id, event, attempt: before + 1, body });
@@ -28,7 +28,7 @@ export const createAttempts = (ctx: Needed, sender: Sender, time: OwnTime = syst
   const attempt = async (delivery: Due, receiver: Receiver | undefined): Promise<Settlement | null> => {
     const prepared = prepare(delivery, receiver);
     if (typeof prepared === 'string') return dropped(ctx, delivery, receiver, { reason: prepared });
-    const last = await send(delivery, prepared.to);
+    const last = await send(delivery, prepared);
     if (!last) return null;
     const endedAt = ctx.clock.now();
     const attempts = [...prepared.attempts, last];
@@ -83,15 +83,22 @@ const dropped = (
   return { id, before, status: STATUS_AFTER.dropped, attempts, dueAt: nowMs, finishedAt: nowMs, reason };
 };
 
+interface Prepared {
+  to: { url: string; secret: string };
+  body: Buffer;
+  attempts: Attempt[];
+}
+
 /** Why a delivery cannot even be tried, or what is needed to try it. */
 const createPreparation = (ctx: Needed) => {
   const secrets = secretCache(ctx);
-  return ({ attempts, clientId }: Due, receiver: Receiver | undefined) => {
+  return ({ attempts, body, clientId }: Due, receiver: Receiver | undefined): Prepared | string => {
     if (!receiver) return DROPPED_BECAUSE.gone;
     if (receiver.unreachable !== null) return receiver.unreachable;
     if (!attempts) return DROPPED_BECAUSE.unreadable;
+    if (!body) return DROPPED_BECAUSE.noBody;
     const secret = secrets.open(clientId, receiver.sealedSecret);
-    return secret === null ? DROPPED_BECAUSE.sealed : { to: { url: receiver.url, secret }, attempts };
+    return secret === null ? DROPPED_BECAUSE.sealed : { to: { url: receiver.url, secret }, body, attempts };
   };
 };
 

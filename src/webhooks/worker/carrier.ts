@@ -40,7 +40,7 @@ export const createCarrier = ({ clock, log }: Pick<Context, 'clock' | 'log'>, pa
 
   const carry: Carry<Promise<void>> = async (delivery, receiver, pool) => {
     const { id, clientId, body } = delivery;
-    const about = { clientId, deliveryId: id, bytes: body.length, pool };
+    const about = { clientId, deliveryId: id, bytes: body?.length ?? 0, pool };
     const flight = inFlight.start(about, () => roomFor(clientId));
     const settlement = await attempt(delivery, receiver);
     inFlight.land(flight);

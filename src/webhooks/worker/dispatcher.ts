@@ -131,7 +131,7 @@ export const startDispatcher = async (
   const { inFlight, settler, time } = knowledge;
   let stopping = false;
   const loops = startLoops(ctx, sender, knowledge, () => stopping);
-  const unlisten = await ctx.onWake(createListener(knowledge, loops));
+  const unlisten = await ctx.onWake('deliveries', createListener(knowledge, loops));
   const stopKeeping = keepLeases(ctx, knowledge);
 
   return {

@@ -27,7 +27,7 @@ export const createHandOver = (
   { leases, inFlight, time }: Parts,
 ) => {
   const allBut = async (but: string[]): Promise<void> => {
-    if ((await leases.release(but)) > 0) wake(null);
+    if ((await leases.release(but)) > 0) wake('deliveries', null);
   };
   return {
     all: () => allBut([]),

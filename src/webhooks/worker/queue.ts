@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { type Engine, statement, statementsBy } from '../../db/statements.ts';
 import { type Attempt, readAttempts } from '../attempts.ts';
 import { DROPPED_BECAUSE } from '../drop-reasons.ts';
-import { FIRST_ATTEMPT, PENDING, RETRY } from '../queue.ts';
+import { FIRST_ATTEMPT, PENDING, RETRY, wholeBody } from '../queue.ts';
 
 // What the dispatcher asks of the queue, on the webhooks' own connections. A delivery is PENDING until it ends as DELIVERED
 // or DROPPED. Only the process that holds the lease of its receiver sends it.
@@ -16,8 +16,8 @@ export interface Due {
   id: string;
   clientId: string;
   event: WebhookEventName;
-  /** The bytes that are sent. */
-  body: Buffer;
+  /** The bytes that are sent; null: they cannot be read. */
+  body: Buffer | null;
   /** How many attempts there were. */
   before: number;
   /** null: they cannot be read. */
@@ -106,7 +106,7 @@ export const due = async (
     id: row.id,
     clientId: row.client_id,
     event: row.event,
-    body: Buffer.from(row.body, 'utf8'),
+    body: row.body === null ? null : Buffer.from(row.body, 'utf8'),
     before: row.attempts,
     attempts: readAttempts(row.attempt_log),
     createdAt: row.created_at,
@@ -141,7 +141,8 @@ const dueOfEach = statementsBy((receivers: number) =>
             .limit(params[`room${i}`] ?? 0)
             .as('due'),
         )
-        .select(DUE_COLUMNS);
+        .select(DUE_COLUMNS.filter((column) => column !== 'body'))
+        .select(wholeBody('due').as('body'));
     let all = dueOf(0);
     for (let i = 1; i < receivers; i++) all = all.unionAll(dueOf(i));
     return all;

@@ -140,8 +140,8 @@ export class World {
       log: QUIET,
       clock: { now: () => Math.floor(this.nowMs) },
       withoutFsync: aroundQueries(ctx.withoutFsync, { before: latency, after: latency }),
-      wake: (clientId) => this.wake(clientId),
-      onWake: async (listener) => {
+      wake: (_topic, clientId) => this.wake(clientId),
+      onWake: async (_topic, listener) => {
         process.listener = listener;
         return async () => {
           process.listener = null;

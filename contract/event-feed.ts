@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { Id, Instant, wholeNumber } from './common.ts';
+import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
+
+/** Events that are about an RMA; the feed has no others. */
+export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
+  (name): name is Exclude<WebhookEventName, 'webhook.test'> => name !== 'webhook.test',
+);
+
+/** As `after`: no events, only the newest cursor. */
+export const LATEST = 'latest';
+
+export const EventQuery = z.strictObject({
+  after: z.string().max(100).optional().meta({
+    description:
+      'The `cursor` of the page before. Without it the feed begins with the oldest event kept; `latest` answers no events, only the newest cursor.',
+  }),
+  limit: wholeNumber(
+    1,
+    100,
+    20,
+    'Most events on a page. There may be fewer although more follow: see `hasMore`.',
+  ),
+  wait: wholeNumber(
+    0,
+    25,
+    0,
+    'When there is nothing new, hold the answer back for up to so many seconds, until there is.',
+  ),
+});
+export type EventQuery = z.infer<typeof EventQuery>;
+
+export const FeedEvent = z
+  .object({
+    id: Id.meta({ description: 'The same as in `X-Webhook-Id` of its delivery.' }),
+    event: z.enum(RMA_EVENT_NAMES as [string, ...string[]]),
+    timestamp: Instant,
+    data: z.record(z.string(), z.unknown()).meta({ description: 'The same as in the webhook.' }),
+  })
+  .meta({ id: 'FeedEvent' });
+export type FeedEvent = z.infer<typeof FeedEvent>;
+
+export const EventPage = z
+  .object({
+    items: z.array(FeedEvent),
+    cursor: z.string().meta({ description: 'Pass it as `after` next time. Opaque: do not take it apart.' }),
+    hasMore: z.boolean().meta({ description: 'Whether more events are there already.' }),
+  })
+  .meta({ id: 'EventPage', description: 'Oldest first.' });
+export type EventPage = z.infer<typeof EventPage>;

@@ -1,0 +1,55 @@
+import { rmaNumber } from '../../contract/common.ts';
+import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
+import type { Row } from '../db/tables.ts';
+import { newId } from '../ids.ts';
+import { instant } from '../instant.ts';
+import { type Counter, takePosition } from '../shops/counters.ts';
+
+/** What an event tells of an RMA, of either kind. */
+export interface EventSubject {
+  id: string;
+  client_id: string | null;
+  number: number;
+  external_ref: string | null;
+  external_source: string | null;
+  status: string;
+}
+
+type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
+/** What an event's data holds beyond the fields that every event has. */
+export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Name>, Common>;
+type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
+export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Name> } }[RmaEventName];
+
+/** An event as the log keeps it. */
+export type LoggedEvent = Row<'events'>;
+
+/** What a receiver gets. */
+export const bodyOf = (event: WebhookEventName, atMs: number, data: object): string =>
+  JSON.stringify({ event, timestamp: instant(atMs), data });
+
+/** The event with the shop's next position, for the log; null for an RMA that staff made, of which no program is told. */
+export const logged = (
+  counter: Counter,
+  rma: EventSubject,
+  atMs: number,
+  { name, data }: Event,
+): LoggedEvent | null => {
+  if (rma.client_id === null) return null;
+  const common = {
+    id: rma.id,
+    rmaNumber: rmaNumber(rma.number),
+    externalRef: rma.external_ref,
+    externalSource: rma.external_source,
+    status: rma.status,
+  };
+  return {
+    shop_id: counter.shop_id,
+    position: takePosition(counter),
+    id: newId(atMs),
+    rma_id: rma.id,
+    event: name,
+    at: atMs,
+    body: bodyOf(name, atMs, { ...common, ...data }),
+  };
+};

@@ -1,0 +1,150 @@
+import { sql } from 'kysely';
+import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
+import type { Base } from '../base.ts';
+import type { Db } from '../db/database.ts';
+import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import { statement } from '../db/statements.ts';
+import { describeError } from '../describe-error.ts';
+import { ServiceError } from '../errors.ts';
+import { lowestId } from '../ids.ts';
+import { rowCount, SLICE_BYTES } from '../paging/row-size.ts';
+import { fromStored } from '../stored-json.ts';
+import { cursorOf, positionOf } from './cursor.ts';
+
+// A shop's events are committed in the order of their positions, without gaps: whoever has read up to a position has missed
+// nothing before it.
+
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/** What is about to be forgotten is not read any more: otherwise a page could lose an event while it is read. */
+const FORGOTTEN_AFTER_MS = KEPT_MS + 60_000;
+
+type Needed = Pick<Base, 'lists' | 'fill' | 'clock' | 'log'>;
+
+interface FoundEvent {
+  position: number;
+  id: string;
+  at: number;
+  body: string;
+}
+
+/** The events after a position, up to a slice's bytes or one larger event, and the shop's newest position: of one moment. */
+const eventsAfter = statement(
+  (_engine, { shop, after, limit }: { shop: string; after: number; limit: number }) => sql<
+    { last_position: number } & (FoundEvent | { position: null })
+  >`
+    select counter.last_position, event.position, event.id, event.at, event.body
+    from shop_counters as counter
+    left join (
+      select position, id, at, body from (
+        select position, id, at, body,
+          sum(octet_length(body)) over (order by position) - octet_length(body) as bytes_before
+        from (
+          select position, id, at, body from events
+          where shop_id = ${shop} and position > ${after} order by position limit ${rowCount(limit)}
+        ) as page
+      ) as sized where bytes_before < ${sql.lit(SLICE_BYTES)}
+    ) as event on true
+    where counter.shop_id = ${shop}
+    order by event.position`,
+);
+
+const oldestSince = statement(({ db }, { shop, since }: { shop: string; since: number }) =>
+  db
+    .selectFrom('events')
+    .select('position')
+    .where('shop_id', '=', shop)
+    .where('at', '>=', since)
+    .orderBy('position')
+    .limit(1),
+);
+
+interface FoundPage {
+  events: FoundEvent[];
+  newest: number;
+}
+
+const readAfter = async (ctx: Needed, shop: string, after: number, limit: number): Promise<FoundPage> => {
+  const { rows } = await ctx.lists.executeQuery(ctx.fill(eventsAfter, { shop, after, limit }));
+  return {
+    events: rows.filter((row): row is { last_position: number } & FoundEvent => row.position !== null),
+    newest: rows[0]?.last_position ?? 0,
+  };
+};
+
+/** Where a reader begins: after its cursor, or before the oldest event kept. */
+export const startOf = async (
+  ctx: Needed,
+  shopId: string,
+  after: EventQuery['after'],
+): Promise<number | typeof LATEST> => {
+  if (after === LATEST) return LATEST;
+  if (after === undefined) {
+    const values = { shop: shopId, since: ctx.clock.now() - KEPT_MS };
+    const { rows } = await ctx.lists.executeQuery(ctx.fill(oldestSince, values));
+    return rows[0] ? rows[0].position - 1 : LATEST;
+  }
+  const position = positionOf(shopId, after);
+  if (position === null) throw unknownCursor();
+  return position;
+};
+
+const unknownCursor = (): ServiceError => {
+  const message = 'after is not a cursor of this feed';
+  return new ServiceError('VALIDATION', { faults: [{ field: 'after', rule: 'cursor', message }] });
+};
+
+/** A page of the feed as JSON, and whether anything was there. An event that cannot be read is left out; the cursor goes past it. */
+export const readFeed = async (
+  ctx: Needed,
+  shopId: string,
+  start: number | typeof LATEST,
+  limit: number,
+): Promise<{ page: string; isEmpty: boolean }> => {
+  const after = start === LATEST ? 0 : start;
+  const { events, newest } = await readAfter(ctx, shopId, after, start === LATEST ? 0 : limit);
+  if (start === LATEST) return { page: pageText(shopId, [], newest, false), isEmpty: true };
+  if (after > newest) throw unknownCursor();
+  const [first] = events;
+  const isExpired = first
+    ? first.position !== after + 1 || first.at < ctx.clock.now() - KEPT_MS
+    : after < newest;
+  if (isExpired) throw new ServiceError('CURSOR_EXPIRED');
+  const last = events.at(-1)?.position ?? after;
+  return {
+    page: pageText(shopId, events.flatMap(itemText(ctx)), last, last < newest),
+    isEmpty: events.length === 0,
+  };
+};
+
+const pageText = (shopId: string, items: string[], last: number, hasMore: boolean): string => {
+  const rest = JSON.stringify({ cursor: cursorOf(shopId, last), hasMore });
+  return `{"items":[${items.join()}],${rest.slice(1)}`;
+};
+
+/** The event's own text with its id in front: amounts have more digits than a number could keep. */
+const itemText =
+  ({ log }: Needed) =>
+  ({ id, position, body }: FoundEvent): string[] => {
+    try {
+      fromStored('body', body);
+      return [`{"id":${JSON.stringify(id)},${body.slice(1)}`];
+    } catch (error) {
+      log.error(
+        { list: 'events', key: position, fault: describeError(error) },
+        'left out a row that cannot be read',
+      );
+      return [];
+    }
+  };
+
+/** Forgets events of long ago, a bounded number at a time so that nobody waits long; true when more is left. */
+export const forgetOldEvents = async (db: Db, nowMs: number): Promise<boolean> => {
+  const old = db
+    .selectFrom('events')
+    .select('id')
+    .where('id', '<', lowestId(nowMs - FORGOTTEN_AFTER_MS))
+    .orderBy('id')
+    .limit(PRUNED_AT_ONCE);
+  const { numDeletedRows } = await db.deleteFrom('events').where('id', 'in', old).executeTakeFirst();
+  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
+};

@@ -1,0 +1,42 @@
+import { EventPage, EventQuery } from '../../contract/event-feed.ts';
+import type { Context } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { hangUpOf } from '../http/hang-up.ts';
+import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { sendJson } from '../http/replies.ts';
+import { hasApi } from '../shops/plans.ts';
+import { followFeed } from './follow.ts';
+
+/** The longest wait, and as much time as any other answer has. */
+const DEADLINE_MS = 25_000 + 4_500;
+
+export const eventRoutes = (app: ApiApp, ctx: Context): void => {
+  app.get(
+    '/events',
+    {
+      config: { deadlineMs: DEADLINE_MS },
+      schema: {
+        operationId: 'listEvents',
+        summary: 'Follow the event feed',
+        description:
+          "Every event of the RMAs that programs of the shop created, oldest first, whether or not a webhook was sent for it. Each is there exactly once, in the order in which each RMA changed, for 30 days. Pass the answer's `cursor` as `after` next time. With `wait` the answer comes as soon as there is something new.",
+        tags: ['Events'],
+        querystring: EventQuery,
+        response: {
+          200: answer('A page of the feed.', EventPage),
+          ...refusals(400, 401, 403, 410, 429, 503),
+        },
+      },
+    },
+    async (request, reply) => {
+      const page = await followFeed(ctx, request.caller.shop.id, request.query, {
+        signal: hangUpOf(reply),
+        async checkAgain() {
+          const { shop } = await ctx.authenticate(request.headers);
+          if (!hasApi(shop)) throw new ServiceError('PLAN_REQUIRED');
+        },
+      });
+      return sendJson<EventPage>(reply, page);
+    },
+  );
+};

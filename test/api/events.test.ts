@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { createClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { findClient } from '../../src/api-clients/store.ts';
+import { OPERATOR } from '../../src/caller.ts';
+import { forgetOldEvents } from '../../src/events/feed.ts';
+import { changeShop } from '../../src/shops/actions.ts';
+import { expectError, newStaffRma } from '../support/api.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { type Harness, harness } from '../support/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { webhookHarness } from '../support/webhooks.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const page = async (t: Harness, query = '', options = {}) => {
+  const answer = await t.get(`/events${query}`, options);
+  expect(answer.status).toBe(200);
+  return answer.body as {
+    items: { id: string; event: string; data: { id: string } }[];
+    cursor: string;
+    hasMore: boolean;
+  };
+};
+const create = async (t: Harness, more = {}): Promise<string> =>
+  (await t.post('/offline-repairs', repairBody(more))).body.id;
+const addClient = (t: Harness) =>
+  createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'Another', webhookUrl: null });
+const errorOf = async (t: Harness, query: string, status: number, code?: string) =>
+  expectError(await t.get(`/events${query}`), status, code);
+
+describe('the event feed', () => {
+  it('holds each event as the webhook told it, under the id of its delivery', async () => {
+    const receiver = await startReceiver();
+    const t = await webhookHarness();
+    const client = await t.addReceiver(receiver.url);
+    const repair = await t.create(client);
+    await t.post(`/offline-repairs/${repair.id}/close`, undefined, { key: client.apiKey });
+    await receiver.got(2);
+    const { items, hasMore } = await page(t, '', { key: client.apiKey });
+    const told = receiver.received.map(({ headers, body }) => ({ id: headers['x-webhook-id'], ...body }));
+    const inOrder = told.sort((one, other) => one.timestamp.localeCompare(other.timestamp));
+    expect(items).toEqual(inOrder);
+    expect(hasMore).toBe(false);
+  });
+
+  it('has events that no client could receive, of whichever client, but none of what staff made', async () => {
+    const t = await harness();
+    const other = await addClient(t);
+    const first = await create(t);
+    const { body } = await t.post('/trade-returns', tradeBody(), { key: other.apiKey });
+    await newStaffRma(t, 'offline-repairs');
+    const { items } = await page(t);
+    expect(items.map(({ event, data }) => [event, data.id])).toEqual([
+      ['offline_repair.created', first],
+      ['trade_return.created', body.id],
+    ]);
+    expect(await page(t, '', { key: other.apiKey })).toEqual(await page(t));
+  });
+
+  it('is read page by page, each event once', async () => {
+    const t = await harness();
+    const made: string[] = [];
+    for (let i = 0; i < 5; i++) made.push(await create(t));
+    const first = await page(t, '?limit=2');
+    expect(first).toMatchObject({ hasMore: true });
+    const second = await page(t, `?limit=2&after=${first.cursor}`);
+    const third = await page(t, `?limit=2&after=${second.cursor}`);
+    expect(third.hasMore).toBe(false);
+    const read = [first, second, third].flatMap(({ items }) => items.map(({ data }) => data.id));
+    expect(read).toEqual(made);
+    expect(await page(t, `?after=${third.cursor}`)).toEqual({
+      items: [],
+      cursor: third.cursor,
+      hasMore: false,
+    });
+  });
+
+  it('gives fewer events where they are large, and says that there are more', async () => {
+    const t = await harness();
+    const items = Array.from({ length: 250 }, () => ({
+      sku: 'S'.repeat(100),
+      productName: 'P'.repeat(250),
+      quantity: 1,
+      price: 1,
+    }));
+    for (let i = 0; i < 5; i++)
+      expect((await t.post('/trade-returns', tradeBody({ items }))).status).toBe(201);
+    let { cursor, ...first } = await page(t, '?limit=100');
+    expect(first.items.length).toBeLessThan(5);
+    let read = first.items.length;
+    for (let more = first.hasMore; more; ) {
+      const next = await page(t, `?limit=100&after=${cursor}`);
+      expect(next.items.length).toBeGreaterThan(0);
+      read += next.items.length;
+      ({ cursor, hasMore: more } = next);
+    }
+    expect(read).toBe(5);
+  });
+
+  it('tells the newest cursor alone with after=latest, and goes on from there', async () => {
+    const t = await harness();
+    await create(t);
+    const { items, cursor } = await page(t, '?after=latest&wait=5');
+    expect(items).toEqual([]);
+    const next = await create(t);
+    expect((await page(t, `?after=${cursor}`)).items.map(({ data }) => data.id)).toEqual([next]);
+  });
+
+  it('refuses cursors that are not its own', async () => {
+    const t = await harness();
+    await create(t);
+    const { cursor } = await page(t);
+    const other = await t.addShop();
+    expectError(await t.get(`/events?after=${cursor}`, { key: other.client.apiKey }), 400);
+    for (const wrong of [
+      '',
+      'x',
+      `${cursor}A`,
+      cursor.slice(0, -1),
+      'MS5hYmNkZWZnaA',
+      '%00',
+      'a'.repeat(101),
+    ])
+      await errorOf(t, `?after=${wrong}`, 400);
+    for (const query of ['?limit=0', '?limit=101', '?wait=26', '?wait=x', '?before=1'])
+      await errorOf(t, query, 400);
+    // Of a later time than a backup that was restored.
+    await t.ctx.db.updateTable('shop_counters').set({ last_position: 0 }).execute();
+    await errorOf(t, `?after=${cursor}`, 400);
+  });
+
+  it('forgets events after 30 days, and tells whoever comes too late', async () => {
+    const t = await harness();
+    const { cursor: beginning } = await page(t);
+    await create(t);
+    const { cursor } = await page(t);
+    t.clock.advance(31 * DAY_MS);
+    await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
+    expect((await page(t)).items).toEqual([]);
+    await forgetOldEvents(t.ctx.db, t.ctx.clock.now());
+    expect(await t.ctx.db.selectFrom('events').select('id').execute()).toEqual([]);
+    await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
+    // Whoever has read everything has missed nothing.
+    const { items } = await page(t, `?after=${cursor}`);
+    expect(items).toEqual([]);
+    const next = await create(t);
+    expect((await page(t, `?after=${cursor}`)).items.map(({ data }) => data.id)).toEqual([next]);
+    expect((await page(t)).items.map(({ data }) => data.id)).toEqual([next]);
+  });
+
+  it('leaves out an event that cannot be read, and goes past it', async () => {
+    const t = await harness();
+    for (let i = 0; i < 3; i++) await create(t);
+    const [first, , third] = (await page(t)).items;
+    await t.ctx.db
+      .updateTable('events')
+      .set({ body: '{"damaged' } as never)
+      .where('position', '=', 2)
+      .execute();
+    const { items, hasMore } = await page(t);
+    expect(items).toEqual([first, third]);
+    expect(hasMore).toBe(false);
+  });
+});
+
+describe('waiting for the next event', () => {
+  it('ends as soon as there is one, of this shop', async () => {
+    const t = await harness();
+    const other = await t.addShop();
+    const { cursor } = await page(t, '?after=latest');
+    const waiting = page(t, `?after=${cursor}&wait=25`);
+    await t.post('/offline-repairs', repairBody(), { key: other.client.apiKey });
+    const startedAt = performance.now();
+    const made = await create(t);
+    expect((await waiting).items.map(({ data }) => data.id)).toEqual([made]);
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+  });
+
+  it('ends with nothing when the time is over', async () => {
+    const t = await harness();
+    const startedAt = performance.now();
+    const { items } = await page(t, '?wait=1');
+    expect(items).toEqual([]);
+    expect(performance.now() - startedAt).toBeGreaterThan(950);
+  });
+
+  it('tells nothing to a key that was revoked meanwhile', async () => {
+    const t = await harness();
+    const doomed = await addClient(t);
+    const waiting = t.get('/events?wait=25', { key: doomed.apiKey });
+    await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
+    const client = await findClient(t.ctx.db, doomed.id);
+    if (client) await revokeClient(t.ctx, OPERATOR, client);
+    await create(t);
+    expectError(await waiting, 401);
+  });
+
+  it('tells nothing to a shop that lost its plan meanwhile', async () => {
+    const t = await harness();
+    const waiting = t.get('/events?wait=25');
+    await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
+    t.ctx.wake('events', t.shop.id);
+    expectError(await waiting, 403, 'PLAN_REQUIRED');
+  });
+
+  it('ends when the service stops', async () => {
+    const t = await harness();
+    const waiting = page(t, '?wait=25');
+    await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
+    await t.ctx.feedWatches.stop();
+    expect((await waiting).items).toEqual([]);
+    expect((await page(t, '?wait=25')).items).toEqual([]);
+  });
+});
