@@ -92,6 +92,7 @@ describe('an action', () => {
         ...before,
         ...each.changes,
         status: each.to ?? from,
+        statusSince: each.to === null || each.to === from ? before.statusSince : after.updatedAt,
         updatedAt: expect.stringMatching(ISO),
       });
       expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));

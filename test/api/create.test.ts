@@ -40,6 +40,7 @@ describe('creating an offline repair', () => {
       assignedToId: null,
       repairNotes: null,
       createdAt: expect.stringMatching(ISO),
+      statusSince: expect.stringMatching(ISO),
       updatedAt: expect.stringMatching(ISO),
     });
     const read = await t.get(`/offline-repairs/${created.body.id}`);
@@ -86,6 +87,7 @@ describe('creating an offline repair', () => {
       id: withNulls.id,
       rmaNumber: withNulls.rmaNumber,
       createdAt: withNulls.createdAt,
+      statusSince: withNulls.statusSince,
       updatedAt: withNulls.updatedAt,
     };
     expect(withNulls).toEqual({ ...without, ...own });

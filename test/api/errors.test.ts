@@ -125,6 +125,7 @@ describe('the error body', () => {
     const ids = await makeIds(t);
     await sql`alter table offline_repairs rename to offline_repairs_away`.execute(t.ctx.db);
     await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
+    await sql`alter table events rename to events_away`.execute(t.ctx.db);
     const asked = await askAll(endpoints(t), (endpoint) =>
       call(t, endpoint, ids, {
         unchecked: true,
@@ -143,6 +144,7 @@ describe('the error body', () => {
     expect(log).not.toContain('private words');
     await sql`alter table offline_repairs_away rename to offline_repairs`.execute(t.ctx.db);
     await sql`alter table trade_returns_away rename to trade_returns`.execute(t.ctx.db);
+    await sql`alter table events_away rename to events`.execute(t.ctx.db);
   });
 
   it('does not repeat what the caller sent', async () => {

@@ -40,6 +40,7 @@ describe('creating an offline repair', () => {
       assignedToId: null,
       repairNotes: null,
       createdAt: expect.stringMatching(ISO),
+      statusSince: expect.stringMatching(ISO),
       updatedAt: expect.stringMatching(ISO),
     });
   });

@@ -103,7 +103,12 @@ describe('the table of moves', () => {
       }
       const [, , to, type, event] = row;
       const after = await attempt;
-      expect(after).toEqual({ ...before, status: to, updatedAt: after.updatedAt });
+      expect(after).toEqual({
+        ...before,
+        status: to,
+        statusSince: after.updatedAt,
+        updatedAt: after.updatedAt,
+      });
       expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
       expect(await readReturn(t, id)).toEqual(after);
       expect((await timelineOf(t, 'trade-returns', id)).at(-1)).toEqual({

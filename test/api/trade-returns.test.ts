@@ -75,6 +75,7 @@ describe('creating a trade return', () => {
       faultDescription: null,
       additionalComment: null,
       createdAt: expect.stringMatching(ISO),
+      statusSince: expect.stringMatching(ISO),
       updatedAt: expect.stringMatching(ISO),
     });
     expect(body.updatedAt).toBe(body.createdAt);
@@ -90,6 +91,7 @@ describe('creating a trade return', () => {
       rmaNumber: '#RMA-000001',
       status: 'TRADE_SUBMITTED',
       createdAt: expect.stringMatching(ISO),
+      statusSince: expect.stringMatching(ISO),
       updatedAt: expect.stringMatching(ISO),
     });
     const read = await t.get(`/trade-returns/${created.body.id}`);
@@ -100,7 +102,7 @@ describe('creating a trade return', () => {
   it('takes null as absent in every optional field', async () => {
     const t = await harness();
     const without = await newTradeReturn(t);
-    const { id, rmaNumber, createdAt, updatedAt, ...rest } = await newTradeReturn(t, {
+    const { id, rmaNumber, statusSince, createdAt, updatedAt, ...rest } = await newTradeReturn(t, {
       customerPhone: null,
       orderDate: null,
       customerNotes: null,
@@ -110,11 +112,12 @@ describe('creating a trade return', () => {
       externalSource: null,
       items: [{ ...ITEM, ...EMPTY_ITEM }],
     });
-    expect({ ...rest, id, rmaNumber, createdAt, updatedAt }).toEqual({
+    expect({ ...rest, id, rmaNumber, statusSince, createdAt, updatedAt }).toEqual({
       ...without,
       id,
       rmaNumber,
       createdAt,
+      statusSince,
       updatedAt,
     });
     expect(rmaNumber).toBe('#RMA-000002');
