@@ -3,7 +3,7 @@ import { Id, Instant, wholeNumber } from './common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
 /** Events that are about an RMA; the feed has no others. */
-export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
+const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
   (name): name is Exclude<WebhookEventName, 'webhook.test'> => name !== 'webhook.test',
 );
 
@@ -30,7 +30,7 @@ export const EventQuery = z.strictObject({
 });
 export type EventQuery = z.infer<typeof EventQuery>;
 
-export const FeedEvent = z
+const FeedEvent = z
   .object({
     id: Id.meta({ description: 'The same as in `X-Webhook-Id` of its delivery.' }),
     event: z.enum(RMA_EVENT_NAMES as [string, ...string[]]),
@@ -38,7 +38,6 @@ export const FeedEvent = z
     data: z.record(z.string(), z.unknown()).meta({ description: 'The same as in the webhook.' }),
   })
   .meta({ id: 'FeedEvent' });
-export type FeedEvent = z.infer<typeof FeedEvent>;
 
 export const EventPage = z
   .object({

@@ -15,6 +15,8 @@ import { cursorOf, positionOf } from './cursor.ts';
 // nothing before it.
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/** Whoever begins with the oldest event must not find it too old a moment later. */
+const MARGIN_MS = 10_000;
 /** What is about to be forgotten is not read any more: otherwise a page could lose an event while it is read. */
 const FORGOTTEN_AFTER_MS = KEPT_MS + 60_000;
 
@@ -48,14 +50,22 @@ const eventsAfter = statement(
     order by event.position`,
 );
 
-const oldestSince = statement(({ db }, { shop, since }: { shop: string; since: number }) =>
+/** Both of one moment: an event that comes in between is neither lost nor skipped. */
+const oldestAndNewest = statement(({ db }, { shop, since }: { shop: string; since: number }) =>
   db
-    .selectFrom('events')
-    .select('position')
-    .where('shop_id', '=', shop)
-    .where('at', '>=', since)
-    .orderBy('position')
-    .limit(1),
+    .selectFrom('shop_counters as counter')
+    .select((eb) => [
+      'counter.last_position as newest',
+      eb
+        .selectFrom('events')
+        .select('position')
+        .where('shop_id', '=', shop)
+        .where('at', '>=', since)
+        .orderBy('position')
+        .limit(1)
+        .as('oldest'),
+    ])
+    .where('counter.shop_id', '=', shop),
 );
 
 interface FoundPage {
@@ -79,9 +89,10 @@ export const startOf = async (
 ): Promise<number | typeof LATEST> => {
   if (after === LATEST) return LATEST;
   if (after === undefined) {
-    const values = { shop: shopId, since: ctx.clock.now() - KEPT_MS };
-    const { rows } = await ctx.lists.executeQuery(ctx.fill(oldestSince, values));
-    return rows[0] ? rows[0].position - 1 : LATEST;
+    const values = { shop: shopId, since: ctx.clock.now() - KEPT_MS + MARGIN_MS };
+    const { rows } = await ctx.lists.executeQuery(ctx.fill(oldestAndNewest, values));
+    const { oldest = null, newest = 0 } = rows[0] ?? {};
+    return oldest === null ? newest : oldest - 1;
   }
   const position = positionOf(shopId, after);
   if (position === null) throw unknownCursor();

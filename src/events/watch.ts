@@ -10,7 +10,7 @@ const MOST_WAITING = { perShop: 500, total: 2_000 } as const;
 const LOOK_AGAIN_MS = 5_000;
 
 /** Made before the look at the feed: what comes after the look is not missed. */
-export interface Watch {
+interface Watch {
   /** Resolves when there may be something new, or when it is time to look again. */
   something(withinMs: number, signal: AbortSignal): Promise<void>;
   end(): void;

@@ -77,7 +77,7 @@ const checkerOf = (app: FastifyInstance) => {
 };
 
 /** What a test may call without the base path. */
-const EXTERNAL = /^\/(offline-repairs|trade-returns|events|usage|deliveries)/;
+export const EXTERNAL = /^\/(offline-repairs|trade-returns|events|usage|deliveries)/;
 
 let addresses = 0;
 const newAddress = (): string => {

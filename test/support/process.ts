@@ -11,7 +11,7 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
-import { type Answer, ENGINE, freshDatabase, type SendOptions } from './harness.ts';
+import { type Answer, ENGINE, EXTERNAL, freshDatabase, type SendOptions } from './harness.ts';
 import { onServer } from './postgres-databases.ts';
 import { freePort } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
@@ -232,7 +232,7 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
     { method = 'GET', body, headers = {}, key = ownKey ?? null, ip = newAddress() } = {},
   ) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const target = /^\/(offline|trade)/.test(path) ? `${BASE_PATH}${path}` : path;
+    const target = EXTERNAL.test(path) ? `${BASE_PATH}${path}` : path;
     const response = await fetch(`${url}${target}`, {
       method,
       headers: {

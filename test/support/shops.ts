@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
+import { createUser } from '../../src/staff/users.ts';
 import type { Env } from './process.ts';
 
 // Shops and clients for tests that start the service as a process, made in this process: the command line takes half a second
@@ -60,4 +61,12 @@ export const makeShop = (
       key: client.apiKey,
       webhookSecret: client.webhookSecret,
     };
+  });
+
+/** A person who works in the shop, and their password. */
+export const addPerson = (env: Env, shopId: string): Promise<{ email: string; password: string }> =>
+  inContext(env, async (ctx) => {
+    const person = { email: `staff-${shopId.slice(-8)}@example.com`, password: 'correct horse battery' };
+    await createUser(ctx, OPERATOR, { shopId, role: 'STAFF', ...person });
+    return person;
   });
