@@ -7,6 +7,7 @@ import type { Row, Tables } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';
+import { eventBody } from './event-body.ts';
 import { type Reachable, recipientOf } from './recipient.ts';
 
 /** What the outbox must know of an RMA, of either kind. */
@@ -22,7 +23,7 @@ export interface EventSubject {
 type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
 /** What an event's data holds beyond the fields that every event has. */
 export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Name>, Common>;
-type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
+export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Name> } }[RmaEventName];
 
 /** The event as it waits in the outbox for the one client that is to receive it, if there is one. The bytes are fixed here. */
@@ -58,7 +59,7 @@ const newDelivery = (
   client_id: clientId,
   rma_id: rmaId,
   event,
-  body: JSON.stringify({ event, timestamp: instant(atMs), data }),
+  body: eventBody(event, instant(atMs), data),
   status: 'PENDING' as const,
   attempts: 0,
   attempt_log: '[]',
