@@ -38,6 +38,9 @@ export default defineConfig({
           // files, documents, and what receivers answer.
           exclude: [
             'test/cli/commands.test.ts',
+            'test/cli/events.test.ts',
+            'test/cli/forward.test.ts',
+            'test/cli/trigger.test.ts',
             'test/api/connections.test.ts',
             'test/api/openapi.test.ts',
             'test/faults/greedy-readers.test.ts',
