@@ -18,34 +18,36 @@ const npm = (script: string, env: Record<string, string>) =>
     );
   });
 
-it('makes types from the document, which the client fits, and which refuse what is wrong', async () => {
+/** The compiler complains of a line that is said to be wrong and is not. */
+const WRONG = `import createClient from 'openapi-fetch';
+import type { paths } from './handback.d.ts';
+const api = createClient<paths>({});
+// @ts-expect-error: there is no such disposition
+await api.POST('/offline-repairs/{id}/resolve', { params: { path: { id: 'x' } }, body: { offlineDisposition: 'SHRED' } });
+// @ts-expect-error: there is no such path
+await api.GET('/offline-repair');
+`;
+
+it('makes types from the document, which the client fits, and which refuse what is wrong', {
+  timeout: 180_000,
+}, async () => {
   const t = await harness();
   const env = { HANDBACK_URL: t.url, HANDBACK_API_KEY: t.client.apiKey };
-  expect(await npm('types', env)).toMatchObject({ status: 0 });
-  expect(await npm('check', env)).toMatchObject({ status: 0 });
+  const types = await npm('types', env);
+  expect(types, types.output).toMatchObject({ status: 0 });
+
+  const wrong = join(FOLDER, 'wrong.ts');
+  onTestFinished(() => rmSync(wrong, { force: true }));
+  writeFileSync(wrong, WRONG);
+  expect(await npm('check', env)).toEqual({ status: 0, output: '' });
 
   const ran = await npm('start', env);
-  expect(ran.output).toContain('#RMA-000001 was OFFLINE_DIAGNOSTICS and is OFFLINE_REPAIR\n');
-  expect(ran.status).toBe(0);
+  expect(ran).toMatchObject({
+    status: 0,
+    output: expect.stringContaining('#RMA-000001 was OFFLINE_DIAGNOSTICS and is OFFLINE_REPAIR\n'),
+  });
   const { body } = await t.get('/offline-repairs');
   expect(body.items).toMatchObject([
     { orderNumber: 'SO-10042', status: 'OFFLINE_REPAIR', assignedToId: 'tech-12' },
   ]);
-
-  const wrong = join(FOLDER, 'wrong.ts');
-  onTestFinished(() => rmSync(wrong, { force: true }));
-  writeFileSync(
-    wrong,
-    `import createClient from 'openapi-fetch';
-import type { paths } from './handback.d.ts';
-const api = createClient<paths>({});
-await api.POST('/offline-repairs/{id}/resolve', {
-  params: { path: { id: 'x' } },
-  body: { offlineDisposition: 'SHRED' },
-});
-`,
-  );
-  const refused = await npm('check', env);
-  expect(refused.output).toMatch(/wrong\.ts\(6,11\).*"SHRED".*RESTOCK_MASTER/s);
-  expect(refused.status).not.toBe(0);
 });
