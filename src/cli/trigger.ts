@@ -2,11 +2,10 @@ import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { eventBody } from '../webhooks/event-body.ts';
-import type { RmaEventName } from '../webhooks/outbox.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';
 import { createSender, signatureOf } from '../webhooks/worker/send.ts';
 import { CliFailure, print, printable } from './output.ts';
-import { sampleData } from './sample-events.ts';
+import { type RmaEventName, sampleData } from './sample-events.ts';
 
 const MOST_ANSWER_SHOWN = 2_000;
 

@@ -1,3 +1,3 @@
-/** What a webhook's body is, to the byte, given the event: the signature is over this. */
+/** The body of an event that was made elsewhere: the same bytes as the outbox writes. */
 export const eventBody = (event: string, timestamp: string, data: object): string =>
   JSON.stringify({ event, timestamp, data });

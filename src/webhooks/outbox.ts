@@ -7,7 +7,6 @@ import type { Row, Tables } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';
-import { eventBody } from './event-body.ts';
 import { type Reachable, recipientOf } from './recipient.ts';
 
 /** What the outbox must know of an RMA, of either kind. */
@@ -23,7 +22,7 @@ export interface EventSubject {
 type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
 /** What an event's data holds beyond the fields that every event has. */
 export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Name>, Common>;
-export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
+type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Name> } }[RmaEventName];
 
 /** The event as it waits in the outbox for the one client that is to receive it, if there is one. The bytes are fixed here. */
@@ -59,7 +58,7 @@ const newDelivery = (
   client_id: clientId,
   rma_id: rmaId,
   event,
-  body: eventBody(event, instant(atMs), data),
+  body: JSON.stringify({ event, timestamp: instant(atMs), data }),
   status: 'PENDING' as const,
   attempts: 0,
   attempt_log: '[]',
