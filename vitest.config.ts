@@ -7,6 +7,7 @@ const BOTH_ENGINES = [
   'test/store/**/*.test.ts',
   'test/faults/**/*.test.ts',
   'test/cli/**/*.test.ts',
+  'test/recipes/**/*.test.ts',
 ];
 
 export default defineConfig({
@@ -35,14 +36,18 @@ export default defineConfig({
           name: 'postgres',
           include: BOTH_ENGINES,
           // These know of no engine: commands (that they work on this one, beside servers, is seen in beside-the-server), sockets,
-          // files, documents, and what receivers answer.
+          // files, documents, recipes, and what receivers answer.
           exclude: [
             'test/cli/commands.test.ts',
+            'test/cli/events.test.ts',
+            'test/cli/forward.test.ts',
+            'test/cli/trigger.test.ts',
             'test/api/connections.test.ts',
             'test/api/openapi.test.ts',
             'test/faults/greedy-readers.test.ts',
             'test/webhooks/answer-limit.test.ts',
             'test/webhooks/verification-examples.test.ts',
+            'test/recipes/**',
           ],
           env: { ENGINE: 'postgres' },
           globalSetup: ['test/support/build-setup.ts', 'test/support/postgres-setup.ts'],

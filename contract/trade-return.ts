@@ -122,7 +122,48 @@ export const TradeReturn = z
     additionalComment: z.string().nullable(),
     ...stamps,
   })
-  .meta({ id: 'TradeReturn' });
+  .meta({
+    id: 'TradeReturn',
+    examples: [
+      {
+        id: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e45',
+        rmaNumber: '#RMA-000124',
+        status: 'TRADE_SUBMITTED',
+        externalRef: 'ERP-701',
+        externalSource: null,
+        tradeOrderNumber: 'TO-5501',
+        customerEmail: 'buying@northwind.example',
+        customerName: 'Nora Wind',
+        customerPhone: null,
+        companyName: 'Northwind Interiors',
+        companyId: 'company-118',
+        reason: 'Damaged in transit',
+        items: [
+          {
+            sku: 'LAMP-OAK',
+            productName: 'Oak table lamp',
+            quantity: 4,
+            price: 120.5,
+            variantTitle: null,
+            weight: null,
+            tradeLineItemId: 'line-3',
+          },
+        ],
+        shippingAddress: {
+          street: '12 Harbour Road',
+          suburb: 'Port Melbourne',
+          state: 'VIC',
+          postcode: '3207',
+        },
+        orderDate: '2026-10-02',
+        customerNotes: null,
+        faultDescription: null,
+        additionalComment: null,
+        createdAt: '2026-11-15T09:30:00.000Z',
+        updatedAt: '2026-11-15T09:30:00.000Z',
+      },
+    ],
+  });
 export type TradeReturn = z.infer<typeof TradeReturn>;
 
 export const TradeReturnList = listOf(TradeReturn).meta({

@@ -3,13 +3,14 @@ import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
 import { noRoute } from '../http/errors.ts';
-import { describeApi } from '../http/openapi/document.ts';
+import { describeApi, serveDocument } from '../http/openapi/document.ts';
 import { createServer } from '../http/server.ts';
 import { watchQueue } from '../webhooks/start.ts';
 import { adminApi } from './admin-api.ts';
 import { externalApi } from './external-api.ts';
 import { ADMIN_API } from './openapi/admin-api.ts';
 import { EXTERNAL_API } from './openapi/external-api.ts';
+import { postmanCollection } from './openapi/postman.ts';
 import { operationRoutes } from './operations.ts';
 import { servePages } from './pages.ts';
 import { pageLimitGate } from './rate-limits.ts';
@@ -32,6 +33,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   await app.register(async (pages) => {
     pages.addHook('onRequest', limitPages);
     servePages(pages);
+    serveDocument(pages, () => postmanCollection(app.swagger()), [], '/docs/postman.json');
   });
   // Whoever waits for an event is answered before connections are closed.
   app.addHook('preClose', () => ctx.feedWatches.stop());

@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import { NewPassword, PASSWORD_LENGTH } from '../../contract/admin-people.ts';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
+import { formFaultOf, urlIn } from '../webhooks/webhook-url.ts';
 import { CliFailure } from './output.ts';
 
 /** Takes a value by the same schema as the API does. */
@@ -39,6 +40,34 @@ export const withNulls = <Options extends object>(options: Options): Options =>
   Object.fromEntries(
     Object.entries(options).map(([name, value]) => [name, value === NONE ? null : value]),
   ) as Options;
+
+/** Plain http is fine: it is this machine's, or the developer's own. */
+export const webAddress = (value: string): string => {
+  const fault = formFaultOf(urlIn(value), true);
+  if (fault) throw new InvalidArgumentError(`It ${fault}.`);
+  return value;
+};
+
+/** The options that hold a secret, and where else it may come from, so that it need not stand in the shell's history. */
+const SECRETS = {
+  key: { option: '--key', variable: 'HANDBACK_API_KEY' },
+  secret: { option: '--secret', variable: 'HANDBACK_WEBHOOK_SECRET' },
+} as const;
+
+export const secretOption = (name: keyof typeof SECRETS, description: string): Option =>
+  new Option(`${SECRETS[name].option} <${name}>`, description).env(SECRETS[name].variable);
+
+/** Not an argument parser of commander's, which would print the value that it refuses. */
+export const usableSecret = (
+  command: Command,
+  name: keyof typeof SECRETS,
+  value: string | undefined,
+): string => {
+  if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return value;
+  const { option, variable } = SECRETS[name];
+  const fault = value ? 'must be printable characters without spaces' : 'is needed';
+  return command.error(`error: option '${option}' (or ${variable} in the environment) ${fault}`);
+};
 
 export const httpStatus = (value: string): number => {
   if (!/^[2-5]\d\d$/.test(value)) throw new InvalidArgumentError('It must be a status from 200 to 599.');

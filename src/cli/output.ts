@@ -13,6 +13,9 @@ export const print = (result: Fields | Fields[], json: boolean | undefined): voi
   process.stdout.write(`${text}\n`);
 };
 
+/** Text from elsewhere, for a terminal: without the characters that would move its cursor or change its colours. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
+
 const shown = (value: unknown): string =>
   value === null ? '-' : Array.isArray(value) ? value.join(', ') || '-' : String(value);
 

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { addClientCommands } from './client.ts';
+import { addEventCommands } from './event-commands.ts';
 import { CliFailure } from './output.ts';
 import { addSecretsCommands, addServiceCommands } from './service.ts';
 import { addShopCommands } from './shop.ts';
@@ -36,5 +37,6 @@ const program = (): Command => {
   addUserCommands(handback);
   addClientCommands(handback);
   addSecretsCommands(handback);
+  addEventCommands(handback);
   return handback;
 };

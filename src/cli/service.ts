@@ -1,6 +1,5 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { httpStatus, wholeNumber } from './arguments.ts';
 import { command, once } from './command.ts';
 
 /** Commands about the service itself: start it, prepare its database, try it out. */
@@ -15,21 +14,6 @@ export const addServiceCommands = (handback: Command): void => {
   command(handback, 'demo', 'make a filled demo shop').action(({ json }) =>
     once(json, async (ctx) => (await import('./demo.ts')).demo(ctx)),
   );
-  handback
-    .command('listen')
-    .description('a webhook receiver for development: shows each delivery and checks its signature')
-    .addOption(new Option('--port <port>', 'where to listen').argParser(wholeNumber).default(4000))
-    .option('--secret <secret>', "the client's webhook secret")
-    .addOption(
-      new Option('--answer <status>', 'the status to answer with, 500 for example')
-        .argParser(httpStatus)
-        .default(200),
-    )
-    .option('--hang', 'never answer')
-    .action(async (options) => {
-      const { listen } = await import('./listen.ts');
-      await listen(options, (line) => process.stdout.write(`${line}\n`));
-    });
 };
 
 /** Only the server loads the web framework; the other commands start without it. */

@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { EXCHANGE_TIMEOUT_MS } from './policy.ts';
+import { formFaultOf, urlIn } from './webhook-url.ts';
 
 // Which addresses a webhook may be sent to. A shop's Admin chooses the URL, so without this anybody with an account could
 // make the service call into the network it runs in.
@@ -102,17 +103,6 @@ export const addressGuard = ({
       }
     },
   };
-};
-
-/** The parser would leave out line breaks and tabs without a word. */
-const urlIn = (value: string): URL | null =>
-  !/\s/.test(value) && URL.canParse(value) ? new URL(value) : null;
-
-const formFaultOf = (url: URL | null, allowPrivate: boolean): string | null => {
-  if (!url) return 'must be a whole web address, https://example.com/hook for example';
-  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))
-    return 'must be an https address';
-  return url.username || url.password ? 'must not hold a user name or password' : null;
 };
 
 const PRIVATE = 'must not lead into a private network';

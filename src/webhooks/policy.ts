@@ -5,6 +5,7 @@ export const EXCHANGE_TIMEOUT_MS = 10_000;
 
 /** How long after the end of an attempt the next one comes; after the last entry none does. */
 const WAITS_MS = [1_000, 4_000, 16_000];
+export const MOST_ATTEMPTS = WAITS_MS.length + 1;
 /** A due time further ahead than this was written by a clock that was wrong: it counts as now (decision 82). */
 export const LONGEST_WAIT_MS = Math.max(...WAITS_MS) + 2_000;
 

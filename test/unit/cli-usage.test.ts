@@ -44,12 +44,39 @@ describe('wrong usage ends with status 2 and says what was wrong', () => {
     [['client', 'update', ID, '--name', ''], /--name/],
     [['client', 'revoke'], /id/],
     [['client', 'list'], /--shop/],
+    [['trigger', '--to', 'http://127.0.0.1'], /event/],
+    [
+      ['trigger', 'offline_repair.exploded', '--to', 'http://127.0.0.1', '--secret', 's'],
+      /offline_repair\.closed/,
+    ],
+    [['trigger', 'offline_repair.closed', '--secret', 's'], /--to/],
+    [['trigger', 'offline_repair.closed', '--to', 'http://127.0.0.1'], /--secret.*HANDBACK_WEBHOOK_SECRET/],
+    [['trigger', 'offline_repair.closed', '--to', 'ftp://127.0.0.1', '--secret', 's'], /--to/],
+    [['trigger', 'offline_repair.closed', '--to', 'http://a:b@127.0.0.1', '--secret', 's'], /--to/],
+    [['events'], /--key.*HANDBACK_API_KEY/],
+    [['events', '--key', ''], /--key/],
+    [['events', '--key', 'k', '--url', 'returns.example.com'], /--url/],
+    [['events', '--key', 'k', '--forward-to', 'nowhere', '--secret', 's'], /--forward-to/],
+    [['events', '--key', 'k', '--forward-to', 'http://127.0.0.1:4000'], /--secret/],
   ];
   it.each(cases)('%j', async (args, about) => {
     const { status, stdout, stderr } = await run(args, { DATA_DIR: '/nonexistent', ...broken });
     expect(stderr).toMatch(about);
     expect(stderr).not.toMatch(/^ +at /m);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  });
+});
+
+describe('a key or secret that cannot be used', () => {
+  it.each([
+    ['events', 'handback_ext_0123'],
+    ['events', '--key', 'handback_ext_0123 4'],
+    ['events', '--key', 'k', '--forward-to', 'http://127.0.0.1:4000', '--secret', 'handback_ext_0123\n'],
+  ])('is not printed: %j', async (...args) => {
+    const { status, stdout, stderr } = await run(args, {});
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: /);
+    expect(stderr).not.toContain('0123');
   });
 });
 

@@ -12,6 +12,7 @@ const DOCS = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'u
 const LANGUAGES = [
   { fence: 'js', file: 'verify.mjs', run: [process.execPath] },
   { fence: 'python', file: 'verify.py', run: ['python3'] },
+  { fence: 'php', file: 'verify.php', run: ['php'] },
   { fence: 'java', file: 'Verify.java', run: ['java'] },
 ];
 

@@ -66,21 +66,18 @@ export const describeApi = async (
   });
 };
 
-/** Serves the document at /openapi.json to everybody. It is large and never changes, so it is serialised once. */
+/** Serves a document to everybody. It is large and never changes, so it is serialised once. */
 export const serveDocument = (
   app: FastifyInstance,
   read: () => object,
   onRequest: onRequestAsyncHookHandler[] = [],
+  path = '/openapi.json',
 ): void => {
   let bytes: Buffer | undefined;
-  app.get(
-    '/openapi.json',
-    { config: { isPublic: true }, schema: { hide: true }, onRequest },
-    (_request, reply) => {
-      bytes ??= Buffer.from(JSON.stringify(read()));
-      return reply.type('application/json; charset=utf-8').send(bytes);
-    },
-  );
+  app.get(path, { config: { isPublic: true }, schema: { hide: true }, onRequest }, (_request, reply) => {
+    bytes ??= Buffer.from(JSON.stringify(read()));
+    return reply.type('application/json; charset=utf-8').send(bytes);
+  });
 };
 
 const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig });

@@ -17,6 +17,8 @@ interface Outgoing {
   /** 1 to 4. */
   attempt: number;
   body: Buffer;
+  /** Gets what the receiver answered, piece by piece, for whoever wants to show it. */
+  onAnswer?: (piece: Buffer) => void;
 }
 
 /** What came back: a status, or why there was none. */
@@ -50,7 +52,7 @@ export const createSender = (guard: AddressGuard): Sender => {
   const underWay = new Set<Exchange>();
 
   return {
-    async send({ url, secret, id, event, attempt, body }) {
+    async send({ url, secret, id, event, attempt, body, onAnswer }) {
       try {
         const { origin, pathname, search } = new URL(url);
         const headers = {
@@ -73,7 +75,7 @@ export const createSender = (guard: AddressGuard): Sender => {
           const exchange: Exchange = new Exchange((outcome) => {
             underWay.delete(exchange);
             done(outcome);
-          });
+          }, onAnswer);
           underWay.add(exchange);
           agent.dispatch(outgoing, exchange);
         });
@@ -94,13 +96,15 @@ export const createSender = (guard: AddressGuard): Sender => {
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #done: (outcome: Outcome | null) => void;
+  readonly #onAnswer: Outgoing['onAnswer'];
   readonly #limit: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #over = false;
   #statusCode: number | null = null;
 
-  constructor(done: (outcome: Outcome | null) => void) {
+  constructor(done: (outcome: Outcome | null) => void, onAnswer: Outgoing['onAnswer']) {
     this.#done = done;
+    this.#onAnswer = onAnswer;
     this.#limit = setTimeout(
       () => this.#breakOff({ statusCode: null, error: TOO_LATE }),
       EXCHANGE_TIMEOUT_MS,
@@ -116,7 +120,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (statusCode >= 200) this.#statusCode = statusCode;
   }
   /** Read to its end, so that the connection can be used again; how long that may be is the connection's limit. */
-  onResponseData(): void {}
+  onResponseData(_: unknown, piece: Buffer): void {
+    this.#onAnswer?.(piece);
+  }
   onResponseEnd(): void {
     this.#end(this.#answered());
   }
@@ -167,7 +173,7 @@ const WORDS: [RegExp, string][] = [
 ];
 
 /** Why an attempt failed, in words for the shop's Admin, with the code for whoever wants to look it up. */
-const wordsFor = (error: unknown): string => {
+export const wordsFor = (error: unknown): string => {
   if (error instanceof ForbiddenAddress) return 'address not allowed: it leads into a private network';
   if (error instanceof AnswerTooLong) return 'the answer is longer than 64 KiB';
   const { name, code, cause } = error as { name?: string; code?: string | number; cause?: unknown };

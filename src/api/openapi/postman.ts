@@ -1,0 +1,138 @@
+import type { Json } from '../../http/openapi/json.ts';
+import { exampleOf } from './example.ts';
+
+// The OpenAPI document as a collection for Postman, version 2.1 of its format. Address and key are variables.
+
+const FORMAT = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+interface Operation {
+  method: (typeof METHODS)[number];
+  path: string;
+  details: Json;
+}
+
+export const postmanCollection = (document: Json): Json => {
+  const operations = operationsIn(document);
+  return {
+    info: {
+      name: document.info.title,
+      description: document.info.summary,
+      version: document.info.version,
+      schema: FORMAT,
+    },
+    auth: {
+      type: 'apikey',
+      apikey: [
+        { key: 'key', value: 'X-Api-Key', type: 'string' },
+        { key: 'value', value: '{{apiKey}}', type: 'string' },
+        { key: 'in', value: 'header', type: 'string' },
+      ],
+    },
+    variable: [
+      { key: 'baseUrl', value: document.servers[0].url, type: 'string' },
+      { key: 'apiKey', value: '', type: 'string' },
+      ...[...new Set(operations.flatMap(({ path }) => idVariableOf(path) ?? []))].map((key) => ({
+        key,
+        value: '',
+        type: 'string',
+      })),
+    ],
+    item: document.tags
+      .map(({ name, description }: Json) => ({
+        name,
+        description,
+        item: operations
+          .filter(({ details }) => details.tags?.[0] === name)
+          .map((operation) => itemFor(document, operations, operation)),
+      }))
+      .filter(({ item }: Json) => item.length > 0),
+  };
+};
+
+const operationsIn = (document: Json): Operation[] =>
+  Object.entries<Json>(document.paths)
+    .flatMap(([path, byMethod]) =>
+      METHODS.filter((method) => byMethod[method]).map((method) => ({
+        method,
+        path,
+        details: byMethod[method],
+      })),
+    )
+    .sort(creationsFirst);
+
+/** So that a run of the whole collection has something to read. The order is otherwise the document's. */
+const creationsFirst = (a: Operation, b: Operation): number => Number(isCreation(b)) - Number(isCreation(a));
+const isCreation = ({ method, path }: Operation): boolean => method === 'post' && !path.includes('{');
+
+/** `/offline-repairs/{id}/close` → `offlineRepairId`; null where the path has no id. */
+const idVariableOf = (path: string): string | null => {
+  const [, resource] = /^\/([\w-]+)\/\{id\}/.exec(path) ?? [];
+  if (!resource) return null;
+  const singular = resource.replace(/ies$/, 'y').replace(/s$/, '');
+  return `${singular.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}Id`;
+};
+
+const itemFor = (document: Json, operations: Operation[], operation: Operation): Json => {
+  const { method, path, details } = operation;
+  const script = idScriptOf(operations, operation);
+  const schema = details.requestBody?.content['application/json']?.schema;
+  return {
+    name: details.summary,
+    ...(script && { event: [{ listen: 'test', script: { type: 'text/javascript', exec: script } }] }),
+    request: {
+      method: method.toUpperCase(),
+      description: details.description,
+      header: parametersOf(details, 'header'),
+      url: urlOf(path, parametersOf(details, 'query')),
+      ...(schema && {
+        body: {
+          mode: 'raw',
+          raw: JSON.stringify(exampleOf(document, schema), null, 2),
+          options: { raw: { language: 'json' } },
+        },
+      }),
+    },
+    response: [],
+  };
+};
+
+/** What may be left out is there, but switched off. */
+const parametersOf = (details: Json, place: 'header' | 'query'): Json[] =>
+  (details.parameters ?? [])
+    .filter((parameter: Json) => parameter.in === place)
+    .map(({ name, required, example, description, schema }: Json) => ({
+      key: name,
+      value: String(example ?? schema.examples?.[0] ?? schema.default ?? schema.enum?.[0] ?? ''),
+      ...(description && { description }),
+      disabled: !required,
+    }));
+
+const urlOf = (path: string, query: Json[]): Json => {
+  const parts = path
+    .slice(1)
+    .replace(/\{(\w+)\}/g, ':$1')
+    .split('/');
+  const idVariable = idVariableOf(path);
+  return {
+    raw: `{{baseUrl}}/${parts.join('/')}`,
+    host: ['{{baseUrl}}'],
+    path: parts,
+    query,
+    ...(idVariable && { variable: [{ key: 'id', value: `{{${idVariable}}}` }] }),
+  };
+};
+
+/** What is created, or else the newest of a list, is what the requests with an id are about. */
+const idScriptOf = (operations: Operation[], operation: Operation): string[] | null => {
+  const { path } = operation;
+  const variable = operations.some((other) => other.path === `${path}/{id}`) && idVariableOf(`${path}/{id}`);
+  if (!variable) return null;
+  const keep = (id: string) => [
+    `const id = ${id};`,
+    `if (id) pm.collectionVariables.set('${variable}', id);`,
+  ];
+  if (isCreation(operation)) return keep('pm.response.json().id');
+  const isCreatable = operations.some((other) => other.path === path && isCreation(other));
+  return isCreatable ? null : keep('pm.response.json().items?.[0]?.id');
+};

@@ -1,0 +1,13 @@
+// The form of a webhook URL. Which addresses it may lead to is in address-guard.ts.
+
+/** The parser would leave out line breaks and tabs without a word. */
+export const urlIn = (value: string): URL | null =>
+  !/\s/.test(value) && URL.canParse(value) ? new URL(value) : null;
+
+/** What is wrong with it, as a phrase after its name; null where nothing is. */
+export const formFaultOf = (url: URL | null, allowPlainHttp: boolean): string | null => {
+  if (!url) return 'must be a whole web address, https://example.com/hook for example';
+  if (url.protocol !== 'https:' && !(allowPlainHttp && url.protocol === 'http:'))
+    return 'must be an https address';
+  return url.username || url.password ? 'must not hold a user name or password' : null;
+};

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { harness } from '../support/harness.ts';
+
+const FOLDER = fileURLToPath(new URL('../../recipes/typescript-client', import.meta.url));
+
+/** Runs one of the recipe's own scripts, as its README says. */
+const npm = (script: string, env: Record<string, string>) =>
+  new Promise<{ status: number; output: string }>((resolve) => {
+    const child = execFile(
+      'npm',
+      ['run', '--silent', script],
+      { cwd: FOLDER, env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env } },
+      (_error, stdout, stderr) => resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),
+    );
+  });
+
+/** The compiler complains of a line that is said to be wrong and is not. */
+const WRONG = `import createClient from 'openapi-fetch';
+import type { paths } from './handback.d.ts';
+const api = createClient<paths>({});
+// @ts-expect-error: there is no such disposition
+await api.POST('/offline-repairs/{id}/resolve', { params: { path: { id: 'x' } }, body: { offlineDisposition: 'SHRED' } });
+// @ts-expect-error: there is no such path
+await api.GET('/offline-repair');
+`;
+
+it('makes types from the document, which the client fits, and which refuse what is wrong', {
+  timeout: 180_000,
+}, async () => {
+  const t = await harness();
+  const env = { HANDBACK_URL: t.url, HANDBACK_API_KEY: t.client.apiKey };
+  const types = await npm('types', env);
+  expect(types, types.output).toMatchObject({ status: 0 });
+
+  const wrong = join(FOLDER, 'wrong.ts');
+  onTestFinished(() => rmSync(wrong, { force: true }));
+  writeFileSync(wrong, WRONG);
+  expect(await npm('check', env)).toEqual({ status: 0, output: '' });
+
+  const ran = await npm('start', env);
+  expect(ran).toMatchObject({
+    status: 0,
+    output: expect.stringContaining('#RMA-000001 was OFFLINE_DIAGNOSTICS and is OFFLINE_REPAIR\n'),
+  });
+  const { body } = await t.get('/offline-repairs');
+  expect(body.items).toMatchObject([
+    { orderNumber: 'SO-10042', status: 'OFFLINE_REPAIR', assignedToId: 'tech-12' },
+  ]);
+});
