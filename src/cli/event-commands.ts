@@ -1,11 +1,8 @@
 import { Argument, type Command, Option } from 'commander';
-import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
+import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
 import { readConfig } from '../config.ts';
 import { httpStatus, secretOption, usableSecret, webAddress, wholeNumber } from './arguments.ts';
 import { command } from './command.ts';
-
-/** `webhook.test` is left out: the admin app sends it, to try a real client. */
-const EVENTS = Object.keys(WEBHOOK_EVENT_DATA).filter((name) => name !== 'webhook.test');
 
 /** Commands for whoever writes a receiver or a program that follows the events. None of them needs a database. */
 export const addEventCommands = (handback: Command): void => {
@@ -34,7 +31,7 @@ const addListen = (handback: Command): void => {
 
 const addTrigger = (handback: Command): void => {
   command(handback, 'trigger', 'send one signed sample event to a receiver')
-    .addArgument(new Argument('<event>', 'what happened').choices(EVENTS))
+    .addArgument(new Argument('<event>', 'what happened').choices(RMA_EVENT_NAMES))
     .requiredOption('--to <url>', 'the receiver', webAddress)
     .addOption(secretOption('secret', 'what the receiver checks signatures with'))
     .action(async (event, options, self) => {

@@ -1,16 +1,14 @@
 import type { z } from 'zod';
 import { OfflineRepair } from '../../contract/offline-repair.ts';
 import { TradeReturn } from '../../contract/trade-return.ts';
-import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
+import type { WebhookEventData } from '../../contract/webhook-event.ts';
+import type { RmaEventName } from '../events/event.ts';
 import { exactNumber } from '../exact-number.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import { creditAmount } from '../trade-returns/credit.ts';
 
 // Events as a receiver would get them, about returns that do not exist. The returns are the examples of the reference.
-
-/** `webhook.test` is left out: the admin app sends it, to try a real client. */
-export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 
 const common = ({ id, rmaNumber, externalRef, externalSource }: OfflineRepair | TradeReturn) => ({
   id,

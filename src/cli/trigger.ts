@@ -1,11 +1,10 @@
+import { bodyOf, type RmaEventName } from '../events/event.ts';
 import { newId } from '../ids.ts';
-import { instant } from '../instant.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
-import { eventBody } from '../webhooks/event-body.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';
 import { createSender, signatureOf } from '../webhooks/worker/send.ts';
 import { CliFailure, print, printable } from './output.ts';
-import { type RmaEventName, sampleData } from './sample-events.ts';
+import { sampleData } from './sample-events.ts';
 
 const MOST_ANSWER_SHOWN = 2_000;
 
@@ -19,7 +18,7 @@ interface TriggerOptions {
 export const trigger = async (event: RmaEventName, { to, secret, json }: TriggerOptions): Promise<void> => {
   const nowMs = Date.now();
   const id = newId(nowMs);
-  const body = Buffer.from(eventBody(event, instant(nowMs), sampleData(event, nowMs)));
+  const body = Buffer.from(bodyOf(event, nowMs, sampleData(event, nowMs)));
   // Whoever types the address may call it: the guard is for addresses that come from tenants.
   const sender = createSender(addressGuard({ allowPrivate: true }));
   const pieces: Buffer[] = [];

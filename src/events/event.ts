@@ -18,15 +18,17 @@ export interface EventSubject {
 type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
 /** What an event's data holds beyond the fields that every event has. */
 export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Name>, Common>;
-type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
+export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Name> } }[RmaEventName];
 
 /** An event as the log keeps it. */
 export type LoggedEvent = Row<'events'>;
 
-/** What a receiver gets. */
+/** What a receiver gets, to the byte. */
+export const eventBody = (event: string, timestamp: string, data: object): string =>
+  JSON.stringify({ event, timestamp, data });
 export const bodyOf = (event: WebhookEventName, atMs: number, data: object): string =>
-  JSON.stringify({ event, timestamp: instant(atMs), data });
+  eventBody(event, instant(atMs), data);
 
 /** The event with the shop's next position, for the log; null for an RMA that staff made, of which no program is told. */
 export const logged = (

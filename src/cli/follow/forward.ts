@@ -1,5 +1,5 @@
+import { eventBody } from '../../events/event.ts';
 import { addressGuard } from '../../webhooks/address-guard.ts';
-import { eventBody } from '../../webhooks/event-body.ts';
 import { isAcknowledged, MOST_ATTEMPTS } from '../../webhooks/policy.ts';
 import { createSender } from '../../webhooks/worker/send.ts';
 import { backOff, type Say } from './back-off.ts';
