@@ -38,6 +38,7 @@ export default defineConfig({
           // files, documents, and what receivers answer.
           exclude: [
             'test/cli/commands.test.ts',
+            'test/cli/listen.test.ts',
             'test/api/connections.test.ts',
             'test/api/openapi.test.ts',
             'test/faults/greedy-readers.test.ts',
