@@ -3,7 +3,7 @@ import { Id, Instant, wholeNumber } from './common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
 /** Events that are about an RMA; the feed has no others. */
-const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
+export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
   (name): name is Exclude<WebhookEventName, 'webhook.test'> => name !== 'webhook.test',
 );
 

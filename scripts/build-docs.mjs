@@ -1,11 +1,12 @@
 // Writes the interactive reference into dist/docs: one page and its two scripts, compressed, with a hash of their content in
-// their names. Run by npm ci, like build-admin.mjs. Everything comes from this service, and no script is inline.
+// their names. Built where a source is newer, like the admin app. Everything comes from this service, and no script is inline.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compress } from './compress.mjs';
+import { isFresh } from './fresh.mjs';
 
 const BUILT = fileURLToPath(new URL('../dist/docs', import.meta.url));
 const ASSETS = join(BUILT, 'assets');
@@ -59,8 +60,12 @@ const writeAsset = (name, content) => {
   return file;
 };
 
-const plugin = await import('@scalar/fastify-api-reference').catch(() => null);
-if (plugin) {
+const plugin = isFresh(join(BUILT, 'index.html.br'), ['contract'])
+  ? null
+  : await import('@scalar/fastify-api-reference').catch(() => 'absent');
+if (plugin === 'absent')
+  process.stdout.write('reference page not built: @scalar/fastify-api-reference is not installed\n');
+else if (plugin) {
   const { BASE_PATH } = await import('../contract/common.ts');
   mkdirSync(ASSETS, { recursive: true });
   const start = `Scalar.createApiReference('#app', ${JSON.stringify(configuration(`${BASE_PATH}/openapi.json`))});\n`;
@@ -72,4 +77,4 @@ if (plugin) {
     if (!scripts.some((name) => old.startsWith(name))) rmSync(join(ASSETS, old));
   writeFileSync(join(BUILT, 'index.html'), page(scripts));
   compress(join(BUILT, 'index.html'));
-} else process.stdout.write('reference page not built: @scalar/fastify-api-reference is not installed\n');
+}

@@ -1,27 +1,15 @@
 // Builds the service into dist/service: one program that any Node from 22.19 runs without stripping types, and that starts in
 // half the time. Packages with native code stay packages. The tests run it, and build it anew where a source is newer.
 
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isFresh } from './fresh.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUILT = join(ROOT, 'dist', 'service');
-const SOURCES = ['src', 'contract', 'bin', 'scripts/build-service.mjs', 'package.json', 'package-lock.json'];
+const SOURCES = ['src', 'contract', 'bin'];
 const PACKAGES = ['better-sqlite3', '@node-rs/argon2', 'pg-native', 'pino'];
-
-const changedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-const newestIn = (path) =>
-  Math.max(
-    changedAt(path),
-    ...(statSync(path).isDirectory()
-      ? readdirSync(path, { recursive: true }).map((name) => changedAt(join(path, name)))
-      : []),
-  );
-const isFresh = () => {
-  const builtAt = changedAt(join(BUILT, 'handback.js'));
-  return SOURCES.every((name) => newestIn(join(ROOT, name)) < builtAt);
-};
 
 const build = (vite, outDir) =>
   vite.build({
@@ -44,9 +32,9 @@ const build = (vite, outDir) =>
     },
   });
 
-const vite = await import('vite').catch(() => null);
-if (!vite) process.stdout.write('service not built: vite is not installed\n');
-else if (!isFresh()) {
+const vite = isFresh(join(BUILT, 'handback.js'), SOURCES) ? null : await import('vite').catch(() => 'absent');
+if (vite === 'absent') process.stdout.write('service not built: vite is not installed\n');
+else if (vite) {
   // Somebody may be running what is there: the new one takes its place when it is whole.
   const beside = `${BUILT}-${process.pid}`;
   await build(vite, beside);

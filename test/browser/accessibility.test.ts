@@ -1,12 +1,10 @@
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { closeBrowser, expectAccessible, openAs, openWindow, settled } from '../support/browser.ts';
+import { expectAccessible, look, openAs, openWindow } from '../support/browser.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
-
-afterAll(closeBrowser);
 
 /** A shop in which every page has something to show. */
 const filledShop = async () => {
@@ -98,29 +96,33 @@ const ADMIN: Visit[] = [
 ];
 
 // Colours come with the scheme and layout with the width, so each page is seen in both schemes and at both widths.
-const WINDOWS = [
+const LOOKS = [
   { scheme: 'light', width: 1280 },
   { scheme: 'dark', width: 390 },
 ] as const;
 
-describe.each(WINDOWS)('in $scheme at $width px, axe finds nothing', (look) => {
-  const LOOKS = [
-    { who: 'a visitor', visits: VISITOR },
-    { who: 'STAFF', visits: STAFF },
-    { who: 'ADMIN', visits: ADMIN },
-  ];
-  it.each(LOOKS)('on the pages of $who', { timeout: 180_000 }, async ({ who, visits }) => {
+const VISITS: { who: UserRole | 'a visitor'; visits: Visit[] }[] = [
+  { who: 'a visitor', visits: VISITOR },
+  { who: 'STAFF', visits: STAFF },
+  { who: 'ADMIN', visits: ADMIN },
+];
+
+describe('axe finds nothing, in light and wide, and in dark and narrow', () => {
+  it.each(VISITS)('on the pages of $who', { timeout: 180_000 }, async ({ who, visits }) => {
     const { t, ids } = await filledShop();
-    const page = await (who === 'a visitor' ? openWindow(t, look) : openAs(t, who as UserRole, look));
+    const page = await (who === 'a visitor' ? openWindow(t) : openAs(t, who));
     for (const { name, path, until } of visits) {
+      await page.setViewportSize({ width: LOOKS[0].width, height: 900 });
       await page.goto(`/admin${typeof path === 'string' ? path : path(ids)}`);
       await until(page);
-      await settled(page);
-      await expectAccessible(page, name);
-      // Nothing sticks out at the side.
-      expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), name).toBe(
-        true,
-      );
+      for (const { scheme, width } of LOOKS) {
+        const where = `${name}, ${scheme}, ${width} px`;
+        await look(page, { scheme, width });
+        await expectAccessible(page, where);
+        // Nothing sticks out at the side.
+        const fits = await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth');
+        expect(fits, where).toBe(true);
+      }
     }
   });
 });

@@ -1,19 +1,12 @@
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
-import { closeBrowser, openAs, openOverviewAs, saidAt } from '../support/browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openAs, openPageAs, saidAt } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
-afterAll(closeBrowser);
-
 // An address by number, so that no name has to be looked up.
 const HOOK = 'https://93.184.216.34/hooks/handback';
-
-const openClients = async (page: Page): Promise<void> => {
-  await page.goto('/admin/settings/external-api');
-  await page.getByRole('heading', { name: 'External API', level: 2 }).waitFor();
-};
 
 const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
@@ -21,8 +14,7 @@ const rowOf = (page: Page, name: string) =>
 describe('API clients', () => {
   it('shows key and secret once, and they work', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'ADMIN');
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'External API' }).click();
+    const page = await openPageAs('External API', t, 'ADMIN');
     await page.getByRole('button', { name: 'New client' }).click();
 
     const form = page.getByRole('dialog', { name: 'New API client' });
@@ -60,7 +52,7 @@ describe('API clients', () => {
 
   it('are not left by mistake while their key is shown', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'ADMIN');
+    const page = await openPageAs('Team', t, 'ADMIN');
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'External API' }).click();
     await page.getByRole('button', { name: 'New client' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
@@ -82,8 +74,7 @@ describe('API clients', () => {
 
   it('take no webhook URL into a private network, and say so at the input', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'ADMIN');
-    await openClients(page);
+    const page = await openPageAs('External API', t, 'ADMIN');
     await page.getByRole('button', { name: 'New client' }).click();
     const form = page.getByRole('dialog', { name: 'New API client' });
     const hook = form.getByRole('textbox', { name: 'Webhook URL (optional)' });
@@ -101,8 +92,7 @@ describe('API clients', () => {
 
   it('can be renamed and be given another webhook URL', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'ADMIN');
-    await openClients(page);
+    const page = await openPageAs('External API', t, 'ADMIN');
     await page.getByRole('button', { name: 'Edit Till' }).click();
     const form = page.getByRole('dialog', { name: 'Edit Till' });
     const name = form.getByRole('textbox', { name: 'Name' });
@@ -122,8 +112,7 @@ describe('API clients', () => {
 
   it('are revoked only by their name, and their key fails from then on', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'ADMIN');
-    await openClients(page);
+    const page = await openPageAs('External API', t, 'ADMIN');
     await page.getByRole('button', { name: 'Revoke Till' }).click();
     const form = page.getByRole('dialog', { name: 'Revoke Till?' });
     const revoke = form.getByRole('button', { name: 'Revoke for good' });
@@ -158,8 +147,7 @@ describe('deliveries', () => {
     const delivered = await t.create(client, { orderNumber: 'SO-DELIVERED' });
     await t.drained();
 
-    const page = await openOverviewAs(t, 'ADMIN');
-    await openClients(page);
+    const page = await openPageAs('External API', t, 'ADMIN');
     await page.getByRole('link', { name: 'Deliveries to Receiver' }).click();
     await page.getByRole('heading', { name: 'Deliveries to Receiver', level: 2 }).waitFor();
     await page.getByText(`Events go to ${receiver.url}.`).waitFor();

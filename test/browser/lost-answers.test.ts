@@ -1,12 +1,10 @@
 import type { Page } from 'playwright-core';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
-import { closeBrowser, openAs } from '../support/browser.ts';
+import { openAs } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 
 // The worst moment for a connection to go: the service has made the return, and the form does not hear of it.
-
-afterAll(closeBrowser);
 
 const KINDS = [
   {

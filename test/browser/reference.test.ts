@@ -1,8 +1,6 @@
-import { afterAll, expect, it } from 'vitest';
-import { closeBrowser, openWindow } from '../support/browser.ts';
+import { expect, it } from 'vitest';
+import { openWindow } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
-
-afterAll(closeBrowser);
 
 it('the reference page shows the API, with nothing from another host', async () => {
   const t = await harness();

@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import { newId } from '../../src/ids.ts';
-import { newPerson, newUser } from '../support/admin.ts';
+import { newPerson } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
-import { closeBrowser, openAs, openWindow, saidAt, signIn } from '../support/browser.ts';
+import { openAs, saidAt } from '../support/browser.ts';
 import { type Harness, harness } from '../support/harness.ts';
-
-afterAll(closeBrowser);
 
 const newRepair = async (t: Harness, more: Record<string, unknown> = {}) => {
   const { status, body } = await t.post('/offline-repairs', repairBody(more));
@@ -26,10 +24,8 @@ const newRepairOfStaff = async (t: Harness, more: Record<string, unknown> = {}) 
 
 /** Somebody signed in, with the address they signed in with. */
 const openWithEmail = async (t: Harness, role: UserRole) => {
-  const { email } = await newUser(t, { role });
-  const page = await openWindow(t);
-  await signIn(page, email);
-  return { page, email };
+  const email = 'clerk@example.com';
+  return { page: await openAs(t, role, { email }), email };
 };
 
 const searchOf = (page: Page): Record<string, string> => Object.fromEntries(new URL(page.url()).searchParams);
@@ -223,7 +219,7 @@ describe('a repair', () => {
     await page.goto(`/admin/offline-repairs/${id}`);
     const story = page.getByLabel('What happened, newest first');
     for (const text of ['Note 505', 'Note 1', 'created this return'])
-      await story.getByText(text, { exact: text.startsWith('Note') }).waitFor();
+      await story.getByText(text, { exact: text.startsWith('Note') }).waitFor({ timeout: 30_000 });
   });
 
   it.each(['STAFF', 'ADMIN'] as const)(

@@ -1,11 +1,9 @@
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
-import { closeBrowser, openAs, openOverviewAs } from '../support/browser.ts';
+import { openAs, openPageAs } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
-
-afterAll(closeBrowser);
 
 const WORK = ['Overview', 'Offline repairs', 'Trade returns'];
 const SETTINGS = ['External API', 'Team', 'Dangerous goods', 'Plan and usage', 'Audit log'];
@@ -17,7 +15,7 @@ const title = (page: Page, name: string) => page.getByRole('heading', { name, le
 describe('an Admin', () => {
   it('is led to every page, by the menu', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'ADMIN');
+    const page = await openPageAs('Overview', t, 'ADMIN');
     expect(await pages(page).allTextContents()).toEqual([...WORK, ...SETTINGS, ...OWN]);
     for (const name of [...WORK, ...SETTINGS, ...OWN]) {
       await pages(page).filter({ hasText: name }).click();
@@ -29,7 +27,7 @@ describe('an Admin', () => {
   it('who becomes Staff sees the settings no more', async () => {
     const t = await harness();
     const other = await newPerson(t, { role: 'ADMIN' });
-    const page = await openOverviewAs(t, 'ADMIN');
+    const page = await openPageAs('Overview', t, 'ADMIN');
     const { body: team } = await other.get('/users');
     const self = team.items.find(({ id }: { id: string }) => id !== other.id);
     expect((await other.patch(`/users/${self.id}`, { role: 'STAFF' })).status).toBe(200);
@@ -42,7 +40,7 @@ describe('an Admin', () => {
 describe('Staff', () => {
   it('see the work and their own account, and are led away from the settings', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'STAFF');
+    const page = await openPageAs('Overview', t, 'STAFF');
     expect(await pages(page).allTextContents()).toEqual([...WORK, ...OWN]);
     for (const path of [
       'external-api',

@@ -1,9 +1,7 @@
-import { afterAll, expect, it } from 'vitest';
-import { closeBrowser, openWindow, saidAt } from '../support/browser.ts';
+import { expect, it } from 'vitest';
+import { openWindow, saidAt } from '../support/browser.ts';
 import { emptyDatabase, startServer } from '../support/process.ts';
 import { until } from '../support/until.ts';
-
-afterAll(closeBrowser);
 
 it('the link that the first start prints makes the shop and signs its Admin in; it works once', async () => {
   const server = await startServer(await emptyDatabase());

@@ -1,20 +1,17 @@
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newUser, PASSWORD } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import {
-  closeBrowser,
   expectAccessible,
+  look,
   openAs,
-  openOverviewAs,
+  openPageAs,
   openWindow,
   saidAt,
-  settled,
   signIn,
 } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
-
-afterAll(closeBrowser);
 
 const toPage = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
@@ -33,8 +30,7 @@ const password = (page: Page, label: string) => page.getByLabel(label).and(page.
 describe('the team', () => {
   it('takes somebody in, who signs in, rises and goes', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'ADMIN');
-    await toPage(page, 'Team');
+    const page = await openPageAs('Team', t, 'ADMIN');
     await page.getByRole('button', { name: 'Add person' }).click();
     const form = page.getByRole('dialog', { name: 'Add a person' });
     await form.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
@@ -71,10 +67,8 @@ describe('the team', () => {
 
   it('keeps its last Admin', async () => {
     const t = await harness();
-    const { email } = await newUser(t);
-    const page = await openWindow(t);
-    await signIn(page, email);
-    await toPage(page, 'Team');
+    const email = 'clerk@example.com';
+    const page = await openPageAs('Team', t, 'ADMIN', { email });
     await page.getByRole('button', { name: `Change ${email}` }).click();
     const change = page.getByRole('dialog', { name: `Change ${email}` });
     await change.getByRole('radio', { name: 'Staff' }).check();
@@ -94,8 +88,7 @@ describe('the team', () => {
   it('says at the input that an address is taken, and sets a new password', async () => {
     const t = await harness();
     const { email } = await newUser(t, { role: 'STAFF' });
-    const page = await openOverviewAs(t, 'ADMIN');
-    await toPage(page, 'Team');
+    const page = await openPageAs('Team', t, 'ADMIN');
     await page.getByRole('button', { name: 'Add person' }).click();
     const form = page.getByRole('dialog', { name: 'Add a person' });
     const address = form.getByRole('textbox', { name: 'E-mail' });
@@ -128,8 +121,7 @@ it('the page of the team stands in the address', async () => {
 describe('dangerous goods', () => {
   it('are found by the rules that were saved', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'ADMIN');
-    await toPage(page, 'Dangerous goods');
+    const page = await openPageAs('Dangerous goods', t, 'ADMIN');
     await page.getByText('There are no rules').waitFor();
     await page.getByRole('textbox', { name: 'Add a sku' }).fill('BATT-*');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
@@ -163,8 +155,7 @@ describe('dangerous goods', () => {
 
   it('are not left unsaved without a question', async () => {
     const t = await harness();
-    const page = await openOverviewAs(t, 'ADMIN');
-    await toPage(page, 'Dangerous goods');
+    const page = await openPageAs('Dangerous goods', t, 'ADMIN');
     await page.getByRole('textbox', { name: 'Add a sku' }).fill('AERO-1');
     await page.keyboard.press('Enter');
     await page.getByText('Exactly this sku').waitFor();
@@ -188,8 +179,7 @@ describe('plan and usage', () => {
     const t = await harness({ allowance: 1200 });
     await t.post('/offline-repairs', repairBody());
     await t.post('/trade-returns', tradeBody());
-    const page = await openOverviewAs(t, 'ADMIN');
-    await toPage(page, 'Plan and usage');
+    const page = await openPageAs('Plan and usage', t, 'ADMIN');
     await page.getByRole('region', { name: 'Plan' }).getByText('Scale', { exact: true }).waitFor();
     await page.getByRole('region', { name: 'Subscription' }).getByText('Active', { exact: true }).waitFor();
     await page.getByText('2 returns', { exact: true }).waitFor();
@@ -207,8 +197,7 @@ describe('plan and usage', () => {
       .set({ plan: 'GROWTH', subscription: 'inactive' })
       .where('id', '=', t.shop.id)
       .execute();
-    const page = await openOverviewAs(t, 'ADMIN');
-    await toPage(page, 'Plan and usage');
+    const page = await openPageAs('Plan and usage', t, 'ADMIN');
     await page.getByRole('region', { name: 'Plan' }).getByText('Without the External API').waitFor();
     await page.getByRole('region', { name: 'Subscription' }).getByText('Inactive', { exact: true }).waitFor();
     await page.getByText('1 return', { exact: true }).waitFor();
@@ -218,12 +207,9 @@ describe('plan and usage', () => {
 
 it('the audit log tells what was just done, and by whom', async () => {
   const t = await harness();
-  const { email } = await newUser(t);
+  const email = 'clerk@example.com';
   await newUser(t, { role: 'STAFF', email: 'grace@example.com' });
-  const page = await openWindow(t);
-  await signIn(page, email);
-
-  await toPage(page, 'Dangerous goods');
+  const page = await openPageAs('Dangerous goods', t, 'ADMIN', { email });
   await page.getByRole('textbox', { name: 'Add a sku' }).fill('BATT-*');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Save rules' }).click();
@@ -258,11 +244,8 @@ it('the audit log tells what was just done, and by whom', async () => {
 
 it('people change their own password', async () => {
   const t = await harness();
-  const { email } = await newUser(t, { role: 'STAFF' });
-  const page = await openWindow(t);
-  await signIn(page, email);
-  await page.getByRole('link', { name: 'Account and password' }).click();
-  await page.getByRole('heading', { name: 'Account and password', level: 2 }).waitFor();
+  const email = 'clerk@example.com';
+  const page = await openPageAs('Account and password', t, 'STAFF', { email });
   const present = password(page, 'Present password');
   const next = password(page, 'New password');
   const change = page.getByRole('button', { name: 'Change password' });
@@ -285,34 +268,34 @@ it('people change their own password', async () => {
   await signIn(elsewhere, email, 'quite another password');
 });
 
-describe.each(['light', 'dark'] as const)('in %s, axe finds nothing', (scheme) => {
-  it('in the dialogs', { timeout: 60_000 }, async () => {
-    const t = await harness();
-    const { email } = await newUser(t);
-    const page = await openWindow(t, { scheme });
-    await signIn(page, email);
-    const inDialog = async (button: string, title: string) => {
-      await page.getByRole('button', { name: button }).click();
-      await page.getByRole('dialog', { name: title }).getByRole('button', { name: 'Cancel' }).waitFor();
-      await settled(page);
-      await expectAccessible(page);
-      await page.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByRole('dialog').waitFor({ state: 'detached' });
-    };
-    await toPage(page, 'External API');
-    await inDialog('Edit Till', 'Edit Till');
-    await inDialog('Revoke Till', 'Revoke Till?');
-    await page.getByRole('button', { name: 'New client' }).click();
-    await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Kiosk is ready' }).waitFor();
-    await settled(page);
-    await expectAccessible(page);
-    await page.getByLabel('I have stored the key and the secret').check();
-    await page.getByRole('button', { name: 'Done' }).click();
-    await toPage(page, 'Team');
-    await inDialog('Add person', 'Add a person');
-    await inDialog(`Change ${email}`, `Change ${email}`);
-    await inDialog(`Remove ${email}`, `Remove ${email}?`);
-  });
+it('axe finds nothing in the dialogs, in light and in dark', { timeout: 60_000 }, async () => {
+  const t = await harness();
+  const email = 'clerk@example.com';
+  const page = await openPageAs('External API', t, 'ADMIN', { email });
+  const expectAccessibleInBoth = async () => {
+    for (const scheme of ['light', 'dark'] as const) {
+      await look(page, { scheme });
+      await expectAccessible(page, scheme);
+    }
+  };
+  const inDialog = async (button: string, title: string) => {
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('dialog', { name: title }).getByRole('button', { name: 'Cancel' }).waitFor();
+    await expectAccessibleInBoth();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await inDialog('Edit Till', 'Edit Till');
+  await inDialog('Revoke Till', 'Revoke Till?');
+  await page.getByRole('button', { name: 'New client' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Kiosk is ready' }).waitFor();
+  await expectAccessibleInBoth();
+  await page.getByLabel('I have stored the key and the secret').check();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await toPage(page, 'Team');
+  await inDialog('Add person', 'Add a person');
+  await inDialog(`Change ${email}`, `Change ${email}`);
+  await inDialog(`Remove ${email}`, `Remove ${email}?`);
 });

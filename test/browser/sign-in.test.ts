@@ -1,10 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newUser } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { closeBrowser, openOverviewAs, openWindow } from '../support/browser.ts';
+import { openPageAs, openWindow } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
-
-afterAll(closeBrowser);
 
 describe('signing in', () => {
   it('leads to the page that was asked for, and out again', async () => {
@@ -55,7 +53,7 @@ describe('the overview', () => {
     const t = await harness({ allowance: 10 });
     await t.post('/offline-repairs', repairBody());
     await t.post('/trade-returns', tradeBody());
-    const page = await openOverviewAs(t, 'STAFF');
+    const page = await openPageAs('Overview', t, 'STAFF');
     await page.getByText('of 10').waitFor();
     await page.getByRole('link', { name: 'In diagnostics' }).click();
     await page.getByRole('heading', { name: 'Offline repairs', level: 2 }).waitFor();
@@ -70,7 +68,7 @@ describe('the overview', () => {
       .set({ plan: 'GROWTH', subscription: 'inactive' })
       .where('id', '=', t.shop.id)
       .execute();
-    const page = await openOverviewAs(t, 'STAFF');
+    const page = await openPageAs('Overview', t, 'STAFF');
     await page.getByText('The subscription is inactive').waitFor();
     await page.getByText('does not include the External API').waitFor();
     await page.getByText("4 of this month's 5 returns are used").waitFor();

@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { closeBrowser, openAs } from '../support/browser.ts';
+import { openAs } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
-
-afterAll(closeBrowser);
 
 const KINDS = [
   { path: '/offline-repairs', body: repairBody, move: 'begin-repair' },

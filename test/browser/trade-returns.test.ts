@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
-import { newPerson, newUser } from '../support/admin.ts';
+import { describe, expect, it } from 'vitest';
+import { newPerson } from '../support/admin.ts';
 import { tradeBody } from '../support/bodies.ts';
-import { closeBrowser, openAs, openWindow, signIn } from '../support/browser.ts';
+import { openAs } from '../support/browser.ts';
 import { type Harness, harness } from '../support/harness.ts';
-
-afterAll(closeBrowser);
 
 const newTradeReturn = async (t: Harness, more: Record<string, unknown> = {}) => {
   const { status, body } = await t.post('/trade-returns', tradeBody(more));
@@ -98,9 +96,8 @@ describe('a trade return', () => {
   it.each(['STAFF', 'ADMIN'] as const)('is led to its end by %s', async (role) => {
     const t = await harness();
     const { id, rmaNumber } = await newTradeReturn(t);
-    const { email } = await newUser(t, { role });
-    const page = await openWindow(t);
-    await signIn(page, email);
+    const email = 'clerk@example.com';
+    const page = await openAs(t, role, { email });
     await page.goto(`/admin/trade-returns/${id}`);
     const moves = page.getByRole('group', { name: 'What can be done' });
     const story = page.getByLabel('What happened, newest first');

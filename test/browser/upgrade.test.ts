@@ -1,13 +1,11 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
-import { closeBrowser, expectAccessible, openAs, openOverviewAs, settled } from '../support/browser.ts';
+import { expectAccessible, openAs, openPageAs, settled } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
-
-afterAll(closeBrowser);
 
 it('a tab left open across an upgrade fetches the page anew where a part of it is gone', async () => {
   const t = await harness();
-  const page = await openOverviewAs(t, 'STAFF');
+  const page = await openPageAs('Overview', t, 'STAFF');
   // Gone until the page itself is asked for again, which knows the parts by their new names.
   let fetched = 0;
   page.on('request', (request) => {

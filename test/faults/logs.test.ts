@@ -207,7 +207,8 @@ describe('logs', () => {
   });
 });
 
-describe('standard output that takes nothing', () => {
+// No database takes part in it.
+describe.runIf(ENGINE === 'sqlite')('standard output that takes nothing', () => {
   /** Answers requests, and stops, as if nothing were wrong. */
   const expectServed = async (server: ServerProcess) => {
     for (let i = 0; i < 50; i++) expect((await server.get('/nowhere')).status).toBe(404);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
+import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -77,33 +78,6 @@ describe('a stop', () => {
     },
   );
 
-  it('waits for no connection that is kept alive between requests', async () => {
-    const env = await migratedDatabase();
-    const server = await startServer(env);
-    const agent = new Agent({ keepAlive: true });
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      get(`${server.url}/healthz`, { agent }, resolve).once('error', reject);
-    });
-    answer.resume();
-    const { value, ms } = await timed(() => server.stop());
-    agent.destroy();
-    expect(value).toEqual({ status: 0, signal: null });
-    expect(ms).toBeLessThan(10_000);
-  });
-
-  // Browsers and load balancers open connections ahead of their first request.
-  it('waits for no connection on which nobody has asked anything', async () => {
-    const env = await migratedDatabase();
-    const server = await startServer(env);
-    const silent = connect(server.port, '127.0.0.1').on('error', () => {});
-    await once(silent, 'connect');
-    expect((await server.get('/healthz')).status).toBe(200); // by now the server has taken both connections
-    const { value, ms } = await timed(() => server.stop());
-    silent.destroy();
-    expect(value).toEqual({ status: 0, signal: null });
-    expect(ms).toBeLessThan(10_000);
-  });
-
   it('lets nobody in any more', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
@@ -150,6 +124,62 @@ describe('a stop', () => {
     kept.destroy();
   });
 
+  it('ends with status 0 within 12 s, whatever callers and receivers do', { timeout: 90_000 }, async () => {
+    const receiver = await startReceiver(() => undefined);
+    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+    const { shopId } = await makeShop(env);
+    const { apiKey } = await addClient(env, shopId, { name: 'R', webhookUrl: receiver.url });
+    const server = await startServer({ ...env, DRAIN_SECONDS: '4' }, { key: apiKey });
+    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    await receiver.got(1);
+    const post = `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n`;
+    const half = 'content-length: 999\r\n\r\n{"half":';
+    const script = await largestFile(server);
+    for (const bytes of [
+      '',
+      'GET /hea',
+      `${post}${half}`,
+      `${post}x-api-key: ${apiKey}\r\n${half}`,
+      `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`,
+    ])
+      (await open(server, bytes)).pause();
+    expect((await server.get('/healthz')).status).toBe(200);
+    const { value, ms } = await timed(() => server.stop());
+    expect(value).toEqual({ status: 0, signal: null });
+    expect(ms).toBeLessThan(12_500);
+    expect(server.logs().at(-1)).toMatchObject({ msg: 'stopped' });
+  });
+});
+
+// Signals and connections: no database takes part in these.
+describe.runIf(ENGINE === 'sqlite')('a stop, on whatever engine,', () => {
+  it('waits for no connection that is kept alive between requests', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer(env);
+    const agent = new Agent({ keepAlive: true });
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(`${server.url}/healthz`, { agent }, resolve).once('error', reject);
+    });
+    answer.resume();
+    const { value, ms } = await timed(() => server.stop());
+    agent.destroy();
+    expect(value).toEqual({ status: 0, signal: null });
+    expect(ms).toBeLessThan(10_000);
+  });
+
+  // Browsers and load balancers open connections ahead of their first request.
+  it('waits for no connection on which nobody has asked anything', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer(env);
+    const silent = connect(server.port, '127.0.0.1').on('error', () => {});
+    await once(silent, 'connect');
+    expect((await server.get('/healthz')).status).toBe(200); // by now the server has taken both connections
+    const { value, ms } = await timed(() => server.stop());
+    silent.destroy();
+    expect(value).toEqual({ status: 0, signal: null });
+    expect(ms).toBeLessThan(10_000);
+  });
+
   it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
@@ -187,55 +217,32 @@ describe('a stop', () => {
     // Those that are cut off are cut off after 8 s.
     expect(ms).toBeLessThan(6_000);
   });
-
-  it('ends with status 0 within 12 s, whatever callers and receivers do', { timeout: 90_000 }, async () => {
-    const receiver = await startReceiver(() => undefined);
-    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-    const { shopId } = await makeShop(env);
-    const { apiKey } = await addClient(env, shopId, { name: 'R', webhookUrl: receiver.url });
-    const server = await startServer({ ...env, DRAIN_SECONDS: '4' }, { key: apiKey });
-    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
-    await receiver.got(1);
-    const post = `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n`;
-    const half = 'content-length: 999\r\n\r\n{"half":';
-    const script = await largestFile(server);
-    for (const bytes of [
-      '',
-      'GET /hea',
-      `${post}${half}`,
-      `${post}x-api-key: ${apiKey}\r\n${half}`,
-      `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`,
-    ])
-      (await open(server, bytes)).pause();
-    expect((await server.get('/healthz')).status).toBe(200);
-    const { value, ms } = await timed(() => server.stop());
-    expect(value).toEqual({ status: 0, signal: null });
-    expect(ms).toBeLessThan(12_500);
-    expect(server.logs().at(-1)).toMatchObject({ msg: 'stopped' });
-  });
 });
 
 // A shell that is told to stop tells nobody else, and npm starts one.
-it.runIf(process.platform !== 'win32')('a service under npm start stops when npm is told to', async () => {
-  const env = await migratedDatabase();
-  const port = await freePort();
-  const npm = spawn('npm', ['start'], {
-    cwd: fileURLToPath(new URL('../../', import.meta.url)),
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: process.env['HOME'] ?? '',
-      DRAIN_SECONDS: '0',
-      ...env,
-      PORT: String(port),
-    },
-    stdio: 'ignore',
-  });
-  const isUp = () =>
-    fetch(`http://127.0.0.1:${port}/healthz`).then(
-      ({ status }) => status === 200,
-      () => false,
-    );
-  await until('it is up', isUp, 40_000);
-  npm.kill('SIGTERM');
-  await until('it is gone', async () => !(await isUp()), 20_000);
-});
+it.runIf(ENGINE === 'sqlite' && process.platform !== 'win32')(
+  'a service under npm start stops when npm is told to',
+  async () => {
+    const env = await migratedDatabase();
+    const port = await freePort();
+    const npm = spawn('npm', ['start'], {
+      cwd: fileURLToPath(new URL('../../', import.meta.url)),
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: process.env['HOME'] ?? '',
+        DRAIN_SECONDS: '0',
+        ...env,
+        PORT: String(port),
+      },
+      stdio: 'ignore',
+    });
+    const isUp = () =>
+      fetch(`http://127.0.0.1:${port}/healthz`).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    await until('it is up', isUp, 40_000);
+    npm.kill('SIGTERM');
+    await until('it is gone', async () => !(await isUp()), 20_000);
+  },
+);

@@ -34,6 +34,7 @@ interface Options {
 type Session = Exclude<BrowserContextOptions['storageState'], string | undefined>;
 
 let shared: Promise<Browser> | null = null;
+/** One for all suites of a worker; it ends with the worker, whose end it sees. */
 const launch = (): Promise<Browser> => {
   shared ??= chromium.launch({ executablePath: inject('browser'), args: FLAGS });
   return shared;
@@ -82,11 +83,6 @@ const isExpected = (text: string): boolean =>
     text,
   );
 
-export const closeBrowser = async (): Promise<void> => {
-  await (await shared)?.close();
-  shared = null;
-};
-
 export const signIn = async (page: Page, email: string, password = PASSWORD): Promise<void> => {
   await page.goto('/admin/sign-in');
   await page.getByLabel('E-mail').fill(email);
@@ -99,9 +95,9 @@ export const signIn = async (page: Page, email: string, password = PASSWORD): Pr
 export const openAs = async (
   t: Harness,
   role: UserRole,
-  options: Options & { shop?: Shop } = {},
+  { shop, email, ...options }: Options & { shop?: Shop; email?: string } = {},
 ): Promise<Page> => {
-  const { cookie } = await newPerson(t, { role, ...(options.shop ? { shop: options.shop } : {}) });
+  const { cookie } = await newPerson(t, { role, ...(shop ? { shop } : {}), ...(email ? { email } : {}) });
   return openWindow(t, { ...options, session: sessionOf(t, cookie) });
 };
 
@@ -115,11 +111,24 @@ const sessionOf = ({ url }: Harness, cookie: string): Session => {
   };
 };
 
-/** The same, with the overview open. */
-export const openOverviewAs = async (...who: Parameters<typeof openAs>): Promise<Page> => {
+/** The pages by what is written above them. The overview costs more than the others: it draws charts. */
+const PATHS = {
+  Overview: '/',
+  'External API': '/settings/external-api',
+  Team: '/settings/team',
+  'Dangerous goods': '/settings/dangerous-goods',
+  'Plan and usage': '/settings/plan',
+  'Account and password': '/account',
+};
+
+/** The same, with a page open. */
+export const openPageAs = async (
+  name: keyof typeof PATHS,
+  ...who: Parameters<typeof openAs>
+): Promise<Page> => {
   const page = await openAs(...who);
-  await page.goto('/admin/');
-  await page.getByRole('heading', { name: 'Overview', level: 2 }).waitFor();
+  await page.goto(`/admin${PATHS[name]}`);
+  await page.getByRole('heading', { name, level: 2 }).waitFor();
   return page;
 };
 
@@ -137,10 +146,21 @@ export const settled = async (page: Page): Promise<void> => {
   await expect.poll(() => page.evaluate(moving)).toBe(0);
 };
 
+/** Gives an open page another colour scheme or width, and waits until it has drawn itself anew. */
+export const look = async (page: Page, { scheme, width }: Options): Promise<void> => {
+  if (scheme) await page.emulateMedia({ colorScheme: scheme });
+  if (width) await page.setViewportSize({ width, height: 900 });
+  // The first frame tells the components of the change, the second shows what they made of it.
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  await settled(page);
+};
+
 /** No violation of what axe checks, on the page as it stands. */
 export const expectAccessible = async (page: Page, where = page.url()): Promise<void> => {
   // The old way, which is for pages without frames: the new one opens a second page each time.
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  const axe = new AxeBuilder({ page }).setLegacyMode();
+  // To tell also of everything that is as it should be takes axe half as long again.
+  const { violations } = await axe.options({ resultTypes: ['violations'] }).analyze();
   expect(
     violations.map(({ id, help, nodes }) => ({
       id,

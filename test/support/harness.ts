@@ -1,5 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
@@ -13,6 +12,7 @@ import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
+import { newFolder } from './folders.ts';
 import { openApiChecker } from './openapi-check.ts';
 import { emptyCopy } from './postgres-databases.ts';
 
@@ -64,7 +64,7 @@ export const freshDatabase = async (): Promise<{ env: Record<string, string>; dr
     const { url, drop } = await emptyCopy(inject('postgresUrl'));
     return { env: { DATABASE_URL: url, SECRET_KEY: 'a secret key for tests that is long enough' }, drop };
   }
-  const dataDir = mkdtempSync(join(tmpdir(), 'handback-test-'));
+  const dataDir = newFolder();
   copyFileSync(inject('sqliteTemplate'), join(dataDir, 'handback.sqlite'));
   return { env: { DATA_DIR: dataDir }, drop: async () => rmSync(dataDir, { recursive: true, force: true }) };
 };

@@ -1,7 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,7 +10,18 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
+
+<<<<<<< HEAD
+
 import { type Answer, ENGINE, EXTERNAL, freshDatabase, type SendOptions } from './harness.ts';
+
+=======
+
+import { newFolder } from './folders.ts';
+import { type Answer, ENGINE, freshDatabase, type SendOptions } from './harness.ts';
+
+>>>>>>> wt-tests
+
 import { onServer } from './postgres-databases.ts';
 import { freePort } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
@@ -47,7 +57,7 @@ export const migratedDatabase = async (): Promise<Env> => {
 };
 
 export const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'handback-test-'));
+  const folder = newFolder();
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };

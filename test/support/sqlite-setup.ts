@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { newFolder } from './folders.ts';
 import { UNOBSERVED } from './unobserved.ts';
 
 declare module 'vitest' {
@@ -14,7 +14,7 @@ declare module 'vitest' {
 
 /** One migrated file for the whole run; each test gets a copy of it. */
 export default async function setup(project: TestProject) {
-  const folder = mkdtempSync(join(tmpdir(), 'handback-template-'));
+  const folder = newFolder();
   const database = openDatabase(readConfig({ DATA_DIR: folder, SECRET_KEY: 'x'.repeat(32) }), UNOBSERVED);
   await database.migrate();
   await database.close();
