@@ -39,13 +39,10 @@ export default defineConfig({
           // files, documents, recipes, and what receivers answer.
           exclude: [
             'test/cli/commands.test.ts',
-<<<<<<< HEAD
             'test/cli/events.test.ts',
             'test/cli/forward.test.ts',
             'test/cli/trigger.test.ts',
-=======
             'test/cli/listen.test.ts',
->>>>>>> wt-tests
             'test/api/connections.test.ts',
             'test/api/openapi.test.ts',
             'test/faults/greedy-readers.test.ts',

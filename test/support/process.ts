@@ -10,18 +10,8 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
-
-<<<<<<< HEAD
-
-import { type Answer, ENGINE, EXTERNAL, freshDatabase, type SendOptions } from './harness.ts';
-
-=======
-
 import { newFolder } from './folders.ts';
-import { type Answer, ENGINE, freshDatabase, type SendOptions } from './harness.ts';
-
->>>>>>> wt-tests
-
+import { type Answer, ENGINE, EXTERNAL, freshDatabase, type SendOptions } from './harness.ts';
 import { onServer } from './postgres-databases.ts';
 import { freePort } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
