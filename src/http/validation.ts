@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { FieldFault } from '../../contract/common.ts';
 import { ServiceError } from '../errors.ts';
 import { nearest } from './nearest-name.ts';
+import { allFields, fieldsAt } from './schema-fields.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
@@ -68,7 +69,7 @@ const faultsOf = (issue: Issue, root: z.ZodType, part: string): FieldFault[] => 
   return issue.keys.slice(0, MAX_FAULTS).map((key) => {
     const shown = key.slice(0, MAX_NAME_LENGTH);
     const name = [...issue.path.map(String), shown].join('.');
-    const guess = nearest(shown, known);
+    const guess = nearest(shown, known, () => allFields(root));
     return {
       field: name,
       rule: 'unknown',
@@ -119,18 +120,3 @@ const entries = (count: number | bigint): string => (Number(count) === 1 ? '1 en
 const FORMATS: Record<string, string> = {
   datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',
 };
-
-/** The field names that an object at this path may have, ignoring "optional", "nullable" and "default". */
-const fieldsAt = (root: z.ZodType, path: PropertyKey[]): string[] => {
-  let schema: unknown = unwrap(root);
-  for (const step of path) {
-    if (schema instanceof z.ZodObject) schema = unwrap(schema.shape[String(step)]);
-    else if (schema instanceof z.ZodArray) schema = unwrap(schema.element);
-  }
-  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-};
-
-const unwrap = (schema: unknown): unknown =>
-  schema instanceof z.ZodDefault || schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
-    ? unwrap(schema.unwrap())
-    : schema;

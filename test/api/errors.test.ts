@@ -173,6 +173,12 @@ describe('the error body', () => {
       ['/offline-repairs', { email: 'x' }, 'customerEmail'],
       ['/offline-repairs', { phone: 'x' }, 'customerPhone'],
       ['/offline-repairs', { reference_external: 'x' }, null],
+      // At the wrong level: another field that has the word in it is not meant.
+      ['/offline-repairs', { sku: 'x' }, 'faultyItem.sku'],
+      ['/offline-repairs', { serial_number: 'x' }, 'faultyItem.serialNumber'],
+      ['/offline-repairs', { carrierName: 'x' }, 'tracking.carrierName'],
+      ['/trade-returns', { sku: 'x' }, 'items.0.sku'],
+      ['/trade-returns', { postcode: 'x' }, 'shippingAddress.postcode'],
       ['/offline-repairs', { customer_email_address: 'x' }, 'customerEmail'],
       [`/offline-repairs/${id}/tracking`, { carrier: 'x' }, 'carrierName'],
       [`/offline-repairs/${id}/tracking`, { number: 'x' }, 'trackingNumber'],
@@ -184,6 +190,13 @@ describe('the error body', () => {
       const hint = meant ? `: did you mean ${meant}?` : '';
       expect(message).toContain(`${name} is not a known field${hint}`);
     }
+    const nested = await t.post('/offline-repairs', { faultyItem: { storeId: 'x', '': 'x' } });
+    expect(nested.body.message).toEqual(
+      expect.arrayContaining([
+        'faultyItem.storeId is not a known field: did you mean storeId at the top level?',
+        'faultyItem. is not a known field',
+      ]),
+    );
   });
 
   it('keeps to a bounded number of faults, however many a body has', async () => {
