@@ -147,7 +147,7 @@ export const IdempotencyKey = z
   .regex(/^[\x20-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable ASCII characters' })
   .optional()
   .meta({
-    override: { type: 'string', minLength: 1, maxLength: 255 },
+    override: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
     description:
       'Makes a retry safe: within 24 hours the same key with the same body answers with the first result and creates nothing.',
     examples: ['till-4-receipt-88213'],
