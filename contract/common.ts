@@ -83,7 +83,14 @@ export const listEnvelope = <Item>(items: Item[], total: number, { page, limit }
 // --- timeline ---
 
 const ACTOR_TYPES = ['API_CLIENT', 'USER', 'SYSTEM'] as const;
-export const Actor = z.object({ type: z.enum(ACTOR_TYPES), id: Id.nullable(), name: z.string() });
+export const Actor = z.object({
+  type: z.enum(ACTOR_TYPES),
+  id: Id.nullable(),
+  name: z.string().meta({
+    description:
+      'What they were called then. Programs read the name of a person, or `Staff` where there is none, never an e-mail address.',
+  }),
+});
 export type Actor = z.infer<typeof Actor>;
 
 export const TimelineEntry = z

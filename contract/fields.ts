@@ -39,6 +39,8 @@ const NOT_BLANK = '^\\s*[^\\s\\x00][^\\x00]*$';
 interface About {
   description?: string;
   examples?: string[];
+  /** Instead of the one that follows from the kind of text. */
+  pattern?: string;
 }
 
 /** A text that must be there and not be empty once trimmed. */

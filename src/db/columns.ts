@@ -29,7 +29,15 @@ export const SHOP_COLUMNS = all<'shops'>()(
 
 export const COUNTER_COLUMNS = all<'shop_counters'>()('shop_id', 'last_number', 'month', 'month_used');
 
-export const USER_COLUMNS = all<'users'>()('id', 'shop_id', 'email', 'role', 'password_hash', 'created_at');
+export const USER_COLUMNS = all<'users'>()(
+  'id',
+  'shop_id',
+  'email',
+  'name',
+  'role',
+  'password_hash',
+  'created_at',
+);
 
 export const AUDIT_COLUMNS = all<'audit_log'>()(
   'id',

@@ -8,6 +8,7 @@ import { atScale } from './migrations/0005-at-scale.ts';
 import { bursts } from './migrations/0006-bursts.ts';
 import { webhookLeases } from './migrations/0007-webhook-leases.ts';
 import { signIn } from './migrations/0008-sign-in.ts';
+import { names } from './migrations/0009-names.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -21,6 +22,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0006-bursts': bursts,
   '0007-webhook-leases': webhookLeases,
   '0008-sign-in': signIn,
+  '0009-names': names,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {
