@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PLANS, SUBSCRIPTIONS } from './admin-plans.ts';
 import { Actor, Id, Instant, listOf, pageQuery } from './common.ts';
-import { email, LENGTH, text } from './fields.ts';
+import { email, LENGTH, optionalText, text, verbatimText } from './fields.ts';
 
 // What the admin API takes and gives about people: who is signed in, the team, the audit log, the shop's rules.
 
@@ -37,12 +37,28 @@ const GivenPassword = password(1);
 
 const staffEmail = () => email({ examples: ['grace@example.com'] });
 
+/** What people are called. Programs read it in timelines, so it must not be an e-mail address (decision 46). */
+const NAME = {
+  description: 'What timelines call them. To programs, a person without a name is `Staff`.',
+  examples: ['Grace Muller'],
+  pattern: '^[^@\\x00]*$',
+};
+const isName = [
+  (value: string | null) => !value?.includes('@'),
+  { error: 'must be a name, not an e-mail address', params: { rule: 'name' } },
+] as const;
+export const PersonName = optionalText(LENGTH.name, NAME).refine(...isName);
+/** Here `""` takes the name away, and `null` leaves it. */
+const changedName = verbatimText(LENGTH.name, NAME)
+  .refine(...isName)
+  .transform((value) => value?.trim() ?? null);
+
 export const SignIn = z.strictObject({ email: staffEmail(), password: GivenPassword }).meta({ id: 'SignIn' });
 export type SignIn = z.infer<typeof SignIn>;
 
 export const SignedIn = z
   .object({
-    user: z.object({ id: Id, email: z.string(), role: z.enum(USER_ROLES) }),
+    user: z.object({ id: Id, email: z.string(), name: z.string().nullable(), role: z.enum(USER_ROLES) }),
     shop: z.object({
       id: Id,
       name: z.string(),
@@ -67,6 +83,7 @@ export const SetUp = z
     }),
     shopName: text(LENGTH.name, { examples: ['Harbour Road Electrics'] }),
     email: staffEmail(),
+    name: PersonName,
     password: NewPassword,
   })
   .meta({ id: 'SetUp' });
@@ -82,7 +99,13 @@ export const SetUpDone = z
 // --- users ---
 
 export const User = z
-  .object({ id: Id, email: z.string(), role: z.enum(USER_ROLES), createdAt: Instant })
+  .object({
+    id: Id,
+    email: z.string(),
+    name: z.string().nullable(),
+    role: z.enum(USER_ROLES),
+    createdAt: Instant,
+  })
   .meta({ id: 'User' });
 export type User = z.infer<typeof User>;
 
@@ -92,17 +115,21 @@ export const UserQuery = z.strictObject(pageQuery);
 export type UserQuery = z.infer<typeof UserQuery>;
 
 export const CreateUser = z
-  .strictObject({ email: staffEmail(), role: z.enum(USER_ROLES), password: NewPassword })
+  .strictObject({ email: staffEmail(), name: PersonName, role: z.enum(USER_ROLES), password: NewPassword })
   .meta({ id: 'CreateUser' });
 export type CreateUser = z.infer<typeof CreateUser>;
 
 export const ChangeUser = z
   .strictObject({
     email: staffEmail().nullable().default(null),
+    name: changedName,
     role: z.enum(USER_ROLES).nullable().default(null),
     password: NewPassword.nullable().default(null),
   })
-  .meta({ id: 'ChangeUser', description: 'What is absent or `null` stays as it is.' });
+  .meta({
+    id: 'ChangeUser',
+    description: 'What is absent or `null` stays as it is; a `name` of `""` is taken away.',
+  });
 export type ChangeUser = z.infer<typeof ChangeUser>;
 
 // --- dangerous goods ---

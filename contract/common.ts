@@ -87,7 +87,14 @@ export const listEnvelope = <Item>(items: Item[], total: number, { page, limit }
 // --- timeline ---
 
 const ACTOR_TYPES = ['API_CLIENT', 'USER', 'SYSTEM'] as const;
-export const Actor = z.object({ type: z.enum(ACTOR_TYPES), id: Id.nullable(), name: z.string() });
+export const Actor = z.object({
+  type: z.enum(ACTOR_TYPES),
+  id: Id.nullable(),
+  name: z.string().meta({
+    description:
+      'What they were called then. Programs read the name of a person, or `Staff` where there is none, never an e-mail address.',
+  }),
+});
 export type Actor = z.infer<typeof Actor>;
 
 export const TimelineEntry = z
@@ -151,7 +158,7 @@ export const IdempotencyKey = z
   .regex(/^[\x20-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable ASCII characters' })
   .optional()
   .meta({
-    override: { type: 'string', minLength: 1, maxLength: 255 },
+    override: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
     description:
       'Makes a retry safe: within 24 hours the same key with the same body answers with the first result and creates nothing.',
     examples: ['till-4-receipt-88213'],

@@ -32,9 +32,15 @@ const reporting =
   };
 const checked = (faultsOf: (value: string) => Fault[]) => z.string().trim().check(reporting(faultsOf));
 
+/** For the OpenAPI document, in a form that every regex engine understands: no NUL, and where it is required not only spaces. */
+const NO_NUL = '^[^\\x00]*$';
+const NOT_BLANK = '^\\s*[^\\s\\x00][^\\x00]*$';
+
 interface About {
   description?: string;
   examples?: string[];
+  /** Instead of the one that follows from the kind of text. */
+  pattern?: string;
 }
 
 /** A text that must be there and not be empty once trimmed. */
@@ -42,6 +48,7 @@ export const text = (max: number, about: About = {}) =>
   checked((value) => (value === '' ? [EMPTY] : faultsOfText(value, max))).meta({
     minLength: 1,
     maxLength: max,
+    pattern: NOT_BLANK,
     ...about,
   });
 
@@ -50,14 +57,14 @@ export const verbatimText = (max: number, about: About = {}) =>
   z
     .string()
     .check(reporting((value) => faultsOfText(value, max)))
-    .meta({ maxLength: max, ...about })
+    .meta({ maxLength: max, pattern: NO_NUL, ...about })
     .nullable()
     .default(null);
 
 /** A text that may be left out; `null`, `""` and absence all mean the same. */
 export const optionalText = (max: number, about: About = {}) =>
   checked((value) => faultsOfText(value, max))
-    .meta({ maxLength: max, ...about })
+    .meta({ maxLength: max, pattern: NO_NUL, ...about })
     .transform((value) => (value === '' ? null : value))
     .nullable()
     .default(null);
@@ -67,8 +74,10 @@ export const optionalText = (max: number, about: About = {}) =>
  * quoting, and a dot in the domain, since "ada@gmail" is a slip of the finger. Every bracket is escaped: the pattern is in the
  * OpenAPI document, and Java takes a bare one inside a class for a class of its own.
  */
-// biome-ignore lint/complexity/noUselessEscapeInRegex: useless here, not in Java
-const EMAIL = /^[^\s@"(),:;<>\[\\\]]{1,64}@(?:[^\s@"(),:;<>\[\\\].]+\.)+[^\s@"(),:;<>\[\\\].]{2,}$/;
+const NOT_IN_EMAIL = String.raw`\s\x00@"(),:;<>\[\\\]`;
+const EMAIL = new RegExp(
+  String.raw`^[^${NOT_IN_EMAIL}]{1,64}@(?:[^${NOT_IN_EMAIL}.]+\.)+[^${NOT_IN_EMAIL}.]{2,}$`,
+);
 
 export const email = (about: About = {}) =>
   checked((value) => faultsOfText(value, LENGTH.name))

@@ -54,6 +54,7 @@ export const WEBHOOK_EVENT_DATA = {
     rmaNumber: z.null(),
     externalRef: z.null(),
     externalSource: z.null(),
+    status: z.null(),
     message: z.string(),
   }),
 } as const;

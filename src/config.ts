@@ -89,17 +89,20 @@ const poolSizes = (name: string, value: string): PoolSizes => {
       );
     return [kind, Number(size)];
   });
+  const kinds = given.map(([kind]) => kind);
+  const repeated = kinds.find((kind, index) => kinds.indexOf(kind) !== index);
+  if (repeated) throw new ConfigError(`${name} names ${repeated} more than once`);
   return { ...POOL_SIZES, ...Object.fromEntries(given) };
 };
 
 const SECRET_KEY_LENGTH = 32;
-/** Keys separated by commas or line ends; `refuse` throws where there is none, or one is too short to be safe. */
+/**
+ * Keys separated by commas or line ends; `refuse` throws where one is too short to be safe. Nothing before, after or between commas
+ * is no key: somebody has lost one.
+ */
 export const secretKeysIn = (text: string, refuse: () => never): string[] => {
-  const keys = text
-    .split(/[,\r\n]/)
-    .map((key) => key.trim())
-    .filter(Boolean);
-  return keys.length > 0 && keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : refuse();
+  const keys = text.trim().split(/\s*[,\r\n]\s*/);
+  return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : refuse();
 };
 const secretKeys = (name: string, value: string): string[] =>
   secretKeysIn(value, () => {

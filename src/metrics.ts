@@ -19,6 +19,7 @@ export interface Metrics {
   observeDatabaseFault(what: string): void;
   observeAttempt(result: 'acknowledged' | 'refused' | 'failed'): void;
   observeDelivery(seconds: number): void;
+  observeDroppedDeliveries(count: number): void;
   observeDroppedLines(count: number): void;
   /** Asked for at each scrape. */
   watch(name: string, help: string, read: () => Promise<number>): void;
@@ -61,6 +62,11 @@ const createInstruments = (registers: Registry[]) => ({
     buckets: [...LATENCY_BUCKETS_S, 10, 30, 60],
     registers,
   }),
+  droppedDeliveries: new Counter({
+    name: 'handback_webhook_deliveries_dropped_total',
+    help: 'Webhook deliveries that were given up; each says why in its reason.',
+    registers,
+  }),
   droppedLines: new Counter({
     name: 'handback_log_lines_dropped_total',
     help: 'Log lines that standard output did not take.',
@@ -73,14 +79,15 @@ export const createMetrics = (): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const { requests, queries, failures, faults, attempts, deliveries, droppedLines } =
+  const { requests, queries, failures, faults, attempts, deliveries, ...dropped } =
     createInstruments(registers);
   let underWay = 0;
   let begun = 0;
   return {
     registry,
     observeDatabaseFault: (what) => faults.inc({ what }),
-    observeDroppedLines: (count) => droppedLines.inc(count),
+    observeDroppedLines: (count) => dropped.droppedLines.inc(count),
+    observeDroppedDeliveries: (count) => dropped.droppedDeliveries.inc(count),
     observeAttempt: (result) => attempts.inc({ result }),
     observeDelivery: (seconds) => deliveries.observe(seconds),
     watch: (name, help, read) =>

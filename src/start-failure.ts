@@ -1,4 +1,4 @@
-import { explainDatabaseError } from './db/errors.ts';
+import { reasonOf } from './db/errors.ts';
 
 const LISTEN_WORDS: Record<string, string> = {
   EADDRINUSE: 'another program listens there already (HOST, PORT)',
@@ -30,5 +30,6 @@ export const explainStartFailure = (error: unknown): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const words = FILE_WORDS[code ?? ''];
   if (words && path) return `cannot use ${path}: ${words} (DATA_DIR)`;
-  return explainDatabaseError(error) ?? message ?? String(error);
+  const reason = reasonOf(error);
+  return reason ? `cannot open the database: ${reason}` : (message ?? String(error));
 };

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
-import { NewPassword, PASSWORD_LENGTH } from '../../contract/admin-people.ts';
+import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/admin-people.ts';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { formFaultOf, urlIn } from '../webhooks/webhook-url.ts';
 import { CliFailure } from './output.ts';
@@ -17,6 +17,10 @@ const by =
   };
 
 export const name = by(text(LENGTH.name), `It must be 1 to ${LENGTH.name} characters long.`);
+export const personName = by(
+  PersonName,
+  `It must be a name of at most ${LENGTH.name} characters, not an e-mail address.`,
+);
 export const email = by(emailField(), 'It must be an e-mail address.');
 export const skuPattern = by(text(LENGTH.reference), `It must be 1 to ${LENGTH.reference} characters long.`);
 

@@ -58,7 +58,7 @@ export const shopDangerous = async (
 
 export const userCreate = async (
   ctx: Context,
-  { shop, ...user }: { shop: string; email: string; role: UserRole; password: string },
+  { shop, ...user }: { shop: string; email: string; name?: string | null; role: UserRole; password: string },
 ) => {
   const { id: shopId } = await shopById(ctx, shop);
   const { id, email, role } = await createUser(ctx, OPERATOR, { shopId, ...user }).catch(orFailure);

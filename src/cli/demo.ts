@@ -23,10 +23,11 @@ export const demo = async (ctx: Context) => {
   await changeDangerousGoods(ctx, OPERATOR, shop.id, { add: ['BATT-*'], remove: [] });
   const password = randomBytes(9).toString('base64url');
   const email = `admin-${tag}@demo.example`;
-  const user = await createUser(ctx, OPERATOR, { shopId: shop.id, email, role: 'ADMIN', password });
+  const name = 'Robin Marsh';
+  const user = await createUser(ctx, OPERATOR, { shopId: shop.id, email, name, role: 'ADMIN', password });
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Demo till', webhookUrl: null });
   const till: Caller = { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
-  const staff: Caller = { shop, actor: { type: 'USER', id: user.id, name: email } };
+  const staff: Caller = { shop, actor: { type: 'USER', id: user.id, name } };
 
   const now = ctx.clock.now();
   /** The clock as it stood at a step in the life of the ith of so many, the last of which is the newest. */

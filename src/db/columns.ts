@@ -36,7 +36,15 @@ export const COUNTER_COLUMNS = all<'shop_counters'>()(
   'last_at',
 );
 
-export const USER_COLUMNS = all<'users'>()('id', 'shop_id', 'email', 'role', 'password_hash', 'created_at');
+export const USER_COLUMNS = all<'users'>()(
+  'id',
+  'shop_id',
+  'email',
+  'name',
+  'role',
+  'password_hash',
+  'created_at',
+);
 
 export const AUDIT_COLUMNS = all<'audit_log'>()(
   'id',

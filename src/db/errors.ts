@@ -3,6 +3,8 @@ export interface DatabaseFault {
   code: string;
   table?: string;
   constraint?: string;
+  /** What the operator has to look at, where there is something. */
+  reason?: string;
 }
 
 interface DriverError extends Error {
@@ -15,13 +17,18 @@ interface DriverError extends Error {
 /** It waited too long in a queue of this process, or there was no room in it. */
 export class QueueTimeout extends Error {}
 
-// Connection lost or refused, login refused, server starting or stopping, read-only, too many connections, a statement or a lock
-// that took too long, a deadlock.
-const POSTGRES_AWAY = /^(08|28|53|57P|57014|58|40|25006|25P0|55P03)/;
+// Connection lost or refused, login refused, no such database, a right that is missing, server starting or stopping, read-only,
+// too many connections, a statement or a lock that took too long, a deadlock.
+const POSTGRES_AWAY = /^(08|28|3D000|42501|53|57P|57014|58|40|25006|25P0|55P03)/;
 const SOCKET_AWAY = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
 const SQLITE_AWAY = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN)/;
 const CLIENT_AWAY =
   /^(Query read timeout|timeout expired|timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/;
+
+// The driver's own: a password that is missing, a certificate that does not hold, a server without TLS.
+const LOGIN_FAILED = /^SASL: /;
+const TLS_FAILED = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+const NO_TLS = /^The server does not support SSL/;
 
 const isDriverError = (error: unknown): error is DriverError => error instanceof Error;
 
@@ -36,7 +43,8 @@ export const isUnavailable = (error: unknown): boolean => {
     POSTGRES_AWAY.test(code) ||
     SOCKET_AWAY.test(code) ||
     SQLITE_AWAY.test(code) ||
-    CLIENT_AWAY.test(error.message)
+    TLS_FAILED.test(code) ||
+    [CLIENT_AWAY, LOGIN_FAILED, NO_TLS].some((words) => words.test(error.message))
   );
 };
 
@@ -60,14 +68,16 @@ export const isDuplicate = (error: unknown): boolean =>
 export const databaseFault = (error: unknown): DatabaseFault | null => {
   if (!isDriverError(error) || typeof error.code !== 'string') return null;
   if (!error.severity && !error.code.startsWith('SQLITE_')) return null;
+  const reason = reasonOf(error);
   return {
     code: error.code,
+    ...(reason ? { reason } : {}),
     ...(error.table ? { table: error.table } : {}),
     ...(error.constraint ? { constraint: error.constraint } : {}),
   };
 };
 
-const START_WORDS: [RegExp, string][] = [
+const BY_CODE: [RegExp, string][] = [
   [/^SQLITE_FULL/, 'the disk is full (DATA_DIR)'],
   [/^SQLITE_READONLY/, 'its folder or file is read-only (DATA_DIR)'],
   [/^SQLITE_CANTOPEN/, 'its file cannot be opened (DATA_DIR)'],
@@ -76,17 +86,26 @@ const START_WORDS: [RegExp, string][] = [
   [/^SQLITE_BUSY/, 'another process holds it for too long'],
   [/^28/, 'the server refused the user name or password (DATABASE_URL)'],
   [/^3D000/, 'there is no such database on the server (DATABASE_URL)'],
-  [/^42501/, 'the user may not create tables there (DATABASE_URL)'],
+  [/^42501/, 'the user lacks a right there: to connect, or to create, read or write tables (DATABASE_URL)'],
+  [/^25006/, 'it is read-only: a standby, or set so (DATABASE_URL)'],
   [/^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET)/, 'the server cannot be reached (DATABASE_URL)'],
   [/^(53|57P|08)/, 'the server takes no connections right now (DATABASE_URL)'],
+  [TLS_FAILED, "the server's certificate does not hold (DATABASE_URL)"],
+];
+const BY_MESSAGE: [RegExp, string][] = [
+  [CLIENT_AWAY, 'the server does not answer (DATABASE_URL)'],
+  [LOGIN_FAILED, 'the server refused the user name or password (DATABASE_URL)'],
+  [NO_TLS, 'the server has no TLS (DATABASE_URL)'],
 ];
 
-/** Why the database could not be opened, for the operator who starts the service; null where it is not the database. */
-export const explainDatabaseError = (error: unknown): string | null => {
+/** What the operator has to look at, in words; null where the code alone says enough. */
+export const reasonOf = (error: unknown): string | null => {
   const inner = error instanceof AggregateError ? error.errors[0] : error;
   if (!isDriverError(inner)) return null;
-  if (CLIENT_AWAY.test(inner.message))
-    return 'cannot open the database: the server does not answer (DATABASE_URL)';
-  const words = START_WORDS.find(([code]) => code.test(inner.code ?? ''))?.[1];
-  return words ? `cannot open the database: ${words}` : null;
+  const { message, code = '' } = inner;
+  const [, words = null] =
+    BY_MESSAGE.find(([pattern]) => pattern.test(message)) ??
+    BY_CODE.find(([pattern]) => pattern.test(code)) ??
+    [];
+  return words;
 };

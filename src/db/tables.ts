@@ -64,6 +64,7 @@ export interface UserTable {
   id: Fixed<string>;
   shop_id: Fixed<string>;
   email: string;
+  name: string | null;
   role: UserRole;
   password_hash: string;
   created_at: Fixed<number>;

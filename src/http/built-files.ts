@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { ServiceError } from '../errors.ts';
+import { methodNotAllowed, otherThan } from './method-not-allowed.ts';
 
 // Serves what `npm run build` made, from memory (10 MB): a reader who stops reading costs a few objects. With a file read
 // from disk per request, 300 such readers cost 120 MB that was never freed (decision 89).
@@ -114,10 +115,28 @@ const inPieces = (bytes: Buffer, throttle: (send: () => void) => void): Readable
   });
 };
 
-export const serveBuilt = (app: FastifyInstance, { name, title, policy, fileFor }: BuiltFiles): void => {
+const TAKEN = ['GET', 'HEAD'];
+
+/** Pages are read and nothing else: 405 where there is one, 404 elsewhere. */
+const refuseOtherMethods = (app: FastifyInstance, { name, fileFor }: BuiltFiles): void => {
+  for (const url of [`/${name}`, `/${name}/*`])
+    app.route<{ Params: { '*'?: string } }>({
+      method: otherThan(TAKEN),
+      url,
+      schema: { hide: true },
+      onRequest: async ({ params }) => {
+        throw fileFor(params['*'] ?? '') === null ? new ServiceError('NO_ROUTE') : methodNotAllowed(TAKEN);
+      },
+      handler: () => undefined,
+    });
+};
+
+export const serveBuilt = (app: FastifyInstance, built: BuiltFiles): void => {
+  const { name, title, policy, fileFor } = built;
   const root = fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
   const hide = { schema: { hide: true } };
   app.get(`/${name}`, hide, (_request, reply) => reply.redirect(`/${name}/`, 308));
+  refuseOtherMethods(app, built);
   if (!existsSync(root)) {
     app.get(`/${name}/*`, hide, () => {
       throw new ServiceError('NO_ROUTE', { message: `The ${title} is not built: run npm run build.` });

@@ -49,6 +49,16 @@ const placeOf = (error: unknown): string => {
   return place ? ` ${place[0]}` : '';
 };
 
+/** Finds every number that a double may take for 0: a large negative exponent, or many zeros behind the point. */
+const MAY_BE_TOO_SMALL = /\d[eE]-0*[1-9]\d{2}|\.0{200}/;
+
+/** Such a number becomes the smallest there is, so that the checks of its field refuse it: it would be kept as 0 otherwise. */
+const withoutUnderflow = (_name: string, value: unknown, context?: { source?: string }): unknown => {
+  const source = context?.source ?? '';
+  const isTooSmall = value === 0 && /^-?[0.]*[1-9]/.test(source);
+  return isTooSmall ? Number.MIN_VALUE * (source.startsWith('-') ? -1 : 1) : value;
+};
+
 const parseJson = (bytes: Buffer): unknown => {
   if (bytes.length === 0) return undefined;
   let text: string;
@@ -59,7 +69,7 @@ const parseJson = (bytes: Buffer): unknown => {
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = MAY_BE_TOO_SMALL.test(text) ? JSON.parse(text, withoutUnderflow) : JSON.parse(text);
   } catch (error) {
     throw new ServiceError('BAD_JSON', { message: `The body is not valid JSON${placeOf(error)}.` });
   }

@@ -1,8 +1,11 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** The known name that was probably meant: one spelt alike, or one made of the same words. */
-export const nearest = (name: string, known: string[]): string | null =>
-  nearestBySpelling(name, known) ?? nearestByWords(name, known);
+/**
+ * The known name that was probably meant: one that is spelt alike, one of the same name at another level, or one made of the
+ * same words.
+ */
+export const nearest = (name: string, known: string[], allPaths: () => string[]): string | null =>
+  nearestBySpelling(name, known) ?? sameElsewhere(name, allPaths()) ?? nearestByWords(name, known);
 
 /** At most a third of the letters differ. */
 const nearestBySpelling = (name: string, known: string[]): string | null => {
@@ -11,6 +14,14 @@ const nearestBySpelling = (name: string, known: string[]): string | null => {
   return distance(name.toLowerCase(), guess.toLowerCase()) <= Math.max(2, Math.floor(guess.length / 3))
     ? guess
     : null;
+};
+
+/** `sku` beside `faultyItem` means `faultyItem.sku`. */
+const sameElsewhere = (name: string, paths: string[]): string | null => {
+  const joined = (each: string): string => wordsOf(each).join();
+  const path = paths.find((each) => joined(each.slice(each.lastIndexOf('.') + 1)) === joined(name));
+  if (path === undefined) return null;
+  return path.includes('.') ? path : `${path} at the top level`;
 };
 
 const wordsOf = (name: string): string[] =>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { FieldFault } from '../../contract/common.ts';
 import { ServiceError } from '../errors.ts';
 import { nearest } from './nearest-name.ts';
+import { allFields, fieldsAt } from './schema-fields.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
@@ -27,6 +28,7 @@ const validate = (request: FastifyRequest): void => {
       if (faults.length > MAX_FAULTS) break;
       faults.push(...faultsOf(issue, schema, part));
     }
+    cut(faults, part);
     return value;
   };
 
@@ -35,7 +37,14 @@ const validate = (request: FastifyRequest): void => {
   request.query = check(querystring ?? NO_QUERY, { ...(request.query as object) }, 'query');
   if (body) request.body = check(body, request.body === undefined ? {} : request.body, 'body');
 
-  if (faults.length > 0) throw new ServiceError('VALIDATION', { faults: faults.slice(0, MAX_FAULTS) });
+  if (faults.length > 0) throw new ServiceError('VALIDATION', { faults });
+};
+
+/** Says in the place of the last fault that there are more. */
+const cut = (faults: FieldFault[], part: string): void => {
+  if (faults.length <= MAX_FAULTS) return;
+  const message = `${part} has more faults than these ${MAX_FAULTS - 1}`;
+  faults.splice(MAX_FAULTS - 1, Number.POSITIVE_INFINITY, { field: part, rule: 'more', message });
 };
 
 export const validationGate = (
@@ -61,14 +70,15 @@ const sentHeaders = (request: FastifyRequest, schema: z.ZodObject): Record<strin
 const faultsOf = (issue: Issue, root: z.ZodType, part: string): FieldFault[] => {
   const field = issue.path.map(String).join('.') || part;
   if (issue.code !== 'unrecognized_keys') {
-    const { rule, says } = sentenceOf(issue);
+    const isRepeated = part === 'query' && Array.isArray(issue.input);
+    const { rule, says } = isRepeated ? REPEATED : sentenceOf(issue);
     return [{ field, rule, message: `${field} ${says}` }];
   }
   const known = fieldsAt(root, issue.path);
-  return issue.keys.slice(0, MAX_FAULTS).map((key) => {
+  return issue.keys.slice(0, MAX_FAULTS + 1).map((key) => {
     const shown = key.slice(0, MAX_NAME_LENGTH);
     const name = [...issue.path.map(String), shown].join('.');
-    const guess = nearest(shown, known);
+    const guess = nearest(shown, known, () => allFields(root));
     return {
       field: name,
       rule: 'unknown',
@@ -76,6 +86,8 @@ const faultsOf = (issue: Issue, root: z.ZodType, part: string): FieldFault[] => 
     };
   });
 };
+
+const REPEATED = { rule: 'repeated', says: 'is there more than once' };
 
 const TYPE_WORDS: Record<string, string> = {
   string: 'a string',
@@ -119,18 +131,3 @@ const entries = (count: number | bigint): string => (Number(count) === 1 ? '1 en
 const FORMATS: Record<string, string> = {
   datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',
 };
-
-/** The field names that an object at this path may have, ignoring "optional", "nullable" and "default". */
-const fieldsAt = (root: z.ZodType, path: PropertyKey[]): string[] => {
-  let schema: unknown = unwrap(root);
-  for (const step of path) {
-    if (schema instanceof z.ZodObject) schema = unwrap(schema.shape[String(step)]);
-    else if (schema instanceof z.ZodArray) schema = unwrap(schema.element);
-  }
-  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-};
-
-const unwrap = (schema: unknown): unknown =>
-  schema instanceof z.ZodDefault || schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
-    ? unwrap(schema.unwrap())
-    : schema;

@@ -84,7 +84,7 @@ const viewEntry = (row: Entry): TimelineEntry => ({
   data: fromStored('data', row.data),
 });
 
-/** People without a name appear by their e-mail address, which only their colleagues may see (decision 46). */
+/** People without a name appear by their e-mail address, which only their colleagues may see; no name holds an @ (decision 46). */
 const viewForProgram = (row: Entry): TimelineEntry => {
   const entry = viewEntry(row);
   const { actor } = entry;

@@ -20,6 +20,7 @@ const TOKEN = /^[0-9a-f]{64}$/;
 export interface SignedInUser {
   id: string;
   email: string;
+  name: string | null;
   role: UserRole;
 }
 
@@ -60,15 +61,15 @@ export const findSession = async (
     .innerJoin('users as user', 'user.id', 'session.user_id')
     .innerJoin('shops as shop', 'shop.id', 'user.shop_id')
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
-    .select(['user.id as user_id', 'user.email', 'user.role'])
+    .select(['user.id as user_id', 'user.email', 'user.name as user_name', 'user.role'])
     .where('session.token_hash', '=', sha256(token))
     .where('session.expires_at', '>', ctx.clock.now())
     .executeTakeFirst();
   if (!row) return null;
-  const { user_id: id, email, role } = row;
+  const { user_id: id, email, user_name: name, role } = row;
   return {
-    caller: { shop: shopFrom(row), actor: { type: 'USER', id, name: email } },
-    user: { id, email, role },
+    caller: { shop: shopFrom(row), actor: { type: 'USER', id, name: name ?? email } },
+    user: { id, email, name, role },
   };
 };
 

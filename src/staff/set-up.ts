@@ -45,7 +45,7 @@ const useUp = async (trx: Trx, token: string): Promise<boolean> => {
 };
 
 /** Creates the first shop and its Admin and uses up the token, all or nothing: after a failure the link still works. */
-export const setUp = async (ctx: Context, { token, shopName, email, password }: SetUp) => {
+export const setUp = async (ctx: Context, { token, shopName, email, name, password }: SetUp) => {
   // Before the expensive hash, so that nobody without the token can make us work.
   if (!(await isOffered(ctx.db, token))) throw new ServiceError('SET_UP_OVER');
   const passwordHash = await hashPassword(password);
@@ -53,7 +53,13 @@ export const setUp = async (ctx: Context, { token, shopName, email, password }: 
     if (!(await useUp(trx, token)) || (await hasShops(trx))) throw new ServiceError('SET_UP_OVER');
     const at = ctx.clock.now();
     const shop = await addShop(trx, OPERATOR, at, { name: shopName, plan: 'SCALE' });
-    const user = await addUser(trx, OPERATOR, at, { shopId: shop.id, email, role: 'ADMIN', passwordHash });
+    const user = await addUser(trx, OPERATOR, at, {
+      shopId: shop.id,
+      email,
+      name,
+      role: 'ADMIN',
+      passwordHash,
+    });
     return { shop: { id: shop.id, name: shop.name }, user: { id: user.id, email: user.email } };
   });
 };

@@ -19,8 +19,8 @@ import {
 import { findByEmail, findUser, keptEmail, replacePassword } from './store.ts';
 import { aboutUser, PASSWORD_CHANGED } from './users.ts';
 
-export const viewSignedIn = ({ shop }: Caller, { id, email, role }: SignedInUser): SignedIn => ({
-  user: { id, email, role },
+export const viewSignedIn = ({ shop }: Caller, { id, email, name, role }: SignedInUser): SignedIn => ({
+  user: { id, email, name, role },
   shop: {
     id: shop.id,
     name: shop.name,

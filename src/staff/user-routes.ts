@@ -51,7 +51,7 @@ const change = (app: ApiApp, ctx: Context): void => {
       config,
       schema: {
         operationId: 'changeUser',
-        summary: "Change a person's e-mail, role or password",
+        summary: "Change a person's e-mail, name, role or password",
         description: 'A new password ends all their sessions. The last Admin of a shop stays one.',
         tags,
         params,

@@ -13,9 +13,10 @@ import { hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';
 import { deleteUser, insertUser, keptEmail, listUserRows, lockUser, updateUser } from './store.ts';
 
-const viewUser = ({ id, email, role, created_at }: Row<'users'>): User => ({
+const viewUser = ({ id, email, name, role, created_at }: Row<'users'>): User => ({
   id,
   email,
+  name,
   role,
   createdAt: instant(created_at),
 });
@@ -37,6 +38,7 @@ export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery
 interface NewUser {
   shopId: string;
   email: string;
+  name?: string | null;
   role: UserRole;
 }
 
@@ -57,12 +59,13 @@ export const addUser = async (
   trx: Trx,
   actor: Actor,
   at: number,
-  { shopId, email, role, passwordHash }: NewUser & { passwordHash: string },
+  { shopId, email, name = null, role, passwordHash }: NewUser & { passwordHash: string },
 ): Promise<User> => {
   const user = await insertUser(trx, {
     id: newId(at),
     shop_id: shopId,
     email: keptEmail(email),
+    name,
     role,
     password_hash: passwordHash,
     created_at: at,
@@ -76,7 +79,7 @@ export const changeUser = async (
   ctx: Context,
   { shop, actor }: Caller,
   id: string,
-  { email, role, password }: ChangeUser,
+  { email, name, role, password }: ChangeUser,
 ): Promise<User> => {
   const passwordHash = password === null ? null : await hashPassword(password);
   return ctx.db
@@ -86,11 +89,12 @@ export const changeUser = async (
       if (isLastAdmin && role === 'STAFF') throw new ServiceError('LAST_ADMIN');
       const after = await updateUser(trx, id, {
         email: email === null ? before.email : keptEmail(email),
+        name: name === null ? before.name : name || null,
         role: role ?? before.role,
         password_hash: passwordHash ?? before.password_hash,
       });
       if (passwordHash) await endSessionsOf(trx, id);
-      const changes = changesBetween(before, after, ['email', 'role']);
+      const changes = changesBetween(before, after, ['email', 'name', 'role']);
       if (changes || passwordHash)
         await recordAudit(trx, {
           ...aboutUser(after),

@@ -39,7 +39,7 @@ const TEST_MESSAGE =
 
 /** An event about nothing, for a client's own URL, so that an Admin can see whether deliveries arrive. It is not in the log. */
 export const enqueueTest = (db: Db, clientId: string, nowMs: number): Promise<Row<'webhook_deliveries'>> => {
-  const about = { id: newId(nowMs), rmaNumber: null, externalRef: null, externalSource: null };
+  const about = { id: newId(nowMs), rmaNumber: null, externalRef: null, externalSource: null, status: null };
   const event = 'webhook.test';
   return db
     .insertInto('webhook_deliveries')

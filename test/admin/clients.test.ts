@@ -179,6 +179,10 @@ describe('a test event', () => {
         .digest('hex'),
     );
     WEBHOOK_EVENT_DATA['webhook.test'].parse(one?.body.data);
+    // What receivers read of every event is there, though it is about nothing.
+    expect(one?.body.data).toMatchObject({
+      ...{ rmaNumber: null, externalRef: null, externalSource: null, status: null },
+    });
     await t.drained();
     expect((await admin.get(`/clients/${client.id}/deliveries?event=webhook.test`)).body.items).toMatchObject(
       [{ id: sent.body.id, status: 'DELIVERED' }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { harness } from '../support/harness.ts';
+import { type Answer, harness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
@@ -85,6 +85,24 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     const own = (await staff.get(`${path}/${id}/timeline`)).body.items;
     expect(own[1].actor.name).toBe(staff.email);
     expect((await staff.post(`${path}/${id}/notes`, {})).status).toBe(400);
+  });
+
+  it('stand in the timeline under their name then, where they have one', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const staff = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
+    const { id } = (await t.post(path, body())).body;
+    await staff.post(`${path}/${id}/notes`, { note: 'one' });
+    await admin.patch(`/users/${staff.id}`, { name: 'Grace Hopper' });
+    await staff.post(`${path}/${id}/notes`, { note: 'two' });
+    await admin.patch(`/users/${staff.id}`, { name: '' });
+    await staff.post(`${path}/${id}/notes`, { note: 'three' });
+    const namesFor = async (caller: { get(path: string): Promise<Answer> }) =>
+      (await caller.get(`${path}/${id}/timeline`)).body.items
+        .slice(1)
+        .map(({ actor }: { actor: { name: string } }) => actor.name);
+    expect(await namesFor(t)).toEqual(['Grace Muller', 'Grace Hopper', 'Staff']);
+    expect(await namesFor(staff)).toEqual(['Grace Muller', 'Grace Hopper', staff.email]);
   });
 
   it('only read while the subscription is inactive', async () => {

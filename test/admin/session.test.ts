@@ -26,7 +26,7 @@ describe('signing in', () => {
     const { status, body } = await adminCaller(t).post('/session', { email, password });
     expect(status).toBe(200);
     expect(body).toEqual({
-      user: { id: user.id, email, role: 'STAFF' },
+      user: { id: user.id, email, name: null, role: 'STAFF' },
       shop: { id: t.shop.id, name: t.shop.name, plan: 'SCALE', subscription: 'active' },
     });
   });
@@ -158,10 +158,10 @@ describe('signing in', () => {
 describe('a session', () => {
   it('tells who is signed in, with the shop as it is now', async () => {
     const t = await harness();
-    const person = await newPerson(t, { role: 'STAFF' });
+    const person = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER', subscription: 'inactive' });
     expect((await person.get('/session')).body).toEqual({
-      user: { id: person.id, email: person.email, role: 'STAFF' },
+      user: { id: person.id, email: person.email, name: 'Grace Muller', role: 'STAFF' },
       shop: { id: t.shop.id, name: t.shop.name, plan: 'STARTER', subscription: 'inactive' },
     });
   });
@@ -246,7 +246,7 @@ describe('changing your own password', () => {
       const bystander = await newPerson(t);
       const answer = await person.put('/session/password', { currentPassword: PASSWORD, newPassword: next });
       expect(answer.status).toBe(200);
-      expect(answer.body.user).toEqual({ id: person.id, email: person.email, role });
+      expect(answer.body.user).toEqual({ id: person.id, email: person.email, name: null, role });
       const fresh = cookieFrom(answer);
       expect(fresh).not.toBe(person.cookie);
       expect((await adminCaller(t, fresh).get('/session')).status).toBe(200);

@@ -9,6 +9,7 @@ import { until } from '../support/until.ts';
 const WISHES = {
   shopName: 'Harbour Road Electrics',
   email: 'Grace@Example.com',
+  name: 'Grace Muller',
   password: 'correct horse battery',
 };
 
@@ -50,7 +51,7 @@ it('the link of a first start makes the first shop and its Admin, once', async (
   const { email, password } = WISHES;
   const session = await server.post('/admin/api/session', { email, password }, json);
   expect(session.body).toMatchObject({
-    user: { role: 'ADMIN' },
+    user: { role: 'ADMIN', name: 'Grace Muller' },
     shop: { plan: 'SCALE', subscription: 'active' },
   });
   // Neither the token nor the password stands in a log.

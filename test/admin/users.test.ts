@@ -31,6 +31,7 @@ describe('the team', () => {
     expect(body.items[4]).toEqual({
       id: admin.id,
       email: admin.email,
+      name: null,
       role: 'ADMIN',
       createdAt: expect.stringMatching(ISO),
     });
@@ -52,6 +53,7 @@ describe('the team', () => {
     expect(body).toEqual({
       id: expect.stringMatching(UUID7),
       email: 'grace@example.com',
+      name: null,
       role: 'STAFF',
       createdAt: expect.stringMatching(ISO),
     });
@@ -67,12 +69,22 @@ describe('the team', () => {
     const admin = await newPerson(t);
     const rules = async (body: unknown) => rulesOf(await admin.post('/users', body));
     expect(await rules({})).toEqual({ email: 'required', role: 'required', password: 'required' });
-    expect(await rules(userBody({ email: 'grace', role: 'OWNER', password: 'short7!', name: 'x' }))).toEqual({
+    expect(await rules(userBody({ email: 'grace', role: 'OWNER', password: 'short7!', nick: 'x' }))).toEqual({
       email: 'format',
       role: 'oneOf',
       password: 'minLength',
-      name: 'unknown',
+      nick: 'unknown',
     });
+    // A name is no e-mail address: programs read names.
+    for (const [name, rule] of [
+      ['grace@example.com', 'name'],
+      ['x'.repeat(256), 'maxLength'],
+      ['a\0b', 'nul'],
+      [1, 'type'],
+    ]) {
+      expect(await rules(userBody({ name }))).toEqual({ name: rule });
+      expect(rulesOf(await admin.patch(`/users/${admin.id}`, { name }))).toEqual({ name: rule });
+    }
     for (const length of [201, 10_000])
       expect(await rules(userBody({ password: 'x'.repeat(length) }))).toEqual({ password: 'maxLength' });
     expect(await rules(userBody({ password: '🙂'.repeat(7) }))).toEqual({ password: 'minLength' });
@@ -104,11 +116,16 @@ describe('a person', () => {
     const t = await harness();
     const admin = await newPerson(t);
     const staff = await newPerson(t, { role: 'STAFF' });
-    const shown = { id: staff.id, email: staff.email, role: 'STAFF', createdAt: expect.stringMatching(ISO) };
+    const { id, email } = staff;
+    const shown = { id, email, name: null, role: 'STAFF', createdAt: expect.stringMatching(ISO) };
     const patch = async (body?: unknown) => (await admin.patch(`/users/${staff.id}`, body)).body;
     expect(await patch({})).toEqual(shown);
     expect(await patch()).toEqual(shown);
     expect(await patch({ email: null, role: null, password: null })).toEqual(shown);
+    expect(await patch({ name: ' Grace Muller ' })).toEqual({ ...shown, name: 'Grace Muller' });
+    expect((await staff.get('/session')).body.user.name).toBe('Grace Muller');
+    expect(await patch({ name: null })).toEqual({ ...shown, name: 'Grace Muller' });
+    for (const nothing of ['  ', '']) expect(await patch({ name: nothing })).toEqual(shown);
     expect(await patch({ role: 'ADMIN' })).toEqual({ ...shown, role: 'ADMIN' });
     expect(await patch({ email: 'New.Name@example.com' })).toEqual({
       ...shown,

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
@@ -16,7 +17,7 @@ import {
   rowCounts,
   UUID7,
 } from '../support/api.ts';
-import { tradeBody } from '../support/bodies.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
 import { harness } from '../support/harness.ts';
 
 const LARGEST_BODY = 256 * 1024;
@@ -74,6 +75,27 @@ describe('the error body', () => {
     }
     expect(await rowCounts(t)).toEqual(before);
     expectError(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' }), 405);
+  });
+
+  it('comes with a 405 for pages too, which are only read, and with a 404 where there is none', async () => {
+    const t = await harness();
+    /** `fetch` sends no TRACE. */
+    const statusOf = (method: string, path: string) =>
+      new Promise<[number | undefined, string | undefined]>((resolve, reject) =>
+        request(`${t.url}${path}`, { method }, (answer) => {
+          answer.resume();
+          resolve([answer.statusCode, answer.headers.allow]);
+        })
+          .on('error', reject)
+          .end(),
+      );
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']) {
+      for (const path of ['/docs', '/docs/', '/admin', '/admin/', '/admin/settings/team'])
+        expect([method, path, ...(await statusOf(method, path))]).toEqual([method, path, 405, 'GET, HEAD']);
+      for (const path of ['/docs/nothing', '/admin/api/nothing', '/nothing'])
+        expect([method, path, ...(await statusOf(method, path))]).toEqual([method, path, 404, undefined]);
+    }
+    expect(await statusOf('TRACE', `${BASE_PATH}/offline-repairs`)).toEqual([405, 'POST, GET, HEAD']);
   });
 
   it('comes with a 413 for a body over 256 KiB, and only then', async () => {
@@ -175,6 +197,12 @@ describe('the error body', () => {
       ['/offline-repairs', { email: 'x' }, 'customerEmail'],
       ['/offline-repairs', { phone: 'x' }, 'customerPhone'],
       ['/offline-repairs', { reference_external: 'x' }, null],
+      // At the wrong level: another field that has the word in it is not meant.
+      ['/offline-repairs', { sku: 'x' }, 'faultyItem.sku'],
+      ['/offline-repairs', { serial_number: 'x' }, 'faultyItem.serialNumber'],
+      ['/offline-repairs', { carrierName: 'x' }, 'tracking.carrierName'],
+      ['/trade-returns', { sku: 'x' }, 'items.0.sku'],
+      ['/trade-returns', { postcode: 'x' }, 'shippingAddress.postcode'],
       ['/offline-repairs', { customer_email_address: 'x' }, 'customerEmail'],
       [`/offline-repairs/${id}/tracking`, { carrier: 'x' }, 'carrierName'],
       [`/offline-repairs/${id}/tracking`, { number: 'x' }, 'trackingNumber'],
@@ -186,6 +214,13 @@ describe('the error body', () => {
       const hint = meant ? `: did you mean ${meant}?` : '';
       expect(message).toContain(`${name} is not a known field${hint}`);
     }
+    const nested = await t.post('/offline-repairs', { faultyItem: { storeId: 'x', '': 'x' } });
+    expect(nested.body.message).toEqual(
+      expect.arrayContaining([
+        'faultyItem.storeId is not a known field: did you mean storeId at the top level?',
+        'faultyItem. is not a known field',
+      ]),
+    );
   });
 
   it('keeps to a bounded number of faults, however many a body has', async () => {
@@ -202,6 +237,18 @@ describe('the error body', () => {
       expectError(answer, 400);
       expect(answer.body.errors.length).toBeLessThanOrEqual(100);
     }
+    // Nobody takes a list that was cut for the whole.
+    for (const body of [unknown, tradeBody({ items: Array.from({ length: 250 }, () => ({})) })]) {
+      const { errors, message } = (await t.post('/trade-returns', body)).body;
+      const last = 'body has more faults than these 99';
+      expect(errors).toHaveLength(100);
+      expect(errors.at(-1)).toEqual({ field: 'body', rule: 'more', message: last });
+      expect(message.at(-1)).toBe(last);
+    }
+    const hundred = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, 1]));
+    const { body } = await t.post('/offline-repairs', repairBody(hundred));
+    expect(body.errors).toHaveLength(100);
+    expect(body.errors.at(-1)).toMatchObject({ field: 'f99', rule: 'unknown' });
   });
 });
 

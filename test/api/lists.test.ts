@@ -94,7 +94,12 @@ describe('paging', () => {
           faults: [name],
         });
     expect(Object.keys(rulesOf(await t.get('/offline-repairs?page=0&limit=0')))).toEqual(['page', 'limit']);
-    expect(Object.keys(rulesOf(await t.get('/offline-repairs?page=1&page=2')))).toEqual(['page']);
+    for (const query of ['page=1&page=2', 'status=CLOSED&status=CLOSED', 'storeId=a&storeId=b']) {
+      const [name = ''] = query.split('=');
+      const answer = await t.get(`/offline-repairs?${query}`);
+      expect(rulesOf(answer)).toEqual({ [name]: 'repeated' });
+      expect(answer.body.message).toEqual([`${name} is there more than once`]);
+    }
   });
 
   it('keeps its order when repairs change, and when they were made in the same millisecond', async () => {

@@ -1,9 +1,11 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
 import { VERSION } from '../../src/version.ts';
 import { endpoints, expectError } from '../support/api.ts';
-import { tradeBody } from '../support/bodies.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { withValue } from '../support/fields.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 const read = async (t: Harness) => {
@@ -126,6 +128,53 @@ describe('the OpenAPI document', () => {
       'updatedSince',
     ]);
     expect(JSON.stringify(paths['/trade-returns'].post)).toContain('Idempotency-Key');
+  });
+});
+
+describe('a body that a validator refuses by the document', () => {
+  /** By the name of its schema: the values that both refuse, and those that both take, for every text and number in it. */
+  const validators = (t: Harness) => {
+    const ajv = new Ajv2020({ strict: false, formats: { 'idn-email': true } });
+    ajv.addSchema(t.app.swagger(), 'document');
+    return (name: string) => ajv.compile({ $ref: `document#/components/schemas/${name}` });
+  };
+  const REQUIRED = { refused: ['', ' ', '\n\t \u00a0', '\0', 'a\0b', ' \0 '], taken: ['x', ' x ', 'a\nb'] };
+  const OPTIONAL = { refused: ['\0', 'a\0b'], taken: ['', ' ', 'x', 'a\nb', null] };
+  const EMAIL = { refused: ['', ' ', 'a\0@example.com', 'a@exam\0ple.com'], taken: ['a@example.com'] };
+  const CASES = [
+    ['orderNumber', REQUIRED],
+    ['faultyItem.productName', REQUIRED],
+    ['tracking.carrierName', REQUIRED],
+    ['notes', OPTIONAL],
+    ['faultyItem.serialNumber', OPTIONAL],
+    ['customerEmail', EMAIL],
+    ['faultyItem.quantity', { refused: [0, -1, 1e12], taken: [0.0001, 1, 49.95] }],
+    ['faultyItem.price', { refused: [-0.0001, 1e12], taken: [0, 0.07, 149.95, 1234567.8901] }],
+  ] as const;
+
+  it('is refused by the service too, and the other way round', async () => {
+    const t = await harness({ plan: 'ENTERPRISE' });
+    const isValid = validators(t)('CreateOfflineRepair');
+    const tracking = { trackingNumber: 'JD01', carrierName: 'DHL' };
+    for (const [path, { refused, taken }] of CASES)
+      for (const [values, expected] of [
+        [refused, { status: 400, valid: false }],
+        [taken, { status: 201, valid: true }],
+      ] as const)
+        for (const value of values) {
+          const body = withValue(repairBody({ tracking }), path, value);
+          const { status } = await t.post('/offline-repairs', body);
+          expect({ path, value, status, valid: isValid(body) }).toEqual({ path, value, ...expected });
+        }
+  });
+
+  it('holds numbers to four decimals in words only: many validators would refuse every fourth price', async () => {
+    const t = await harness();
+    const { FaultyItem } = (await read(t)).components.schemas;
+    for (const name of ['quantity', 'price', 'weight']) {
+      expect(FaultyItem.properties[name].description).toContain('at most 4 decimals');
+      expect(JSON.stringify(FaultyItem.properties[name])).not.toContain('multipleOf');
+    }
   });
 });
 

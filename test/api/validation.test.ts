@@ -176,6 +176,24 @@ describe('numbers', () => {
       });
   });
 
+  it('too small for a double are refused, not taken as 0', async () => {
+    const t = await harness();
+    const tiny = ['1e-400', '0.5E-0400', '1000e-500', `0.${'0'.repeat(400)}1`, `0.${'0'.repeat(230)}1e-99`];
+    for (const name of ['price', 'weight'])
+      for (const digits of tiny) {
+        const field = `faultyItem.${name}`;
+        expect(rulesOf(await sendDigits(t, name, digits))).toEqual({ [field]: 'decimals' });
+        expect(Object.keys(rulesOf(await sendDigits(t, name, `-${digits}`)))).toEqual([field]);
+      }
+    for (const digits of ['0', '-0', '0.0', '0e-400', `0.${'0'.repeat(400)}`, `-0.${'0'.repeat(400)}e-400`])
+      expect((await sendDigits(t, 'price', digits)).body.faultyItem.price).toBe(0);
+    const words = { ...fullBody(), notes: '1e-400', externalRef: '0.5E-999' };
+    expect((await t.post('/offline-repairs', words)).body).toMatchObject({
+      notes: '1e-400',
+      externalRef: '0.5E-999',
+    });
+  });
+
   it('must be finite', async () => {
     const t = await harness();
     for (const name of ['quantity', 'price', 'weight'])

@@ -34,6 +34,7 @@ describe('the team', () => {
     await page.getByRole('button', { name: 'Add person' }).click();
     const form = page.getByRole('dialog', { name: 'Add a person' });
     await form.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
+    await form.getByRole('textbox', { name: 'Name' }).fill('Grace Muller');
     expect(await form.getByRole('radio', { name: 'Staff' }).isChecked()).toBe(true);
     await form.getByRole('button', { name: 'Suggest a strong one' }).click();
     const suggested = await password(page, 'Password').inputValue();
@@ -47,9 +48,12 @@ describe('the team', () => {
 
     await page.getByRole('button', { name: 'Change grace@example.com' }).click();
     const change = page.getByRole('dialog', { name: 'Change grace@example.com' });
+    expect(await change.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Grace Muller');
+    await change.getByRole('textbox', { name: 'Name' }).fill('Grace Hopper');
     await change.getByRole('radio', { name: 'Admin' }).check();
     await change.getByRole('button', { name: 'Save' }).click();
     await page.getByText('grace@example.com is saved.').waitFor();
+    await rowOf(page, 'grace@example.com').getByRole('cell', { name: 'Grace Hopper' }).waitFor();
     await rowOf(page, 'grace@example.com').getByRole('cell', { name: 'Admin', exact: true }).waitFor();
     await theirs.reload();
     await toPage(theirs, 'Team');

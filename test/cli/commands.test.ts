@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cli, migratedDatabase, run, startServer } from '../support/process.ts';
+import { cli, lookInto, migratedDatabase, run, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -147,7 +147,14 @@ describe('users', () => {
       env,
     );
     expect(given).toEqual({ id: expect.stringMatching(UUID7), email: 'ada@example.com', role: 'ADMIN' });
-    const piped = await cli(user(shop, 'bo@example.com', '--role', 'STAFF'), env, 'battery staple\n');
+    const named = ['--role', 'STAFF', '--name', 'Bo Lindqvist'];
+    const piped = await cli(user(shop, 'bo@example.com', ...named), env, 'battery staple\n');
+    const { name } = await lookInto(env)
+      .selectFrom('users')
+      .select('name')
+      .where('id', '=', piped.id)
+      .executeTakeFirstOrThrow();
+    expect(name).toBe('Bo Lindqvist');
     expect(piped).toEqual({ id: expect.stringMatching(UUID7), email: 'bo@example.com', role: 'STAFF' });
   });
 

@@ -167,6 +167,90 @@ describe.runIf(ENGINE === 'postgres')('a PostgreSQL that goes away', () => {
   });
 });
 
+describe.runIf(ENGINE === 'postgres')('a PostgreSQL that refuses', () => {
+  /** The service has a login and a database of its own there; `sql` runs as the server's owner, in that database or beside it. */
+  const setUp = async () => {
+    const postgres = await startPostgres();
+    onTestFinished(postgres.stop);
+    const name = `away_${randomBytes(4).toString('hex')}`;
+    const user = `${name}_user`;
+    await onServer(postgres.url, `create role ${user} login`);
+    await onServer(postgres.url, `create database ${name}`);
+    const inside = postgres.url.replace(/\/postgres$/, `/${name}`);
+    await onServer(inside, `grant create on schema public to ${user}`);
+    const env = { DATABASE_URL: inside.replace('postgres@', `${user}@`), SECRET_KEY };
+    const { key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    const { body } = await server.post('/offline-repairs', repairBody());
+    const endConnections = `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${user}'`;
+    /** Most of it holds for new connections only, and some while nobody is connected. */
+    const change = (statement: string) =>
+      until('it is changed', async () => {
+        const url = / on all tables /.test(statement) ? inside : postgres.url;
+        const named = statement.replaceAll('DATABASE', name).replaceAll('LOGIN', user);
+        await onServer(postgres.url, endConnections);
+        const isDone = await onServer(url, named).then(
+          () => true,
+          () => false,
+        );
+        await onServer(postgres.url, endConnections);
+        return isDone;
+      });
+    return { server, id: body.id as string, change };
+  };
+
+  it.each([
+    ['the login', '28000', 'alter role LOGIN nologin', 'alter role LOGIN login'],
+    [
+      'the login in this database',
+      '42501',
+      'revoke connect on database DATABASE from public',
+      'grant connect on database DATABASE to public',
+    ],
+    [
+      'a name that is gone',
+      '3D000',
+      'alter database DATABASE rename to DATABASE_moved',
+      'alter database DATABASE_moved rename to DATABASE',
+    ],
+    [
+      'writes, since it is read-only',
+      '25006',
+      'alter role LOGIN set default_transaction_read_only = on',
+      'alter role LOGIN reset default_transaction_read_only',
+    ],
+    [
+      'writes by this login',
+      '42501',
+      'revoke insert, update, delete on all tables in schema public from LOGIN',
+      'grant insert, update, delete on all tables in schema public to LOGIN',
+    ],
+  ])(
+    '%s (%s) is answered for with 503, and the log says why',
+    async (what, code, refuse, allow) => {
+      const { server, id, change } = await setUp();
+      await change(refuse);
+      await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
+      const writes = [
+        await server.post('/offline-repairs', repairBody()),
+        await server.post(`/offline-repairs/${id}/close`),
+      ];
+      const reads = what.startsWith('writes') ? [] : [await server.get(`/offline-repairs/${id}`)];
+      for (const answer of [...writes, ...reads]) {
+        expectUnavailable(answer);
+        expect(answer.headers.get('retry-after')).toBe('2');
+      }
+      expect((await server.get('/healthz')).status).toBe(200);
+      const faults = server.logs().flatMap(({ msg, fault }) => (msg === 'request failed' ? [fault] : []));
+      expect(JSON.stringify(faults)).toMatch(new RegExp(`"code":"${code}","reason":"[^"]+DATABASE_URL`));
+      expectDiscreet(server);
+      await change(allow);
+      await expectBack(server, id);
+    },
+    60_000,
+  );
+});
+
 describe.runIf(ENGINE === 'sqlite')('a SQLite file that somebody else holds', () => {
   const setUp = async ({ used }: { used: boolean }) => {
     const env = await migratedDatabase();

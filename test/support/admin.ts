@@ -123,22 +123,34 @@ let people = 0;
 /** Makes a user. */
 export const newUser = async (
   t: Harness,
-  { role = 'ADMIN', shop = t.shop, email, password = PASSWORD, hashed = cheapHash }: NewPerson = {},
+  {
+    role = 'ADMIN',
+    shop = t.shop,
+    email,
+    name = null,
+    password = PASSWORD,
+    hashed = cheapHash,
+  }: NewPerson = {},
 ) => {
   people += 1;
   const address = email ?? `person-${people}@example.com`;
   const passwordHash = await hashed(password);
-  const user = await t.ctx.db
-    .transaction()
-    .execute((trx) =>
-      addUser(trx, OPERATOR, t.ctx.clock.now(), { shopId: shop.id, email: address, role, passwordHash }),
-    );
+  const user = await t.ctx.db.transaction().execute((trx) =>
+    addUser(trx, OPERATOR, t.ctx.clock.now(), {
+      shopId: shop.id,
+      email: address,
+      name,
+      role,
+      passwordHash,
+    }),
+  );
   return { id: user.id, email: user.email, role, shop, password };
 };
 interface NewPerson {
   role?: UserRole;
   shop?: Shop;
   email?: string;
+  name?: string | null;
   password?: string;
   /** For tests of the hash itself. */
   hashed?: (password: string) => Promise<string>;

@@ -47,6 +47,10 @@ it('what is safe to tell is told', () => {
     cause: { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:5432' },
   });
   expect(describeError(new Error('Query read timeout'))).toMatchObject({ message: 'Query read timeout' });
+  const noPassword = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string');
+  expect(describeError(noPassword)).toMatchObject({ message: noPassword.message });
+  const locked = withFields(new Error(SECRET), { code: '28000', severity: 'FATAL' });
+  expect(describeError(locked)).toMatchObject({ code: '28000', reason: expect.stringMatching(/password/) });
   const duplicate = withFields(new Error(SECRET), { code: '23505', severity: 'ERROR', table: 'users' });
   expect(describeError(duplicate)).toMatchObject({ code: '23505', table: 'users' });
 });

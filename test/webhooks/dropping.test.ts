@@ -15,6 +15,11 @@ import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 const shownTo = async (t: WebhookHarness, clientId: string) =>
   (await (await newPerson(t)).get(`/clients/${clientId}/deliveries`)).body.items;
 
+const droppedFigure = async (t: WebhookHarness): Promise<number> => {
+  const figures = await t.ctx.metrics.registry.metrics();
+  return Number(/^handback_webhook_deliveries_dropped_total (\d+)$/m.exec(figures)?.[1]);
+};
+
 describe('what still waits', () => {
   it.each([
     ['the client was revoked', (t, client) => revokeClient(t.ctx, OPERATOR, client)],
@@ -33,6 +38,7 @@ describe('what still waits', () => {
     t.advance(1_000);
     await t.drained();
     expect(await t.deliveries()).toMatchObject([{ status: 'DROPPED', attempts: 1, reason }]);
+    expect(await droppedFigure(t)).toBe(1);
     expect(receiver.received).toHaveLength(1);
     expect(await shownTo(t, client.id)).toMatchObject([
       { status: 'DROPPED', reason, nextAttemptAt: null, finishedAt: expect.any(String) },
@@ -100,6 +106,7 @@ describe('what has waited for a day', () => {
       (row) => row.client_id === client.id && row.status === 'PENDING',
     );
     expect(left).toHaveLength(3);
+    await until('they are counted', async () => (await droppedFigure(t)) === 6_000);
     // One line for many, and none for each.
     expect(t.logs.filter((line) => line.includes('webhooks dropped')).length).toBeLessThan(10);
   });

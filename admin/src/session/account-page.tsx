@@ -20,6 +20,12 @@ export const AccountPage = () => {
           <DataList.ItemLabel>E-mail</DataList.ItemLabel>
           <DataList.ItemValue>{user.email}</DataList.ItemValue>
         </DataList.Item>
+        {user.name ? (
+          <DataList.Item>
+            <DataList.ItemLabel>Name</DataList.ItemLabel>
+            <DataList.ItemValue>{user.name}</DataList.ItemValue>
+          </DataList.Item>
+        ) : null}
         <DataList.Item>
           <DataList.ItemLabel>Role</DataList.ItemLabel>
           <DataList.ItemValue>{ROLE_LABELS[user.role].name}</DataList.ItemValue>

@@ -18,7 +18,7 @@ export const SetUpPage = () => {
   const queryClient = useQueryClient();
   const { form, submit, busy, failure } = useApiForm({
     schema: SetUp,
-    initialValues: { token, shopName: '', email: '', password: '' },
+    initialValues: { token, shopName: '', email: '', name: '', password: '' },
     send: async (body) => {
       await api.post('/set-up', body);
       return api.post<Session>('/session', { email: body.email, password: body.password });
@@ -53,6 +53,7 @@ export const SetUpPage = () => {
               required
               {...form.getInputProps('email')}
             />
+            <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
             <NewPasswordInput
               label="Password"
               required

@@ -5,13 +5,13 @@ import { NewPasswordInput } from '../session/new-password-input.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { RoleInput } from './role-input.tsx';
-import { USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
+import { NAME_HINT, USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
 
 export const AddPersonDialog = ({ onClose }: { onClose: () => void }) => {
   const done = useTeamChanged(onClose);
   const { form, submit, busy, failure } = useApiForm({
     schema: CreateUser,
-    initialValues: { email: '', role: 'STAFF' as UserRole, password: '' },
+    initialValues: { email: '', name: '', role: 'STAFF' as UserRole, password: '' },
     codes: USER_ERROR_CODES,
     send: (body) => api.post<User>('/users', body),
     onDone: ({ email }) => done(`${email} can sign in now.`),
@@ -33,6 +33,7 @@ export const AddPersonDialog = ({ onClose }: { onClose: () => void }) => {
         data-autofocus
         {...form.getInputProps('email')}
       />
+      <TextInput label="Name" autoComplete="off" description={NAME_HINT} {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
       <NewPasswordInput
         label="Password"

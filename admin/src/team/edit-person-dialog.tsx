@@ -7,7 +7,7 @@ import { sessionQuery, useSession } from '../session/session.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { RoleInput } from './role-input.tsx';
-import { USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
+import { NAME_HINT, USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
 
 interface Props {
   person: User;
@@ -22,12 +22,13 @@ export const EditPersonDialog = ({ person, onClose }: Props) => {
   const isSelf = user.id === person.id;
   const { form, submit, busy, failure } = useApiForm({
     schema: ChangeUser,
-    initialValues: { email: person.email, role: person.role },
+    initialValues: { email: person.email, name: person.name ?? '', role: person.role },
     codes: USER_ERROR_CODES,
     // Only what changed here: a colleague may be changing the rest.
-    send: ({ email, role }) =>
+    send: ({ email, name, role }) =>
       api.patch<User>(`/users/${person.id}`, {
         ...(email === person.email ? {} : { email }),
+        ...(name === (person.name ?? '') ? {} : { name }),
         ...(role === person.role ? {} : { role }),
       }),
     onDone: async (changed) => {
@@ -46,6 +47,7 @@ export const EditPersonDialog = ({ person, onClose }: Props) => {
       onClose={onClose}
     >
       <TextInput label="E-mail" type="email" autoComplete="off" required {...form.getInputProps('email')} />
+      <TextInput label="Name" autoComplete="off" description={NAME_HINT} {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
       {isSelf && form.values.role !== 'ADMIN' ? (
         <Alert color="yellow">This is you: you will no longer see the settings, this page included.</Alert>

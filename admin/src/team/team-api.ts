@@ -13,6 +13,9 @@ export const teamQuery = (page: number) =>
     placeholderData: keepPreviousData,
   });
 
+/** Why a name is worth giving. */
+export const NAME_HINT = 'Timelines show it. API clients never see the e-mail.';
+
 /** The only refusal that is about one input, though it names no field. */
 export const USER_ERROR_CODES = { EMAIL_TAKEN: 'email' } as const;
 

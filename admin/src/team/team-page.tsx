@@ -74,7 +74,7 @@ const People = ({ people, onPick }: PeopleProps) => {
       columns={[
         {
           header: 'E-mail',
-          width: '50%',
+          width: '35%',
           cell: ({ id, email }) => (
             <Group gap="xs">
               {email}
@@ -82,6 +82,7 @@ const People = ({ people, onPick }: PeopleProps) => {
             </Group>
           ),
         },
+        { header: 'Name', cell: ({ name }) => name },
         { header: 'Role', cell: ({ role }) => ROLE_LABELS[role].name },
         { header: 'Added', noWrap: true, cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
       ]}

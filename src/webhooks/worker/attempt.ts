@@ -72,7 +72,7 @@ const observe = ({ metrics }: Needed, { createdAt }: Due, last: Attempt, endedAt
 };
 
 const dropped = (
-  { clock, log }: Needed,
+  { clock, log, metrics }: Needed,
   { id, clientId, event, before, ...delivery }: Due,
   receiver: Receiver | undefined,
   { attempts = delivery.attempts ?? [], reason }: { attempts?: Attempt[]; reason: string },
@@ -80,6 +80,7 @@ const dropped = (
   const nowMs = clock.now();
   const shopId = receiver?.shopId ?? null;
   log.warn({ deliveryId: id, clientId, shopId, event, attempts: attempts.length, reason }, 'webhook dropped');
+  metrics.observeDroppedDeliveries(1);
   return { id, before, status: STATUS_AFTER.dropped, attempts, dueAt: nowMs, finishedAt: nowMs, reason };
 };
 

@@ -116,6 +116,7 @@ const createTooOldFilter =
       const underWay = inFlight.unsettledOf(clientId);
       const count = await dropTooOld(ctx, { clientId, underWay }, { nowMs, beforeMs });
       ctx.log.warn({ clientId, count, reason: DROPPED_BECAUSE.tooOld }, 'webhooks dropped');
+      ctx.metrics.observeDroppedDeliveries(count);
       ready.call(clientId);
     }
     return deliveries.filter((each) => !tooOld.includes(each));
