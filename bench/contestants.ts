@@ -32,6 +32,15 @@ export const serviceWork = ({ service, rmas }: House, connections = CONNECTIONS)
   return {
     createOver: (some: SeededShop[] = shops) => under((i) => creating(some, i)),
     get: (suffix = '') => under((i) => getting(suffix, i)),
+    /** Moves repairs to and fro; only those for which `isOne` holds. */
+    move(isOne: (n: number) => boolean = () => true) {
+      const some = Array.from({ length: repairs }, (_, i) => i + 1).filter(isOne);
+      return under((i) => {
+        const n = some[spread(i, some.length) - 1] as number;
+        const action = i % 2 === 0 ? 'begin-repair' : 'begin-diagnostics';
+        return { ...reading(`${REPAIRS}/${rmas.idOf(n)}/${action}`, keyOf(rmas.shopOf(n))), method: 'POST' };
+      });
+    },
     createAndGet: () => under((i) => (i % 2 === 0 ? creating(shops, i) : getting('', i))),
     list: (query: (i: number) => string) =>
       under((i) => reading(REPAIRS + query(i), keyOf(shops[i % shops.length] as SeededShop))),

@@ -13,9 +13,11 @@ import { largeAnswers } from './measurements/large-answers.ts';
 import { largeShop } from './measurements/large-shop.ts';
 import { list } from './measurements/list.ts';
 import { memory } from './measurements/memory.ts';
+import { moves } from './measurements/moves.ts';
 import { oneConnection } from './measurements/one-connection.ts';
 import { receipt } from './measurements/receipt.ts';
 import { start } from './measurements/start.ts';
+import { waiting } from './measurements/waiting.ts';
 import { factsBefore } from './report/facts.ts';
 import { writePage } from './report/page.ts';
 import { keepResults, keptResults, type Results, together } from './report/results.ts';
@@ -35,6 +37,8 @@ const MEASUREMENTS: Measurement[] = [
   growth,
   largeShop,
   largeAnswers,
+  moves,
+  waiting,
   start,
   drain,
   receipt,
@@ -50,6 +54,8 @@ const TOLD: Measurement[] = [
   growth,
   largeShop,
   largeAnswers,
+  moves,
+  waiting,
   drain,
   receipt,
   apiWhileDraining,

@@ -6,7 +6,7 @@ import { forgetOldEvents } from '../../src/events/feed.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, newStaffRma } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
@@ -148,6 +148,22 @@ describe('the event feed', () => {
     expect((await page(t)).items.map(({ data }) => data.id)).toEqual([next]);
   });
 
+  it('has cursors that hold in another database with the same rows', async () => {
+    const t = await harness();
+    for (let i = 0; i < 3; i++) await create(t);
+    const { cursor, items } = await page(t, '?limit=1');
+    const restored = await harness();
+    for (const table of ['shops', 'shop_counters', 'api_clients', 'events'] as const)
+      for (const row of await t.ctx.db.selectFrom(table).selectAll().execute())
+        await restored.ctx.db
+          .insertInto(table)
+          .values(row as never)
+          .execute();
+    const rest = await page(restored, `?after=${cursor}`, { key: t.client.apiKey });
+    expect(rest).toEqual(await page(t, `?after=${cursor}`));
+    expect([...items, ...rest.items]).toEqual((await page(t)).items);
+  });
+
   it('leaves out an event that cannot be read, and goes past it', async () => {
     const t = await harness();
     for (let i = 0; i < 3; i++) await create(t);
@@ -174,6 +190,16 @@ describe('waiting for the next event', () => {
     const made = await create(t);
     expect((await waiting).items.map(({ data }) => data.id)).toEqual([made]);
     expect(performance.now() - startedAt).toBeLessThan(4_000);
+  });
+
+  it('holds no connection to the database', async () => {
+    const t = await harness({ env: ENGINE === 'postgres' ? { DATABASE_POOLS: 'lists=1,reads=1' } : {} });
+    const polls = Array.from({ length: 20 }, () => page(t, '?wait=25'));
+    await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
+    expect((await t.get('/offline-repairs?page=50')).status).toBe(200);
+    const made = await create(t);
+    for (const { items } of await Promise.all(polls))
+      expect(items.map(({ data }) => data.id)).toEqual([made]);
   });
 
   it('ends with nothing when the time is over', async () => {
