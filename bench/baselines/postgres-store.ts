@@ -9,15 +9,14 @@ const BIGINT = 20;
 const UNKNOWN_NUMBER = '#RMA-000000';
 
 const parameter = (column: string, i: number): string => (column === 'number' ? 'last_number' : `$${i + 1}`);
-const [ENTRY_ID, DELIVERY_ID, EVENT_START, EVENT_END] = [1, 2, 3, 4].map(
-  (i) => `$${REPAIR_COLUMNS.length + i}`,
-);
+const [ENTRY_ID, EVENT_ID, EVENT_START, EVENT_END] = [1, 2, 3, 4].map((i) => `$${REPAIR_COLUMNS.length + i}`);
 
 // $1 is the repair's id, $2 the shop, $3 the client, $5 the status, $24 the time; $4, the number, is the counter's to say.
 const CREATE = `
   with counter as (
-    update shop_counters set last_number = last_number + 1, month_used = month_used + 1
-    where shop_id = $2 returning last_number
+    update shop_counters set last_number = last_number + 1, month_used = month_used + 1,
+      last_position = last_position + 1, last_at = $24
+    where shop_id = $2 returning last_number, last_position
   ), repair as (
     insert into offline_repairs (${REPAIR_COLUMNS.join(', ')})
     select ${REPAIR_COLUMNS.map(parameter).join(', ')} from counter returning number
@@ -25,11 +24,14 @@ const CREATE = `
     insert into timeline (rma_id, at, id, type, actor_type, actor_id, actor_name, to_status, data)
     values ($1, $24, ${ENTRY_ID}, 'CREATED', 'API_CLIENT', $3, 'Till', $5, '{}')
   ), event as (
+    insert into events (shop_id, position, id, rma_id, event, at, body)
+    select $2, last_position, ${EVENT_ID}, $1, 'offline_repair.created', $24,
+      ${EVENT_START} || '#RMA-' || lpad(last_number::text, 6, '0') || ${EVENT_END}
+    from counter
+  ), delivery as (
     insert into webhook_deliveries
       (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
-    select ${DELIVERY_ID}, $3, $1, 'offline_repair.created',
-      ${EVENT_START} || '#RMA-' || lpad(number::text, 6, '0') || ${EVENT_END}, 'PENDING', 0, '[]', $24, $24
-    from repair
+    values (${EVENT_ID}, $3, $1, 'offline_repair.created', '', 'PENDING', 0, '[]', $24, $24)
   )
   select number from repair where $4::text is null`;
 const GET = `select ${REPAIR_COLUMNS.join(', ')} from offline_repairs where id = $1 and shop_id = $2`;

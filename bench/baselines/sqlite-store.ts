@@ -9,12 +9,11 @@ export const openSqliteStore = (file: string): Store => {
   connection.pragma('synchronous = FULL');
   connection.pragma('cache_size = -65536');
 
-  const count = connection
-    .prepare<[string], number>(
-      `update shop_counters set last_number = last_number + 1, month_used = month_used + 1
-       where shop_id = ? returning last_number`,
-    )
-    .pluck();
+  const count = connection.prepare<[number, string], { last_number: number; last_position: number }>(
+    `update shop_counters set last_number = last_number + 1, month_used = month_used + 1,
+         last_position = last_position + 1, last_at = ?
+       where shop_id = ? returning last_number, last_position`,
+  );
   const insert = connection.prepare(
     `insert into offline_repairs (${REPAIR_COLUMNS.join(', ')})
      values (${REPAIR_COLUMNS.map((column) => `@${column}`).join(', ')})`,
@@ -23,17 +22,24 @@ export const openSqliteStore = (file: string): Store => {
     `insert into timeline (rma_id, at, id, type, actor_type, actor_id, actor_name, to_status, data)
      values (?, ?, ?, 'CREATED', 'API_CLIENT', ?, 'Till', ?, '{}')`,
   );
+  const log = connection.prepare(
+    `insert into events (shop_id, position, id, rma_id, event, at, body)
+     values (?, ?, ?, ?, 'offline_repair.created', ?, ?)`,
+  );
   const send = connection.prepare(
     `insert into webhook_deliveries
        (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
-     values (?, ?, ?, 'offline_repair.created', ?, 'PENDING', 0, '[]', ?, ?)`,
+     values (?, ?, ?, 'offline_repair.created', '', 'PENDING', 0, '[]', ?, ?)`,
   );
   const create = connection.transaction((repair: RepairRow) => {
     const now = repair.created_at as number;
-    repair.number = count.get(repair.shop_id as string) as number;
+    const counter = count.get(now, repair.shop_id as string);
+    const eventId = newId(now);
+    repair.number = counter?.last_number ?? 0;
     insert.run(repair);
     enter.run(repair.id, now, newId(now), repair.client_id, repair.status);
-    send.run(newId(now), repair.client_id, repair.id, eventOf(repair), now, now);
+    log.run(repair.shop_id, counter?.last_position, eventId, repair.id, now, eventOf(repair));
+    send.run(eventId, repair.client_id, repair.id, now, now);
   }).immediate;
 
   const columns = REPAIR_COLUMNS.join(', ');

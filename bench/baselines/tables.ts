@@ -6,7 +6,8 @@ import { seededId, sqlWords } from '../sql-words.ts';
 
 const TABLES = (id: string): string[] => [
   `create table shop_counters (
-    shop_id ${id} primary key not null, last_number bigint not null, month text not null, month_used bigint not null)`,
+    shop_id ${id} primary key not null, last_number bigint not null, month text not null, month_used bigint not null,
+    last_position bigint not null default 0, last_at bigint not null default 0)`,
   `create table offline_repairs (
     id ${id} primary key not null, shop_id ${id} not null, client_id ${id}, number bigint not null, status text not null,
     external_ref text, external_source text, order_number text not null, customer_email text not null,
@@ -25,6 +26,10 @@ const TABLES = (id: string): string[] => [
     rma_id ${id} not null, at bigint not null, id ${id} not null, type text not null, actor_type text not null,
     actor_id ${id}, actor_name text not null, from_status text, to_status text, note text, data text not null,
     primary key (rma_id, at))`,
+  `create table events (
+    shop_id ${id} not null, position bigint not null, id ${id} not null, rma_id ${id} not null, event text not null,
+    at bigint not null, body text not null, primary key (shop_id, position))`,
+  'create unique index events_id on events (id)',
   `create table webhook_deliveries (
     id ${id} primary key not null, client_id ${id} not null, rma_id ${id}, event text not null, body text not null,
     status text not null, attempts integer not null, attempt_log text not null, due_at bigint not null,
