@@ -40,6 +40,11 @@ export const REFUSALS = {
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
+  CURSOR_EXPIRED: {
+    status: 410,
+    message:
+      'Events are kept for 30 days, and this cursor is older: read the lists once, then go on with after=latest.',
+  },
   BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 256 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
