@@ -39,6 +39,7 @@ export default defineConfig({
           exclude: [
             'test/cli/commands.test.ts',
             'test/api/connections.test.ts',
+            'test/api/docs.test.ts',
             'test/api/openapi.test.ts',
             'test/faults/greedy-readers.test.ts',
             'test/webhooks/answer-limit.test.ts',

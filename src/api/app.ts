@@ -31,7 +31,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   for (const api of [EXTERNAL_API, ADMIN_API]) await describeApi(app, config.publicUrl, api);
   await app.register(async (pages) => {
     pages.addHook('onRequest', limitPages);
-    servePages(pages);
+    servePages(pages, config);
   });
   await app.register(externalApi(ctx), { prefix: BASE_PATH });
   await app.register(adminApi(ctx, limitPages), { prefix: ADMIN_BASE_PATH });

@@ -6,9 +6,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
-// The examples in docs/webhooks.md, run as they stand there against a real delivery.
+// The examples in docs/guide/webhooks.md, run as they stand there against a real delivery.
 
-const DOCS = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+const DOCS = readFileSync(new URL('../../docs/guide/webhooks.md', import.meta.url), 'utf8');
 const LANGUAGES = [
   { fence: 'js', file: 'verify.mjs', run: [process.execPath] },
   { fence: 'python', file: 'verify.py', run: ['python3'] },
@@ -17,7 +17,7 @@ const LANGUAGES = [
 
 const example = (fence: string): string => {
   const code = new RegExp(`\`\`\`${fence}\\n([\\s\\S]*?)\`\`\``).exec(DOCS)?.[1];
-  if (!code) throw new Error(`docs/webhooks.md has no ${fence} example`);
+  if (!code) throw new Error(`docs/guide/webhooks.md has no ${fence} example`);
   return code;
 };
 
