@@ -7,6 +7,7 @@ const BOTH_ENGINES = [
   'test/store/**/*.test.ts',
   'test/faults/**/*.test.ts',
   'test/cli/**/*.test.ts',
+  'test/docs/**/*.test.ts',
 ];
 
 export default defineConfig({

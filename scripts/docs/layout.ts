@@ -49,7 +49,7 @@ export const topBar = (withMenu: boolean): string => `<header class="top">
     </header>`;
 
 export const searchDialog = `<dialog id="search" aria-label="Search the documentation">
-      <div class="search-field">${SEARCH_ICON}<input id="search-input" type="search" placeholder="Search the documentation" aria-label="Search the documentation" role="combobox" aria-expanded="false" aria-controls="search-results" aria-autocomplete="list" autocomplete="off" spellcheck="false" /><button type="button" id="search-close">Close</button></div>
+      <div class="search-field">${SEARCH_ICON}<input id="search-input" type="text" enterkeyhint="search" placeholder="Search the documentation" aria-label="Search the documentation" role="combobox" aria-expanded="false" aria-controls="search-results" aria-autocomplete="list" autocomplete="off" spellcheck="false" /><button type="button" id="search-close">Close</button></div>
       <p id="search-note" role="status"></p>
       <ul id="search-results" role="listbox" aria-label="Results"></ul>
     </dialog>`;
