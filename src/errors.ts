@@ -43,7 +43,7 @@ export const REFUSALS = {
   CURSOR_EXPIRED: {
     status: 410,
     message:
-      'Events are kept for 30 days, and this cursor is older: read the lists once, then go on with after=latest.',
+      'Events after this cursor are not kept any more: read the lists once, then go on with after=latest.',
   },
   BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 256 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {

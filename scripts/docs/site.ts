@@ -56,7 +56,7 @@ const llmsText = (): string => {
   const lines = PAGES.map(
     ({ name, label, summary }) => `- [${label}](${EXAMPLE_URL}/docs/${name}.md): ${summary}`,
   );
-  return `# Handback\n\n> Offline repairs and trade returns over HTTP with JSON, for a shop's own systems (till, service desk, ERP).\n\n## Documentation\n\n${lines.join('\n')}\n\n## Machine-readable\n\n- [OpenAPI 3.1 document](${EXAMPLE_URL}/api/v1/external/v1/openapi.json): every call, field, answer and event.\n`;
+  return `# Handback\n\n> Offline repairs and trade returns over HTTP with JSON, for a shop's own systems (till, service desk, ERP).\n\n## Documentation\n\n${lines.join('\n')}\n\n## Machine-readable\n\n- [OpenAPI 3.1 document](${EXAMPLE_URL}/api/v1/external/v1/openapi.json): every call, field, answer and event.\n- [Postman collection](${EXAMPLE_URL}/docs/postman.json): the same calls, ready to send.\n`;
 };
 
 const writePage = (name: string, html: string): void => {
