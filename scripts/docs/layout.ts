@@ -67,11 +67,15 @@ const navigation = (current: string): string =>
     })
     .join('');
 
+/** A long code may go on in the next line after an underscore. */
+const breakable = (text: string): string => text.replaceAll('_', '_<wbr />');
+
 const contents = ({ sections }: Article): string => {
   const items = sections
     .filter(({ level, id }) => id && level <= 3)
     .map(
-      ({ id, heading, level }) => `<li class="level-${level}"><a href="#${id}">${escaped(heading)}</a></li>`,
+      ({ id, heading, level }) =>
+        `<li class="level-${level}"><a href="#${id}">${breakable(escaped(heading))}</a></li>`,
     );
   return items.length < 2
     ? ''

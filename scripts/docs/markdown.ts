@@ -65,12 +65,16 @@ markdown.renderer.rules.fence = (tokens, index) => {
   const label = marks.includes('second-terminal') ? 'Second terminal' : (LANGUAGE_LABELS[language] ?? 'Text');
   return `<div class="code"><p class="code-label">${label}</p><pre><code>${withExampleUrl(code.trimEnd())}</code></pre></div>\n`;
 };
+/** Narrow screens may break a long name after an underscore, and the name of an event after its dot. */
+const breakable = (html: string): string =>
+  html.includes('<') ? html : html.replaceAll(/_|(?<=^(?:offline_repair|trade_return))\./g, '$&<wbr>');
+
 /** Up to this length a name is kept on one line of a table. */
 const LONGEST_WORD = 32;
 markdown.renderer.rules.code_inline = (tokens, index) => {
   const { content = '' } = tokens[index] ?? {};
   const open = content.length <= LONGEST_WORD ? '<code class="word">' : '<code>';
-  return `${open}${withExampleUrl(escapeHtml(content))}</code>`;
+  return `${open}${breakable(withExampleUrl(escapeHtml(content)))}</code>`;
 };
 markdown.renderer.rules.table_open = () => '<div class="table"><table>\n';
 markdown.renderer.rules.table_close = () => '</table></div>\n';

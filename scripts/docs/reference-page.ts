@@ -12,6 +12,8 @@ const configuration = {
   agent: { disabled: true },
   mcp: { disabled: true },
   hideClientButton: true,
+  // The whole documentation follows the reader's system.
+  hideDarkModeToggle: true,
   // The search of the whole documentation finds calls too.
   hideSearch: true,
   showDeveloperTools: 'never',
