@@ -8,6 +8,7 @@ const BOTH_ENGINES = [
   'test/faults/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/recipes/**/*.test.ts',
+  'test/docs/**/*.test.ts',
 ];
 
 export default defineConfig({
@@ -44,6 +45,7 @@ export default defineConfig({
             'test/cli/trigger.test.ts',
             'test/cli/listen.test.ts',
             'test/api/connections.test.ts',
+            'test/api/docs.test.ts',
             'test/api/openapi.test.ts',
             'test/faults/greedy-readers.test.ts',
             'test/webhooks/answer-limit.test.ts',

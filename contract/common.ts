@@ -145,6 +145,11 @@ export const ErrorBody = z
       .array(FieldFault)
       .optional()
       .meta({ description: 'Validation failures only: the same faults, in parts.' }),
+    docs: z.string().meta({
+      description:
+        'Where the documentation explains this error; a path where the service knows no public address.',
+      examples: ['https://returns.example.com/docs/errors#LIMIT_EXCEEDED'],
+    }),
     requestId: z
       .string()
       .meta({ description: 'The same as in `X-Request-Id`; quote it when you ask for help.' }),

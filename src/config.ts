@@ -33,6 +33,8 @@ export interface Config {
   readonly role: (typeof ROLES)[number];
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly publicUrl: string;
+  /** Whether the operator set it; otherwise it is where we listen, which may not be how callers reach us. */
+  readonly publicUrlIsSet: boolean;
   readonly metricsToken: string | null;
   /** By `npm start`, whose shell passes no signal on. */
   readonly startedByNpm: boolean;
@@ -155,6 +157,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     role: setting('ROLE', oneOf(ROLES), 'all'),
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
+    publicUrlIsSet: setting('PUBLIC_URL', webUrl, null) !== null,
     metricsToken: setting('METRICS_TOKEN', text, null),
     startedByNpm: env['npm_lifecycle_event'] === 'start',
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,

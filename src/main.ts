@@ -49,7 +49,7 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   if (ctx.config.startedByNpm) onParentGone(() => begin('SIGTERM'));
 
   const url = publicUrl.replace(/:0$/, `:${listeningPort}`);
-  say(`Handback ${VERSION} is ready at ${url} (API reference: ${url}/docs)`);
+  say(`Handback ${VERSION} is ready at ${url} (documentation: ${url}/docs)`);
   if (token) say(firstSteps(`${url}/admin/set-up?token=${token}`));
 };
 

@@ -32,7 +32,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   for (const api of [EXTERNAL_API, ADMIN_API]) await describeApi(app, config.publicUrl, api);
   await app.register(async (pages) => {
     pages.addHook('onRequest', limitPages);
-    servePages(pages);
+    servePages(pages, config);
     serveDocument(pages, () => postmanCollection(app.swagger()), [], '/docs/postman.json');
   });
   // Whoever waits for an event is answered before connections are closed.

@@ -1,25 +1,38 @@
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
+import { serveDocsText } from './docs-text.ts';
 
-/** The interactive reference. Everything comes from this service, nothing from elsewhere. */
+/** Everything comes from this service, nothing from elsewhere, and no script is inline. */
+const OWN_FILES_ONLY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+];
+
+/** The documentation: its pages by name, the scripts, the styles and the index of its search. */
 const DOCS: BuiltFiles = {
   name: 'docs',
-  title: 'reference page',
-  policy: [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "font-src 'self' data:",
-    "connect-src 'self'",
-    "worker-src 'self' blob:",
-    "base-uri 'none'",
+  title: 'documentation',
+  policyFor: (file) => [
+    ...OWN_FILES_ONLY,
     "form-action 'none'",
-    "frame-ancestors 'none'",
+    // Only the interactive reference writes styles into its page and makes files of its own.
+    ...(file === 'reference.html'
+      ? [
+          "style-src 'self' 'unsafe-inline'",
+          "img-src 'self' data: blob:",
+          "font-src 'self' data:",
+          "worker-src 'self' blob:",
+        ]
+      : ["style-src 'self'", "img-src 'self' data:"]),
   ],
   fileFor(path) {
     if (path === '') return 'index.html';
-    return /^assets\/[\w-]+\.js$/.test(path) ? path : null;
+    if (/^[a-z-]+$/.test(path)) return `${path}.html`;
+    return /^assets\/[\w-]+\.(js|css|json)$/.test(path) ? path : null;
   },
 };
 
@@ -27,17 +40,13 @@ const DOCS: BuiltFiles = {
 const ADMIN_APP: BuiltFiles = {
   name: 'admin',
   title: 'admin app',
-  // Everything comes from this service alone; inline styles only because the component library writes them.
-  policy: [
-    "default-src 'none'",
-    "script-src 'self'",
+  policyFor: () => [
+    ...OWN_FILES_ONLY,
+    "form-action 'self'",
+    // Inline styles only because the component library writes them.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
   ],
   fileFor(path) {
     // An unknown address of the admin API is no page.
@@ -46,6 +55,7 @@ const ADMIN_APP: BuiltFiles = {
   },
 };
 
-export const servePages = (app: FastifyInstance): void => {
+export const servePages = (app: FastifyInstance, config: Config): void => {
   for (const files of [DOCS, ADMIN_APP]) serveBuilt(app, files);
+  serveDocsText(app, config);
 };

@@ -14,8 +14,8 @@ export interface BuiltFiles {
   /** Their path on the server, and their folder in dist. */
   name: string;
   title: string;
-  /** Their content security policy. */
-  policy: string[];
+  /** The content security policy of a file. */
+  policyFor(file: string): string[];
   /** Which file to serve for a path; null for a 404. */
   fileFor(path: string): string | null;
 }
@@ -33,6 +33,7 @@ const TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  json: 'application/json; charset=utf-8',
 };
 const ENDINGS = { br: '.br', gzip: '.gz', identity: '' };
 
@@ -132,7 +133,7 @@ const refuseOtherMethods = (app: FastifyInstance, { name, fileFor }: BuiltFiles)
 };
 
 export const serveBuilt = (app: FastifyInstance, built: BuiltFiles): void => {
-  const { name, title, policy, fileFor } = built;
+  const { name, title, policyFor, fileFor } = built;
   const root = fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
   const hide = { schema: { hide: true } };
   app.get(`/${name}`, hide, (_request, reply) => reply.redirect(`/${name}/`, 308));
@@ -145,14 +146,14 @@ export const serveBuilt = (app: FastifyInstance, built: BuiltFiles): void => {
   }
   const files = readFolder(root);
   const throttle = createThrottle();
-  const contentSecurityPolicy = policy.join('; ');
   app.get<{ Params: { '*': string } }>(`/${name}/*`, hide, ({ params, headers }, reply) => {
-    const file = files.get(fileFor(params['*']) ?? '');
+    const found = fileFor(params['*']) ?? '';
+    const file = files.get(found);
     if (!file) throw new ServiceError('NO_ROUTE');
     const accepted = acceptedBy(headers['accept-encoding']).add('identity');
     const [encoding, bytes] = [...file.encodings].find(([name]) => accepted.has(name)) as [string, Buffer];
     reply.headers({
-      'content-security-policy': contentSecurityPolicy,
+      'content-security-policy': policyFor(found).join('; '),
       'cache-control': file.cacheControl,
       etag: file.etag,
       vary: 'accept-encoding',

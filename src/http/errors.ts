@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ErrorBody } from '../../contract/common.ts';
+import type { Config } from '../config.ts';
 import { isUnavailable } from '../db/errors.ts';
 import { describeError } from '../describe-error.ts';
 import { REFUSALS, type RefusalCode, ServiceError } from '../errors.ts';
@@ -24,6 +25,7 @@ const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'MOVE_NOT_OPEN',
   'NO_WEBHOOK',
   'CLIENT_REVOKED',
+  'CURSOR_EXPIRED',
   'SET_UP_OVER',
   'EMAIL_TAKEN',
   'LAST_ADMIN',
@@ -49,7 +51,12 @@ const serviceErrorFrom = (error: unknown): ServiceError => {
   return new ServiceError(refusal);
 };
 
-export const errorBody = (error: ServiceError, requestId: string): ErrorBody => {
+/** Where a code is explained: below PUBLIC_URL if that is set, else a path, since no header of a caller is believed. */
+const explanationOf = (code: RefusalCode, { publicUrl, publicUrlIsSet }: DocsAddress): string =>
+  `${publicUrlIsSet ? publicUrl : ''}/docs/errors#${code}`;
+export type DocsAddress = Pick<Config, 'publicUrl' | 'publicUrlIsSet'>;
+
+export const errorBody = (error: ServiceError, requestId: string, docs: DocsAddress): ErrorBody => {
   const { status } = REFUSALS[error.code];
   return {
     statusCode: status,
@@ -57,6 +64,7 @@ export const errorBody = (error: ServiceError, requestId: string): ErrorBody => 
     message: error.faults ? error.faults.map((fault) => fault.message) : error.message,
     ...(CODES_IN_BODY.has(error.code) ? { code: error.code } : {}),
     ...(error.faults ? { errors: error.faults } : {}),
+    docs: explanationOf(error.code, docs),
     requestId,
   };
 };
@@ -67,17 +75,23 @@ export const noRoute = (): never => {
 };
 
 /** The one place where an error becomes an answer. */
-export const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-  // A caller who hung up in the middle of a body gets no answer, and it is not our fault: do not log it.
-  const hungUp = request.raw.destroyed && !request.raw.complete;
-  const refusal = hungUp ? new ServiceError('BAD_REQUEST') : serviceErrorFrom(error);
-  const { status } = REFUSALS[refusal.code];
-  if (status >= 500 && !refusal.quiet)
-    request.log.error({ requestId: request.id, fault: describeError(error) }, 'request failed');
-  reply.header('cache-control', 'no-store');
-  if (status === 503) reply.header('retry-after', RETRY_AFTER_UNAVAILABLE_S);
-  reply.code(status).headers(refusal.headers).type('application/json').send(errorBody(refusal, request.id));
-};
+export const errorAnswer =
+  (docs: DocsAddress) =>
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    // A caller who hung up in the middle of a body gets no answer, and it is not our fault: do not log it.
+    const hungUp = request.raw.destroyed && !request.raw.complete;
+    const refusal = hungUp ? new ServiceError('BAD_REQUEST') : serviceErrorFrom(error);
+    const { status } = REFUSALS[refusal.code];
+    if (status >= 500 && !refusal.quiet)
+      request.log.error({ requestId: request.id, fault: describeError(error) }, 'request failed');
+    reply.header('cache-control', 'no-store');
+    if (status === 503) reply.header('retry-after', RETRY_AFTER_UNAVAILABLE_S);
+    reply
+      .code(status)
+      .headers(refusal.headers)
+      .type('application/json')
+      .send(errorBody(refusal, request.id, docs));
+  };
 
 const PARSER_REFUSALS: Record<string, RefusalCode> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
@@ -85,11 +99,16 @@ const PARSER_REFUSALS: Record<string, RefusalCode> = {
 };
 
 /** For bytes that are not HTTP, and for requests that never end. There is no request yet, only a socket. */
-export const answerParserError = (error: Error & { code?: string }, socket: Socket, log: Logger): void => {
+export const answerParserError = (
+  error: Error & { code?: string },
+  socket: Socket,
+  log: Logger,
+  docs: DocsAddress,
+): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const requestId = newId(Date.now());
   const refusal = new ServiceError(PARSER_REFUSALS[error.code ?? ''] ?? 'BAD_REQUEST');
-  const body = JSON.stringify(errorBody(refusal, requestId));
+  const body = JSON.stringify(errorBody(refusal, requestId, docs));
   const { status } = REFUSALS[refusal.code];
   log.debug({ requestId, code: error.code }, 'not HTTP');
   socket.write(

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { REFUSALS, ServiceError } from '../errors.ts';
-import { errorBody } from './errors.ts';
+import { type DocsAddress, errorBody } from './errors.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 
 // Requests that Node would answer itself, with an empty body. Here they get the usual error body.
@@ -25,7 +25,7 @@ export const countOf = (name: string, rawHeaders: string[]): number => {
   return count;
 };
 
-export const answerOddRequests = (app: FastifyInstance, now: () => number): void => {
+export const answerOddRequests = (app: FastifyInstance, now: () => number, docs: DocsAddress): void => {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const hosts = countOf('host', raw.rawHeaders);
     if (hosts === 0 && raw.httpVersion === '1.1')
@@ -37,7 +37,7 @@ export const answerOddRequests = (app: FastifyInstance, now: () => number): void
   app.server.on('checkExpectation', (request, response) => {
     const requestId = requestIdOf(request, now());
     const { status } = REFUSALS.EXPECTATION_FAILED;
-    const body = JSON.stringify(errorBody(new ServiceError('EXPECTATION_FAILED'), requestId));
+    const body = JSON.stringify(errorBody(new ServiceError('EXPECTATION_FAILED'), requestId, docs));
     const headers = {
       'content-type': 'application/json',
       'cache-control': 'no-store',

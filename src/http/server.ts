@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { CONNECTION_LIMITS, limitConnections } from './connections.ts';
 import { keepDeadlines } from './deadline.ts';
 import { prepareDrain } from './drain.ts';
-import { answerError, answerParserError } from './errors.ts';
+import { answerParserError, errorAnswer } from './errors.ts';
 import { ignoreForwardedPorts } from './forwarded-for.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
 import { type Observation, observeRequests } from './observe.ts';
@@ -20,27 +20,29 @@ const MAX_PARAM_LENGTH = 16 * 1024;
 const trustedProxies = (setting: Config['trustProxy']) =>
   typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;
 
+type ServerConfig = Pick<Config, 'trustProxy' | 'publicUrl' | 'publicUrlIsSet'>;
+
 interface ServerParts extends Observation {
-  config: Pick<Config, 'trustProxy' | 'publicUrl'>;
+  config: ServerConfig;
   clock: Clock;
 }
 
-const newServer = (log: Logger, clock: Clock, trustProxy: Config['trustProxy']): FastifyInstance => {
+const newServer = (log: Logger, clock: Clock, config: ServerConfig): FastifyInstance => {
   const loggerInstance: FastifyBaseLogger = log;
   return fastify({
     loggerInstance,
     // Our log lines name the request themselves; a child logger per request would cost more than the lines.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: trustedProxies(trustProxy),
+    trustProxy: trustedProxies(config.trustProxy),
     bodyLimit: BODY_LIMIT_BYTES,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     genReqId: (request) => requestIdOf(request, clock.now()),
     frameworkErrors: (error, request, reply) => {
       reply.header(REQUEST_ID_HEADER, request.id);
-      answerError(error, request, reply);
+      errorAnswer(config)(error, request, reply);
     },
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, log),
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, log, config),
     // A request that arrives while the server closes is answered like any other.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -52,8 +54,8 @@ const newServer = (log: Logger, clock: Clock, trustProxy: Config['trustProxy']):
 /** A server without routes: everything that all answers have in common. The hooks run in this order. */
 export const createServer = (parts: ServerParts): FastifyInstance => {
   const { config, clock, log } = parts;
-  const app = newServer(log, clock, config.trustProxy);
-  app.setErrorHandler(answerError);
+  const app = newServer(log, clock, config);
+  app.setErrorHandler(errorAnswer(config));
   // Our own gate validates requests and reports all faults at once. Views shape the answers, and the tests check them.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
@@ -63,7 +65,7 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   observeRequests(app, parts);
   keepDeadlines(app);
   ignoreForwardedPorts(app);
-  answerOddRequests(app, clock.now);
+  answerOddRequests(app, clock.now, config);
   setSecurityHeaders(app, {
     contentSecurityPolicy: {
       useDefaults: false,

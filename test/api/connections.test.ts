@@ -64,7 +64,7 @@ describe('a connection is closed', () => {
 
   it('when the caller takes nothing of an answer', async () => {
     const t = await impatient();
-    const page = await (await fetch(`${t.url}/docs/`, { headers: { connection: 'close' } })).text();
+    const page = await (await fetch(`${t.url}/docs/reference`, { headers: { connection: 'close' } })).text();
     const script = /assets\/reference-[^"]+/.exec(page)?.[0];
     const reader = await open(t, `GET /docs/${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
     reader.pause();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
 import { VERSION } from '../../src/version.ts';
-import { endpoints, expectError } from '../support/api.ts';
+import { endpoints } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withValue } from '../support/fields.ts';
 import { type Harness, harness } from '../support/harness.ts';
@@ -189,60 +189,6 @@ describe('patterns in the documents', () => {
     for (const pattern of patterns) {
       const classes = pattern.replace(/\\./g, '').match(/\[[^\]]*\]/g) ?? [];
       for (const each of classes) expect(each.slice(1), pattern).not.toContain('[');
-    }
-  });
-});
-
-describe('the reference page', () => {
-  const ask = (t: Harness, path: string, headers: Record<string, string> = {}) =>
-    t.get(path, { key: null, unchecked: true, headers });
-  const scriptsOf = (page: string) =>
-    [...page.matchAll(/<script src="(.+?)"/g)].map(([, src]) => `/docs/${src}`);
-
-  it('is served whole from here, under a policy without inline scripts', async () => {
-    const t = await harness();
-    const page = await ask(t, '/docs');
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);
-    expect(page.headers.get('cache-control')).toBe('no-cache');
-    expect(page.body).not.toMatch(/(src|href)="(https?:)?\/\//);
-    expect(page.body).not.toMatch(/<script(?! src=)/);
-    const scripts = await Promise.all(scriptsOf(page.body).map((path) => ask(t, path)));
-    expect(scripts).toHaveLength(2);
-    expect(scripts.map(({ body }) => body).join('')).toContain(`${BASE_PATH}/openapi.json`);
-    expect(scripts[0]?.body.length).toBeGreaterThan(1_000_000);
-  });
-
-  it('has scripts that are compressed beforehand and fetched once', async () => {
-    const t = await harness();
-    for (const path of scriptsOf((await ask(t, '/docs/')).body)) {
-      for (const encoding of ['br', 'gzip', 'identity']) {
-        const script = await ask(t, path, { 'accept-encoding': encoding });
-        expect(script.status).toBe(200);
-        expect(script.headers.get('content-type')).toMatch(/^(application|text)\/javascript/);
-        expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-        expect(script.headers.get('content-encoding') ?? 'identity').toBe(encoding);
-        expect(script.headers.get('vary')).toMatch(/accept-encoding/i);
-        const etag = script.headers.get('etag') ?? '';
-        // Without a word of its own fetch asks for a fresh copy.
-        const again = { 'accept-encoding': encoding, 'if-none-match': etag, 'cache-control': 'max-age=0' };
-        expect((await ask(t, path, again)).status).toBe(304);
-      }
-    }
-  });
-
-  it('has nothing below it but its files; what is missing is a 404 that nobody keeps', async () => {
-    const t = await harness();
-    const paths = [
-      '/docs/nothing',
-      '/docs/assets/',
-      '/docs/assets/old-0123456789.js',
-      '/docs/../package.json',
-    ];
-    for (const path of [...paths, '/docs/..%2fadmin/index.html', '/admin/assets/old-0123456789.js']) {
-      const nothing = await ask(t, path);
-      expectError(nothing, 404);
-      expect(nothing.headers.get('cache-control')).toBe('no-store');
     }
   });
 });

@@ -5,8 +5,8 @@ import { harness } from '../support/harness.ts';
 it('the reference page shows the API, with nothing from another host', async () => {
   const t = await harness();
   const page = await openWindow(t);
-  await page.goto('/docs');
-  expect(new URL(page.url()).pathname).toBe('/docs/');
+  await page.goto('/docs/reference');
+  expect(new URL(page.url()).pathname).toBe('/docs/reference');
   await page
     .getByRole('heading', { name: /Handback/ })
     .first()

@@ -28,6 +28,7 @@ const expectUnavailable = ({ status, body, headers }: Answer): void => {
     statusCode: 503,
     error: 'Service Unavailable',
     message: expect.any(String),
+    docs: '/docs/errors#UNAVAILABLE',
     requestId: headers.get('x-request-id'),
   });
   expect(status).toBe(503);

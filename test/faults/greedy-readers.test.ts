@@ -39,7 +39,7 @@ it.runIf(process.platform === 'linux')(
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const server = await startServer(env, { key });
-    const { body } = await server.get('/docs/');
+    const { body } = await server.get('/docs/reference');
     const path = `/docs/${/assets\/reference-[^"]+/.exec(body)?.[0]}`;
     await measure(server);
     const idle = await measure(server);

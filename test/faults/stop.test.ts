@@ -53,7 +53,7 @@ const open = async (server: ServerProcess, bytes: string): Promise<Socket> => {
 };
 
 const largestFile = async (server: ServerProcess): Promise<string> => {
-  const { body } = await server.get('/docs/', { headers: { connection: 'close' } });
+  const { body } = await server.get('/docs/reference', { headers: { connection: 'close' } });
   return `/docs/${/assets\/reference-[^"]+/.exec(body)?.[0]}`;
 };
 

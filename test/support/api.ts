@@ -114,7 +114,8 @@ export const expectError = (answer: Answer, status: number, code?: string): void
   expect(requestId).toBe(answer.headers.get('x-request-id'));
   expect(requestId).toMatch(/^[\x20-\x7e]{1,128}$/);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
-  const { errors, ...others } = rest;
+  const { errors, docs, ...others } = rest;
+  expect(docs).toMatch(new RegExp(`/docs/errors#${code ?? '[A-Z_]+'}$`));
   expect(others).toEqual(code === undefined ? {} : { code });
   if (errors === undefined) {
     expect(message).toEqual(expect.stringMatching(/\S/));

@@ -1,34 +1,24 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { startReceiver } from '../support/receiver.ts';
+import { canRun, guideText, programIn, snippetsOf, workFolder } from '../support/snippets.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
-// The examples in docs/webhooks.md, run as they stand there against a real delivery.
+// The examples in docs/guide/webhooks.md, run as they stand there against a real delivery.
 
-const DOCS = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
 const LANGUAGES = [
-  { fence: 'js', file: 'verify.mjs', run: [process.execPath] },
-  { fence: 'python', file: 'verify.py', run: ['python3'] },
-  { fence: 'php', file: 'verify.php', run: ['php'] },
-  { fence: 'java', file: 'Verify.java', run: ['java'] },
+  { file: 'verify.mjs', program: process.execPath },
+  { file: 'verify.py', program: 'python3' },
+  { file: 'verify.php', program: 'php' },
+  { file: 'Verify.java', program: 'java' },
 ];
 
-const example = (fence: string): string => {
-  const code = new RegExp(`\`\`\`${fence}\\n([\\s\\S]*?)\`\`\``).exec(DOCS)?.[1];
-  if (!code) throw new Error(`docs/webhooks.md has no ${fence} example`);
-  return code;
-};
-
-/** Where the language is not installed its example cannot be run; in CI that is a failure. */
-const canRun = ({ run }: (typeof LANGUAGES)[number]): boolean =>
-  process.env['CI'] !== undefined || spawnSync(run[0] ?? '', ['--version']).error === undefined;
-
-it.each(LANGUAGES.filter(canRun))(
-  'the $fence example tells a true signature from a false one',
-  async ({ fence, file, run }) => {
+it.each(LANGUAGES.filter(({ program }) => canRun(program)))(
+  '$file tells a true signature from a false one',
+  async ({ file, program }) => {
     const receiver = await startReceiver();
     const t = await webhookHarness();
     const client = await t.addReceiver(receiver.url);
@@ -36,12 +26,10 @@ it.each(LANGUAGES.filter(canRun))(
     const [{ bytes, headers }] = (await receiver.got(1)) as [(typeof receiver.received)[0]];
     const signature = String(headers['x-webhook-signature']);
 
-    const folder = mkdtempSync(join(tmpdir(), 'handback-example-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(folder, file), example(fence));
-    const [program, ...first] = run as [string, ...string[]];
+    const folder = workFolder();
+    writeFileSync(join(folder, file), programIn('webhooks.md', file));
     const verdict = (secret: string, given: string, body: Buffer) =>
-      execFileSync(program, [...first, join(folder, file), secret, given], {
+      execFileSync(program, [join(folder, file), secret, given], {
         input: body,
         encoding: 'utf8',
       }).trim();
@@ -54,3 +42,23 @@ it.each(LANGUAGES.filter(canRun))(
     expect(verdict(client.webhookSecret, '00', bytes)).toBe('invalid');
   },
 );
+
+it('the values to try first belong together', () => {
+  const text = guideText('webhooks.md');
+  const value = (name: string) => new RegExp(`^\\| ${name} \\| \`(.+)\` \\|$`, 'm').exec(text)?.[1] ?? '';
+  const signature = createHmac('sha256', value('secret')).update(value('body')).digest('hex');
+  expect(value('signature')).toBe(signature);
+});
+
+it('the request that the guide shows has the headers that are sent', async () => {
+  const receiver = await startReceiver();
+  const t = await webhookHarness();
+  await t.create(await t.addReceiver(receiver.url));
+  const [{ headers }] = (await receiver.got(1)) as [(typeof receiver.received)[0]];
+  const [http] = snippetsOf('webhooks.md').filter(({ language }) => language === 'http');
+  const shown = [...(http?.code ?? '').matchAll(/^([\w-]+): /gm)].map(([, name]) =>
+    String(name).toLowerCase(),
+  );
+  expect(shown.filter((name) => !(name in headers))).toEqual([]);
+  expect(shown).toEqual(expect.arrayContaining(Object.keys(headers).filter((name) => name.startsWith('x-'))));
+});

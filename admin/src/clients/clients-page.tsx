@@ -157,7 +157,7 @@ const Reference = () => (
           variant="default"
           leftSection={<BookOpen size={16} aria-hidden />}
         >
-          API reference (new tab)
+          Documentation (new tab)
         </Button>
       </Group>
       <CopyBlock

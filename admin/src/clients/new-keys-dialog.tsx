@@ -45,8 +45,8 @@ export const NewKeysDialog = ({ client, onClose }: Props) => {
           onChange={(event) => setStored(event.currentTarget.checked)}
         />
         <Group justify="space-between">
-          <Button component="a" href="/docs" target="_blank" rel="noopener" variant="subtle">
-            API reference (new tab)
+          <Button component="a" href="/docs/quick-start" target="_blank" rel="noopener" variant="subtle">
+            Quick start (new tab)
           </Button>
           <Button disabled={!stored} onClick={onClose}>
             Done

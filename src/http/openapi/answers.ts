@@ -1,4 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import type { FieldFault } from '../../../contract/common.ts';
+import { REFUSALS } from '../../errors.ts';
 import type { Json } from './json.ts';
 
 /** What the answers of all operations of an API share. */
@@ -9,7 +11,13 @@ export interface Answers {
   /** Replaces the routes' own descriptions, since two APIs share routes. */
   refused?: Record<string, string>;
   /** An example of each refusal. */
-  examples: Record<string, object>;
+  examples: Record<string, Example>;
+}
+
+interface Example {
+  message: string | string[];
+  code?: string;
+  errors?: FieldFault[];
 }
 
 /** Adds the headers, descriptions and examples that all operations share. */
@@ -57,9 +65,18 @@ const headersOf = ({ always, byStatus }: Answers) => {
   return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
 };
 
-const exampleBody = (status: number, body: object) => ({
+/** The code behind an example: named in it, or the one whose sentence it has. */
+const codeOf = (status: number, { code, message }: Example): string =>
+  code ??
+  Object.entries(REFUSALS).find(
+    ([, refusal]) => refusal.status === status && refusal.message === message,
+  )?.[0] ??
+  'VALIDATION';
+
+const exampleBody = (status: number, body: Example) => ({
   statusCode: status,
   error: STATUS_CODES[status],
   ...body,
+  docs: `https://returns.example.com/docs/errors#${codeOf(status, body)}`,
   requestId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
 });

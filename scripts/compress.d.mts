@@ -1,0 +1,1 @@
+export declare const compress: (file: string, options?: { keep?: boolean }) => void;

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** What the docs say instead of the reader's own address; the page and the service fill that in. */
+export const EXAMPLE_URL = 'https://returns.example.com';
+
+export interface DocsPage {
+  /** Its address below /docs/, and the name of its files; the first page is `index`. */
+  name: string;
+  /** In the navigation; the page's own heading may say more. */
+  label: string;
+  group: string;
+  /** One line, for search engines, `llms.txt` and the first page. */
+  summary: string;
+}
+
+/** Every page, in the order in which one reads them. */
+export const PAGES: DocsPage[] = [
+  {
+    name: 'index',
+    label: 'Overview',
+    group: 'Start',
+    summary: 'What Handback does, and which page answers which question.',
+  },
+  {
+    name: 'quick-start',
+    label: 'Quick start',
+    group: 'Start',
+    summary: 'Your first repair, your first event and your first verified webhook, in five minutes.',
+  },
+  {
+    name: 'lifecycles',
+    label: 'The life of a return',
+    group: 'Start',
+    summary: 'How a repair and a trade return move, as pictures: statuses, calls and events.',
+  },
+  {
+    name: 'api',
+    label: 'API guide',
+    group: 'Guides',
+    summary: 'Keys, creating, moving, finding, safe retries, dry runs and lists, with curl.',
+  },
+  {
+    name: 'webhooks',
+    label: 'Webhooks',
+    group: 'Guides',
+    summary: 'What a receiver gets and must do, and how to check a signature, with code.',
+  },
+  {
+    name: 'events',
+    label: 'The event feed',
+    group: 'Guides',
+    summary: 'Read every event in order with GET /events: no public address needed, nothing missed.',
+  },
+  {
+    name: 'errors',
+    label: 'Errors',
+    group: 'Look up',
+    summary: 'Every error code: what it means and what to do.',
+  },
+  {
+    name: 'limits',
+    label: 'Limits',
+    group: 'Look up',
+    summary: 'Rates, sizes, times and how long things are kept.',
+  },
+  {
+    name: 'versions',
+    label: 'Versions',
+    group: 'Look up',
+    summary: 'What may change within v1, and what cannot.',
+  },
+  {
+    name: 'reference',
+    label: 'API reference',
+    group: 'Look up',
+    summary: 'Every call with its fields and answers, to read and to try.',
+  },
+  {
+    name: 'changelog',
+    label: 'Changelog',
+    group: 'Look up',
+    summary: 'What is new in each release.',
+  },
+];
+
+const ROOT = new URL('../../', import.meta.url);
+export const rootPath = (path: string): string => fileURLToPath(new URL(path, ROOT));
+export const readText = (path: string): string => readFileSync(rootPath(path), 'utf8');
+
+/** A page's address as links on other pages of the site write it. */
+export const addressOf = (name: string): string => (name === 'index' ? './' : name);

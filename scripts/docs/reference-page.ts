@@ -1,0 +1,54 @@
+import scalar from '@scalar/fastify-api-reference';
+import { fastify } from 'fastify';
+import { BASE_PATH } from '../../contract/common.ts';
+import { type Assets, FAVICON, head, searchDialog, topBar } from './layout.ts';
+import { type DocsPage, PAGES } from './pages.ts';
+
+// The interactive reference. Its script is large, so this is the only page that loads it.
+
+const configuration = {
+  url: `${BASE_PATH}/openapi.json`,
+  withDefaultFonts: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  // The whole documentation follows the reader's system.
+  hideDarkModeToggle: true,
+  // The search of the whole documentation finds calls too.
+  hideSearch: true,
+  showDeveloperTools: 'never',
+  orderSchemaPropertiesBy: 'preserve',
+  favicon: FAVICON,
+  telemetry: false,
+  persistAuth: false,
+};
+
+/** The reference's own script, as its plugin for Fastify serves it. */
+const scalarScript = async (): Promise<Buffer> => {
+  const app = fastify();
+  await app.register(scalar, { routePrefix: '/', configuration: { content: {} } });
+  const { statusCode, rawPayload } = await app.inject({ url: '/js/scalar.js' });
+  if (statusCode !== 200) throw new Error(`the reference has no script any more: ${statusCode}`);
+  return rawPayload;
+};
+
+/** Its scripts, by name. */
+export const referenceScripts = async (): Promise<[string, string | Buffer][]> => [
+  ['reference', await scalarScript()],
+  ['start', `Scalar.createApiReference('#app', ${JSON.stringify(configuration)});\n`],
+];
+
+export const referencePage = (assets: Assets, scripts: string[]): string => {
+  const page = PAGES.find(({ name }) => name === 'reference') as DocsPage;
+  return `<!doctype html>
+<html lang="en" class="reference">
+  ${head(page, 'Handback API reference', assets)}
+  <body>
+    ${topBar(false)}
+    <div id="app"></div>
+${scripts.map((name) => `    <script src="assets/${name}" defer></script>`).join('\n')}
+    ${searchDialog}
+  </body>
+</html>
+`;
+};

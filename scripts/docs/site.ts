@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, type Rolldown } from 'vite';
+import { compress } from '../compress.mjs';
+import { readDocuments } from '../openapi-documents.ts';
+import { withErrorFacts } from './errors-page.ts';
+import { layOut } from './layout.ts';
+import { articleOf, plainMarkdown } from './markdown.ts';
+import { type DocsPage, EXAMPLE_URL, PAGES, readText, rootPath } from './pages.ts';
+import { referencePage, referenceScripts } from './reference-page.ts';
+import { operationsOf, referenceText } from './reference-text.ts';
+import { searchIndex } from './search-index.ts';
+
+// Builds the documentation that the service serves at /docs into dist/docs: a page and its Markdown for each entry of PAGES,
+// their style, script and search index, and llms.txt. Nothing in it comes from another host.
+
+const BUILT = rootPath('dist/docs');
+const ASSETS = join(BUILT, 'assets');
+
+/** Writes a file with a hash of its content in its name, compressed, and gives that name. */
+const writeAsset = (name: string, ending: string, content: string | Buffer): string => {
+  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 10);
+  const file = `${name}-${hash}.${ending}`;
+  writeFileSync(join(ASSETS, file), content);
+  // The large one takes ten seconds.
+  compress(join(ASSETS, file), { keep: true });
+  return file;
+};
+
+const clientScript = async (): Promise<string> => {
+  const built = (await build({
+    configFile: false,
+    root: rootPath('docs/site'),
+    logLevel: 'warn',
+    build: {
+      write: false,
+      target: 'es2022',
+      lib: { entry: 'main.ts', formats: ['iife'], name: 'docs' },
+    },
+  })) as Rolldown.RolldownOutput[];
+  const [script] = built.flatMap(({ output }) => output);
+  if (script?.type !== 'chunk') throw new Error('the script of the pages was not built');
+  return script.code;
+};
+
+const SOURCES: Record<string, () => string> = {
+  errors: () => withErrorFacts(readText('docs/guide/errors.md')),
+  changelog: () => readText('CHANGELOG.md'),
+};
+/** The changelog is at the top of the repository; here it is a page like the others. */
+const sourceOf = ({ name }: DocsPage): string =>
+  (SOURCES[name]?.() ?? readText(`docs/guide/${name}.md`)).replaceAll('../../CHANGELOG.md', 'changelog.md');
+
+const llmsText = (): string => {
+  const lines = PAGES.map(
+    ({ name, label, summary }) => `- [${label}](${EXAMPLE_URL}/docs/${name}.md): ${summary}`,
+  );
+  return `# Handback\n\n> Offline repairs and trade returns over HTTP with JSON, for a shop's own systems (till, service desk, ERP).\n\n## Documentation\n\n${lines.join('\n')}\n\n## Machine-readable\n\n- [OpenAPI 3.1 document](${EXAMPLE_URL}/api/v1/external/v1/openapi.json): every call, field, answer and event.\n- [Postman collection](${EXAMPLE_URL}/docs/postman.json): the same calls, ready to send.\n`;
+};
+
+const writePage = (name: string, html: string): void => {
+  const file = join(BUILT, `${name}.html`);
+  writeFileSync(file, html);
+  compress(file);
+};
+
+export const buildSite = async (): Promise<void> => {
+  mkdirSync(ASSETS, { recursive: true });
+  const { external } = await readDocuments(EXAMPLE_URL);
+  const written = PAGES.filter(({ name }) => name !== 'reference').map((page) => {
+    const text = sourceOf(page);
+    return { page, text, article: articleOf(text) };
+  });
+  const index = searchIndex(
+    written.map(({ page, article }) => ({ page, sections: article.sections })),
+    operationsOf(external),
+  );
+  const assets = {
+    frameStyle: writeAsset('frame', 'css', readText('docs/site/frame.css')),
+    articleStyle: writeAsset('article', 'css', readText('docs/site/article.css')),
+    script: writeAsset('site', 'js', await clientScript()),
+    searchIndex: writeAsset('search', 'json', index),
+  };
+  const reference = (await referenceScripts()).map(([name, content]) => writeAsset(name, 'js', content));
+
+  const current = [...Object.values(assets), ...reference];
+  for (const old of readdirSync(ASSETS))
+    if (!current.some((name) => old.startsWith(name))) rmSync(join(ASSETS, old));
+  for (const { page, text, article } of written) {
+    writePage(page.name, layOut(page, article, assets));
+    writeFileSync(join(BUILT, `${page.name}.md`), plainMarkdown(text));
+  }
+  writePage('reference', referencePage(assets, reference));
+  writeFileSync(
+    join(BUILT, 'reference.md'),
+    `${readText('docs/guide/reference.md')}\n${referenceText(external)}`,
+  );
+  writeFileSync(join(BUILT, 'llms.txt'), llmsText());
+};

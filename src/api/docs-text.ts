@@ -1,0 +1,48 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import { ServiceError } from '../errors.ts';
+
+// The documentation as plain text: /llms.txt, and every page as Markdown. Examples show the address that the reader uses.
+
+/** What the docs say where the reader's own address belongs; scripts/docs/pages.ts has the same. */
+const EXAMPLE_URL = 'https://returns.example.com';
+
+/** A name or an address, and a port. Anything else in a Host header is not repeated. */
+const HOST = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
+
+/** PUBLIC_URL, else the address of this very request, if that can be one. */
+const baseUrlFor = ({ publicUrl, publicUrlIsSet }: Config, { protocol, host }: FastifyRequest): string =>
+  !publicUrlIsSet && HOST.test(host) && /^https?$/.test(protocol) ? `${protocol}://${host}` : publicUrl;
+
+const readTexts = (folder: string): Map<string, string> =>
+  new Map(
+    (existsSync(folder) ? readdirSync(folder) : [])
+      .filter((name) => /\.(md|txt)$/.test(name))
+      .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  );
+
+export const serveDocsText = (app: FastifyInstance, config: Config): void => {
+  const texts = readTexts(fileURLToPath(new URL('../../dist/docs', import.meta.url)));
+  const hide = { schema: { hide: true } };
+  const textOf = (name: string, request: FastifyRequest): string => {
+    const text = texts.get(name);
+    if (text === undefined) throw new ServiceError('NO_ROUTE');
+    return text.replaceAll(EXAMPLE_URL, () => baseUrlFor(config, request));
+  };
+  // The text may repeat the request's own address, so nobody keeps it for the next reader.
+  app.get('/llms.txt', hide, (request, reply) =>
+    reply
+      .header('cache-control', 'no-store')
+      .type('text/plain; charset=utf-8')
+      .send(textOf('llms.txt', request)),
+  );
+  app.get<{ Params: { page: string } }>('/docs/:page(^[a-z-]+).md', hide, (request, reply) =>
+    reply
+      .header('cache-control', 'no-store')
+      .type('text/markdown; charset=utf-8')
+      .send(textOf(`${request.params.page}.md`, request)),
+  );
+};

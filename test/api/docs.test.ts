@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { REFUSALS } from '../../src/errors.ts';
+import { expectError } from '../support/api.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+// The documentation as it is served: pages, their files, and the same as Markdown. It is built by npm run build.
+
+const ask = (t: Harness, path: string, headers: Record<string, string> = {}) =>
+  t.get(path, { key: null, unchecked: true, headers });
+
+/** The addresses of the pages, as the first one links to them. */
+const pagesOf = async (t: Harness): Promise<string[]> => {
+  const { body } = await ask(t, '/docs/');
+  const [, navigation = ''] = /<nav class="pages"[^>]*>(.*?)<\/nav>/s.exec(body) ?? [];
+  return [...navigation.matchAll(/href="(.+?)"/g)].map(([, href]) => `/docs/${href?.replace('./', '')}`);
+};
+const filesOf = (page: string) =>
+  [...page.matchAll(/(?:src|href|data-search-index)="(assets\/.+?)"/g)].map(([, src]) => `/docs/${src}`);
+
+describe('the pages', () => {
+  it('come whole from here, under a policy without inline scripts and styles', async () => {
+    const t = await harness();
+    const pages = await pagesOf(t);
+    expect(pages).toEqual(expect.arrayContaining(['/docs/', '/docs/quick-start', '/docs/errors']));
+    for (const path of pages) {
+      const page = await ask(t, path);
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      const policy = page.headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /);
+      expect(policy.includes('unsafe-inline')).toBe(path === '/docs/reference');
+      expect(page.headers.get('cache-control')).toBe('no-cache');
+      expect(page.body).not.toMatch(/(src|href)="(https?:)?\/\//);
+      expect(page.body).not.toMatch(/<script(?! src=)|<style|<[^>]+ style=/);
+      for (const file of filesOf(page.body)) expect((await ask(t, file)).status).toBe(200);
+    }
+  });
+
+  it('are found without the slash at the end', async () => {
+    const t = await harness();
+    const page = await ask(t, '/docs');
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('<title>Handback documentation</title>');
+  });
+
+  it('have no link that leads nowhere', async () => {
+    const t = await harness();
+    const pages = await pagesOf(t);
+    const bodies = new Map(
+      await Promise.all(pages.map(async (path) => [path, (await ask(t, path)).body] as [string, string])),
+    );
+    for (const [path, body] of bodies)
+      for (const [, href = ''] of body.matchAll(/<a [^>]*?href="([^"]+)"/g)) {
+        const { pathname, hash } = new URL(href, `http://test${path}`);
+        const target = bodies.get(pathname);
+        if (target === undefined) expect((await ask(t, pathname)).status, `${path} → ${href}`).toBe(200);
+        else if (hash) expect(target, `${path} → ${href}`).toContain(`id="${hash.slice(1)}"`);
+      }
+  });
+
+  it('load the large script of the reference only there', async () => {
+    const t = await harness();
+    const isLarge = (file: string) => /assets\/reference-/.test(file);
+    for (const path of await pagesOf(t)) {
+      const files = filesOf((await ask(t, path)).body);
+      expect(files.some(isLarge)).toBe(path === '/docs/reference');
+    }
+    const reference = filesOf((await ask(t, '/docs/reference')).body);
+    const scripts = await Promise.all(
+      reference.filter((file) => file.endsWith('.js')).map((path) => ask(t, path)),
+    );
+    expect(scripts.map(({ body }) => body).join('')).toContain(`${BASE_PATH}/openapi.json`);
+    expect(Math.max(...scripts.map(({ body }) => body.length))).toBeGreaterThan(1_000_000);
+  });
+
+  it('have files that are compressed beforehand and fetched once', async () => {
+    const t = await harness();
+    const types = { js: /^text\/javascript/, css: /^text\/css/, json: /^application\/json/ };
+    for (const path of filesOf((await ask(t, '/docs/reference')).body)) {
+      for (const encoding of ['br', 'gzip', 'identity']) {
+        const file = await ask(t, path, { 'accept-encoding': encoding });
+        expect(file.status).toBe(200);
+        expect(file.headers.get('content-type')).toMatch(types[path.split('.').at(-1) as keyof typeof types]);
+        expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+        expect(file.headers.get('content-encoding') ?? 'identity').toBe(encoding);
+        expect(file.headers.get('vary')).toMatch(/accept-encoding/i);
+        const etag = file.headers.get('etag') ?? '';
+        // Without a word of its own fetch asks for a fresh copy.
+        const again = { 'accept-encoding': encoding, 'if-none-match': etag, 'cache-control': 'max-age=0' };
+        expect((await ask(t, path, again)).status).toBe(304);
+      }
+    }
+  });
+
+  it('are all there is; what is missing is a 404 that nobody keeps', async () => {
+    const t = await harness();
+    const paths = [
+      '/docs/nothing',
+      '/docs/nothing.md',
+      '/docs/errors.html',
+      '/docs/errors/',
+      '/docs/assets/',
+      '/docs/assets/old-0123456789.js',
+      '/docs/../package.json',
+    ];
+    for (const path of [...paths, '/docs/..%2fadmin/index.html', '/admin/assets/old-0123456789.js']) {
+      const nothing = await ask(t, path);
+      expectError(nothing, 404);
+      expect(nothing.headers.get('cache-control')).toBe('no-store');
+    }
+  });
+
+  it('explain every code, with its status and its sentence', async () => {
+    const t = await harness();
+    const { body: page } = await ask(t, '/docs/errors');
+    const { body: text } = await ask(t, '/docs/errors.md');
+    for (const [code, { status, message }] of Object.entries(REFUSALS)) {
+      expect(page).toContain(`<h3 id="${code}">`);
+      const [section = ''] = new RegExp(`^### ${code}$[^#]*`, 'm').exec(text) ?? [];
+      expect(section).toContain(`**${status} `);
+      expect(section).toContain(message);
+      // Beyond that, what to do about it.
+      expect(section.trim().split('\n\n').length, code).toBeGreaterThan(2);
+    }
+  });
+});
+
+describe('the same as text', () => {
+  it('is there for every page, and llms.txt lists them', async () => {
+    const t = await harness();
+    const list = await ask(t, '/llms.txt');
+    expect(list.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const pages = await pagesOf(t);
+    const listed = [...list.body.matchAll(/\((http\S+?\.md)\)/g)].map(([, url]) => String(url));
+    expect(listed.map((url) => url.replace(t.url, ''))).toEqual(
+      pages.map((path) => (path === '/docs/' ? '/docs/index.md' : `${path}.md`)),
+    );
+    for (const url of listed) {
+      const { status, headers, body } = await ask(t, url.replace(t.url, ''));
+      expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
+      expect(body).toMatch(/^# \S/);
+      expect(body).not.toContain('returns.example.com');
+    }
+  });
+
+  it('has every call and every object of the API in the reference', async () => {
+    const t = await harness();
+    const { body } = await ask(t, '/docs/reference.md');
+    // biome-ignore lint/suspicious/noExplicitAny: a JSON document
+    const { paths, components } = t.app.swagger() as any;
+    for (const [path, operations] of Object.entries(paths))
+      for (const method of Object.keys(operations as object))
+        expect(body).toContain(`### ${method.toUpperCase()} ${path}\n`);
+    for (const name of Object.keys(components.schemas)) expect(body).toContain(`### ${name}\n`);
+  });
+
+  it('shows PUBLIC_URL where it is set, whatever the caller says', async () => {
+    const t = await harness({ env: { PUBLIC_URL: 'https://shop.example.org' } });
+    for (const path of ['/llms.txt', '/docs/quick-start.md']) {
+      const { body } = await ask(t, path, { 'x-forwarded-host': 'evil.example' });
+      expect(body).toContain('https://shop.example.org/');
+      expect(body).not.toContain('evil.example');
+    }
+  });
+
+  it('shows the address of the request otherwise, also behind a proxy, and nobody keeps that', async () => {
+    const t = await harness();
+    const direct = await ask(t, '/docs/quick-start.md');
+    expect(direct.body).toContain(`export BASE=${t.url}${BASE_PATH}\n`);
+    expect(direct.headers.get('cache-control')).toBe('no-store');
+    const proxied = await ask(t, '/docs/quick-start.md', {
+      'x-forwarded-host': 'shop.example.org',
+      'x-forwarded-proto': 'https',
+    });
+    expect(proxied.body).toContain(`export BASE=https://shop.example.org${BASE_PATH}\n`);
+  });
+
+  it.each([
+    'evil.example/path',
+    'a b',
+    '"><script>',
+    'a@b',
+    '$(reboot)',
+    '`whoami`',
+    "a'b",
+    '-x',
+    'x'.repeat(300),
+  ])('repeats no host like %s', async (host) => {
+    const t = await harness();
+    const { status, body } = await ask(t, '/docs/quick-start.md', { 'x-forwarded-host': host });
+    expect(status).toBe(200);
+    expect(body).not.toContain(host);
+    expect(body).toContain(t.ctx.config.publicUrl);
+  });
+});
+
+describe('the address in an error', () => {
+  it('is absolute with PUBLIC_URL, and no header changes it', async () => {
+    const t = await harness({ env: { PUBLIC_URL: 'https://shop.example.org' } });
+    const answer = await t.get('/offline-repairs', {
+      key: 'wrong',
+      headers: { 'x-forwarded-host': 'evil.example' },
+    });
+    expectError(answer, 401);
+    expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHORIZED');
+  });
+
+  it('is a path without it', async () => {
+    const t = await harness();
+    const answer = await t.get('/offline-repairs/unknown', {
+      headers: { 'x-forwarded-host': 'evil.example' },
+    });
+    expectError(answer, 404);
+    expect(answer.body.docs).toBe('/docs/errors#NOT_FOUND');
+    expect((await ask(t, '/nothing')).body.docs).toBe('/docs/errors#NO_ROUTE');
+    expect((await ask(t, '/admin/api/session')).body.docs).toBe('/docs/errors#SIGNED_OUT');
+  });
+});

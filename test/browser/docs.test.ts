@@ -1,0 +1,183 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { expectAccessible, openWindow } from '../support/browser.ts';
+import { harness } from '../support/harness.ts';
+
+// A reader with a base URL and a key. What the console complains of and what is asked of another host fails each test.
+
+const title = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
+
+/** Asked from here: the page's own policy forbids scripts made of text. */
+const overflow = (page: Page) =>
+  page.evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`);
+
+const screenshot = async (page: Page, name: string): Promise<void> => {
+  const folder = process.env['SCREENSHOTS'];
+  if (folder) await page.screenshot({ path: `${folder}/docs-${name}.png` });
+};
+
+/** The addresses in the navigation, but for the reference, which has a test of its own. */
+const articlesIn = async (page: Page): Promise<string[]> => {
+  const links = await page
+    .locator('nav.pages a')
+    .evaluateAll((found) => found.map((link) => (link as unknown as { href: string }).href));
+  return links.filter((address) => !address.endsWith('/reference'));
+};
+
+/** Looking at a page closely takes seconds on a busy machine. */
+const MINUTES_MS = 180_000;
+
+it('leads from the first page to every other by its links, with nothing from another host', async () => {
+  const t = await harness();
+  const page = await openWindow(t);
+  await page.goto('/docs');
+  expect(new URL(page.url()).pathname).toBe('/docs/');
+  const labels = await page.locator('nav.pages a').allTextContents();
+  expect(labels.length).toBeGreaterThan(8);
+  for (const label of labels.filter((each) => each !== 'API reference')) {
+    await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: label }).click();
+    const current = page.locator('nav.pages [aria-current="page"]');
+    await expect.poll(() => current.textContent()).toBe(label);
+    expect(await title(page)).toMatch(/\S/);
+  }
+  await page.goto('/docs/');
+  for (let at = 0; at < labels.length - 3; at++) await page.locator('.way-on .next').click();
+  await expect.poll(() => page.url()).toContain('/docs/versions');
+});
+
+it('shows the reader’s own address, and copies what it shows', async () => {
+  const t = await harness();
+  const page = await openWindow(t);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto('/docs/quick-start');
+  const block = page.locator('.code').first();
+  await expect.poll(() => block.locator('pre').textContent()).toContain(`export BASE=${t.url}${BASE_PATH}`);
+  expect(await page.locator('main').textContent()).not.toContain('returns.example.com');
+  await block.getByRole('button', { name: 'Copy' }).click();
+  await block.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = await page.evaluate('navigator.clipboard.readText()');
+  expect(copied).toBe(`${await block.locator('pre').textContent()}\n`);
+});
+
+describe('the search', () => {
+  it('finds an error code with the keyboard alone', async () => {
+    const t = await harness();
+    const page = await openWindow(t);
+    await page.goto('/docs/');
+    await page.keyboard.press('/');
+    await page.keyboard.type('limit exceeded');
+    const chosen = page.getByRole('option', { selected: true });
+    await expect.poll(() => chosen.first().textContent()).toContain('LIMIT_EXCEEDED');
+    await expectAccessible(page);
+    await screenshot(page, 'search');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(`${t.url}/docs/errors#LIMIT_EXCEEDED`);
+    expect(await page.locator('[id="LIMIT_EXCEEDED"]').isVisible()).toBe(true);
+  });
+
+  it('finds a call, with a slip of the finger, and leads into the reference', async () => {
+    const t = await harness();
+    const page = await openWindow(t);
+    await page.goto('/docs/webhooks');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.keyboard.type('lodge trackin');
+    const first = page.getByRole('option').first();
+    await expect.poll(() => first.textContent()).toContain('POST /offline-repairs/{id}/tracking');
+    await first.click();
+    // Its script has several megabytes.
+    await page.getByRole('heading', { name: 'Lodge return tracking' }).first().waitFor({ timeout: 45_000 });
+    expect(page.url()).toContain('/docs/reference#tag/offline-repairs/');
+  });
+
+  it('says so when nothing is found, and closes with Escape', async () => {
+    const t = await harness();
+    const page = await openWindow(t);
+    await page.goto('/docs/');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('zzzzqqqq');
+    await expect.poll(() => page.getByRole('status').textContent()).toContain('Nothing was found');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  });
+});
+
+describe('every page', () => {
+  const SCHEMES = ['light', 'dark'] as const;
+  it.each(SCHEMES)(
+    'is accessible in %s',
+    async (scheme) => {
+      const t = await harness();
+      const page = await openWindow(t, { scheme, width: scheme === 'light' ? 1280 : 390 });
+      await page.goto('/docs/');
+      for (const address of await articlesIn(page)) {
+        await page.goto(address);
+        await expectAccessible(page);
+      }
+    },
+    MINUTES_MS,
+  );
+
+  it.each([1280, 1024, 390])(
+    'fits %i pixels, in light and dark',
+    async (width) => {
+      const t = await harness();
+      for (const scheme of SCHEMES) {
+        const page = await openWindow(t, { scheme, width });
+        await page.goto('/docs/');
+        for (const address of await articlesIn(page)) {
+          await page.goto(address);
+          expect(await overflow(page), address).toBeLessThanOrEqual(0);
+          await screenshot(page, `${address.split('/').at(-1) || 'index'}-${width}-${scheme}`);
+        }
+      }
+    },
+    MINUTES_MS,
+  );
+});
+
+it('has a menu on a phone, which Escape closes', async () => {
+  const t = await harness();
+  const page = await openWindow(t, { width: 390 });
+  await page.goto('/docs/limits');
+  const menu = page.getByRole('button', { name: 'Menu' });
+  const pages = page.getByRole('navigation', { name: 'Documentation' });
+  expect(await pages.isVisible()).toBe(false);
+  await menu.click();
+  await pages.waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => pages.isVisible()).toBe(false);
+  await menu.click();
+  await pages.getByRole('link', { name: 'Webhooks' }).click();
+  await expect.poll(() => title(page)).toBe('Webhooks');
+});
+
+it('leads with the keyboard past the navigation', async () => {
+  const t = await harness();
+  const page = await openWindow(t);
+  await page.goto('/docs/errors');
+  await page.keyboard.press('Tab');
+  expect(await page.locator(':focus').textContent()).toBe('Skip to content');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.locator('main:focus').count()).toBe(1);
+});
+
+it('the address in an error leads to its explanation', async () => {
+  const t = await harness();
+  const refused = await t.get('/offline-repairs', { key: 'wrong' });
+  const page = await openWindow(t);
+  await page.goto(refused.body.docs);
+  await expect.poll(() => page.locator(':target').textContent()).toContain('UNAUTHORIZED');
+  const top = await page
+    .locator(':target')
+    .evaluate((found) =>
+      Math.round(
+        (found as unknown as { getBoundingClientRect(): { top: number } }).getBoundingClientRect().top,
+      ),
+    );
+  // Below the top bar, not under it.
+  expect(top).toBeGreaterThanOrEqual(56);
+});

@@ -1,0 +1,231 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { BASE_PATH, ErrorBody } from '../../contract/common.ts';
+import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
+import { repairBody } from '../support/bodies.ts';
+import type { Harness } from '../support/harness.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { startReceiver } from '../support/receiver.ts';
+import {
+  canRun,
+  commandLineHelp,
+  guidePages,
+  guideText,
+  programIn,
+  type Reader,
+  runPage,
+  type Snippet,
+  snippetsOf,
+  start,
+  workFolder,
+} from '../support/snippets.ts';
+import { until } from '../support/until.ts';
+import { webhookHarness } from '../support/webhooks.ts';
+
+// Everything that the guides show is run or checked here, or in webhooks/verification-examples.test.ts.
+
+const readerOf = ({ url, client }: Harness): Reader => ({
+  url,
+  apiKey: client.apiKey,
+  webhookSecret: client.webhookSecret,
+});
+
+it('the guides show nothing that no test runs', () => {
+  const RUN = ['sh', 'js', 'python', 'php', 'java'];
+  const CHECKED = ['json', 'http'];
+  const languages = new Set(guidePages().flatMap((page) => snippetsOf(page).map(({ language }) => language)));
+  expect([...RUN, ...CHECKED]).toEqual(expect.arrayContaining([...languages]));
+  expect(
+    guidePages().filter((page) => snippetsOf(page).some(({ language }) => language === 'sh')),
+    'each has a test below',
+  ).toEqual(['api.md', 'events.md', 'quick-start.md', 'webhooks.md']);
+});
+
+describe('the shell blocks, from top to bottom', () => {
+  it('api.md: a repair from its creation to its end, and a trade return', async () => {
+    const t = await webhookHarness();
+    const { status, output } = await runPage('api.md', readerOf(t), isThere(t));
+    expect(status, output).toBe(0);
+    const { body: repairs } = await t.get('/offline-repairs?externalRef=POS-88213');
+    expect(repairs.items).toEqual([
+      expect.objectContaining({
+        status: 'OFFLINE_CLOSED',
+        offlineDisposition: 'RESTOCK_MASTER',
+        trackingNumber: 'JD0146000034',
+        assignedToId: 'tech-12',
+      }),
+    ]);
+    expect((await t.get('/offline-repairs')).body.total, 'the dry run created nothing').toBe(1);
+    expect((await t.get('/trade-returns?companyId=company-118')).body.total).toBe(1);
+  });
+
+  it('quick-start.md: a repair, its event, and a receiver that checks a signature', async () => {
+    const t = await webhookHarness();
+    const { status, output, secondTerminal } = await runPage('quick-start.md', readerOf(t), isThere(t));
+    expect(status, output).toBe(0);
+    expect((await t.get('/offline-repairs?externalRef=POS-88213')).body.total).toBe(1);
+    expect(output).toContain('204 No Content');
+    expect(secondTerminal).toMatch(/verified: webhook\.test/);
+    if (isThere(t)({ code: '$BASE/events' })) expect(output).toContain('"event": "offline_repair.created"');
+  });
+
+  it('events.md: the feed by hand, and a program that follows it', async () => {
+    const t = await webhookHarness();
+    const { status, output } = await runPage('events.md', readerOf(t), isThere(t));
+    expect(status, output).toBe(0);
+  });
+
+  it('webhooks.md: a signature by hand, and events for a receiver on this machine', async () => {
+    const t = await webhookHarness();
+    const receiver = await startReceiver();
+    const reader = { ...readerOf(t), receiverPort: Number(new URL(receiver.url).port) };
+    const { status, output } = await runPage('webhooks.md', reader, isThere(t));
+    expect(status, output).toBe(0);
+    const [, shown] = /\| signature \| `([0-9a-f]{64})` \|/.exec(guideText('webhooks.md')) ?? [];
+    expect(output).toContain(shown);
+    if (isThere(t)({ code: 'npx handback trigger' }))
+      expect((await receiver.got(1))[0]?.body.event).toBe('trade_return.credit_requested');
+  });
+});
+
+describe('the receiver of the quick start', () => {
+  it('takes what the service sends, once, and refuses what somebody else signed', async () => {
+    const t = await webhookHarness();
+    const port = await freePort();
+    const folder = workFolder();
+    writeFileSync(join(folder, 'receiver.mjs'), programIn('quick-start.md', 'receiver.mjs'));
+    const client = await t.addReceiver(`http://127.0.0.1:${port}/`);
+    const receiver = start(process.execPath, ['receiver.mjs'], folder, {
+      SECRET: client.webhookSecret,
+      PORT: String(port),
+    });
+    await until('the receiver listens', () => receiver.output().includes('waiting on port'));
+    await t.create(client);
+    await t.drained();
+    expect((await t.deliveries()).map((each) => each.status)).toEqual(['DELIVERED']);
+    expect(receiver.output()).toMatch(/^verified: offline_repair\.created #RMA-000001$/m);
+
+    const forged = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      headers: { 'x-webhook-signature': '00', 'x-webhook-id': 'forged' },
+      body: '{"event":"offline_repair.closed","data":{}}',
+    });
+    expect(forged.status).toBe(401);
+    expect(receiver.output().match(/verified/g)).toHaveLength(1);
+  });
+});
+
+describe('the programs that follow the feed', () => {
+  const storedIn = (folder: string): string | null => {
+    const file = join(folder, 'cursor.txt');
+    return existsSync(file) ? readFileSync(file, 'utf8') : null;
+  };
+  const PROGRAMS = [
+    { program: process.execPath, file: 'follow.mjs' },
+    { program: 'python3', file: 'follow.py' },
+  ];
+  it.for(PROGRAMS.filter(({ program }) => canRun(program)))(
+    '$file prints each event once, also when it is killed and started again',
+    async ({ program, file }, { skip }) => {
+      const t = await webhookHarness();
+      skip(!isThere(t)({ code: '$BASE/events' }), 'the service has no feed');
+      const folder = workFolder();
+      writeFileSync(join(folder, file), programIn('events.md', file));
+      const env = { BASE: `${t.url}${BASE_PATH}`, KEY: t.client.apiKey };
+      const follow = () => start(program, [file], folder, env);
+      const numbers = (output: string) => [...output.matchAll(/#RMA-\d+/g)].map(([number]) => number);
+
+      const first = follow();
+      await t.create(t.client);
+      await t.create(t.client);
+      await until('both are printed', () => numbers(first.output()).length === 2);
+      expect(numbers(first.output())).toEqual(['#RMA-000001', '#RMA-000002']);
+      const { body: newest } = await t.get(`${BASE_PATH}/events?after=latest`);
+      await until('it has stored its cursor', () => storedIn(folder) === newest.cursor);
+      first.kill();
+      await first.ended;
+
+      await t.create(t.client);
+      const second = follow();
+      await until('the third is printed', () => numbers(second.output()).includes('#RMA-000003'));
+      expect(numbers(second.output())).toEqual(['#RMA-000003']);
+    },
+  );
+});
+
+describe('the JSON in the guides', () => {
+  const Event = z.object({ event: z.string(), data: z.object({}).loose() });
+  const expectEvent = (value: unknown): void => {
+    const { event, data } = Event.parse(value);
+    expect(Object.keys(WEBHOOK_EVENT_DATA)).toContain(event);
+    expect(() =>
+      z.strictObject(WEBHOOK_EVENT_DATA[event as WebhookEventName].shape).parse(data),
+    ).not.toThrow();
+  };
+  const samples = guidePages().flatMap((page) =>
+    snippetsOf(page)
+      .filter(({ language }) => language === 'json')
+      .map(({ code }) => ({ page, sample: JSON.parse(code) })),
+  );
+
+  it('is what the service says: errors and events', () => {
+    const errors = samples.filter(({ sample }) => 'statusCode' in sample);
+    const events = samples.flatMap(({ sample }) => ('data' in sample ? [sample] : (sample.items ?? [])));
+    expect([errors.length, events.length]).toEqual([2, 2]);
+    for (const { sample } of errors) {
+      expect(() => z.strictObject(ErrorBody.shape).parse(sample)).not.toThrow();
+      expect(sample.docs).toMatch(/^https:\/\/returns\.example\.com\/docs\/errors#[A-Z_]+$/);
+    }
+    for (const event of events) expectEvent(event);
+  });
+
+  it('has the fields of the answers it stands for', async ({ skip }) => {
+    const t = await webhookHarness();
+    const keysOf = (has: string) =>
+      samples.filter(({ sample }) => has in sample).map(({ sample }) => Object.keys(sample).sort());
+    const list = Object.keys((await t.get('/offline-repairs')).body).sort();
+    expect(keysOf('totalPages')).toEqual([list]);
+    skip(
+      !isThere(t)({ code: '$BASE/usage $BASE/events?dryRun=true' }),
+      'the service has no feed and no usage',
+    );
+    const usage = await t.get(`${BASE_PATH}/usage`);
+    expect(keysOf('resetsAt')).toEqual([Object.keys(usage.body).sort()]);
+    const dryRun = await t.post('/offline-repairs?dryRun=true', repairBody());
+    expect(keysOf('dryRun')).toEqual([Object.keys(dryRun.body).sort()]);
+    const feed = await t.get(`${BASE_PATH}/events`);
+    expect(keysOf('hasMore')).toEqual([Object.keys(feed.body).sort()]);
+  });
+});
+
+describe('the tables in the guides', () => {
+  it('name every event, and no other', () => {
+    const known = Object.keys(WEBHOOK_EVENT_DATA);
+    const named = new Set(
+      [...guideText('webhooks.md').matchAll(/`((?:offline_repair|trade_return|webhook)\.\w+)`/g)].map(
+        ([, name]) => name,
+      ),
+    );
+    expect([...named].sort()).toEqual([...known].sort());
+  });
+});
+
+/** Whether the service has the calls, parameters and commands that a block uses. */
+function isThere(t: Harness): (snippet: Pick<Snippet, 'code'>) => boolean {
+  // biome-ignore lint/suspicious/noExplicitAny: a JSON document
+  const { paths } = t.app.swagger() as any;
+  const document = JSON.stringify(paths);
+  return ({ code }) => {
+    const calls = [...code.matchAll(/\$BASE(\/[a-z-]+)/g)].map(([, path]) => String(path));
+    const parameters = [...code.matchAll(/[?&](\w+)=/g)].map(([, name]) => String(name));
+    const commands = [...code.matchAll(/npx handback (\w+)/g)].map(([, name]) => String(name));
+    return (
+      calls.every((path) => path in paths) &&
+      parameters.every((name) => document.includes(`"name":"${name}"`)) &&
+      (!code.includes('follow.') || '/events' in paths) &&
+      commands.every((name) => commandLineHelp().includes(`\n  ${name} `))
+    );
+  };
+}

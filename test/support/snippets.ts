@@ -1,0 +1,147 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { freePort } from './postgres-server.ts';
+
+// The code in docs/guide, as a reader would run it: files are saved under the name in their first line, shell blocks run one after
+// the other in one shell, and what is marked for a second terminal runs beside them.
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const GUIDE = join(ROOT, 'docs', 'guide');
+const COMMAND = join(ROOT, 'dist', 'service', 'handback.js');
+
+export const guidePages = (): string[] => readdirSync(GUIDE).filter((name) => name.endsWith('.md'));
+export const guideText = (page: string): string => readFileSync(join(GUIDE, page), 'utf8');
+
+export interface Snippet {
+  language: string;
+  marks: string[];
+  code: string;
+}
+
+export const snippetsOf = (page: string): Snippet[] =>
+  [...guideText(page).matchAll(/^```(\S*)(.*)\n([\s\S]*?)^```$/gm)].map(([, language, marks, code]) => ({
+    language: String(language),
+    marks: String(marks).split(' ').filter(Boolean),
+    code: String(code),
+  }));
+
+/** The name that a program is saved under: the comment in its first lines. */
+const fileNameOf = (code: string): string | undefined =>
+  /^(?:<\?php\n)?(?:\/\/|#) (\w+\.\w+)$/m.exec(code)?.[1];
+
+export const programIn = (page: string, file: string): string => {
+  const found = snippetsOf(page).find(({ code }) => fileNameOf(code) === file);
+  if (!found) throw new Error(`docs/guide/${page} has no program ${file}`);
+  return found.code;
+};
+
+/** Where the language is not installed its example cannot be run; in CI that is a failure. */
+export const canRun = (program: string): boolean =>
+  process.env['CI'] !== undefined || spawnSync(program, ['--version']).error === undefined;
+
+let help: string | null = null;
+/** What the command line says of itself. */
+export const commandLineHelp = (): string => {
+  help ??= spawnSync(process.execPath, [COMMAND, '--help'], { encoding: 'utf8' }).stdout;
+  return help;
+};
+
+export const workFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'handback-example-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+export interface Running {
+  output(): string;
+  /** The exit status. */
+  ended: Promise<number | null>;
+  kill(): void;
+}
+
+/** Starts a program in a folder; it ends with the test, and all that it started with it. */
+export const start = (
+  program: string,
+  args: string[],
+  folder: string,
+  env: Record<string, string>,
+): Running => {
+  const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  const child = spawn(program, args, { cwd: folder, env: { ...env, PATH: path }, detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const kill = (): void => {
+    try {
+      process.kill(-(child.pid as number), 'SIGKILL');
+    } catch {
+      // The whole group has ended already.
+    }
+  };
+  onTestFinished(kill);
+  return { output: () => output, ended, kill };
+};
+
+/** What a reader has: the address, the key and the secret of a client. */
+export interface Reader {
+  url: string;
+  apiKey: string;
+  webhookSecret: string;
+  /** Where a receiver listens; a free one when absent. */
+  receiverPort?: number;
+}
+
+/** An error answer fails the page; a receiver that is just starting is asked again. */
+const PREAMBLE = [
+  'set -euo pipefail',
+  'curl() { command curl --fail-with-body --show-error --retry 30 --retry-connrefused --retry-delay 1 "$@"; }',
+  'npx() { shift; node "$HANDBACK" "$@"; }',
+  "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT",
+];
+
+/** Runs the shell blocks of a page from top to bottom, and gives what was printed. */
+export const runPage = async (
+  page: string,
+  reader: Reader,
+  isWanted: (snippet: Snippet) => boolean = () => true,
+): Promise<{ status: number | null; output: string; secondTerminal: string }> => {
+  const folder = workFolder();
+  const port = reader.receiverPort ?? (await freePort());
+  const forReader = (code: string): string =>
+    code
+      .replaceAll('https://returns.example.com', reader.url)
+      .replaceAll('handback_ext_…', reader.apiKey)
+      .replaceAll('whsec_…', reader.webhookSecret)
+      .replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`);
+  const all = snippetsOf(page);
+  for (const { code } of all) {
+    const name = fileNameOf(code);
+    if (name) writeFileSync(join(folder, name), code);
+  }
+  const blocks = all
+    .filter((snippet) => snippet.language === 'sh' && isWanted(snippet))
+    .map(({ code, marks }) =>
+      marks.includes('second-terminal') ? `{ ${forReader(code)} } >>second.txt 2>&1 &` : forReader(code),
+    );
+  writeFileSync(join(folder, 'page.sh'), [...PREAMBLE, ...blocks].join('\n'));
+  writeFileSync(join(folder, 'second.txt'), '');
+  const shell = start('bash', ['page.sh'], folder, {
+    HANDBACK: COMMAND,
+    PORT: String(port),
+    KEY: reader.apiKey,
+    SECRET: reader.webhookSecret,
+    HOME: folder,
+  });
+  const status = await shell.ended;
+  return { status, output: shell.output(), secondTerminal: readFileSync(join(folder, 'second.txt'), 'utf8') };
+};
