@@ -5,6 +5,7 @@ import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 import { OfflineRepairQuery } from './offline-repair.ts';
 import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
 import { TradeReturnQuery } from './trade-return.ts';
+import { BILLING_KINDS } from './usage.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
 // What the admin API takes and gives, beyond the schemas it shares with the external one. People are in admin-people.ts.
@@ -124,7 +125,7 @@ export const Overview = z
       month: z.string().meta({ examples: ['2026-11'] }),
       used: z.int(),
       limit: z.int().nullable(),
-      billing: z.enum(['ALLOWANCE', 'USAGE']),
+      billing: z.enum(BILLING_KINDS),
     }),
     webhooks: z
       .object({ delivered: z.int(), dropped: z.int(), waiting: z.int() })

@@ -20,6 +20,10 @@ export const EXTERNAL_API: ApiDescription = {
       description: "Business-to-business returns: you create and read them, the shop's staff move them.",
     },
     {
+      name: 'Usage',
+      description: "How much of the shop's month is used.",
+    },
+    {
       name: 'Events',
       description: 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.',
     },
