@@ -7,13 +7,9 @@ import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 
 export const BILLING_KINDS = ['ALLOWANCE', 'USAGE'] as const;
 
-const remaining = z
-  .int()
-  .min(0)
-  .nullable()
-  .meta({
-    description: 'How many more RMAs the shop may create this month; `null` where there is no limit.',
-  });
+const remaining = z.int().min(0).nullable().meta({
+  description: 'How many more RMAs the shop may create this month; `null` where there is no limit.',
+});
 
 export const Usage = z
   .object({

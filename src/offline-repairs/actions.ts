@@ -101,11 +101,13 @@ export const listOfflineRepairs = (ctx: Context, caller: Caller, query: OfflineR
     caller,
     query,
     {
+      number: query.rmaNumber,
       status: query.status,
       external_ref: query.externalRef,
       external_source: query.externalSource,
       order_number: query.orderNumber,
       store_id: query.storeId,
+      serial_number: query.serialNumber,
     },
     viewOfflineRepair,
   );

@@ -6,6 +6,7 @@ import { longestText } from '../paging/row-size.ts';
 import {
   countAll,
   findPage,
+  leadOf,
   numbered,
   type Plan,
   type Query,
@@ -18,12 +19,9 @@ import { totalOf } from './totals.ts';
 import { isProgram, type RmaTableName } from './visibility.ts';
 
 /** Columns that must have these values, where there is one. */
-type Equal<Table extends RmaTableName> = Partial<Record<keyof Tables[Table], string | undefined>> & {
+type Equal<Table extends RmaTableName> = Partial<Record<keyof Tables[Table], string | number | undefined>> & {
   status: string | undefined;
 };
-
-/** Columns by which a shop's own systems look for their RMAs; each has an index. */
-const REFERENCES: ReadonlySet<string> = new Set(['external_ref', 'order_number']);
 
 const PLANS = {
   search: { connection: 'db', total: 'counted' },
@@ -36,7 +34,7 @@ const PLANS = {
 const planOf = ({ q, updatedSince }: RmaFilters, named: string[]): Plan => {
   if (q) return PLANS.search;
   if (updatedSince !== undefined) return PLANS.updatedSince;
-  if (named.some((column) => REFERENCES.has(column))) return PLANS.reference;
+  if (leadOf(named) !== undefined) return PLANS.reference;
   return named.every((column) => column === 'status') ? PLANS.statusOnly : PLANS.otherColumns;
 };
 

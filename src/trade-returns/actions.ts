@@ -94,6 +94,7 @@ export const listTradeReturns = (ctx: Context, caller: Caller, query: TradeRetur
     caller,
     query,
     {
+      number: query.rmaNumber,
       status: query.status,
       external_ref: query.externalRef,
       external_source: query.externalSource,

@@ -121,6 +121,7 @@ describe('the OpenAPI document', () => {
       'externalSource',
       'limit',
       'page',
+      'rmaNumber',
       'status',
       'tradeOrderNumber',
       'updatedSince',
