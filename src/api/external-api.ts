@@ -8,9 +8,10 @@ import { serveDocument } from '../http/openapi/document.ts';
 import { offlineRepairRoutes } from '../offline-repairs/routes.ts';
 import { usageRoutes } from '../shops/routes.ts';
 import { tradeReturnRoutes } from '../trade-returns/routes.ts';
+import { deliveryRoutes } from '../webhooks/routes.ts';
 import { addExternalGates } from './external-gates.ts';
 
-const ROUTES = [offlineRepairRoutes, tradeReturnRoutes, usageRoutes, eventRoutes];
+const ROUTES = [offlineRepairRoutes, tradeReturnRoutes, usageRoutes, eventRoutes, deliveryRoutes];
 
 /** The API for a shop's own systems: its gates, then its routes. */
 export const externalApi =

@@ -9,6 +9,7 @@ import { bursts } from './migrations/0006-bursts.ts';
 import { webhookLeases } from './migrations/0007-webhook-leases.ts';
 import { signIn } from './migrations/0008-sign-in.ts';
 import { events } from './migrations/0009-events.ts';
+import { deliveries } from './migrations/0010-deliveries.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -23,6 +24,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0007-webhook-leases': webhookLeases,
   '0008-sign-in': signIn,
   '0009-events': events,
+  '0010-deliveries': deliveries,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

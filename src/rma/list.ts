@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Tables } from '../db/tables.ts';
-import { answerPage, type PageAnswer } from '../paging/page-answer.ts';
+import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
 import { longestText } from '../paging/row-size.ts';
 import {
   countAll,
@@ -73,11 +73,5 @@ const keptTotal = ({ ctx, table, caller, filters }: Query, status: string | unde
   totalOf(ctx, caller.shop.id, table, { status, origin: isProgram(caller) ? 'API' : filters.origin });
 
 /** What the page itself tells of the total: the last page all of it, a statement that counted by the way up to `SHORT`. */
-const totalToldBy = (
-  { filters: { page, limit }, offset }: Query,
-  rows: number,
-  counted: number | undefined,
-): number | null => {
-  if (rows < limit && (rows > 0 || page === 1)) return offset + rows;
-  return counted !== undefined && counted <= SHORT ? counted : null;
-};
+const totalToldBy = ({ filters }: Query, rows: number, counted: number | undefined): number | null =>
+  toldByLastPage(filters, rows) ?? (counted !== undefined && counted <= SHORT ? counted : null);

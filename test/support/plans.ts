@@ -16,12 +16,14 @@ export const watched = (ctx: Context): { ctx: Context; statements: CompiledQuery
   return { ctx: { ...ctx, fill }, statements };
 };
 
-/** Each place where a plan reads rows: how, and by which condition of an index. */
+/** Each place where a plan reads a table: how, and by which condition of an index. */
 export const readsIn = (plan: string[]): string[] =>
   ENGINE === 'sqlite'
     ? plan.filter((line) => /^(SEARCH|SCAN) /.test(line))
     : plan.flatMap((line, i) =>
-        / Scan /.test(line) ? `${line.replace(/ {2}\(.*/, '')} ${plan[i + 1] ?? ''}` : [],
+        / Scan /.test(line) && !/Bitmap Heap|Subquery/.test(line)
+          ? `${line.replace(/ {2}\(.*/, '')} ${plan[i + 1] ?? ''}`
+          : [],
       );
 
 const literal = (value: unknown): string =>

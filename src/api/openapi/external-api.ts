@@ -27,6 +27,10 @@ export const EXTERNAL_API: ApiDescription = {
       name: 'Events',
       description: 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.',
     },
+    {
+      name: 'Deliveries',
+      description: "What was sent to the client's webhook URL, and what became of it.",
+    },
   ],
   securitySchemes: {
     apiKey: {
@@ -76,6 +80,7 @@ export const EXTERNAL_API: ApiDescription = {
       429: { message: 'Too many requests: wait as long as Retry-After says.' },
       503: { message: 'The service cannot do this right now: try again in a moment.' },
     },
+    examplesByTag: { Deliveries: { 404: { message: 'There is no such delivery.' } } },
   },
   complete: withEvents,
 };

@@ -10,6 +10,8 @@ export interface Answers {
   refused?: Record<string, string>;
   /** An example of each refusal. */
   examples: Record<string, object>;
+  /** Those of the operations with a tag, where they differ. */
+  examplesByTag?: Record<string, Record<string, object>>;
 }
 
 /** Adds the headers, descriptions and examples that all operations share. */
@@ -25,7 +27,8 @@ export const withAnswers = (document: Json, answers: Answers): Json => {
         names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
       );
       response.description = answers.refused?.[status] ?? response.description;
-      const example = answers.examples[status];
+      const own = answers.examplesByTag?.[operation.tags?.[0]];
+      const example = own?.[status] ?? answers.examples[status];
       if (example) response.content['application/json'].example = exampleBody(Number(status), example);
     }
   }
