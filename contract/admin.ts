@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { Id, Instant, listOf, pageQuery } from './common.ts';
+import { Id, Instant, listOf } from './common.ts';
+import { WebhookDelivery, WebhookDeliveryQuery } from './delivery.ts';
 import { LENGTH, optionalText, text } from './fields.ts';
 import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 import { OfflineRepairQuery } from './offline-repair.ts';
 import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
 import { TradeReturnQuery } from './trade-return.ts';
-import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
+import { BILLING_KINDS } from './usage.ts';
 
 // What the admin API takes and gives, beyond the schemas it shares with the external one. People are in admin-people.ts.
 
@@ -64,44 +65,13 @@ export const ChangeApiClient = z
   .strictObject({ name: text(LENGTH.name).optional(), webhookUrl: webhookUrl.unwrap().optional() })
   .meta({ id: 'ChangeApiClient' });
 
-const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'DROPPED'] as const;
-const EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA) as [WebhookEventName, ...WebhookEventName[]];
-
-export const Delivery = z
-  .object({
-    id: Id,
-    event: z.string(),
-    status: z.enum(DELIVERY_STATUSES),
-    rmaId: Id.nullable().meta({ description: '`null` for a test event.' }),
-    createdAt: Instant,
-    finishedAt: Instant.nullable(),
-    nextAttemptAt: Instant.nullable(),
-    reason: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Why it was dropped; `null` unless it was.',
-        examples: ['four attempts failed: status 500'],
-      }),
-    attempts: z.array(
-      z.object({
-        at: Instant,
-        durationMs: z.number(),
-        statusCode: z.int().nullable(),
-        error: z.string().nullable(),
-      }),
-    ),
-    payload: z.unknown().meta({ description: 'The body, as it is sent.' }),
-  })
-  .meta({ id: 'Delivery' });
+export const Delivery = WebhookDelivery.extend({
+  finishedAt: Instant.nullable(),
+  payload: z.unknown().meta({ description: 'The body, as it is sent.' }),
+}).meta({ id: 'Delivery' });
 export type Delivery = z.infer<typeof Delivery>;
 export const DeliveryList = listOf(Delivery).meta({ id: 'DeliveryList', description: 'Newest first.' });
-export const DeliveryQuery = z.strictObject({
-  ...pageQuery,
-  status: z.enum(DELIVERY_STATUSES).optional(),
-  event: z.enum(EVENT_NAMES).optional(),
-});
-export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
+export const DeliveryQuery = WebhookDeliveryQuery.omit({ rmaId: true });
 
 // --- overview ---
 
@@ -124,7 +94,7 @@ export const Overview = z
       month: z.string().meta({ examples: ['2026-11'] }),
       used: z.int(),
       limit: z.int().nullable(),
-      billing: z.enum(['ALLOWANCE', 'USAGE']),
+      billing: z.enum(BILLING_KINDS),
     }),
     webhooks: z
       .object({ delivered: z.int(), dropped: z.int(), waiting: z.int() })

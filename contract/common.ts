@@ -52,6 +52,22 @@ const pageQueryOf = (size: { default: number; most: number }) => ({
 
 export const pageQuery = pageQueryOf(PAGE_SIZE);
 
+/** As it is told, without the sign, and the digits alone: all say the same. Fifteen digits are still exact. */
+const TOLD_NUMBER = new RegExp(`^(?:#?RMA-)?(?:\\d{${RMA_DIGITS}}|[1-9]\\d{${RMA_DIGITS},14})$`);
+
+export const rmaNumberFilter = z
+  .string()
+  .trim()
+  .regex(TOLD_NUMBER, { error: `must be an RMA number: ${rmaNumber(123)}, RMA-000123 or 000123` })
+  .transform((told) => Number(told.replace(/^\D+/, '')))
+  .optional()
+  .meta({
+    override: { type: 'string', pattern: TOLD_NUMBER.source },
+    description:
+      'The RMA with this number. `#RMA-000123`, `RMA-000123` and `000123` mean the same; in an address `#` is written `%23`.',
+    examples: [rmaNumber(123)],
+  });
+
 export const updatedSince = z.iso
   .datetime({ offset: true })
   .transform((value) => Date.parse(value))

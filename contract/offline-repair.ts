@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, listOf, pageQuery, stamps, updatedSince } from './common.ts';
+import { Id, listOf, pageQuery, rmaNumberFilter, stamps, updatedSince } from './common.ts';
 import { email, LENGTH, optionalText, optionalWeight, price, quantity, text } from './fields.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, START_STATUSES } from './lifecycle.ts';
 
@@ -174,11 +174,13 @@ export const OfflineRepairList = listOf(OfflineRepair).meta({
 const reference = () => text(LENGTH.reference).optional();
 export const OfflineRepairQuery = z.strictObject({
   ...pageQuery,
+  rmaNumber: rmaNumberFilter,
   status: z.enum(OFFLINE_REPAIR_STATUSES).optional(),
   externalRef: reference(),
   externalSource: reference(),
   orderNumber: reference(),
   storeId: reference(),
+  serialNumber: reference().meta({ description: "The faulty item's serial number, to the letter." }),
   updatedSince,
 });
 export type OfflineRepairQuery = z.infer<typeof OfflineRepairQuery>;

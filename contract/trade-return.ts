@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, listOf, pageQuery, stamps, updatedSince } from './common.ts';
+import { Id, listOf, pageQuery, rmaNumberFilter, stamps, updatedSince } from './common.ts';
 import {
   email,
   LENGTH,
@@ -175,6 +175,7 @@ export const TradeReturnList = listOf(TradeReturn).meta({
 const reference = () => text(LENGTH.reference).optional();
 export const TradeReturnQuery = z.strictObject({
   ...pageQuery,
+  rmaNumber: rmaNumberFilter,
   status: z.enum(TRADE_RETURN_STATUSES).optional(),
   externalRef: reference(),
   externalSource: reference(),

@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
-import { listDeliveries, viewDelivery } from '../webhooks/deliveries.ts';
+import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
 import { enqueueTest } from '../webhooks/outbox.ts';
 import { changeClient, createClient, revokeClient } from './actions.ts';
 import { type ApiClient, findClient, listClients } from './store.ts';
@@ -69,8 +69,15 @@ export const changeOwnClient = async (
 export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) =>
   viewClient(await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
 
-export const listOwnDeliveries = async (ctx: Context, caller: Caller, id: string, query: DeliveryQuery) =>
-  listDeliveries(ctx, caller.shop.id, (await ownClient(ctx, caller, id)).id, query);
+export const listOwnDeliveries = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  query: z.infer<typeof DeliveryQuery>,
+) => {
+  const client = await ownClient(ctx, caller, id);
+  return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, clientId: client.id }, query);
+};
 
 /** Sends an event without an RMA. It is delivered, retried and shown like any other. */
 export const sendTestEvent = async (ctx: Context, caller: Caller, id: string) => {
@@ -78,5 +85,5 @@ export const sendTestEvent = async (ctx: Context, caller: Caller, id: string) =>
   if (client.revokedAt !== null || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
   const delivery = await enqueueTest(ctx.db, client.id, ctx.clock.now());
   ctx.wake('deliveries', client.id);
-  return viewDelivery(delivery);
+  return viewWithPayload(delivery);
 };

@@ -6,8 +6,12 @@ import { noRoute } from '../http/errors.ts';
 import { refuseOtherMethods } from '../http/method-not-allowed.ts';
 import { serveDocument } from '../http/openapi/document.ts';
 import { offlineRepairRoutes } from '../offline-repairs/routes.ts';
+import { usageRoutes } from '../shops/routes.ts';
 import { tradeReturnRoutes } from '../trade-returns/routes.ts';
+import { deliveryRoutes } from '../webhooks/routes.ts';
 import { addExternalGates } from './external-gates.ts';
+
+const ROUTES = [offlineRepairRoutes, tradeReturnRoutes, usageRoutes, eventRoutes, deliveryRoutes];
 
 /** The API for a shop's own systems: its gates, then its routes. */
 export const externalApi =
@@ -17,7 +21,7 @@ export const externalApi =
     app.setNotFoundHandler(noRoute);
     addExternalGates(app, ctx);
     refuseOtherMethods(app, () => {
-      for (const routes of [offlineRepairRoutes, tradeReturnRoutes, eventRoutes]) routes(api, ctx);
+      for (const routes of ROUTES) routes(api, ctx);
       serveDocument(app, () => app.swagger());
     });
   };

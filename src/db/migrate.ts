@@ -10,6 +10,7 @@ import { webhookLeases } from './migrations/0007-webhook-leases.ts';
 import { signIn } from './migrations/0008-sign-in.ts';
 import { events } from './migrations/0009-events.ts';
 import { names } from './migrations/0010-names.ts';
+import { deliveries } from './migrations/0011-deliveries.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -25,6 +26,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0008-sign-in': signIn,
   '0009-events': events,
   '0010-names': names,
+  '0011-deliveries': deliveries,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

@@ -14,6 +14,8 @@ export interface Dialect {
   oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
   /** Whether a text column has this part, in the same upper and lower case. */
   contains(column: string, part: string): RawBuilder<boolean>;
+  /** A column that is looked at row by row: another one leads to the rows. */
+  beside(column: string): RawBuilder<unknown>;
 }
 
 /** What a builder works with. */

@@ -24,13 +24,28 @@ export const sendJson = <Body>(reply: AnyReply, text: string): Body => {
   return text as never as Body;
 };
 
-/** Answers a creation with 201. A header says when the answer is that of an earlier request with the same key. */
+type Key = string | undefined;
+
+interface CreationRequest extends Pick<FastifyRequest, 'headers'> {
+  query: { dryRun: boolean };
+}
+
+/**
+ * Answers a creation with 201, and one that was only tried with 200. A header says when the answer is that of an earlier
+ * request with the same key.
+ */
 export const sendCreated = async (
-  request: Pick<FastifyRequest, 'headers'>,
+  { headers, query }: CreationRequest,
   reply: AnyReply,
-  create: (key: string | undefined) => Promise<{ answer: unknown; replayed: boolean }>,
+  create: (key: Key) => Promise<{ answer: unknown; replayed: boolean }>,
+  tryOut: (key: Key) => Promise<unknown>,
 ): Promise<void> => {
-  const { answer, replayed } = await create(request.headers['idempotency-key'] as string | undefined);
+  const key = headers['idempotency-key'] as Key;
+  if (query.dryRun) {
+    await reply.send(await tryOut(key));
+    return;
+  }
+  const { answer, replayed } = await create(key);
   if (replayed) reply.header('idempotency-replayed', 'true');
   await reply.code(201).send(answer);
 };

@@ -12,11 +12,14 @@ import type {
   OfflineRepairActionBody,
   OfflineRepairQuery,
 } from '../../contract/offline-repair.ts';
+import type { DryRun } from '../../contract/usage.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Row, Tables } from '../db/tables.ts';
 import type { Event, EventExtra } from '../events/event.ts';
 import { addNote, changeRma } from '../rma/change.ts';
+import type { CreateRequest } from '../rma/creation/creation.ts';
+import { tryCreation } from '../rma/creation/dry-run.ts';
 import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas } from '../rma/list.ts';
@@ -28,53 +31,61 @@ import { viewOfflineRepair } from './view.ts';
 const TABLE = 'offline_repairs';
 type Repair = Row<'offline_repairs'>;
 
+const requestOf = (body: CreateOfflineRepair, key: string | undefined): CreateRequest<OfflineRepair> => ({
+  kind: TABLE,
+  path: 'offline-repairs',
+  body,
+  key,
+  sku: body.faultyItem.sku,
+  make(rma, isDangerous) {
+    const { faultyItem, tracking } = body;
+    const row: Repair = {
+      ...rma,
+      status: body.startStatus ?? DEFAULT_START_STATUS,
+      order_number: body.orderNumber,
+      customer_email: body.customerEmail,
+      customer_name: body.customerName,
+      customer_phone: body.customerPhone,
+      faulty_item: JSON.stringify(faultyItem),
+      serial_number: faultyItem.serialNumber,
+      fault_description: body.faultDescription,
+      store_id: body.storeId,
+      replacement_sku: body.replacementSku,
+      notes: body.notes,
+      is_dangerous: isDangerous ? 1 : 0,
+      tracking_number: tracking?.trackingNumber ?? null,
+      carrier_name: tracking?.carrierName ?? null,
+      offline_disposition: null,
+      assigned_to_id: null,
+      repair_notes: null,
+      search_text: searchText(
+        rmaNumber(rma.number),
+        body.orderNumber,
+        body.customerName,
+        body.customerEmail,
+        faultyItem.sku,
+        faultyItem.serialNumber,
+      ),
+    };
+    const answer = viewOfflineRepair(row);
+    const event = { name: 'offline_repair.created', data: answer } as const;
+    return { row, answer, event, note: body.notes, data: { ...tracking } };
+  },
+});
+
 export const createOfflineRepair = (
   ctx: Context,
   caller: Caller,
   body: CreateOfflineRepair,
   key?: string,
-): Promise<Created<OfflineRepair>> =>
-  createRma(ctx, caller, {
-    kind: TABLE,
-    path: 'offline-repairs',
-    body,
-    key,
-    sku: body.faultyItem.sku,
-    make(rma, isDangerous) {
-      const { faultyItem, tracking } = body;
-      const row: Repair = {
-        ...rma,
-        status: body.startStatus ?? DEFAULT_START_STATUS,
-        order_number: body.orderNumber,
-        customer_email: body.customerEmail,
-        customer_name: body.customerName,
-        customer_phone: body.customerPhone,
-        faulty_item: JSON.stringify(faultyItem),
-        serial_number: faultyItem.serialNumber,
-        fault_description: body.faultDescription,
-        store_id: body.storeId,
-        replacement_sku: body.replacementSku,
-        notes: body.notes,
-        is_dangerous: isDangerous ? 1 : 0,
-        tracking_number: tracking?.trackingNumber ?? null,
-        carrier_name: tracking?.carrierName ?? null,
-        offline_disposition: null,
-        assigned_to_id: null,
-        repair_notes: null,
-        search_text: searchText(
-          rmaNumber(rma.number),
-          body.orderNumber,
-          body.customerName,
-          body.customerEmail,
-          faultyItem.sku,
-          faultyItem.serialNumber,
-        ),
-      };
-      const answer = viewOfflineRepair(row);
-      const event = { name: 'offline_repair.created', data: answer } as const;
-      return { row, answer, event, note: body.notes, data: { ...tracking } };
-    },
-  });
+): Promise<Created<OfflineRepair>> => createRma(ctx, caller, requestOf(body, key));
+
+export const tryOfflineRepair = (
+  ctx: Context,
+  caller: Caller,
+  body: CreateOfflineRepair,
+  key?: string,
+): Promise<DryRun> => tryCreation(ctx, caller, requestOf(body, key));
 
 export const getOfflineRepair = async (
   ctx: Context,
@@ -90,11 +101,13 @@ export const listOfflineRepairs = (ctx: Context, caller: Caller, query: OfflineR
     caller,
     query,
     {
+      number: query.rmaNumber,
       status: query.status,
       external_ref: query.externalRef,
       external_source: query.externalSource,
       order_number: query.orderNumber,
       store_id: query.storeId,
+      serial_number: query.serialNumber,
     },
     viewOfflineRepair,
   );

@@ -7,6 +7,7 @@ import {
   OfflineRepairList,
   OfflineRepairQuery,
 } from '../../contract/offline-repair.ts';
+import { CreationQuery, DryRun } from '../../contract/usage.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import { sendCreated, sendPage } from '../http/replies.ts';
@@ -16,6 +17,7 @@ import {
   getOfflineRepair,
   getOfflineRepairTimeline,
   listOfflineRepairs,
+  tryOfflineRepair,
 } from './actions.ts';
 import { moveRoutes, noteRoute } from './move-routes.ts';
 
@@ -35,8 +37,10 @@ const create = (app: ApiApp, ctx: Context): void => {
           'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost answer creates nothing twice.',
         tags,
         headers: z.object({ 'Idempotency-Key': IdempotencyKey }),
+        querystring: CreationQuery,
         body: CreateOfflineRepair,
         response: {
+          200: answer('Only with `dryRun=true`: the repair would have been created.', DryRun),
           201: answer(
             'The repair, created (or, with `Idempotency-Replayed: true`, created before).',
             OfflineRepair,
@@ -46,7 +50,12 @@ const create = (app: ApiApp, ctx: Context): void => {
       },
     },
     (request, reply) =>
-      sendCreated(request, reply, (key) => createOfflineRepair(ctx, request.caller, request.body, key)),
+      sendCreated(
+        request,
+        reply,
+        (key) => createOfflineRepair(ctx, request.caller, request.body, key),
+        (key) => tryOfflineRepair(ctx, request.caller, request.body, key),
+      ),
   );
 };
 

@@ -12,7 +12,7 @@ import type { Db } from '../db/database.ts';
 import { lowestId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import type { RmaTableName } from '../rma/visibility.ts';
-import { monthUsed } from '../shops/allowance.ts';
+import { readUsage } from '../shops/allowance.ts';
 import type { Shop } from '../shops/plans.ts';
 
 // The figures on the admin app's first page. The database computes each from an index.
@@ -126,13 +126,13 @@ export const overviewOf = async (ctx: Context, shop: Shop): Promise<Overview> =>
   const nowMs = ctx.clock.now();
   const today = Math.floor(nowMs / DAY_MS);
   const firstDay = today - DAYS_SHOWN + 1;
-  const [offlineRepairs, tradeReturns, repairDays, tradeDays, month, webhooks, oldRepairs, oldReturns] =
+  const [offlineRepairs, tradeReturns, repairDays, tradeDays, usage, webhooks, oldRepairs, oldReturns] =
     await Promise.all([
       countsOf(ctx, 'offline_repairs', shop.id, nowMs),
       countsOf(ctx, 'trade_returns', shop.id, nowMs),
       createdPerDay(db, 'offline_repairs', shop.id, firstDay),
       createdPerDay(db, 'trade_returns', shop.id, firstDay),
-      monthUsed(db, shop.id, nowMs),
+      readUsage(ctx, shop),
       deliveriesOf(db, shop.id, nowMs - DAY_MS),
       openLongest(db, 'offline_repairs', shop.id),
       openLongest(db, 'trade_returns', shop.id),
@@ -145,7 +145,7 @@ export const overviewOf = async (ctx: Context, shop: Shop): Promise<Overview> =>
       offlineRepairs: repairDays.get(firstDay + i) ?? 0,
       tradeReturns: tradeDays.get(firstDay + i) ?? 0,
     })),
-    month: { ...month, limit: shop.billing.limit, billing: shop.billing.kind },
+    month: { month: usage.month, used: usage.used, limit: usage.limit, billing: usage.billing },
     webhooks,
     openLongest: [...oldRepairs, ...oldReturns]
       .sort((one, other) => one.createdAt.localeCompare(other.createdAt))

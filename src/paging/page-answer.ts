@@ -21,6 +21,10 @@ export interface FoundPage<Row> {
   total: number;
 }
 
+/** The total, where the page is the last one and so tells it. */
+export const toldByLastPage = ({ page, limit }: Page, rows: number): number | null =>
+  rows < limit && (rows > 0 || page === 1) ? (page - 1) * limit + rows : null;
+
 export type PageAnswer<Item> = ReturnType<typeof listEnvelope<Item>> | Readable;
 
 /** Answers a page: a small one at once, a large one as a stream of JSON that is read slice by slice. */

@@ -3,6 +3,7 @@ import type { Base } from '../base.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { change, statement } from '../db/statements.ts';
+import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
@@ -35,38 +36,50 @@ export interface Memory {
   recall(use: KeyUse, nowMs: number): unknown;
 }
 
+const NOTHING_KNOWN: Memory = { recall: () => null };
+
 /** Holds the keys until the transaction ends: while they are in use here, other processes are told so. */
 export const lockKeys = async (
   ctx: Pick<Base, 'tryLocks' | 'rows'>,
   trx: Trx,
   uses: KeyUse[],
 ): Promise<Memory> => {
-  if (uses.length === 0) return { recall: () => null };
+  if (uses.length === 0) return NOTHING_KNOWN;
+  const [elsewhere, kept] = await Promise.all([
+    ctx.tryLocks(trx, uses.map(nameOf)),
+    keptAnswers(ctx, trx, uses),
+  ]);
+  return memoryOf(kept, elsewhere);
+};
+
+/** What is remembered of a key, for whoever only asks: it holds nothing, and who is just using the key is not known. */
+export const readKey = async (ctx: Pick<Base, 'reads' | 'rows'>, use: KeyUse | null): Promise<Memory> =>
+  use === null ? NOTHING_KNOWN : memoryOf(await keptAnswers(ctx, ctx.reads, [use]), new Set());
+
+type Kept = Map<string, Row<'idempotency_keys'>>;
+
+const keptAnswers = async (ctx: Pick<Base, 'rows'>, db: Db, uses: KeyUse[]): Promise<Kept> => {
   const asked = ctx.rows(
     'asked',
     { client_id: 'id', key: 'text' },
     uses.map(({ clientId, key }) => ({ client_id: clientId, key })),
   );
-  const [elsewhere, { rows }] = await Promise.all([
-    ctx.tryLocks(trx, uses.map(nameOf)),
-    sql<{ client_id: string; key: string; body_hash: string; answer: string; created_at: number }>`
-      select kept.client_id, kept.key, kept.body_hash, kept.answer, kept.created_at from ${asked}
-      join idempotency_keys as kept on kept.client_id = asked.client_id and kept.key = asked.key`.execute(
-      trx,
-    ),
-  ]);
-  const kept = new Map(rows.map((row) => [nameOf({ clientId: row.client_id, key: row.key }), row]));
-  return {
-    recall(use, nowMs) {
-      const name = nameOf(use);
-      if (elsewhere.has(name)) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
-      const first = kept.get(name);
-      if (!first || first.created_at <= nowMs - REMEMBERED_MS) return null;
-      if (first.body_hash !== use.bodyHash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
-      return JSON.parse(first.answer);
-    },
-  };
+  const { rows } = await sql<Row<'idempotency_keys'>>`
+    select kept.client_id, kept.key, kept.body_hash, kept.answer, kept.created_at from ${asked}
+    join idempotency_keys as kept on kept.client_id = asked.client_id and kept.key = asked.key`.execute(db);
+  return new Map(rows.map((row) => [nameOf({ clientId: row.client_id, key: row.key }), row]));
 };
+
+const memoryOf = (kept: Kept, elsewhere: ReadonlySet<string>): Memory => ({
+  recall(use, nowMs) {
+    const name = nameOf(use);
+    if (elsewhere.has(name)) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
+    const first = kept.get(name);
+    if (!first || first.created_at <= nowMs - REMEMBERED_MS) return null;
+    if (first.body_hash !== use.bodyHash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
+    return JSON.parse(first.answer);
+  },
+});
 
 /** Remembers answers in the transaction that makes them; one of more than a day ago gives way. Only success is remembered. */
 export const remember = (answers: { use: KeyUse; answer: unknown; nowMs: number }[]): Write[] => {

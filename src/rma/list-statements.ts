@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Page } from '../../contract/common.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Caller } from '../caller.ts';
@@ -27,6 +27,13 @@ export interface RmaFilters extends Page {
 
 /** Each leads an index, whose end the tie-breaking number is or continues. */
 const SORT_COLUMNS = { number: 'number', updatedAt: 'updated_at', status: 'status' } as const;
+
+/** Columns by which a shop's own systems look for their RMAs. Each has an index; few rows have the value of the first. */
+const REFERENCES = ['number', 'serial_number', 'external_ref', 'order_number', 'trade_order_number'];
+
+/** The column whose index leads to the rows, whatever else they must match. */
+export const leadOf = (named: string[]): string | undefined =>
+  REFERENCES.find((column) => named.includes(column));
 
 /** So many rows are read, or counted, in no time. */
 export const SHORT = 200;
@@ -97,22 +104,29 @@ const shapeOf = ({
 
 type Matching = SelectQueryBuilder<Tables, 'offline_repairs', object>;
 
-const matching = ({ db, contains }: Engine, shape: Shape, params: Values): Matching => {
+/** A column other than the lead. */
+const columnOf = <Column extends string>({ beside }: Engine, { named }: Shape, column: Column) => {
+  const lead = leadOf(named);
+  return lead === undefined || lead === column ? sql.ref(column) : beside(column);
+};
+
+const matching = (engine: Engine, shape: Shape, params: Values): Matching => {
   const { table, forProgram, named, since, origin, words } = shape;
+  const { db, contains } = engine;
   let found: Matching = from(db, table).where(isVisible(params.shop, forProgram));
-  for (const column of named) found = found.where(column as 'order_number', '=', params[column] as string);
-  if (since) found = found.where('updated_at', '>=', params.updatedSince as number);
+  for (const column of named) found = found.where(columnOf(engine, shape, column), '=', params[column]);
+  if (since) found = found.where(columnOf(engine, shape, 'updated_at'), '>=', params.updatedSince);
   if (origin) found = found.where('client_id', origin === 'API' ? 'is not' : 'is', null);
   for (let i = 0; i < words; i++) found = found.where(contains('search_text', params[`word${i}`] as string));
   return found;
 };
 
-const ordered = (
-  { sort = DEFAULT_ORDER.sort, order = DEFAULT_ORDER.order }: Shape,
-  found: Matching,
-): Matching => {
-  const first = found.orderBy(SORT_COLUMNS[sort], order);
-  return sort === 'number' ? first : first.orderBy('number', order);
+/** By number, which every index ends with, or by a column that does not lead: the table's, since a page may leave its value out. */
+const ordered = (engine: Engine, shape: Shape, found: Matching): Matching => {
+  const { sort = DEFAULT_ORDER.sort, order = DEFAULT_ORDER.order } = shape;
+  if (sort === 'number') return found.orderBy('number', order);
+  const column = `${shape.table}.${SORT_COLUMNS[sort]}`;
+  return found.orderBy(columnOf(engine, shape, column), order).orderBy('number', order);
 };
 
 interface PageShape extends Shape {
@@ -123,12 +137,12 @@ interface PageShape extends Shape {
 }
 
 const paged = (engine: Engine, shape: PageShape, params: Values): Matching => {
-  const page = ordered(shape, matching(engine, shape, params))
+  const page = ordered(engine, shape, matching(engine, shape, params))
     .limit(rowCount(params.limit))
     .offset(rowCount(params.offset));
   if (!shape.byNumber) return page;
   const own = from(engine.db, shape.table).where('shop_id', '=', params.shop);
-  return ordered(shape, own).where('number', 'in', page.select('number'));
+  return ordered(engine, shape, own).where('number', 'in', page.select('number'));
 };
 
 const countingFew = (engine: Engine, shape: Shape, params: Values) =>

@@ -1,11 +1,12 @@
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Tables } from '../db/tables.ts';
-import { answerPage, type PageAnswer } from '../paging/page-answer.ts';
+import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
 import { longestText } from '../paging/row-size.ts';
 import {
   countAll,
   findPage,
+  leadOf,
   numbered,
   type Plan,
   type Query,
@@ -18,12 +19,9 @@ import { totalOf } from './totals.ts';
 import { isProgram, type RmaTableName } from './visibility.ts';
 
 /** Columns that must have these values, where there is one. */
-type Equal<Table extends RmaTableName> = Partial<Record<keyof Tables[Table], string | undefined>> & {
+type Equal<Table extends RmaTableName> = Partial<Record<keyof Tables[Table], string | number | undefined>> & {
   status: string | undefined;
 };
-
-/** Columns by which a shop's own systems look for their RMAs; each has an index. */
-const REFERENCES: ReadonlySet<string> = new Set(['external_ref', 'order_number']);
 
 const PLANS = {
   search: { connection: 'db', total: 'counted' },
@@ -36,7 +34,7 @@ const PLANS = {
 const planOf = ({ q, updatedSince }: RmaFilters, named: string[]): Plan => {
   if (q) return PLANS.search;
   if (updatedSince !== undefined) return PLANS.updatedSince;
-  if (named.some((column) => REFERENCES.has(column))) return PLANS.reference;
+  if (leadOf(named) !== undefined) return PLANS.reference;
   return named.every((column) => column === 'status') ? PLANS.statusOnly : PLANS.otherColumns;
 };
 
@@ -75,11 +73,5 @@ const keptTotal = ({ ctx, table, caller, filters }: Query, status: string | unde
   totalOf(ctx, caller.shop.id, table, { status, origin: isProgram(caller) ? 'API' : filters.origin });
 
 /** What the page itself tells of the total: the last page all of it, a statement that counted by the way up to `SHORT`. */
-const totalToldBy = (
-  { filters: { page, limit }, offset }: Query,
-  rows: number,
-  counted: number | undefined,
-): number | null => {
-  if (rows < limit && (rows > 0 || page === 1)) return offset + rows;
-  return counted !== undefined && counted <= SHORT ? counted : null;
-};
+const totalToldBy = ({ filters }: Query, rows: number, counted: number | undefined): number | null =>
+  toldByLastPage(filters, rows) ?? (counted !== undefined && counted <= SHORT ? counted : null);

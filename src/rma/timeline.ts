@@ -6,7 +6,7 @@ import { type Engine, statement } from '../db/statements.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
-import { answerPage, type PageAnswer } from '../paging/page-answer.ts';
+import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
 import { longestText, rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
 import { fromStored } from '../stored-json.ts';
 import { findRma } from './store.ts';
@@ -68,9 +68,9 @@ const lengthOfTimeline = statement((engine, { rma }: { rma: string }) =>
 );
 
 /** Most timelines end on their first page; then no count is needed. */
-const totalOf = async (ctx: Context, rma: string, found: number, { page, limit }: Page): Promise<number> => {
-  if (found < limit && (found > 0 || page === 1)) return (page - 1) * limit + found;
-  return (await ctx.lists.executeQuery(ctx.fill(lengthOfTimeline, { rma }))).rows[0]?.total ?? 0;
+const totalOf = async (ctx: Context, rma: string, found: number, page: Page): Promise<number> => {
+  const count = () => ctx.lists.executeQuery(ctx.fill(lengthOfTimeline, { rma }));
+  return toldByLastPage(page, found) ?? (await count()).rows[0]?.total ?? 0;
 };
 
 const viewEntry = (row: Entry): TimelineEntry => ({

@@ -1,37 +1,60 @@
-import type { Db } from '../db/database.ts';
+import type { Usage } from '../../contract/usage.ts';
+import type { Base } from '../base.ts';
 import { ServiceError } from '../errors.ts';
-import type { Counter } from './counters.ts';
+import { instant } from '../instant.ts';
+import { type Counter, readCounters } from './counters.ts';
 import { LIMIT_REFUSAL, type Shop } from './plans.ts';
 
-/** The calendar month in UTC, as text that sorts. */
-const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
+type Used = Pick<Counter, 'month' | 'month_used'>;
+const UNUSED: Used = { month: '', month_used: 0 };
+
+interface Month {
+  /** The calendar month in UTC, as text that sorts. */
+  month: string;
+  used: number;
+}
 
 /**
- * Takes the shop's next RMA number and one of this month's allowance, or refuses. The month only moves forward, so a
- * process whose clock is slow at midnight cannot restart the old month.
+ * The month that counts now, and what is used of it. It only moves forward, so a process whose clock is slow at midnight
+ * cannot restart the old month.
  */
+const monthOf = (counter: Used, nowMs: number): Month => {
+  const now = instant(nowMs).slice(0, 7);
+  return counter.month < now ? { month: now, used: 0 } : { month: counter.month, used: counter.month_used };
+};
+
+/** Takes the shop's next RMA number and one of this month's allowance, or refuses. */
 export const takePlace = (counter: Counter, { billing: { kind, limit } }: Shop, nowMs: number): number => {
-  const month = monthOf(nowMs);
-  const used = counter.month < month ? 0 : counter.month_used;
+  const { month, used } = monthOf(counter, nowMs);
   if (limit !== null && used >= limit) throw new ServiceError(LIMIT_REFUSAL[kind]);
-  if (counter.month < month) counter.month = month;
+  counter.month = month;
   counter.month_used = used + 1;
   counter.last_number += 1;
   return counter.last_number;
 };
 
-/** How much of this month's allowance is used. */
-export const monthUsed = async (
-  db: Db,
-  shopId: string,
-  nowMs: number,
-): Promise<{ month: string; used: number }> => {
-  const month = monthOf(nowMs);
-  const counter = await db
-    .selectFrom('shop_counters')
-    .select('month_used')
-    .where('shop_id', '=', shopId)
-    .where('month', '=', month)
-    .executeTakeFirst();
-  return { month, used: counter?.month_used ?? 0 };
+/** How many more RMAs the shop may create this month; null: as many as it likes. */
+const remainingOf = ({ billing: { limit } }: Shop, { used }: Month): number | null =>
+  limit === null ? null : Math.max(0, limit - used);
+
+const endOf = (month: string): string => {
+  const [year, inYear] = month.split('-').map(Number) as [number, number];
+  return instant(Date.UTC(year, inYear));
 };
+
+/** What a shop has used of the month that counts now, and what it has left. */
+export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): Usage => {
+  const now = monthOf(counter ?? UNUSED, nowMs);
+  return {
+    month: now.month,
+    plan: shop.plan,
+    billing: shop.billing.kind,
+    used: now.used,
+    limit: shop.billing.limit,
+    remaining: remainingOf(shop, now),
+    resetsAt: endOf(now.month),
+  };
+};
+
+export const readUsage = async (ctx: Pick<Base, 'reads' | 'fill' | 'clock'>, shop: Shop): Promise<Usage> =>
+  usageOf((await readCounters(ctx, [shop.id])).get(shop.id), shop, ctx.clock.now());

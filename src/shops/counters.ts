@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Base } from '../base.ts';
 import { COUNTER_COLUMNS } from '../db/columns.ts';
 import type { Trx, Write } from '../db/database.ts';
-import { change, statement, statementsBy } from '../db/statements.ts';
+import { change, type Engine, statement, statementsBy } from '../db/statements.ts';
 import type { Row } from '../db/tables.ts';
 
 // One row per shop, which whoever changes an RMA of the shop holds until the commit. It hands out numbers, places in the
@@ -12,16 +12,22 @@ import type { Row } from '../db/tables.ts';
 export type Counter = Row<'shop_counters'>;
 export type Counters = Map<string, Counter>;
 
+const countersOf = ({ db, oneOf }: Engine, { shopIds }: { shopIds: string[] }) =>
+  db
+    .selectFrom('shop_counters')
+    .select(COUNTER_COLUMNS)
+    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`);
+
+const readingCounters = statement(countersOf);
 const lockingCounters = statementsBy((others: 'wait' | 'leave out') =>
-  statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
-    db
-      .selectFrom('shop_counters')
-      .select(COUNTER_COLUMNS)
-      .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
+  statement((engine, params: { shopIds: string[] }) =>
+    countersOf(engine, params)
       .forUpdate()
       .$if(others === 'leave out', (query) => query.skipLocked()),
   ),
 );
+
+const byShop = (rows: Counter[]): Counters => new Map(rows.map((row) => [row.shop_id, row]));
 
 /**
  * Reads and locks the counters of these shops until the transaction ends: nobody else counts between our check and our
@@ -34,8 +40,14 @@ export const lockCounters = async (
   others: 'wait' | 'leave out',
 ): Promise<Counters> => {
   const { rows } = await trx.executeQuery(fill(lockingCounters(others), { shopIds }));
-  return new Map(rows.map((row) => [row.shop_id, row]));
+  return byShop(rows);
 };
+
+/** The counters as they stand, for whoever only asks. Waits for nobody. */
+export const readCounters = async (
+  { reads, fill }: Pick<Base, 'reads' | 'fill'>,
+  shopIds: string[],
+): Promise<Counters> => byShop((await reads.executeQuery(fill(readingCounters, { shopIds }))).rows);
 
 /** The time of the shop's next change: never before that of an earlier one, whatever the clocks say. */
 export const takeInstant = (counter: Counter, nowMs: number): number => {

@@ -27,11 +27,11 @@ const matchingRules = statement(
 /** Finds out which of these goods match a rule of their shop. */
 export const findDangerous = async (
   { fill }: Pick<Base, 'fill'>,
-  trx: Trx,
+  db: Db,
   goods: Good[],
 ): Promise<(shopId: string, sku: string) => boolean> => {
   if (goods.length === 0) return () => false;
-  const found = await trx.executeQuery(fill(matchingRules, { goods }));
+  const found = await db.executeQuery(fill(matchingRules, { goods }));
   const dangerous = new Set(found.rows.map(({ shop_id, sku }) => `${shop_id} ${sku}`));
   return (shopId, sku) => dangerous.has(`${shopId} ${sku}`);
 };

@@ -6,6 +6,7 @@ import {
   type TradeReturnAction,
 } from '../../contract/lifecycle.ts';
 import type { CreateTradeReturn, TradeReturn, TradeReturnQuery } from '../../contract/trade-return.ts';
+import type { DryRun } from '../../contract/usage.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Row } from '../db/tables.ts';
@@ -13,6 +14,8 @@ import { ServiceError } from '../errors.ts';
 import type { Event, EventExtra } from '../events/event.ts';
 import { exactNumber } from '../exact-number.ts';
 import { addNote, changeRma } from '../rma/change.ts';
+import type { CreateRequest } from '../rma/creation/creation.ts';
+import { tryCreation } from '../rma/creation/dry-run.ts';
 import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas } from '../rma/list.ts';
@@ -26,48 +29,56 @@ import { viewTradeReturn } from './view.ts';
 const TABLE = 'trade_returns';
 type Return = Row<'trade_returns'>;
 
+const requestOf = (body: CreateTradeReturn, key: string | undefined): CreateRequest<TradeReturn> => ({
+  kind: TABLE,
+  path: 'trade-returns',
+  body,
+  key,
+  make(rma) {
+    const row: Return = {
+      ...rma,
+      status: TRADE_RETURN_START,
+      trade_order_number: body.tradeOrderNumber,
+      customer_email: body.customerEmail,
+      customer_name: body.customerName,
+      customer_phone: body.customerPhone,
+      company_name: body.companyName,
+      company_id: body.companyId,
+      reason: body.reason,
+      items: JSON.stringify(body.items),
+      shipping_address: JSON.stringify(body.shippingAddress),
+      order_date: body.orderDate,
+      customer_notes: body.customerNotes,
+      fault_description: body.faultDescription,
+      additional_comment: body.additionalComment,
+      search_text: searchText(
+        rmaNumber(rma.number),
+        body.tradeOrderNumber,
+        body.customerName,
+        body.customerEmail,
+        body.companyName,
+        body.companyId,
+        ...body.items.map(({ sku }) => sku),
+      ),
+    };
+    const answer = viewTradeReturn(row);
+    return { row, answer, event: { name: 'trade_return.created', data: answer } };
+  },
+});
+
 export const createTradeReturn = (
   ctx: Context,
   caller: Caller,
   body: CreateTradeReturn,
   key?: string,
-): Promise<Created<TradeReturn>> =>
-  createRma(ctx, caller, {
-    kind: TABLE,
-    path: 'trade-returns',
-    body,
-    key,
-    make(rma) {
-      const row: Return = {
-        ...rma,
-        status: TRADE_RETURN_START,
-        trade_order_number: body.tradeOrderNumber,
-        customer_email: body.customerEmail,
-        customer_name: body.customerName,
-        customer_phone: body.customerPhone,
-        company_name: body.companyName,
-        company_id: body.companyId,
-        reason: body.reason,
-        items: JSON.stringify(body.items),
-        shipping_address: JSON.stringify(body.shippingAddress),
-        order_date: body.orderDate,
-        customer_notes: body.customerNotes,
-        fault_description: body.faultDescription,
-        additional_comment: body.additionalComment,
-        search_text: searchText(
-          rmaNumber(rma.number),
-          body.tradeOrderNumber,
-          body.customerName,
-          body.customerEmail,
-          body.companyName,
-          body.companyId,
-          ...body.items.map(({ sku }) => sku),
-        ),
-      };
-      const answer = viewTradeReturn(row);
-      return { row, answer, event: { name: 'trade_return.created', data: answer } };
-    },
-  });
+): Promise<Created<TradeReturn>> => createRma(ctx, caller, requestOf(body, key));
+
+export const tryTradeReturn = (
+  ctx: Context,
+  caller: Caller,
+  body: CreateTradeReturn,
+  key?: string,
+): Promise<DryRun> => tryCreation(ctx, caller, requestOf(body, key));
 
 export const getTradeReturn = async (
   ctx: Context,
@@ -83,6 +94,7 @@ export const listTradeReturns = (ctx: Context, caller: Caller, query: TradeRetur
     caller,
     query,
     {
+      number: query.rmaNumber,
       status: query.status,
       external_ref: query.externalRef,
       external_source: query.externalSource,

@@ -7,11 +7,18 @@ import {
   TradeReturnList,
   TradeReturnQuery,
 } from '../../contract/trade-return.ts';
+import { CreationQuery, DryRun } from '../../contract/usage.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import { sendCreated, sendPage } from '../http/replies.ts';
 import { type Ahead, readAhead } from '../rma/store.ts';
-import { createTradeReturn, getTradeReturn, getTradeReturnTimeline, listTradeReturns } from './actions.ts';
+import {
+  createTradeReturn,
+  getTradeReturn,
+  getTradeReturnTimeline,
+  listTradeReturns,
+  tryTradeReturn,
+} from './actions.ts';
 import { moveRoutes, noteRoute } from './move-routes.ts';
 
 const tags = ['Trade returns'];
@@ -30,8 +37,10 @@ const create = (app: ApiApp, ctx: Context): void => {
           "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here; webhooks tell you.",
         tags,
         headers: z.object({ 'Idempotency-Key': IdempotencyKey }),
+        querystring: CreationQuery,
         body: CreateTradeReturn,
         response: {
+          200: answer('Only with `dryRun=true`: the trade return would have been created.', DryRun),
           201: answer(
             'The trade return, created (or, with `Idempotency-Replayed: true`, created before).',
             TradeReturn,
@@ -41,7 +50,12 @@ const create = (app: ApiApp, ctx: Context): void => {
       },
     },
     (request, reply) =>
-      sendCreated(request, reply, (key) => createTradeReturn(ctx, request.caller, request.body, key)),
+      sendCreated(
+        request,
+        reply,
+        (key) => createTradeReturn(ctx, request.caller, request.body, key),
+        (key) => tryTradeReturn(ctx, request.caller, request.body, key),
+      ),
   );
 };
 

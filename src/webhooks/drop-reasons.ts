@@ -11,6 +11,7 @@ export const DROPPED_BECAUSE = {
   unreadable: 'its earlier attempts cannot be read',
   noBody: 'its event cannot be read',
   fault: 'it could not be sent because of a fault in the service',
+  unknown: 'it is not known why',
   tooOld: `waited longer than ${GIVE_UP_AFTER_MS / 3_600_000} hours`,
 } as const;
 

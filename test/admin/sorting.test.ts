@@ -60,3 +60,18 @@ describe.each(KINDS)('the order of a list at $path', ({ path, body, move, byStat
     expect((await t.get(`${path}?order=asc`)).status).toBe(400);
   });
 });
+
+it('returns of many items are ordered as those of few', async () => {
+  const t = await harness();
+  const staff = await newPerson(t, { role: 'STAFF' });
+  const item = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 1, price: 1 };
+  const large = tradeBody({ items: Array.from({ length: 250 }, () => item) });
+  const ids: string[] = [];
+  for (const body of [large, tradeBody(), large]) ids.push((await t.post('/trade-returns', body)).body.id);
+  const listed = async (order: string) =>
+    (await staff.get(`/trade-returns?sort=updatedAt&order=${order}`)).body.items.map(
+      ({ id }: { id: string }) => ids.indexOf(id) + 1,
+    );
+  expect(await listed('asc')).toEqual([1, 2, 3]);
+  expect(await listed('desc')).toEqual([3, 2, 1]);
+});

@@ -148,6 +148,8 @@ describe('the error body', () => {
     await sql`alter table offline_repairs rename to offline_repairs_away`.execute(t.ctx.db);
     await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
     await sql`alter table events rename to events_away`.execute(t.ctx.db);
+    await sql`alter table shop_counters rename to shop_counters_away`.execute(t.ctx.db);
+    await sql`alter table webhook_deliveries rename to webhook_deliveries_away`.execute(t.ctx.db);
     const asked = await askAll(endpoints(t), (endpoint) =>
       call(t, endpoint, ids, {
         unchecked: true,
@@ -167,6 +169,8 @@ describe('the error body', () => {
     await sql`alter table offline_repairs_away rename to offline_repairs`.execute(t.ctx.db);
     await sql`alter table trade_returns_away rename to trade_returns`.execute(t.ctx.db);
     await sql`alter table events_away rename to events`.execute(t.ctx.db);
+    await sql`alter table shop_counters_away rename to shop_counters`.execute(t.ctx.db);
+    await sql`alter table webhook_deliveries_away rename to webhook_deliveries`.execute(t.ctx.db);
   });
 
   it('does not repeat what the caller sent', async () => {

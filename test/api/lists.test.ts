@@ -3,7 +3,7 @@ import { OFFLINE_REPAIR_STATUSES } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { newId } from '../../src/ids.ts';
-import { newRepair, newStaffRepair, rulesOf, stopClock } from '../support/api.ts';
+import { KINDS, newRepair, newRma, newStaffRepair, newStaffRma, rulesOf, stopClock } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 const list = async (t: Harness, query: Record<string, string> = {}) => {
@@ -21,6 +21,64 @@ const many = async (
 ) => {
   for (let index = 1; index <= count; index += 1) await newRepair(t, more(index));
 };
+
+describe('looking for one', () => {
+  const withSerial = (serialNumber: string | null) => ({
+    faultyItem: { sku: 'KETTLE-17', productName: 'Kettle', quantity: 1, price: 1, serialNumber },
+  });
+
+  it.each(KINDS)('by its number, however it is written, at /%s', async (kind) => {
+    const t = await harness();
+    const other = await t.addShop();
+    for (let i = 0; i < 3; i++) await newRma(t, kind);
+    await newRma(t, kind, {}, { key: other.client.apiKey });
+    await newStaffRma(t, kind);
+    const { body: all } = await t.get(`/${kind}`);
+    const second = all.items[1];
+    const asked = async (rmaNumber: string, more = {}) => {
+      const { status, body } = await t.get(`/${kind}?${new URLSearchParams({ rmaNumber, ...more })}`);
+      expect(status).toBe(200);
+      return body;
+    };
+    for (const told of ['#RMA-000002', 'RMA-000002', '000002'])
+      expect(await asked(told)).toEqual({ items: [second], total: 1, page: 1, limit: 20, totalPages: 1 });
+    expect(await asked('000002', { page: '2' })).toMatchObject({ items: [], total: 1, totalPages: 1 });
+    expect(await asked('000002', { status: second.status, updatedSince: second.updatedAt })).toMatchObject({
+      total: 1,
+    });
+    expect(await asked('000002', { externalRef: 'none' })).toMatchObject({ items: [], total: 0 });
+    // What staff made, and numbers that nobody has yet.
+    for (const none of ['000004', '000005', '#RMA-1234567', 'RMA-999999999999999'])
+      expect(await asked(none)).toMatchObject({ items: [], total: 0, totalPages: 0 });
+  });
+
+  it.each(KINDS)('by what is no number is refused at /%s', async (kind) => {
+    const t = await harness();
+    for (const wrong of ['', '2', '00002', '0000002', '#000002', 'rma-000002', 'RMA000002', '1e6', '-000002'])
+      expect(rulesOf(await t.get(`/${kind}?${new URLSearchParams({ rmaNumber: wrong })}`))).toEqual({
+        rmaNumber: 'format',
+      });
+    expect(rulesOf(await t.get(`/${kind}?rmaNumber=1000000000000000`))).toEqual({ rmaNumber: 'format' });
+    const { body } = await t.get(`/${kind}?rmaNumber=2`);
+    expect(body.message).toEqual(['rmaNumber must be an RMA number: #RMA-000123, RMA-000123 or 000123']);
+  });
+
+  it('by the serial number of the item, to the letter', async () => {
+    const t = await harness();
+    const other = await t.addShop();
+    for (const serial of ['SN-1', 'SN-2', null, 'sn-1', ' SN-1 ']) await newRepair(t, withSerial(serial));
+    await newRepair(t, withSerial('SN-1'), { key: other.client.apiKey });
+    await newStaffRepair(t, withSerial('SN-1'));
+    expect(await found(t, { serialNumber: 'SN-1' })).toEqual([5, 1]);
+    expect(await list(t, { serialNumber: 'SN-1' })).toMatchObject({ total: 2, totalPages: 1 });
+    expect(await list(t, { serialNumber: 'SN-1', limit: '1' })).toMatchObject({ total: 2, totalPages: 2 });
+    expect(await found(t, { serialNumber: 'SN-1', rmaNumber: '000001' })).toEqual([1]);
+    expect(await found(t, { serialNumber: 'SN-1', status: 'OFFLINE_CLOSED' })).toEqual([]);
+    expect(await found(t, { serialNumber: 'SN' })).toEqual([]);
+    expect(rulesOf(await t.get('/offline-repairs?serialNumber='))).toEqual({ serialNumber: 'notEmpty' });
+    expect(rulesOf(await t.get('/trade-returns?serialNumber=SN-1'))).toEqual({ serialNumber: 'unknown' });
+  });
+});
 
 describe('paging', () => {
   it('answers with an empty list before anything is there', async () => {

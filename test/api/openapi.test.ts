@@ -123,6 +123,7 @@ describe('the OpenAPI document', () => {
       'externalSource',
       'limit',
       'page',
+      'rmaNumber',
       'status',
       'tradeOrderNumber',
       'updatedSince',

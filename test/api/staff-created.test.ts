@@ -82,7 +82,8 @@ const askedOf = async (t: Harness, ids: Ids | string) => ({
     (endpoint) => call(t, endpoint, ids).then(seen),
   )),
   ...(await askAll(
-    endpoints(t).filter(({ hasId, method }) => !hasId && method === 'GET'),
+    // What staff make counts toward the allowance, and that is all that shows.
+    endpoints(t).filter(({ hasId, method, template }) => !hasId && method === 'GET' && template !== '/usage'),
     (endpoint) => call(t, endpoint, ids, { body: undefined }).then(seen),
   )),
 });

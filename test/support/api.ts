@@ -6,6 +6,7 @@ import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import type { Caller } from '../../src/caller.ts';
 import { createOfflineRepair } from '../../src/offline-repairs/actions.ts';
 import { createTradeReturn } from '../../src/trade-returns/actions.ts';
+import { enqueueTest } from '../../src/webhooks/outbox.ts';
 import { repairBody, tradeBody } from './bodies.ts';
 import type { Answer, Harness, SendOptions } from './harness.ts';
 
@@ -24,8 +25,8 @@ export const bodyOf: Record<Kind, (more?: Record<string, unknown>) => object> = 
   'offline-repairs': repairBody,
   'trade-returns': tradeBody,
 };
-/** One RMA of each kind, so that every endpoint can be given an id of its own kind. */
-export type Ids = Record<Kind, string>;
+/** One RMA of each kind and a delivery, so that every endpoint can be given an id of its own kind. */
+export type Ids = Record<Kind, string> & { deliveries?: string };
 
 /** A body that each POST endpoint takes, and one that it refuses. */
 const BODIES: Record<string, { good: unknown; bad: unknown }> = {
@@ -80,11 +81,13 @@ export const endpoints = (t: Harness): Endpoint[] => {
         isCreation: method === 'POST' && !hasId,
         good: method === 'GET' ? undefined : bodies?.good,
         bad: method === 'GET' ? undefined : bodies?.bad,
-        path: (ids) => template.replace('{id}', typeof ids === 'string' ? ids : ids[kind]),
+        path: (ids) => template.replace('{id}', typeof ids === 'string' ? ids : idFor(template, ids)),
       };
     }),
   );
 };
+
+const idFor = (template: string, ids: Ids): string => ids[template.split('/')[1] as keyof Ids] ?? UNKNOWN_ID;
 
 /** What each endpoint answers to the same kind of call, by the endpoint's name. */
 export const askAll = async <Result>(
@@ -159,9 +162,11 @@ const idsOf = async (make: (kind: Kind) => Promise<{ id: string }>): Promise<Ids
   'offline-repairs': (await make('offline-repairs')).id,
   'trade-returns': (await make('trade-returns')).id,
 });
-/** Creates one RMA of each kind. */
-export const makeIds = (t: Harness, options: SendOptions = {}): Promise<Ids> =>
-  idsOf((kind) => newRma(t, kind, {}, options));
+/** Creates one RMA of each kind, and a delivery for the first client. */
+export const makeIds = async (t: Harness, options: SendOptions = {}): Promise<Ids> => ({
+  ...(await idsOf((kind) => newRma(t, kind, {}, options))),
+  deliveries: (await enqueueTest(t.ctx.db, t.client.id, t.ctx.clock.now())).id,
+});
 
 /** A person of the shop, as the admin app calls on their behalf. */
 export const staffOf = ({ shop }: Pick<Harness, 'shop'>, actor: Partial<Caller['actor']> = {}): Caller => ({

@@ -20,6 +20,12 @@ const DOCUMENT = 'openapi';
 /** What a route answers before it is known which one it is; the document describes routes. */
 const OUTSIDE = new Set([405, 431]);
 
+/** Query values arrive as text. */
+const TYPED: Record<string, (text: string) => unknown> = {
+  integer: Number,
+  boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+};
+
 export const openApiChecker = (document: Json, basePath: string = BASE_PATH) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
@@ -74,7 +80,7 @@ export const openApiChecker = (document: Json, basePath: string = BASE_PATH) => 
     for (const [name, value] of url.searchParams) {
       const parameter = known.get(name);
       if (!parameter) throw new Error(`${what}: the OpenAPI document does not know the parameter ${name}`);
-      const typed = parameter.schema.type === 'integer' ? Number(value) : value;
+      const typed = TYPED[parameter.schema.type]?.(value) ?? value;
       const index = operation.parameters.indexOf(parameter);
       must(`${at}/parameters/${index}/schema`, typed, `the parameter ${name} of ${what}`);
     }

@@ -55,7 +55,6 @@ const facts = (used: Record<string, number>): Facts => ({
     ]),
   ),
   isDangerous: (_, sku) => sku === 'BATTERY',
-  reachable: [],
 });
 
 describe('deciding on a batch of creations', () => {

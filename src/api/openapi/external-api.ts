@@ -20,8 +20,16 @@ export const EXTERNAL_API: ApiDescription = {
       description: "Business-to-business returns: you create and read them, the shop's staff move them.",
     },
     {
+      name: 'Usage',
+      description: "How much of the shop's month is used.",
+    },
+    {
       name: 'Events',
       description: 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.',
+    },
+    {
+      name: 'Deliveries',
+      description: "What was sent to the client's webhook URL, and what became of it.",
     },
   ],
   securitySchemes: {
@@ -72,6 +80,7 @@ export const EXTERNAL_API: ApiDescription = {
       429: { message: 'Too many requests: wait as long as Retry-After says.' },
       503: { message: 'The service cannot do this right now: try again in a moment.' },
     },
+    examplesByTag: { Deliveries: { 404: { message: 'There is no such delivery.' } } },
   },
   complete: withEvents,
 };

@@ -115,4 +115,6 @@ const dialect: Dialect & Pick<Database, 'tryLocks'> = {
   oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
   contains: (column, part) =>
     sql`${sql.ref(column)} like ${encoded(part, likePattern)} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
+  // It knows how many rows have a value.
+  beside: (column) => sql.ref(column),
 };

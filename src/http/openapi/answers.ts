@@ -12,6 +12,8 @@ export interface Answers {
   refused?: Record<string, string>;
   /** An example of each refusal. */
   examples: Record<string, Example>;
+  /** Those of the operations with a tag, where they differ. */
+  examplesByTag?: Record<string, Record<string, Example>>;
 }
 
 interface Example {
@@ -33,7 +35,8 @@ export const withAnswers = (document: Json, answers: Answers): Json => {
         names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
       );
       response.description = answers.refused?.[status] ?? response.description;
-      const example = answers.examples[status];
+      const own = answers.examplesByTag?.[operation.tags?.[0]];
+      const example = own?.[status] ?? answers.examples[status];
       if (example) response.content['application/json'].example = exampleBody(Number(status), example);
     }
   }

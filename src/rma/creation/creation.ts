@@ -1,7 +1,9 @@
 import type { Caller } from '../../caller.ts';
 import type { Row } from '../../db/tables.ts';
 import type { Event, EventSubject } from '../../events/event.ts';
-import type { Created, KeyUse } from '../idempotency.ts';
+import { newId } from '../../ids.ts';
+import { mustBeActive } from '../../shops/plans.ts';
+import { type Created, type KeyUse, keyUse } from '../idempotency.ts';
 import type { RmaTableName } from '../visibility.ts';
 
 /** What both kinds of RMA begin with. */
@@ -49,6 +51,15 @@ export interface Creation {
   use: KeyUse | null;
   nowMs: number;
 }
+
+/** What a request comes to, unless the shop may only read. */
+export const creationOf = (caller: Caller, request: CreateRequest<unknown>, nowMs: number): Creation => {
+  mustBeActive(caller.shop);
+  const { key, path, body } = request;
+  const { actor } = caller;
+  const use = key === undefined || actor.id === null ? null : keyUse(actor.id, key, path, body);
+  return { id: newId(nowMs), caller, request, use, nowMs };
+};
 
 /** How a creation ended, and whom its event is for. */
 export interface Done {

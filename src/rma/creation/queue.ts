@@ -5,10 +5,8 @@ import type { ReadThenWrite } from '../../db/database.ts';
 import { isLockTimeout } from '../../db/errors.ts';
 import type { Results } from '../../db/pending.ts';
 import type { ServiceError } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { mustBeActive } from '../../shops/plans.ts';
-import { type Created, keysInUse, keyUse } from '../idempotency.ts';
-import type { CreateRequest, Creation, Done } from './creation.ts';
+import { type Created, keysInUse } from '../idempotency.ts';
+import { type CreateRequest, type Creation, creationOf, type Done } from './creation.ts';
 import { decide, HELD } from './decide.ts';
 import { createWaitingRoom } from './locked-shops.ts';
 import { readFacts } from './read.ts';
@@ -22,23 +20,12 @@ export const createRma = async <Answer>(
   caller: Caller,
   request: CreateRequest<Answer>,
 ): Promise<Created<Answer>> => {
-  mustBeActive(caller.shop);
-  const { actor } = caller;
-  const { key, path, body } = request;
-  const nowMs = ctx.clock.now();
-  const use = key === undefined || actor.id === null ? null : keyUse(actor.id, key, path, body);
-  const creation: Creation = {
-    id: newId(nowMs),
-    caller,
-    request,
-    use,
-    nowMs,
-  };
+  const creation = creationOf(caller, request, ctx.clock.now());
   const { alone, create } = ctx.creations;
-  const { outcome, receiver } = await alone(use, () => create(creation));
+  const { outcome, receiver } = await alone(creation.use, () => create(creation));
   // Committed: what follows is outside of everything that may be tried again.
   if (receiver !== null) ctx.wake('deliveries', receiver);
-  if (!outcome.replayed && actor.type === 'API_CLIENT') ctx.wake('events', caller.shop.id);
+  if (!outcome.replayed && caller.actor.type === 'API_CLIENT') ctx.wake('events', caller.shop.id);
   return outcome as Created<Answer>;
 };
 

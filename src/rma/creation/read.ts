@@ -6,31 +6,34 @@ import { type Reachable, reachableClients } from '../../webhooks/recipient.ts';
 import { lockKeys, type Memory } from '../idempotency.ts';
 import type { Creation } from './creation.ts';
 
-/** All that must be known, and held until the commit, to decide on a batch of creations. */
+/** All that must be known to decide on a batch of creations. */
 export interface Facts {
   memory: Memory;
   /** Without those that somebody else holds, where these are left out. */
   counters: Counters;
   isDangerous(shopId: string, sku: string): boolean;
-  reachable: Reachable[];
 }
+
+/** What is to be held against the shops' dangerous-goods rules. */
+export const goodsOf = (batch: Creation[]) =>
+  batch.flatMap(({ caller, request: { sku } }) =>
+    sku === undefined ? [] : [{ shop_id: caller.shop.id, sku }],
+  );
 
 const shopIdsOf = (batch: Creation[]): string[] => [...new Set(batch.map(({ caller }) => caller.shop.id))];
 
+/** Reads the facts and holds them until the commit, with who can be told of it. */
 export const readFacts = async (
   ctx: Base,
   trx: Trx,
   batch: Creation[],
   heldCounters: 'wait' | 'leave out',
-): Promise<Facts> => {
-  const goods = batch.flatMap(({ caller, request: { sku } }) =>
-    sku === undefined ? [] : [{ shop_id: caller.shop.id, sku }],
-  );
+): Promise<Facts & { reachable: Reachable[] }> => {
   const uses = batch.flatMap(({ use }) => use ?? []);
   const [memory, counters, isDangerous, reachable] = await Promise.all([
     lockKeys(ctx, trx, uses),
     lockCounters(ctx, trx, shopIdsOf(batch), heldCounters),
-    findDangerous(ctx, trx, goods),
+    findDangerous(ctx, trx, goodsOf(batch)),
     reachableFor(ctx, trx, batch),
   ]);
   return { memory, counters, isDangerous, reachable };

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { Id, Instant, isId, listOf, pageQuery } from './common.ts';
+import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
+
+// Webhook deliveries, as the program that receives them sees its own.
+
+const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'DROPPED'] as const;
+const EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA) as [WebhookEventName, ...WebhookEventName[]];
+
+const EXAMPLE = {
+  id: '019a8c1e-7a55-7d0e-8f43-2c9b6d1a7e90',
+  event: 'offline_repair.closed',
+  rmaId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
+  status: 'DROPPED',
+  createdAt: '2026-11-15T09:30:00.000Z',
+  nextAttemptAt: null,
+  reason: 'four attempts failed: status 500',
+  attempts: [{ at: '2026-11-15T09:30:00.012Z', durationMs: 84, statusCode: 500, error: null }],
+};
+
+export const WebhookDelivery = z
+  .object({
+    id: Id.meta({ description: 'The same as in `X-Webhook-Id`, and as the id of the event in the feed.' }),
+    event: z.string(),
+    rmaId: Id.nullable().meta({ description: '`null` for a test event.' }),
+    status: z.enum(DELIVERY_STATUSES).meta({
+      description: 'Still to be sent, acknowledged with a 2xx, or given up.',
+    }),
+    createdAt: Instant,
+    nextAttemptAt: Instant.nullable().meta({ description: '`null` once it is delivered or dropped.' }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why it was dropped; `null` unless it was.', examples: [EXAMPLE.reason] }),
+    attempts: z.array(
+      z.object({
+        at: Instant,
+        durationMs: z.number(),
+        statusCode: z.int().nullable().meta({ description: '`null` where no answer came.' }),
+        error: z.string().nullable().meta({ description: 'What went wrong where no answer came.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'WebhookDelivery', examples: [EXAMPLE] });
+export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+export const WebhookDeliveryList = listOf(WebhookDelivery).meta({
+  id: 'WebhookDeliveryList',
+  description: 'Newest first.',
+});
+
+export const WebhookDeliveryWithBody = WebhookDelivery.extend({
+  body: z.string().nullable().meta({
+    description:
+      'The exact bytes of the request as text: what the signature is made of. `null` where its event cannot be read any more.',
+  }),
+}).meta({
+  id: 'WebhookDeliveryWithBody',
+  examples: [
+    {
+      ...EXAMPLE,
+      body: '{"event":"offline_repair.closed","timestamp":"2026-11-15T09:30:00.000Z","data":{"id":"019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44","rmaNumber":"#RMA-000123","externalRef":"POS-88213","externalSource":null,"status":"OFFLINE_CLOSED","previousStatus":"OFFLINE_RESOLVED","offlineDisposition":"RESTOCK_MASTER"}}',
+    },
+  ],
+});
+export type WebhookDeliveryWithBody = z.infer<typeof WebhookDeliveryWithBody>;
+
+export const WebhookDeliveryQuery = z.strictObject({
+  ...pageQuery,
+  status: z.enum(DELIVERY_STATUSES).optional(),
+  event: z.enum(EVENT_NAMES).optional(),
+  rmaId: z
+    .string()
+    .refine(isId, { error: 'must be the id of an RMA', params: { rule: 'format' } })
+    .optional()
+    .meta({ format: 'uuid', description: 'Only what tells of this repair or trade return.' }),
+});
+export type WebhookDeliveryQuery = z.infer<typeof WebhookDeliveryQuery>;

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { PLANS_WITH_API } from './admin-plans.ts';
+import { Instant } from './common.ts';
+import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
+
+// Asking before doing: how much of the month is used, and whether a creation would be taken.
+
+export const BILLING_KINDS = ['ALLOWANCE', 'USAGE'] as const;
+
+const remaining = z.int().min(0).nullable().meta({
+  description: 'How many more RMAs the shop may create this month; `null` where there is no limit.',
+});
+
+export const Usage = z
+  .object({
+    month: z.string().meta({ description: 'The calendar month in UTC that counts now.' }),
+    plan: z.enum(PLANS_WITH_API),
+    billing: z.enum(BILLING_KINDS).meta({
+      description: 'By a monthly allowance of RMAs, or by use, where a shop may have set itself a cap.',
+    }),
+    used: z.int().min(0).meta({ description: 'RMAs created this month, by programs and by staff.' }),
+    limit: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: 'The allowance or the cap; `null` where there is none.' }),
+    remaining,
+    resetsAt: Instant.meta({ description: 'When the next month begins.' }),
+  })
+  .meta({
+    id: 'Usage',
+    examples: [
+      {
+        month: '2026-11',
+        plan: 'SCALE',
+        billing: 'ALLOWANCE',
+        used: 1240,
+        limit: 2000,
+        remaining: 760,
+        resetsAt: '2026-12-01T00:00:00.000Z',
+      },
+    ],
+  });
+export type Usage = z.infer<typeof Usage>;
+
+export const CreationQuery = z.strictObject({
+  dryRun: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true')
+    .meta({
+      override: { type: 'boolean', default: false },
+      description:
+        'With `true` the request is checked as if it were real, the allowance included, and nothing is written: no RMA, no number, no event, no `Idempotency-Key`. The answer is a 200, or what would refuse the real call.',
+    }),
+});
+
+/** A creation that would have been taken. */
+export const DryRun = z
+  .object({
+    dryRun: z.literal(true),
+    status: z
+      .enum([...OFFLINE_REPAIR_STATUSES, ...TRADE_RETURN_STATUSES])
+      .meta({ description: 'The status it would begin with.' }),
+    isDangerous: z.boolean().nullable().meta({
+      description: "Whether the shop's dangerous-goods rules apply; `null` for a trade return.",
+    }),
+    remaining: remaining.meta({
+      description:
+        'How many more RMAs the shop may create this month, this one not yet taken off; `null` where there is no limit.',
+    }),
+  })
+  .meta({
+    id: 'DryRun',
+    examples: [{ dryRun: true, status: 'OFFLINE_DIAGNOSTICS', isDangerous: false, remaining: 760 }],
+  });
+export type DryRun = z.infer<typeof DryRun>;

@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OPERATOR } from '../../src/caller.ts';
+import { changeShop } from '../../src/shops/actions.ts';
+import { addRules } from '../../src/shops/dangerous-goods.ts';
+import { bodyOf, expectError, KINDS, type Kind, newRma, newStaffRepair, rulesOf } from '../support/api.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { dump } from '../support/dump.ts';
+import { type Answer, ENGINE, type Harness, harness, type SendOptions } from '../support/harness.ts';
+import { anything, type Bytes, goodBodies, ownBodies } from '../support/random-bodies.ts';
+
+const tryOut = (t: Harness, kind: Kind, body: unknown = bodyOf[kind](), options: SendOptions = {}) =>
+  t.post(`/${kind}?dryRun=true`, body, options);
+const keyed = (key: string): SendOptions => ({ headers: { 'idempotency-key': key } });
+
+/** What a caller can tell two refusals apart by. */
+const refusalOf = ({ status, body: { requestId, ...body } }: Answer) => ({ status, body });
+
+/** The work leaves the database as it was. */
+const withoutTrace = async <Result>(t: Harness, work: () => Promise<Result>): Promise<Result> => {
+  const before = await dump(t);
+  expect(Object.keys(before)).toEqual(expect.arrayContaining(['offline_repairs', 'shop_counters', 'events']));
+  const result = await work();
+  expect(await dump(t)).toEqual(before);
+  return result;
+};
+
+describe.each(KINDS)('a dry run at /%s', (kind) => {
+  const STATUS = { 'offline-repairs': 'OFFLINE_DIAGNOSTICS', 'trade-returns': 'TRADE_SUBMITTED' }[kind];
+  const isDangerous = { 'offline-repairs': false, 'trade-returns': null }[kind];
+
+  it('tells what the real call would do, and leaves no trace', async () => {
+    const t = await harness({ allowance: 3 });
+    await newRma(t, kind);
+    const answers = await withoutTrace(t, async () => [
+      await tryOut(t, kind),
+      await tryOut(t, kind, bodyOf[kind](), keyed('till-1')),
+    ]);
+    for (const { status, body, headers } of answers) {
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { dryRun: true, status: STATUS, isDangerous, remaining: 2 },
+      });
+      // It counts as a creation.
+      expect(headers.get('ratelimit-limit')).toBe('60');
+    }
+    const real = await t.post(`/${kind}`, bodyOf[kind](), keyed('till-1'));
+    expect([real.status, real.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    expect(real.body.rmaNumber).toBe('#RMA-000002');
+  });
+
+  it('is refused as the real call is: plan, subscription, allowance, cap', async () => {
+    const t = await harness({ allowance: 1 });
+    const both = async (status: number, code: string) => {
+      const tried = await withoutTrace(t, () => tryOut(t, kind));
+      expectError(tried, status, code);
+      expect(refusalOf(tried)).toEqual(refusalOf(await t.post(`/${kind}`, bodyOf[kind]())));
+    };
+    await newStaffRepair(t);
+    await both(403, 'LIMIT_EXCEEDED');
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { usageCap: 1 });
+    await both(403, 'USAGE_CAP_EXCEEDED');
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
+    await both(403, 'READ_ONLY');
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'GROWTH' });
+    await both(403, 'PLAN_REQUIRED');
+  });
+
+  it('has no figure where there is no limit', async () => {
+    const t = await harness({ plan: 'ENTERPRISE' });
+    expect((await tryOut(t, kind)).body).toMatchObject({ dryRun: true, remaining: null });
+  });
+
+  it('is told of a key that was used before, and remembers none', async () => {
+    const t = await harness({ allowance: 1 });
+    const first = await t.post(`/${kind}`, bodyOf[kind](), keyed('till-1'));
+    expect(first.status).toBe(201);
+    await withoutTrace(t, async () => {
+      const other = await tryOut(t, kind, bodyOf[kind]({ customerName: 'Somebody else' }), keyed('till-1'));
+      expectError(other, 422, 'IDEMPOTENCY_KEY_REUSED');
+      // The real call would answer with the first result and take no place, although none is left.
+      const same = await tryOut(t, kind, bodyOf[kind](), keyed('till-1'));
+      expect([same.status, same.body]).toEqual([
+        200,
+        { dryRun: true, status: STATUS, isDangerous, remaining: 0 },
+      ]);
+      expectError(await tryOut(t, kind, bodyOf[kind](), keyed('till-2')), 403, 'LIMIT_EXCEEDED');
+    });
+  });
+
+  it('is asked for with true alone', async () => {
+    const t = await harness();
+    await withoutTrace(t, async () => {
+      for (const value of ['', '1', 'TRUE', 'yes', 'true&dryRun=true'])
+        expect(rulesOf(await t.post(`/${kind}?dryRun=${value}`, bodyOf[kind]()))).toEqual({
+          dryRun: 'oneOf',
+        });
+      const misspelt = await t.post(`/${kind}?dryrun=true`, bodyOf[kind]());
+      expectError(misspelt, 400);
+      expect(misspelt.body.message).toEqual(['dryrun is not a known parameter: did you mean dryRun?']);
+    });
+    expect((await t.post(`/${kind}?dryRun=false`, bodyOf[kind]())).status).toBe(201);
+  });
+
+  it('waits for nobody who holds the counters of the shop', async () => {
+    const t = await harness({ allowance: 5 });
+    const answer = await t.ctx.db.transaction().execute(async (trx) => {
+      await trx
+        .updateTable('shop_counters')
+        .set({ month_used: 3 })
+        .where('shop_id', '=', t.shop.id)
+        .execute();
+      return tryOut(t, kind);
+    });
+    expect(answer.body).toMatchObject({ dryRun: true, remaining: 5 });
+  });
+});
+
+it('a dry run of a repair tells its start status and whether it is dangerous', async () => {
+  const t = await harness();
+  await addRules(t.ctx, t.ctx.db as never, t.shop.id, ['BATTERY-*']);
+  const faultyItem = { sku: 'BATTERY-9', productName: 'Battery', quantity: 1, price: 9 };
+  const body = repairBody({ startStatus: 'COUNTER_SWAPPED', faultyItem });
+  expect((await tryOut(t, 'offline-repairs', body)).body).toMatchObject({
+    status: 'COUNTER_SWAPPED',
+    isDangerous: true,
+  });
+});
+
+it('the allowance of a new month is told from its first moment', async () => {
+  const t = await harness({ allowance: 1 });
+  await newRma(t, 'trade-returns');
+  expectError(await tryOut(t, 'trade-returns'), 403, 'LIMIT_EXCEEDED');
+  t.clock.advance(32 * 24 * 60 * 60 * 1000);
+  expect((await tryOut(t, 'trade-returns', tradeBody())).body).toMatchObject({ remaining: 1 });
+});
+
+describe('random bodies', () => {
+  /** 2,000 of both kinds together; fewer where only storing could differ (decision 119). */
+  const BATCHES = ENGINE === 'sqlite' ? 50 : 12;
+  const BATCH = 20;
+
+  it.each(KINDS)(
+    'at /%s are taken by a dry run exactly where the real call takes them, and leave no trace',
+    async (kind) => {
+      const t = await harness({ plan: 'ENTERPRISE', env: { LOG_LEVEL: 'fatal' } });
+      await addRules(
+        t.ctx,
+        t.ctx.db as never,
+        t.shop.id,
+        [...'abcdefghijklm'].map((letter) => `${letter}*`),
+      );
+      const good = goodBodies[`/${kind}`] as fc.Arbitrary<unknown>;
+      const bodies = fc.sample(
+        fc.array(anything(good, ownBodies[`/${kind}`]), { minLength: BATCH, maxLength: BATCH, size: 'max' }),
+        BATCHES,
+      );
+      const send = async (path: string): Promise<Answer[]> => {
+        const answers: Answer[] = [];
+        for (const batch of bodies)
+          answers.push(...(await Promise.all(batch.map((body) => t.post(path, body)))));
+        return answers;
+      };
+      const tried = await withoutTrace(t, () => send(`/${kind}?dryRun=true`));
+      const real = await send(`/${kind}`);
+      const sent: Bytes[] = bodies.flat();
+      expect(tried).toHaveLength(BATCHES * BATCH);
+      for (const [i, { status, body }] of real.entries()) {
+        const dry = tried[i] as Answer;
+        const told = `for the body ${Buffer.from(sent[i] as string)
+          .toString('latin1')
+          .slice(0, 600)}`;
+        if (status === 201)
+          expect([dry.status, dry.body], told).toEqual([
+            200,
+            { dryRun: true, status: body.status, isDangerous: body.isDangerous ?? null, remaining: null },
+          ]);
+        else expect(refusalOf(dry), told).toEqual(refusalOf({ status, body } as Answer));
+      }
+      const taken = real.filter(({ status }) => status === 201).length;
+      expect(taken).toBeGreaterThan(BATCHES);
+      expect(real.length - taken).toBeGreaterThan(BATCHES);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,104 @@
+import { type Insertable, sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
+import type { Caller } from '../../src/caller.ts';
+import type { Context } from '../../src/context.ts';
+import type { Tables } from '../../src/db/tables.ts';
+import { newId } from '../../src/ids.ts';
+import { listOfflineRepairs } from '../../src/offline-repairs/actions.ts';
+import { listTradeReturns } from '../../src/trade-returns/actions.ts';
+import { KINDS, type Kind, newRma } from '../support/api.ts';
+import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { planOf, readsIn, watched } from '../support/plans.ts';
+
+const ROWS = 5_000;
+const TABLE = { 'offline-repairs': 'offline_repairs', 'trade-returns': 'trade_returns' } as const;
+
+/** Filters that name few rows, and what may stand beside them. */
+const LOOK_UPS: Record<Kind, Record<string, string>[]> = {
+  'offline-repairs': [
+    { rmaNumber: '000123' },
+    { rmaNumber: '000123', serialNumber: 'SN-7' },
+    { rmaNumber: '000123', status: 'OFFLINE_REPAIR' },
+    { serialNumber: 'SN-7' },
+    { serialNumber: 'SN-7', status: 'OFFLINE_REPAIR', storeId: 'store-7' },
+    { serialNumber: 'SN-7', externalRef: 'E7', orderNumber: 'O7' },
+    { externalRef: 'E7', status: 'OFFLINE_REPAIR' },
+    { orderNumber: 'O7', status: 'OFFLINE_REPAIR' },
+  ],
+  'trade-returns': [
+    { rmaNumber: '000123' },
+    { rmaNumber: '000123', status: 'TRADE_SUBMITTED', companyId: 'company-118' },
+    { externalRef: 'E7', status: 'TRADE_SUBMITTED', companyId: 'company-118' },
+    { tradeOrderNumber: 'O7', status: 'TRADE_SUBMITTED', companyId: 'company-118' },
+  ],
+};
+const BESIDE: Record<string, string>[] = [
+  {},
+  { updatedSince: '2020-01-01T00:00:00.000Z' },
+  { q: 'ada' },
+  { page: '50' },
+  { sort: 'updatedAt', order: 'asc' },
+  { sort: 'status' },
+];
+
+const fill = async (t: Harness, kind: Kind) => {
+  await newRma(t, kind, { externalRef: 'E' });
+  const table = TABLE[kind] as 'offline_repairs';
+  const { id: _, ...row } = await t.ctx.db.selectFrom(table).selectAll().executeTakeFirstOrThrow();
+  const own = (n: number): object =>
+    kind === 'offline-repairs'
+      ? {
+          status: n % 2 === 0 ? row.status : 'OFFLINE_REPAIR',
+          serial_number: `SN-${n % 2_000}`,
+          order_number: `O${n % 2_000}`,
+        }
+      : { trade_order_number: `O${n % 2_000}` };
+  const rows = Array.from(
+    { length: ROWS },
+    (_, i) =>
+      ({ ...row, id: newId(i), number: i + 10, external_ref: `E${i % 2_000}`, ...own(i) }) as Insertable<
+        Tables['offline_repairs']
+      >,
+  );
+  for (let from = 0; from < ROWS; from += 500)
+    await t.ctx.db
+      .insertInto(table)
+      .values(rows.slice(from, from + 500))
+      .execute();
+};
+
+const list = (ctx: Context, caller: Caller, kind: Kind, query: object) =>
+  kind === 'offline-repairs'
+    ? listOfflineRepairs(ctx, caller, AdminOfflineRepairQuery.parse(query))
+    : listTradeReturns(ctx, caller, AdminTradeReturnQuery.parse(query));
+
+/** An index whose first two columns, or all of which, have one value each. */
+const STRAIGHT =
+  ENGINE === 'sqlite'
+    ? /INDEX \w+_(number|serial|external_ref|order) \(shop_id=\? AND \w+=\?|^SCAN few$/
+    : /using \w+_(number|serial|external_ref|order) on .*shop_id = .* AND \(\w+ = |using \w+_(status|company) on .*(status|company_id) = .*number = |on few/;
+
+it.each(KINDS)(
+  'number, serial and reference lead straight to the rows at /%s, whatever stands beside them',
+  async (kind) => {
+    const t = await harness();
+    await fill(t, kind);
+    // SQLite has no statistics in production either.
+    if (ENGINE === 'postgres') await sql`analyze`.execute(t.ctx.db);
+    const caller: Caller = { shop: t.shop, actor: { type: 'API_CLIENT', id: t.client.id, name: 'Till' } };
+    for (const lookUp of LOOK_UPS[kind])
+      for (const beside of BESIDE) {
+        const { ctx, statements } = watched(t.ctx);
+        await list(ctx, caller, kind, { ...lookUp, ...beside });
+        expect(statements).not.toEqual([]);
+        const connection = beside['q'] || beside['updatedSince'] ? t.ctx.db : t.ctx.lists;
+        for (const statement of statements) {
+          const reads = readsIn(await planOf(connection, statement));
+          expect(reads).not.toEqual([]);
+          for (const read of reads) expect(read, JSON.stringify({ lookUp, beside })).toMatch(STRAIGHT);
+        }
+      }
+  },
+  60_000,
+);

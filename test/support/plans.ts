@@ -1,0 +1,48 @@
+import { CompiledQuery, sql } from 'kysely';
+import type { Context } from '../../src/context.ts';
+import type { Db } from '../../src/db/database.ts';
+import { ENGINE } from './harness.ts';
+
+// How a statement finds its rows, as the engine says.
+
+/** The context, with a look at every statement that is filled with its values. */
+export const watched = (ctx: Context): { ctx: Context; statements: CompiledQuery[] } => {
+  const statements: CompiledQuery[] = [];
+  const fill: Context['fill'] = (statement, values) => {
+    const filled = ctx.fill(statement, values);
+    statements.push(filled);
+    return filled;
+  };
+  return { ctx: { ...ctx, fill }, statements };
+};
+
+/** Each place where a plan reads a table: how, and by which condition of an index. */
+export const readsIn = (plan: string[]): string[] =>
+  ENGINE === 'sqlite'
+    ? plan.filter((line) => /^(SEARCH|SCAN) /.test(line))
+    : plan.flatMap((line, i) =>
+        / Scan /.test(line) && !/Bitmap Heap|Subquery/.test(line)
+          ? `${line.replace(/ {2}\(.*/, '')} ${plan[i + 1] ?? ''}`
+          : [],
+      );
+
+const literal = (value: unknown): string =>
+  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+
+/** The plan of a statement on these connections, line by line; on PostgreSQL the one that is made once and kept, where they keep it. */
+export const planOf = (db: Db, { sql: text, parameters }: CompiledQuery): Promise<string[]> =>
+  db.connection().execute(async (connection) => {
+    if (ENGINE === 'sqlite') {
+      const { rows } = await connection.executeQuery<{ detail: string }>(
+        CompiledQuery.raw(`explain query plan ${text}`, [...parameters]),
+      );
+      return rows.map(({ detail }) => detail);
+    }
+    await sql`prepare explained as ${sql.raw(text)}`.execute(connection);
+    const values = parameters.length === 0 ? '' : `(${parameters.map(literal).join()})`;
+    const { rows } = await sql<{ 'QUERY PLAN': string }>`explain execute explained${sql.raw(values)}`.execute(
+      connection,
+    );
+    await sql`deallocate explained`.execute(connection);
+    return rows.map((row) => row['QUERY PLAN'].trim());
+  });

@@ -1,0 +1,226 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { WebhookDeliveryQuery } from '../../contract/delivery.ts';
+import { changeClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
+import type { DeliveryStatus } from '../../src/db/tables.ts';
+import { newId } from '../../src/ids.ts';
+import { listDeliveries } from '../../src/webhooks/deliveries.ts';
+import { enqueueTest } from '../../src/webhooks/outbox.ts';
+import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
+import { tradeBody } from '../support/bodies.ts';
+import { ENGINE } from '../support/harness.ts';
+import { planOf, readsIn, watched } from '../support/plans.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+// What a program sees of its own webhook deliveries.
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const NOWHERE = 'http://127.0.0.1:9/';
+
+const listed = async (t: WebhookHarness, key: string, query: Record<string, string> = {}) => {
+  const { status, body } = await t.get(`/deliveries?${new URLSearchParams(query)}`, { key });
+  expect(status).toBe(200);
+  return body;
+};
+
+describe("a program's deliveries", () => {
+  it('are told with what became of them, and one by one with the bytes that were sent', async () => {
+    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
+    const t = await webhookHarness();
+    const client = await t.addReceiver(receiver.url);
+    const repair = await t.create(client, { customerName: 'Zoë "Z" Ünal 🙂' });
+    await t.attempted(1);
+    const attempt = { at: expect.stringMatching(ISO), durationMs: expect.any(Number), error: null };
+    const delivery = {
+      id: receiver.received[0]?.headers['x-webhook-id'],
+      event: 'offline_repair.created',
+      rmaId: repair.id,
+      status: 'PENDING',
+      createdAt: receiver.received[0]?.body.timestamp,
+      nextAttemptAt: expect.stringMatching(ISO),
+      reason: null,
+      attempts: [{ ...attempt, statusCode: 500 }],
+    };
+    const page = { total: 1, page: 1, limit: 20, totalPages: 1 };
+    expect(await listed(t, client.apiKey)).toEqual({ items: [delivery], ...page });
+
+    t.advance(1_000);
+    await t.drained();
+    const done = {
+      ...delivery,
+      status: 'DELIVERED',
+      nextAttemptAt: null,
+      attempts: [...delivery.attempts, { ...attempt, statusCode: 200 }],
+    };
+    expect(await listed(t, client.apiKey)).toEqual({ items: [done], ...page });
+    const { status, body } = await t.get(`/deliveries/${delivery.id}`, { key: client.apiKey });
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...done, body: expect.any(String) });
+    expect(Buffer.from(body.body)).toEqual(receiver.received[1]?.bytes);
+  });
+
+  it('say why they were dropped, always', async () => {
+    const receiver = await startReceiver(() => 500);
+    const t = await webhookHarness();
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client);
+    await t.attempted(1);
+    await changeClient(t.ctx, OPERATOR, client.id, { webhookUrl: null });
+    t.advance(1_000);
+    await t.drained();
+    const dropped = { status: 'DROPPED', nextAttemptAt: null, reason: 'the client has no webhook URL' };
+    const { items } = await listed(t, client.apiKey, { status: 'DROPPED' });
+    expect(items).toMatchObject([dropped]);
+    // A row that somebody has damaged.
+    await t.ctx.db.updateTable('webhook_deliveries').set({ reason: null, attempt_log: '{' }).execute();
+    await sql`delete from events`.execute(t.ctx.db);
+    const { body } = await t.get(`/deliveries/${items[0].id}`, { key: client.apiKey });
+    expect(body).toMatchObject({ ...dropped, reason: 'it is not known why', attempts: [], body: null });
+  });
+
+  it('are narrowed by status, event and RMA, newest first, page by page', async () => {
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver(NOWHERE);
+    const { apiKey } = client;
+    const one = await t.create(client);
+    const other = (await t.post('/trade-returns', tradeBody(), { key: apiKey })).body;
+    for (const move of ['begin-repair', 'close'])
+      await t.post(`/offline-repairs/${one.id}/${move}`, undefined, { key: apiKey });
+    await enqueueTest(t.ctx.db, client.id, t.ctx.clock.now() + 1_000);
+    const told = async (query: Record<string, string> = {}) =>
+      (await listed(t, apiKey, query)).items.map((item: { event: string; rmaId: string | null }) => [
+        item.event,
+        item.rmaId,
+      ]);
+    const closed = ['offline_repair.closed', one.id];
+    const begun = ['offline_repair.status_changed', one.id];
+    const made = ['offline_repair.created', one.id];
+    const returned = ['trade_return.created', other.id];
+    const test = ['webhook.test', null];
+    expect(await told()).toEqual([test, closed, begun, returned, made]);
+    expect(await told({ rmaId: one.id })).toEqual([closed, begun, made]);
+    expect(await told({ rmaId: one.id, event: 'offline_repair.closed' })).toEqual([closed]);
+    expect(await told({ event: 'webhook.test' })).toEqual([test]);
+    expect(await told({ rmaId: UNKNOWN_ID })).toEqual([]);
+    expect(await told({ status: 'PENDING', rmaId: other.id })).toEqual([returned]);
+    for (const status of ['DELIVERED', 'DROPPED']) expect(await told({ status })).toEqual([]);
+    expect(await told({ limit: '2', page: '2' })).toEqual([begun, returned]);
+    expect(await listed(t, apiKey, { limit: '2', page: '2' })).toMatchObject({
+      ...{ total: 5, page: 2, limit: 2, totalPages: 3 },
+    });
+    expect(await listed(t, apiKey, { page: '9' })).toMatchObject({ items: [], total: 5 });
+  });
+
+  it('are asked for with what there is', async () => {
+    const t = await webhookHarness({ sending: false });
+    const faults = async (query: Record<string, string>) =>
+      rulesOf(await t.get(`/deliveries?${new URLSearchParams(query)}`));
+    expect(await faults({ status: 'LOST', event: 'x', rmaId: 'x', limit: '101', q: 'x' })).toEqual({
+      status: 'oneOf',
+      event: 'oneOf',
+      rmaId: 'format',
+      limit: 'max',
+      q: 'unknown',
+    });
+    for (const rmaId of ['', UNKNOWN_ID.toUpperCase(), '00000000-0000-0000-0000-000000000000'])
+      expect(await faults({ rmaId })).toEqual({ rmaId: 'format' });
+  });
+
+  it('are nobody else’s: not of another client of the shop, nor of another shop', async () => {
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver(NOWHERE);
+    const repair = await t.create(client);
+    const [delivery] = await t.deliveries();
+    const sibling = await t.addReceiver(NOWHERE);
+    const stranger = (await t.addShop()).client;
+    expect((await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey })).status).toBe(200);
+    for (const { apiKey } of [sibling, stranger, t.client]) {
+      expect(await listed(t, apiKey)).toMatchObject({ items: [], total: 0, totalPages: 0 });
+      expect(await listed(t, apiKey, { rmaId: repair.id })).toMatchObject({ items: [], total: 0 });
+      const refused = await t.get(`/deliveries/${delivery?.id}`, { key: apiKey });
+      expectError(refused, 404);
+      expect(refused.body.message).toBe('There is no such delivery.');
+    }
+  });
+
+  it('are told for thirty days', async () => {
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver(NOWHERE);
+    await t.create(client);
+    const [delivery] = await t.deliveries();
+    t.clock.advance(30 * DAY_MS - 60_000);
+    expect(await listed(t, client.apiKey)).toMatchObject({ total: 1 });
+    t.clock.advance(60_001);
+    expect(await listed(t, client.apiKey)).toMatchObject({ items: [], total: 0 });
+    expectError(await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey }), 404);
+  });
+
+  it('of which one cannot be read are told without it', async () => {
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver(NOWHERE);
+    await t.create(client);
+    await t.create(client);
+    const [bad, good] = await t.deliveries();
+    await t.ctx.db
+      .updateTable('webhook_deliveries')
+      .set({ attempt_log: '[{}]' })
+      .where('id', '=', bad?.id as string)
+      .execute();
+    expect((await listed(t, client.apiKey)).items).toMatchObject([{ id: good?.id }]);
+    expect(t.logs.join('')).toContain('left out a row that cannot be read');
+  });
+});
+
+it('deliveries of an RMA, and dropped ones, are found by an index among however many', async () => {
+  const t = await webhookHarness({ sending: false });
+  const client = await t.addReceiver(NOWHERE);
+  const now = t.ctx.clock.now();
+  const [idle, ...others] = Array.from({ length: 5 }, () => newId(now)) as [string, ...string[]];
+  const rmas = Array.from({ length: 1_000 }, () => newId(now));
+  const statusOf = (n: number) => ({ 0: 'DROPPED', 5: 'PENDING' })[n % 500] ?? 'DELIVERED';
+  const row = (n: number) => ({
+    id: newId(now + n),
+    client_id: [client.id, ...others][n % 5] as string,
+    rma_id: rmas[n % rmas.length] as string,
+    event: 'offline_repair.closed' as const,
+    body: '{}',
+    status: statusOf(n) as DeliveryStatus,
+    attempts: Math.floor(n / 500) % 2,
+    attempt_log: '[]',
+    due_at: now,
+    created_at: now,
+  });
+  for (let from = 0; from < 5_000; from += 500)
+    await t.ctx.db
+      .insertInto('webhook_deliveries')
+      .values(Array.from({ length: 500 }, (_, i) => row(from + i)))
+      .execute();
+  // SQLite has no statistics in production either.
+  if (ENGINE === 'postgres') await sql`analyze`.execute(t.ctx.db);
+  const expectIndex = async (query: Partial<WebhookDeliveryQuery>, index: RegExp, clientId = client.id) => {
+    const { ctx, statements } = watched(t.ctx);
+    await listDeliveries(ctx, { shopId: t.shop.id, clientId }, { page: 2, limit: 1, ...query });
+    expect(statements).toHaveLength(2);
+    for (const statement of statements) {
+      const reads = readsIn(await planOf(t.ctx.db, statement));
+      expect(reads).not.toEqual([]);
+      for (const read of reads) expect(read, JSON.stringify(query)).toMatch(index);
+    }
+  };
+  const rmaId = rmas[10] as string;
+  const BY_RMA = /webhook_deliveries_rma.*client_id ?= ?.*rma_id ?= ?/;
+  const BY_CLIENT = /webhook_deliveries_(client|rma).*client_id ?= ?/;
+  await expectIndex({ page: 5_000 }, BY_CLIENT);
+  await expectIndex({}, BY_CLIENT, idle);
+  await expectIndex({ rmaId, page: 7 }, BY_RMA);
+  await expectIndex({ rmaId, page: 7, event: 'offline_repair.closed' }, BY_RMA);
+  await expectIndex({ rmaId, page: 7, status: 'DELIVERED' }, BY_RMA);
+  await expectIndex({ status: 'DROPPED' }, /webhook_deliveries_dropped/);
+  await expectIndex({ status: 'DROPPED', event: 'offline_repair.closed' }, /webhook_deliveries_dropped/);
+  await expectIndex(
+    { status: 'PENDING' },
+    /webhook_deliveries_(first|retry)|webhook_deliveries_(client|pkey).*\bid ?= ?|Subquery|Append|COMPOUND/,
+  );
+});
