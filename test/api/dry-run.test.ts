@@ -91,7 +91,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
   it('is asked for with true alone', async () => {
     const t = await harness();
     await withoutTrace(t, async () => {
-      for (const value of ['', '1', 'TRUE', 'yes', 'true&dryRun=true'])
+      for (const value of ['', '1', 'TRUE', 'yes'])
         expect(rulesOf(await t.post(`/${kind}?dryRun=${value}`, bodyOf[kind]()))).toEqual({
           dryRun: 'oneOf',
         });

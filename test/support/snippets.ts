@@ -43,13 +43,6 @@ export const programIn = (page: string, file: string): string => {
 export const canRun = (program: string): boolean =>
   process.env['CI'] !== undefined || spawnSync(program, ['--version']).error === undefined;
 
-let help: string | null = null;
-/** What the command line says of itself. */
-export const commandLineHelp = (): string => {
-  help ??= spawnSync(process.execPath, [COMMAND, '--help'], { encoding: 'utf8' }).stdout;
-  return help;
-};
-
 export const workFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'handback-example-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -113,7 +106,6 @@ const PREAMBLE = [
 export const runPage = async (
   page: string,
   reader: Reader,
-  isWanted: (snippet: Snippet) => boolean = () => true,
 ): Promise<{ status: number | null; output: string; secondTerminal: string }> => {
   const folder = workFolder();
   const port = reader.receiverPort ?? (await freePort());
@@ -129,7 +121,7 @@ export const runPage = async (
     if (name) writeFileSync(join(folder, name), code);
   }
   const blocks = all
-    .filter((snippet) => snippet.language === 'sh' && isWanted(snippet))
+    .filter((snippet) => snippet.language === 'sh')
     .map(({ code, marks }) =>
       marks.includes('second-terminal') ? `{ ${forReader(code)} } >>second.txt 2>&1 &` : forReader(code),
     );
