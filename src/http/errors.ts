@@ -24,6 +24,7 @@ const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'MOVE_NOT_OPEN',
   'NO_WEBHOOK',
   'CLIENT_REVOKED',
+  'CLIENT_REPLACED',
   'SET_UP_OVER',
   'EMAIL_TAKEN',
   'LAST_ADMIN',
