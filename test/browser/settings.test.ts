@@ -301,6 +301,7 @@ describe.each(['light', 'dark'] as const)('in %s, axe finds nothing', (scheme) =
     };
     await toPage(page, 'External API');
     await inDialog('Edit Till', 'Edit Till');
+    await inDialog('Replace Till', 'Replace Till?');
     await inDialog('Revoke Till', 'Revoke Till?');
     await page.getByRole('button', { name: 'New client' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
