@@ -13,7 +13,7 @@ export interface Reachable {
 }
 
 /** Which clients made the RMAs in question: these, or whichever made this RMA. */
-export type Creators = { ids: string[] } | { table: 'offline_repairs' | 'trade_returns'; rmaId: string };
+type Creators = { ids: string[] } | { table: 'offline_repairs' | 'trade_returns'; rmaId: string };
 
 interface Values {
   shopIds: string[];
@@ -21,37 +21,33 @@ interface Values {
   rmaId: string;
 }
 
+/** A client, or the one that replaced it: together they are as old as the first of them. */
+const NOW = sql<string>`coalesce(replaced_by, id)`;
+const IS_REACHABLE = sql`
+  case when replaced_by is null and revoked_at is null and webhook_url is not null then 1 else 0 end`;
+
 const reaching = statementsBy((table: string | null) =>
   statement(({ db, oneOf }, { shopIds, ids, rmaId }: Values) => {
     const isCreator =
       table === null
         ? oneOf('id', ids)
         : sql`= (select client_id from ${sql.table(table)} where id = ${rmaId})`;
-    return (
-      db
-        .selectFrom('api_clients as client')
-        .leftJoin('api_clients as creator', (join) =>
-          join.onRef('creator.replaced_by', '=', 'client.id').on(sql<boolean>`creator.id ${isCreator}`),
-        )
-        .leftJoin(
-          (eb) =>
-            eb
-              .selectFrom('api_clients')
-              .select((of) => ['replaced_by', of.fn.min('created_at').as('since')])
-              .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
-              .where('replaced_by', 'is not', null)
-              .groupBy('replaced_by')
-              .as('replaced'),
-          (join) => join.onRef('replaced.replaced_by', '=', 'client.id'),
-        )
-        .select(['client.id', 'client.shop_id', 'creator.id as replaces'])
-        .where(sql<boolean>`client.shop_id ${oneOf('id', shopIds)}`)
-        .where('client.revoked_at', 'is', null)
-        .where('client.webhook_url', 'is not', null)
-        // Whoever replaced others is as old as the first of them.
-        .orderBy((eb) => eb.fn.coalesce('replaced.since', 'client.created_at'))
-        .orderBy('client.id')
-    );
+    return db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('api_clients')
+          .select((of) => [NOW.as('id'), 'shop_id', of.fn.min('created_at').as('since')])
+          .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
+          .groupBy(['shop_id', NOW])
+          .having(sql<number>`max(${IS_REACHABLE})`, '=', sql<number>`1`)
+          .as('client'),
+      )
+      .leftJoin('api_clients as creator', (join) =>
+        join.onRef('creator.replaced_by', '=', 'client.id').on(sql<boolean>`creator.id ${isCreator}`),
+      )
+      .select(['client.id', 'client.shop_id', 'creator.id as replaces'])
+      .orderBy('client.since')
+      .orderBy('client.id');
   }),
 );
 
