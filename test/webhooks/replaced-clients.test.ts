@@ -232,6 +232,42 @@ describe('while a client is being replaced', () => {
   });
 });
 
+describe('a damaged row', () => {
+  it.each(['itself', 'nobody', 'another shop', 'a client that points back'])(
+    'that says a client was replaced by %s drops what waits for it, and nothing else',
+    async (by) => {
+      const receiver = await startReceiver();
+      const t = await webhookHarness({ sending: false });
+      const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(receiver.url)];
+      const stranger = await t.addReceiver(receiver.url, (await t.addShop()).shop.id);
+      await t.create(client);
+      await t.create(other);
+      const ids: Record<string, string> = {
+        itself: client.id,
+        'another shop': stranger.id,
+        'a client that points back': t.client.id,
+      };
+      const damage = (id: string, to: string) =>
+        t.ctx.db
+          .updateTable('api_clients')
+          .set({ revoked_at: 1, replaced_by: to })
+          .where('id', '=', id)
+          .execute();
+      await damage(client.id, ids[by] ?? newId(1));
+      if (ids[by] === t.client.id) await damage(t.client.id, client.id);
+      await t.startSending();
+      await t.drained();
+      expect(receiver.received).toHaveLength(1);
+      const rows = await t.deliveries();
+      expect(rows.find(({ client_id }) => client_id === client.id)).toMatchObject({
+        status: 'DROPPED',
+        reason: 'the client was revoked',
+      });
+      expect(rows.find(({ client_id }) => client_id === other.id)).toMatchObject({ status: 'DELIVERED' });
+    },
+  );
+});
+
 const waitingFor = (clientId: string, nowMs: number) => ({
   id: newId(nowMs),
   client_id: clientId,

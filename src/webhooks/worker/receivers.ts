@@ -16,8 +16,15 @@ const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string
   db
     .selectFrom('api_clients as client')
     .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    // Always one step: a damaged row must not send deliveries round in a circle, or to another shop.
+    .leftJoin('api_clients as replacement', (join) =>
+      join
+        .onRef('replacement.id', '=', 'client.replaced_by')
+        .onRef('replacement.shop_id', '=', 'client.shop_id')
+        .on('replacement.replaced_by', 'is', null),
+    )
     .select(['client.id', 'client.shop_id', 'client.webhook_url', 'client.webhook_secret'])
-    .select(['client.revoked_at', 'client.replaced_by', 'shop.plan'])
+    .select(['client.revoked_at', 'replacement.id as replaced_by', 'shop.plan'])
     .where(sql<boolean>`client.id ${oneOf('id', clientIds)}`),
 );
 
