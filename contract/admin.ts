@@ -48,6 +48,9 @@ export const ApiClientView = z
     webhookUrl: z.string().nullable(),
     lastUsedAt: Instant.nullable().meta({ description: 'Exact to a minute.' }),
     revokedAt: Instant.nullable(),
+    replacedBy: Id.nullable().meta({
+      description: 'The client that took its place and gets its events; `null` unless it was replaced.',
+    }),
     createdAt: Instant,
   })
   .meta({ id: 'ApiClient' });
@@ -64,6 +67,15 @@ export const CreateApiClient = z
 export const ChangeApiClient = z
   .strictObject({ name: text(LENGTH.name).optional(), webhookUrl: webhookUrl.unwrap().optional() })
   .meta({ id: 'ChangeApiClient' });
+/** What is absent is taken over from the old client; a `webhookUrl` of `null` means none. */
+export const ReplaceApiClient = z
+  .strictObject({
+    name: optionalText(LENGTH.name, { description: 'Taken over from the old client when absent.' }),
+    webhookUrl: webhookUrl.unwrap().optional().meta({
+      description: 'Taken over from the old client when absent; `null` for none.',
+    }),
+  })
+  .meta({ id: 'ReplaceApiClient' });
 
 export const Delivery = WebhookDelivery.extend({
   finishedAt: Instant.nullable(),

@@ -38,6 +38,10 @@ export const REFUSALS = {
     message: 'The client is revoked or has no webhook URL: there is nowhere to send to.',
   },
   CLIENT_REVOKED: { status: 409, message: 'The client is revoked: it cannot be changed any more.' },
+  CLIENT_REPLACED: {
+    status: 409,
+    message: 'The client was replaced already: replace the client that took its place.',
+  },
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },

@@ -1,11 +1,21 @@
 import type { Actor } from '../../contract/common.ts';
-import { changesBetween, recordAudit } from '../audit/store.ts';
+import { auditWrite, changesBetween, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { lockCounters } from '../shops/counters.ts';
+import { takeOverDeliveries } from '../webhooks/replaced-client.ts';
 import { sealWebhookSecret } from '../webhooks/secret.ts';
 import { hashOfKey, newApiKey, newWebhookSecret } from './api-key.ts';
-import { type ApiClient, insertClient, lockClient, updateClient } from './store.ts';
+import {
+  type ApiClient,
+  insertClient,
+  lockClient,
+  type NewClientRow,
+  retireClient,
+  updateClient,
+  viewNewClient,
+} from './store.ts';
 
 /** A new client with its key and webhook secret. Both are shown only this once. */
 export interface NewApiClient extends ApiClient {
@@ -23,24 +33,29 @@ export const createClient = async (
   actor: Actor,
   { shopId, name, webhookUrl }: { shopId: string; name: string; webhookUrl: string | null },
 ): Promise<NewApiClient> => {
-  const apiKey = newApiKey();
-  const webhookSecret = newWebhookSecret();
-  const at = ctx.clock.now();
+  const { identity, shownOnce } = newIdentity(ctx);
+  const at = identity.created_at;
+  const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl };
   const client = await ctx.db.transaction().execute(async (trx) => {
-    const id = newId(at);
-    const made = await insertClient(trx, {
-      id,
-      shop_id: shopId,
-      name,
-      key_hash: hashOfKey(apiKey),
-      webhook_url: webhookUrl,
-      webhook_secret: sealWebhookSecret(ctx.secrets, id, webhookSecret),
-      created_at: at,
-    });
+    const made = await insertClient(trx, row);
     await recordAudit(trx, { ...about(made), at, actor, action: 'CLIENT_CREATED', data: { webhookUrl } });
     return made;
   });
-  return { ...client, apiKey, webhookSecret };
+  return { ...client, ...shownOnce };
+};
+
+/** An id, a key and a secret, as they are stored and as they are shown. */
+const newIdentity = (ctx: Context) => {
+  const shownOnce = { apiKey: newApiKey(), webhookSecret: newWebhookSecret() };
+  const created_at = ctx.clock.now();
+  const id = newId(created_at);
+  const identity = {
+    id,
+    key_hash: hashOfKey(shownOnce.apiKey),
+    webhook_secret: sealWebhookSecret(ctx.secrets, id, shownOnce.webhookSecret),
+    created_at,
+  };
+  return { identity, shownOnce };
 };
 
 export const changeClient = (
@@ -72,4 +87,49 @@ export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Pro
     const after = await updateClient(trx, client.id, { revoked_at: at });
     await recordAudit(trx, { ...about(after), at, actor, action: 'CLIENT_REVOKED', data: {} });
     return after;
+  });
+
+/**
+ * Makes a new client in the place of another, which is revoked: what waits for the old one, and events of RMAs that it
+ * created, go to the new one from now on (decisions 153 to 155). What is not given is taken over.
+ */
+export const replaceClient = async (
+  ctx: Context,
+  actor: Actor,
+  { id, shopId }: ApiClient,
+  { name, webhookUrl }: { name?: string | null; webhookUrl?: string | null },
+): Promise<NewApiClient> => {
+  const { identity, shownOnce } = newIdentity(ctx);
+  const at = identity.created_at;
+  const client = await ctx.atomically(async (trx) => {
+    // Whoever changes an RMA holds the counters until the commit: its event is on one side of the replacement or the other.
+    const [, old] = await Promise.all([lockCounters(ctx, trx, [shopId], 'wait'), lockClient(trx, id)]);
+    if (!old) throw new ServiceError('NO_CLIENT');
+    if (old.replacedBy !== null) throw alreadyReplaced(old.replacedBy);
+    const row: NewClientRow = {
+      ...identity,
+      shop_id: shopId,
+      name: name ?? old.name,
+      webhook_url: webhookUrl === undefined ? old.webhookUrl : webhookUrl,
+    };
+    const made = viewNewClient(row);
+    const data = { replacedBy: made.id, ...changesBetween(old, made, ['name', 'webhookUrl']) };
+    return {
+      writes: [
+        { table: 'api_clients', rows: [row] },
+        retireClient(old, made.id, at),
+        ...takeOverDeliveries(old.id, made.id),
+        auditWrite({ ...about(old), at, actor, action: 'CLIENT_REPLACED', data }),
+      ],
+      result: made,
+    };
+  });
+  // Not for the new client alone: a look also finds when its retries are due.
+  ctx.wake('deliveries', null);
+  return { ...client, ...shownOnce };
+};
+
+const alreadyReplaced = (by: string): ServiceError =>
+  new ServiceError('CLIENT_REPLACED', {
+    message: `The client was replaced already: replace the client that took its place, ${by}.`,
   });

@@ -1,5 +1,11 @@
 import type { z } from 'zod';
-import type { ApiClientView, ChangeApiClient, CreateApiClient, DeliveryQuery } from '../../contract/admin.ts';
+import type {
+  ApiClientView,
+  ChangeApiClient,
+  CreateApiClient,
+  DeliveryQuery,
+  ReplaceApiClient,
+} from '../../contract/admin.ts';
 import { isId } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
@@ -7,7 +13,7 @@ import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
 import { enqueueTest } from '../webhooks/outbox.ts';
-import { changeClient, createClient, revokeClient } from './actions.ts';
+import { changeClient, createClient, type NewApiClient, replaceClient, revokeClient } from './actions.ts';
 import { type ApiClient, findClient, listClients } from './store.ts';
 
 // What an Admin does with the API clients of their own shop.
@@ -20,7 +26,14 @@ const viewClient = (client: ApiClient): ApiClientView => ({
   webhookUrl: client.webhookUrl,
   lastUsedAt: instantOrNull(client.lastUsedAt),
   revokedAt: instantOrNull(client.revokedAt),
+  replacedBy: client.replacedBy,
   createdAt: instant(client.createdAt),
+});
+
+const viewNewClient = ({ apiKey, webhookSecret, ...client }: NewApiClient) => ({
+  ...viewClient(client),
+  apiKey,
+  webhookSecret,
 });
 
 /** A client of the caller's shop. Another shop's client is a 404. */
@@ -47,8 +60,7 @@ export const createOwnClient = async (
   body: z.infer<typeof CreateApiClient>,
 ) => {
   await checkWebhookUrl(ctx, body.webhookUrl);
-  const { apiKey, webhookSecret, ...client } = await createClient(ctx, actor, { shopId: shop.id, ...body });
-  return { ...viewClient(client), apiKey, webhookSecret };
+  return viewNewClient(await createClient(ctx, actor, { shopId: shop.id, ...body }));
 };
 
 export const changeOwnClient = async (
@@ -68,6 +80,18 @@ export const changeOwnClient = async (
 
 export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) =>
   viewClient(await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
+
+export const replaceOwnClient = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  { name, webhookUrl }: z.infer<typeof ReplaceApiClient>,
+) => {
+  const client = await ownClient(ctx, caller, id);
+  await checkWebhookUrl(ctx, webhookUrl);
+  const given = { name, ...(webhookUrl === undefined ? {} : { webhookUrl }) };
+  return viewNewClient(await replaceClient(ctx, caller.actor, client, given));
+};
 
 export const listOwnDeliveries = async (
   ctx: Context,

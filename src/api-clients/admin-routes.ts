@@ -8,6 +8,7 @@ import {
   DeliveryList,
   DeliveryQuery,
   NewApiClientView,
+  ReplaceApiClient,
 } from '../../contract/admin.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
@@ -17,6 +18,7 @@ import {
   createOwnClient,
   listOwnClients,
   listOwnDeliveries,
+  replaceOwnClient,
   revokeOwnClient,
   sendTestEvent,
 } from './admin-actions.ts';
@@ -102,6 +104,33 @@ const revoke = (app: ApiApp, ctx: Context): void => {
   );
 };
 
+const replace = (app: ApiApp, ctx: Context): void => {
+  app.post(
+    '/clients/:id/replace',
+    {
+      config,
+      schema: {
+        operationId: 'replaceClient',
+        summary: 'Replace a client',
+        description:
+          'For a key that was lost or exposed: makes a new client and revokes the old one in one step. Events of RMAs that the old one created go to the new one from now on, what still waits included. Key and webhook secret are in this answer and nowhere else.',
+        tags,
+        params,
+        body: ReplaceApiClient,
+        response: {
+          201: answer('The new client, with its key and secret.', NewApiClientView),
+          ...WRITE,
+          ...refusals(409),
+        },
+      },
+    },
+    async (request, reply) => {
+      const client = await replaceOwnClient(ctx, request.caller, request.params.id, request.body);
+      return reply.code(201).header('cache-control', 'no-store').send(client);
+    },
+  );
+};
+
 const deliveries = (app: ApiApp, ctx: Context): void => {
   app.get(
     '/clients/:id/deliveries',
@@ -142,5 +171,5 @@ const testEvent = (app: ApiApp, ctx: Context): void => {
 };
 
 export const apiClientRoutes = (app: ApiApp, ctx: Context): void => {
-  for (const route of [list, create, change, revoke, deliveries, testEvent]) route(app, ctx);
+  for (const route of [list, create, change, revoke, replace, deliveries, testEvent]) route(app, ctx);
 };

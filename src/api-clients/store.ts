@@ -1,8 +1,8 @@
 import { sql, type Updateable } from 'kysely';
 import type { Base } from '../base.ts';
 import { SHOP_COLUMNS } from '../db/columns.ts';
-import type { Db, Trx } from '../db/database.ts';
-import { statement } from '../db/statements.ts';
+import type { Db, Trx, Write } from '../db/database.ts';
+import { change, statement } from '../db/statements.ts';
 import type { ApiClientTable, Row } from '../db/tables.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
@@ -41,10 +41,13 @@ const VISIBLE = [
   'created_at',
 ] as const;
 
-export const insertClient = async (
-  trx: Trx,
-  client: Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at' | 'replaced_by'>,
-): Promise<ApiClient> =>
+export type NewClientRow = Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at' | 'replaced_by'>;
+
+/** A client that is yet to be written. */
+export const viewNewClient = (row: NewClientRow): ApiClient =>
+  clientFrom({ ...row, last_used_at: null, revoked_at: null, replaced_by: null });
+
+export const insertClient = async (trx: Trx, client: NewClientRow): Promise<ApiClient> =>
   clientFrom(await trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow());
 
 export const updateClient = async (
@@ -60,6 +63,19 @@ export const updateClient = async (
       .returning(VISIBLE)
       .executeTakeFirstOrThrow(),
   );
+
+const retiring = statement(
+  ({ db }, { shopId, id, by, at }: { shopId: string; id: string; by: string; at: number }) =>
+    db
+      .updateTable('api_clients')
+      .set({ replaced_by: by, revoked_at: sql<number>`coalesce(revoked_at, ${at})` })
+      .where('shop_id', '=', shopId)
+      .where((eb) => eb.or([eb('id', '=', id), eb('replaced_by', '=', id)])),
+);
+
+/** Revokes a client in favour of another. Those that it had replaced itself point there too: whom to turn to is always one step. */
+export const retireClient = ({ shopId, id }: ApiClient, by: string, at: number): Write =>
+  change(retiring, { shopId, id, by, at });
 
 const one = (db: Db, id: string) => db.selectFrom('api_clients').select(VISIBLE).where('id', '=', id);
 

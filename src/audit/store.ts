@@ -2,7 +2,7 @@ import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/a
 import type { Actor, Page } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
 import { AUDIT_COLUMNS } from '../db/columns.ts';
-import type { Trx } from '../db/database.ts';
+import type { Trx, Write } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
@@ -19,28 +19,27 @@ interface AuditRecord {
   data: Record<string, unknown>;
 }
 
+const rowFrom = ({ shopId, at, actor, action, subject, data }: AuditRecord) => ({
+  id: newId(at),
+  shop_id: shopId,
+  at,
+  actor_type: actor.type,
+  actor_id: actor.id,
+  actor_name: actor.name,
+  action,
+  subject_type: subject.type,
+  subject_id: subject.id,
+  subject_name: subject.name,
+  data: JSON.stringify(data),
+});
+
 /** Written in the transaction of the change it tells of: none without the other. */
-export const recordAudit = async (
-  trx: Trx,
-  { shopId, at, actor, action, subject, data }: AuditRecord,
-): Promise<void> => {
-  await trx
-    .insertInto('audit_log')
-    .values({
-      id: newId(at),
-      shop_id: shopId,
-      at,
-      actor_type: actor.type,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      action,
-      subject_type: subject.type,
-      subject_id: subject.id,
-      subject_name: subject.name,
-      data: JSON.stringify(data),
-    })
-    .execute();
+export const recordAudit = async (trx: Trx, record: AuditRecord): Promise<void> => {
+  await trx.insertInto('audit_log').values(rowFrom(record)).execute();
 };
+
+/** The same, among the changes of a transaction. */
+export const auditWrite = (record: AuditRecord): Write => ({ table: 'audit_log', rows: [rowFrom(record)] });
 
 /** What of these fields is another value now; null where nothing is. */
 export const changesBetween = <Thing extends object>(

@@ -18,6 +18,20 @@ export const addClientCommands = (handback: Command): void => {
   command(client, 'revoke <id>', 'stop a key for good').action((id, { json }) =>
     once(json, (ctx, { clientRevoke }) => clientRevoke(ctx, id)),
   );
+  command(
+    client,
+    'replace <id>',
+    "make a new client in another's place, with its events, and stop the old key",
+  )
+    .option('--name <name>', 'its name; else that of the old client', name)
+    .option(
+      '--webhook-url <url|none>',
+      'where its events go; else where those of the old client went',
+      textOrNone,
+    )
+    .action((id, { json, ...options }) =>
+      once(json, (ctx, { clientReplace }) => clientReplace(ctx, id, withNulls(options))),
+    );
   command(client, 'list', "a shop's clients")
     .requiredOption('--shop <id>', 'the shop')
     .action(({ json, ...options }) => once(json, (ctx, { clientList }) => clientList(ctx, options)));

@@ -1,6 +1,12 @@
 import type { Plan, UserRole } from '../../contract/admin-people.ts';
 import { isId } from '../../contract/common.ts';
-import { changeClient, createClient, revokeClient } from '../api-clients/actions.ts';
+import {
+  changeClient,
+  createClient,
+  type NewApiClient,
+  replaceClient,
+  revokeClient,
+} from '../api-clients/actions.ts';
 import { type ApiClient, findClient, listClients } from '../api-clients/store.ts';
 import { OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
@@ -65,17 +71,22 @@ export const userCreate = async (
   return { id, email, role };
 };
 
+/** What a new client is told, this once. */
+const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApiClient) => ({
+  id,
+  name,
+  webhookUrl,
+  apiKey,
+  webhookSecret,
+});
+
 export const clientCreate = async (
   ctx: Context,
   { shop, name, webhookUrl = null }: { shop: string; name: string; webhookUrl?: string | null },
 ) => {
   await checkWebhookUrl(ctx, webhookUrl);
-  const client = await createClient(ctx, OPERATOR, {
-    shopId: (await shopById(ctx, shop)).id,
-    name,
-    webhookUrl,
-  });
-  return { id: client.id, name, webhookUrl, apiKey: client.apiKey, webhookSecret: client.webhookSecret };
+  const { id: shopId } = await shopById(ctx, shop);
+  return newClientFields(await createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
 };
 
 export const clientUpdate = async (
@@ -91,6 +102,16 @@ export const clientUpdate = async (
 
 export const clientRevoke = async (ctx: Context, id: string) =>
   clientFields(await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
+
+export const clientReplace = async (
+  ctx: Context,
+  id: string,
+  options: { name?: string; webhookUrl?: string | null },
+) => {
+  await checkWebhookUrl(ctx, options.webhookUrl);
+  const old = await clientById(ctx, id);
+  return newClientFields(await replaceClient(ctx, OPERATOR, old, options).catch(orFailure));
+};
 
 export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
   (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map(clientFields);

@@ -58,5 +58,6 @@ export const clientFields = (client: ApiClient) => ({
   webhookUrl: client.webhookUrl,
   lastUsedAt: moment(client.lastUsedAt),
   revokedAt: moment(client.revokedAt),
+  replacedBy: client.replacedBy,
   createdAt: instant(client.createdAt),
 });

@@ -25,6 +25,7 @@ const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'MOVE_NOT_OPEN',
   'NO_WEBHOOK',
   'CLIENT_REVOKED',
+  'CLIENT_REPLACED',
   'CURSOR_EXPIRED',
   'SET_UP_OVER',
   'EMAIL_TAKEN',

@@ -1,8 +1,10 @@
 import type { Updateable } from 'kysely';
+import { isId } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Tables } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
 import { type Event, logged } from '../events/event.ts';
 import { type Counter, keepCounters, lockCounters, takeInstant } from '../shops/counters.ts';
 import { mustBeActive } from '../shops/plans.ts';
@@ -30,12 +32,13 @@ export const changeRma = async <Table extends RmaTableName>(
   decide: (before: RmaRow<Table>) => ChangeOf<Table>,
 ): Promise<RmaRow<Table>> => {
   mustBeActive(caller.shop);
+  if (!isId(id)) throw new ServiceError('NOT_FOUND');
   const { after, receivers, hasEvent } = await ctx.atomically(async (trx) => {
     // In this order: it is also the order in which they are locked.
     const [before, counters, reachable] = await Promise.all([
       lockRma(trx, table, caller, id),
       lockCounters(ctx, trx, [caller.shop.id], 'wait'),
-      reachableClients(ctx, trx, [caller.shop.id]),
+      reachableClients(ctx, trx, [caller.shop.id], { table, rmaId: id }),
     ]);
     const counter = counters.get(caller.shop.id) as Counter;
     const { set, entry, note, data, event } = decide(before);

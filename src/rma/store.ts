@@ -78,7 +78,6 @@ export const lockRma = async <Table extends RmaTableName>(
   caller: Caller,
   id: string,
 ): Promise<RmaRow<Table>> => {
-  if (!isId(id)) throw new ServiceError('NOT_FOUND');
   const locking = from(trx, table).select(RMA_COLUMNS[table]).where('id', '=', id).forUpdate();
   const { rows } = await trx.executeQuery<RmaRow<Table>>(locking);
   return requireVisible<Table>(caller, rows[0]);

@@ -280,7 +280,8 @@ describe('the command line', () => {
     const { id: client } = await cli(['client', 'create', '--shop', shop, '--name', 'Till'], env);
     await cli(['client', 'update', client, '--name', 'Desk'], env);
     await cli(['client', 'update', client], env);
-    await cli(['client', 'revoke', client], env);
+    const { id: next } = await cli(['client', 'replace', client], env);
+    await cli(['client', 'revoke', next], env);
     const rows = await lookInto(env).selectFrom('audit_log').selectAll().orderBy('at').execute();
     expect(rows.map(({ action }) => action)).toEqual([
       'SHOP_CREATED',
@@ -289,6 +290,7 @@ describe('the command line', () => {
       'USER_CREATED',
       'CLIENT_CREATED',
       'CLIENT_CHANGED',
+      'CLIENT_REPLACED',
       'CLIENT_REVOKED',
     ]);
     for (const row of rows)

@@ -21,6 +21,7 @@ describe('API clients', () => {
       webhookUrl: 'https://1.1.1.1/hook',
       lastUsedAt: null,
       revokedAt: null,
+      replacedBy: null,
       createdAt: expect.stringMatching(ISO),
       apiKey: expect.stringMatching(/^handback_ext_[0-9a-f]{48}$/),
       webhookSecret: expect.stringMatching(/^whsec_[0-9a-f]{48}$/),

@@ -87,6 +87,7 @@ const TABLE: Record<string, Route> = {
   'POST /clients': { expected: forAdmins(201), body: { name: 'Desk' } },
   'PATCH /clients/{id}': client({ name: 'Desk' }),
   'POST /clients/{id}/revoke': client({}),
+  'POST /clients/{id}/replace': { expected: forAdmins(201, 404), id: aClient, body: {} },
   'GET /clients/{id}/deliveries': client(),
   'POST /clients/{id}/test-event': {
     expected: forAdmins(409, 404),

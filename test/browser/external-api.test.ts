@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { revokeClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
 import { openAs, openPageAs, saidAt } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -130,6 +132,55 @@ describe('API clients', () => {
     expect(await page.getByRole('button', { name: 'Edit Till' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Revoke Till' }).count()).toBe(0);
     expect((await t.get('/offline-repairs')).status).toBe(401);
+  });
+
+  it('are replaced with the rest taken over; the new key is shown once and works, and the old one fails', async () => {
+    const t = await harness();
+    const page = await openPageAs('External API', t, 'ADMIN');
+    await page.getByRole('button', { name: 'Replace Till' }).click();
+    const form = page.getByRole('dialog', { name: 'Replace Till?' });
+    await form.getByText('If the program is no longer used, revoke the client instead.').waitFor();
+    const name = form.getByRole('textbox', { name: 'Name' });
+    expect(await name.inputValue()).toBe('Till');
+    await name.fill('');
+    await form.getByRole('button', { name: 'Replace client' }).click();
+    await expect.poll(() => saidAt(name)).toContain('Please fill this in.');
+    await name.fill('Till 2');
+    const hook = form.getByRole('textbox', { name: 'Webhook URL (optional)' });
+    await hook.fill('https://10.0.0.8/hooks');
+    await form.getByRole('button', { name: 'Replace client' }).click();
+    await expect.poll(() => saidAt(hook)).toContain('Must not lead into a private network.');
+    expect((await t.get('/offline-repairs')).status).toBe(200);
+    await hook.fill(HOOK);
+    await form.getByRole('button', { name: 'Replace client' }).click();
+
+    const once = page.getByRole('dialog', { name: 'Till 2 is ready' });
+    await once.getByText('The old key has stopped working.').waitFor();
+    const key = await once.getByRole('textbox', { name: 'API key' }).inputValue();
+    expect((await t.get('/offline-repairs', { key })).status).toBe(200);
+    expect((await t.get('/offline-repairs')).status).toBe(401);
+    await once.getByLabel('I have stored the key and the secret').check();
+    await once.getByRole('button', { name: 'Done' }).click();
+
+    await rowOf(page, 'Till 2').getByText(HOOK).waitFor();
+    const old = rowOf(page, 'Till');
+    await old.getByText('Replaced', { exact: true }).waitFor();
+    for (const button of ['Edit Till', 'Replace Till', 'Revoke Till'])
+      expect(await page.getByRole('button', { name: button, exact: true }).count()).toBe(0);
+    await old.getByRole('link', { name: 'Till 2', exact: true }).click();
+    await page.getByRole('heading', { name: 'Deliveries to Till 2', level: 2 }).waitFor();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('rowheader', { name: 'Replaced an API client' }).waitFor();
+  });
+
+  it('that were revoked in a hurry can still be replaced', async () => {
+    const t = await harness();
+    await revokeClient(t.ctx, OPERATOR, t.client);
+    const page = await openPageAs('External API', t, 'ADMIN');
+    await rowOf(page, 'Till').getByText('Revoked').waitFor();
+    await page.getByRole('button', { name: 'Replace Till' }).click();
+    await page.getByRole('button', { name: 'Replace client' }).click();
+    await page.getByRole('dialog', { name: 'Till is ready' }).waitFor();
   });
 });
 

@@ -290,6 +290,7 @@ it('axe finds nothing in the dialogs, in light and in dark', { timeout: 60_000 }
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
   await inDialog('Edit Till', 'Edit Till');
+  await inDialog('Replace Till', 'Replace Till?');
   await inDialog('Revoke Till', 'Revoke Till?');
   await page.getByRole('button', { name: 'New client' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -5,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
 import { cli, lookInto, migratedDatabase, startServer } from '../support/process.ts';
-import { makeShop } from '../support/shops.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { addClient, makeShop } from '../support/shops.ts';
 
 describe('a command beside a running server takes effect with the next request', () => {
   it('for a plan, a subscription and a revoked client', async () => {
@@ -38,6 +40,29 @@ describe('a command beside a running server takes effect with the next request',
     await cli(['client', 'revoke', clientId], env);
     expect(await read()).toBe(401);
     expect(await create()).toEqual({ status: 401, code: undefined });
+  });
+
+  it('for a client that is replaced, and what waited for it goes out under the new secret', async () => {
+    const [old, next] = [await startReceiver(() => 500), await startReceiver()];
+    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+    const { shopId } = await makeShop(env);
+    const client = await addClient(env, shopId, { name: 'ERP', webhookUrl: old.url });
+    const server = await startServer(env);
+    const { body: repair } = await server.post('/offline-repairs', repairBody(), { key: client.apiKey });
+    await old.got(1);
+    const replacement = await cli(['client', 'replace', client.id, '--webhook-url', next.url], env);
+    expect((await server.get('/offline-repairs', { key: client.apiKey })).status).toBe(401);
+    const again = await server.get(`/offline-repairs/${repair.id}`, { key: replacement.apiKey });
+    expect(again.status).toBe(200);
+    const [sent] = await next.got(1);
+    expect(sent?.body.data.id).toBe(repair.id);
+    expect(sent?.headers['x-webhook-signature']).toBe(
+      createHmac('sha256', replacement.webhookSecret)
+        .update(sent?.bytes ?? '')
+        .digest('hex'),
+    );
+    const seen = old.received.map(({ headers }) => headers['x-webhook-id']);
+    expect(seen).toContain(sent?.headers['x-webhook-id']);
   });
 
   it('for an allowance and a usage cap, which are told apart', async () => {

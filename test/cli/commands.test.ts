@@ -206,6 +206,7 @@ describe('clients', () => {
       webhookUrl: url,
       lastUsedAt: null,
       revokedAt: null,
+      replacedBy: null,
       createdAt: expect.stringMatching(ISO),
     };
     expect(await cli(['client', 'list', '--shop', shop], env)).toEqual([shown]);
@@ -222,6 +223,36 @@ describe('clients', () => {
     });
     expect(await cli(['client', 'revoke', created.id], env)).toEqual(revoked);
     expect(await failing(['client', 'update', created.id, '--name', 'Back'], env)).toContain('is revoked');
+  });
+
+  it('are replaced: the new one has the name and URL of the old one, or those given', async () => {
+    const env = await migratedDatabase();
+    const { id: shop } = await cli(['shop', 'create', '--name', 'Shop'], env);
+    const url = 'https://hooks.example.com/handback';
+    const create = ['client', 'create', '--shop', shop, '--name', 'Till', '--webhook-url', url];
+    const first = await cli(create, env);
+    const replace = (id: string, ...options: string[]) => ['client', 'replace', id, ...options];
+    const second = await cli(replace(first.id), env);
+    expect(second).toEqual({
+      id: expect.stringMatching(UUID7),
+      name: 'Till',
+      webhookUrl: url,
+      apiKey: expect.stringMatching(/^handback_ext_[0-9a-f]{48}$/),
+      webhookSecret: expect.stringMatching(/^whsec_[0-9a-f]{48}$/),
+    });
+    expect(second.apiKey).not.toBe(first.apiKey);
+    expect(await failing(replace(first.id), env)).toContain(second.id);
+    expect(await failing(replace(second.id, '--webhook-url', 'https://10.0.0.1/x'), env)).toContain(
+      'webhook URL',
+    );
+    expect(await failing(replace(NOBODY), env)).toContain(NOBODY);
+    const third = await cli(replace(second.id, '--name', 'Desk', '--webhook-url', 'none'), env);
+    expect(third).toMatchObject({ name: 'Desk', webhookUrl: null });
+    expect(await cli(['client', 'list', '--shop', shop], env)).toMatchObject([
+      { id: first.id, revokedAt: expect.stringMatching(ISO), replacedBy: third.id },
+      { id: second.id, revokedAt: expect.stringMatching(ISO), replacedBy: third.id },
+      { id: third.id, revokedAt: null, replacedBy: null },
+    ]);
   });
 
   it('without a webhook URL have null there', async () => {

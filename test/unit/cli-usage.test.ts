@@ -43,6 +43,8 @@ describe('wrong usage ends with status 2 and says what was wrong', () => {
     [['client', 'update'], /id/],
     [['client', 'update', ID, '--name', ''], /--name/],
     [['client', 'revoke'], /id/],
+    [['client', 'replace'], /id/],
+    [['client', 'replace', ID, '--name', ''], /--name/],
     [['client', 'list'], /--shop/],
     [['trigger', '--to', 'http://127.0.0.1'], /event/],
     [

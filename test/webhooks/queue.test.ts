@@ -159,6 +159,7 @@ describe('who receives an event', () => {
         t.ctx,
         trx,
         shops.map(({ id }) => id),
+        { ids: [creator] },
       ),
     );
     return recipientOf(t.shop.id, creator, event as WebhookEventName, reachable);

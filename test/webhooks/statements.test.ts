@@ -2,6 +2,7 @@ import { CompiledQuery, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { newId } from '../../src/ids.ts';
+import { moveDeliveries } from '../../src/webhooks/replaced-client.ts';
 import { createLeases } from '../../src/webhooks/worker/leases.ts';
 import { due } from '../../src/webhooks/worker/queue.ts';
 import { ENGINE } from '../support/harness.ts';
@@ -29,7 +30,7 @@ describe.runIf(ENGINE === 'postgres')('prepared statements of the dispatcher', (
   });
 });
 
-it('what is due is found through the indexes of what waits, however much has ended', async () => {
+it('what is due or moves to another client is found through the indexes of what waits, however much has ended', async () => {
   const t = await webhookHarness({ sending: false });
   const client = await t.addReceiver('http://127.0.0.1:9/');
   const now = t.ctx.clock.now();
@@ -59,13 +60,17 @@ it('what is due is found through the indexes of what waits, however much has end
     return filled;
   };
   await due({ ...t.ctx, fill }, [{ clientId: client.id, room: 8, underWay: [newId(now)] }], now);
-  const [statement] = seen as [CompiledQuery];
+  const to = (await t.addReceiver('http://127.0.0.1:9/')).id;
+  await moveDeliveries({ ...t.ctx, fill }, { from: client.id, to, underWay: [] });
+  expect(seen).toHaveLength(2);
   const explain = ENGINE === 'postgres' ? 'explain' : 'explain query plan';
-  const { rows } = await t.ctx.withoutFsync.executeQuery(
-    CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]),
-  );
-  const plan = JSON.stringify(rows);
-  expect(plan).toContain('webhook_deliveries_first');
-  expect(plan).toContain('webhook_deliveries_retry');
-  expect(plan).not.toMatch(/webhook_deliveries_(client|rma|dropped)|Seq Scan|SCAN webhook_deliveries/);
+  for (const statement of seen) {
+    const { rows } = await t.ctx.withoutFsync.executeQuery(
+      CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]),
+    );
+    const plan = JSON.stringify(rows);
+    expect(plan).toContain('webhook_deliveries_first');
+    expect(plan).toContain('webhook_deliveries_retry');
+    expect(plan).not.toMatch(/webhook_deliveries_(client|rma|dropped)|Seq Scan|SCAN webhook_deliveries/);
+  }
 });

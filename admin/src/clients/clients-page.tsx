@@ -1,21 +1,20 @@
-import { Badge, Button, Card, EmptyState, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, EmptyState, Group, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BookOpen, KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { ApiClientView } from '../../../contract/admin.ts';
-import { type Column, DataTable } from '../ui/data-table.tsx';
-import { ButtonLink } from '../ui/links.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { RelativeTime } from '../ui/relative-time.tsx';
 import { clientsQuery } from './clients-query.ts';
+import { type ClientDialog, ClientsTable } from './clients-table.tsx';
 import { CopyBlock } from './copy-fields.tsx';
 import { EditClientDialog } from './edit-client-dialog.tsx';
 import { firstCallWith } from './first-call.ts';
 import { NewClientDialog } from './new-client-dialog.tsx';
+import { ReplaceClientDialog } from './replace-client-dialog.tsx';
 import { RevokeClientDialog } from './revoke-client-dialog.tsx';
 
-type Open = { dialog: 'new' } | { dialog: 'edit' | 'revoke'; client: ApiClientView };
+type Open = { dialog: 'new' } | { dialog: ClientDialog; client: ApiClientView };
 
 export const ClientsPage = () => {
   const clients = useQuery(clientsQuery);
@@ -41,106 +40,18 @@ export const ClientsPage = () => {
               description="Make a client for each program. You get a key for it, which is shown once."
             />
           ) : (
-            <DataTable
-              caption="API clients"
-              columns={COLUMNS}
-              rows={activeFirst(items)}
-              nameOf={({ name }) => name}
-              actions={(client) => (
-                <ClientActions client={client} onPick={(dialog) => setOpen({ dialog, client })} />
-              )}
-            />
+            <ClientsTable clients={items} onPick={(dialog, client) => setOpen({ dialog, client })} />
           )
         }
       </QueryView>
       <Reference />
       {open?.dialog === 'new' ? <NewClientDialog onClose={close} /> : null}
       {open?.dialog === 'edit' ? <EditClientDialog client={open.client} onClose={close} /> : null}
+      {open?.dialog === 'replace' ? <ReplaceClientDialog client={open.client} onClose={close} /> : null}
       {open?.dialog === 'revoke' ? <RevokeClientDialog client={open.client} onClose={close} /> : null}
     </PageFrame>
   );
 };
-
-const activeFirst = (clients: ApiClientView[]): ApiClientView[] => [
-  ...clients.filter(({ revokedAt }) => revokedAt === null),
-  ...clients.filter(({ revokedAt }) => revokedAt !== null),
-];
-
-const COLUMNS: [Column<ApiClientView>, ...Column<ApiClientView>[]] = [
-  { header: 'Name', cell: ({ name }) => name, width: '24%' },
-  {
-    header: 'Webhook URL',
-    cell: ({ webhookUrl }) =>
-      webhookUrl ?? (
-        <Text c="dimmed" span inherit>
-          None
-        </Text>
-      ),
-  },
-  {
-    header: 'Last use',
-    noWrap: true,
-    cell: ({ lastUsedAt }) =>
-      lastUsedAt ? (
-        <RelativeTime at={lastUsedAt} />
-      ) : (
-        <Text c="dimmed" span inherit>
-          Never
-        </Text>
-      ),
-  },
-  {
-    header: 'State',
-    noWrap: true,
-    cell: ({ revokedAt }) =>
-      revokedAt ? (
-        <Group gap={6} wrap="nowrap">
-          <Badge variant="default" miw="fit-content">
-            Revoked
-          </Badge>
-          <RelativeTime at={revokedAt} />
-        </Group>
-      ) : (
-        <Badge variant="light" color="green">
-          Active
-        </Badge>
-      ),
-  },
-];
-
-interface ActionProps {
-  client: ApiClientView;
-  onPick: (dialog: 'edit' | 'revoke') => void;
-}
-
-const ClientActions = ({ client, onPick }: ActionProps) => (
-  <Group gap="xs" wrap="nowrap" justify="flex-end" display="inline-flex">
-    <ButtonLink
-      to="/settings/external-api/$id"
-      params={{ id: client.id }}
-      size="xs"
-      variant="default"
-      aria-label={`Deliveries to ${client.name}`}
-    >
-      Deliveries
-    </ButtonLink>
-    {client.revokedAt ? null : (
-      <>
-        <Button size="xs" variant="default" aria-label={`Edit ${client.name}`} onClick={() => onPick('edit')}>
-          Edit
-        </Button>
-        <Button
-          size="xs"
-          variant="default"
-          aria-label={`Revoke ${client.name}`}
-          onClick={() => onPick('revoke')}
-        >
-          Revoke
-        </Button>
-      </>
-    )}
-  </Group>
-);
 
 const Reference = () => (
   <Card withBorder component="section" aria-labelledby="api-reference">

@@ -89,7 +89,9 @@ const useDeliveries = (id: string, query: ReturnType<typeof filtersIn> & { page:
       state.data?.items.some((delivery) => delivery.status === 'PENDING') ? REFETCH_MS : false,
   });
 
-const introOf = ({ webhookUrl, revokedAt }: ApiClientView): string => {
+const introOf = ({ webhookUrl, revokedAt, replacedBy }: ApiClientView): string => {
+  if (replacedBy)
+    return 'This client was replaced: what it had waiting, and all that follows, goes to the client that took its place. Deliveries are kept for 30 days.';
   if (revokedAt)
     return 'This client is revoked: nothing more is sent to it. Deliveries are kept for 30 days.';
   if (!webhookUrl) return 'This client has no webhook URL, so nothing is sent to it at present.';

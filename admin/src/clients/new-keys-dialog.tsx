@@ -9,11 +9,13 @@ import { firstCallWith } from './first-call.ts';
 
 interface Props {
   client: z.infer<typeof NewApiClientView>;
+  /** What else there is to know about it. */
+  note?: string;
   onClose: () => void;
 }
 
 /** Shows the key and the secret, which nobody sees again; so only its button closes it. */
-export const NewKeysDialog = ({ client, onClose }: Props) => {
+export const NewKeysDialog = ({ client, note, onClose }: Props) => {
   const [stored, setStored] = useState(false);
   useBlocker({
     shouldBlockFn: () => !window.confirm('Leave this page? The API key cannot be shown again.'),
@@ -36,7 +38,7 @@ export const NewKeysDialog = ({ client, onClose }: Props) => {
           title="Store these now: they are shown this once"
           icon={<TriangleAlert aria-hidden />}
         >
-          Nobody can look them up later, not even we. If they are lost, make a new client and revoke this one.
+          Nobody can look them up later, not even we. If they are lost, replace this client. {note}
         </Alert>
         <Keys client={client} />
         <Checkbox

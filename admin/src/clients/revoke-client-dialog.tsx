@@ -45,6 +45,10 @@ export const RevokeClientDialog = ({ client, onClose }: Props) => {
         Its key fails from the next request on, and events that are still waiting are dropped. This cannot be
         taken back. Returns it made stay as they are.
       </Text>
+      <Text>
+        If the program goes on and only needs a new key, replace the client instead: its events go to the new
+        one.
+      </Text>
       <TextInput
         label={
           <>

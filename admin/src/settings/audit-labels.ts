@@ -9,6 +9,7 @@ export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   CLIENT_CREATED: 'Created an API client',
   CLIENT_CHANGED: 'Changed an API client',
   CLIENT_REVOKED: 'Revoked an API client',
+  CLIENT_REPLACED: 'Replaced an API client',
   USER_CREATED: 'Added a person',
   USER_CHANGED: 'Changed a person',
   USER_REMOVED: 'Removed a person',
@@ -30,6 +31,7 @@ export const SUBJECT_LABELS: Record<AuditEntry['subject']['type'], string> = {
 export const FIELD_LABELS: Record<string, string> = {
   name: 'Name',
   webhookUrl: 'Webhook URL',
+  replacedBy: 'Replaced by',
   email: 'E-mail',
   role: 'Role',
   passwordChanged: 'New password',

@@ -46,8 +46,9 @@ const reachableFor = async (ctx: Base, trx: Trx, batch: Creation[]): Promise<Rea
       kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook,
   );
   const creators = batch.flatMap(({ caller: { actor, hasWebhook, shop } }) =>
-    hasWebhook && actor.id !== null ? [{ id: actor.id, shop_id: shop.id }] : [],
+    hasWebhook && actor.id !== null ? [{ id: actor.id, shop_id: shop.id, replaces: null }] : [],
   );
   if (elsewhere.length === 0) return creators;
-  return [...(await reachableClients(ctx, trx, shopIdsOf(elsewhere))), ...creators];
+  const ids = elsewhere.flatMap(({ caller: { actor } }) => actor.id ?? []);
+  return [...(await reachableClients(ctx, trx, shopIdsOf(elsewhere), { ids })), ...creators];
 };

@@ -46,10 +46,9 @@ export const createCarrier = ({ clock, log }: Pick<Context, 'clock' | 'log'>, pa
     inFlight.land(flight);
     roomFor(clientId);
     const written = settlement !== null && (await settler.add(settlement));
-    inFlight.settled(flight);
+    const owner = inFlight.settled(flight);
     const isToBeRetried = written && settlement.status === 'PENDING';
-    if (isToBeRetried)
-      lookout.retryAfter(clientId, Math.min(settlement.dueAt - clock.now(), LONGEST_WAIT_MS));
+    if (isToBeRetried) lookout.retryAfter(owner, Math.min(settlement.dueAt - clock.now(), LONGEST_WAIT_MS));
     roomFor(clientId);
     if (isToBeRetried) wakeBoth();
   };

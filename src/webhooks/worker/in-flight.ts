@@ -70,12 +70,13 @@ export const createInFlight = ({ pools, load, time, move }: Parts) => {
       load.landed(clientId);
       if (time.now() - flight.startedAt < SLOW_MS) load.becameQuick(clientId);
     },
-    /** Its result is written down, or given up. */
-    settled(flight: Flight): void {
+    /** Its result is written down, or given up. Returns whose delivery it is: its receiver may have been replaced meanwhile. */
+    settled(flight: Flight): string {
       move(FLIGHT_MOVES, flight, 'settled');
       pools.use(flight.pool, { exchanges: -1 });
-      unsettled.remove(flight.clientId, flight.deliveryId);
+      return unsettled.remove(flight.clientId, flight.deliveryId);
     },
+    claim: unsettled.claim,
     unsettledOf: unsettled.of,
     /** Who is waited for, or whose attempts are still to be written down. */
     receivers: unsettled.receivers,

@@ -9,6 +9,7 @@ import type { Places, Pools } from './pools.ts';
 import { type Due, dropTooOld, due, type Opening } from './queue.ts';
 import type { Chosen, ReadyReceivers } from './ready-receivers.ts';
 import { receiversById } from './receivers.ts';
+import { createReplacedFilter } from './replaced-receivers.ts';
 import type { OwnTime } from './time.ts';
 
 /** Receivers served in one round. */
@@ -35,12 +36,14 @@ export const createRounds = (ctx: Context, parts: Parts) => {
   const { ready, leases, lookout, pools, carry, wake, wakeWhoCanGoOn } = parts;
   const send = createSending(parts);
   const withoutTooOld = createTooOldFilter(ctx, parts);
+  const withoutReplaced = createReplacedFilter(ctx, parts.inFlight);
 
   const serve = async (ours: Chosen[], pool: PoolName, places: Places): Promise<number> => {
     const { found, receivers } = await readDue(ctx, parts.inFlight, ours);
     const counts = new Map<string, number>();
     for (const { clientId } of found) counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
-    const deliveries = await withoutTooOld(found);
+    const waiting = found.filter(({ id, clientId }) => !parts.inFlight.claim(clientId, id));
+    const deliveries = await withoutTooOld(await withoutReplaced(waiting, receivers));
     const sent = await send(deliveries, (delivery) => {
       places.useOne();
       carry(delivery, receivers.get(delivery.clientId), pool);

@@ -1,0 +1,125 @@
+import { Badge, Button, Group, Text } from '@mantine/core';
+import type { ApiClientView } from '../../../contract/admin.ts';
+import { type Column, DataTable } from '../ui/data-table.tsx';
+import { ButtonLink, TextLink } from '../ui/links.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
+
+export type ClientDialog = 'edit' | 'replace' | 'revoke';
+type OnPick = (dialog: ClientDialog, client: ApiClientView) => void;
+
+export const ClientsTable = ({ clients, onPick }: { clients: ApiClientView[]; onPick: OnPick }) => (
+  <DataTable
+    caption="API clients"
+    columns={columnsFor(clients)}
+    rows={activeFirst(clients)}
+    nameOf={({ name }) => name}
+    actions={(client) => <ClientActions client={client} onPick={(dialog) => onPick(dialog, client)} />}
+  />
+);
+
+const activeFirst = (clients: ApiClientView[]): ApiClientView[] => [
+  ...clients.filter(({ revokedAt }) => revokedAt === null),
+  ...clients.filter(({ revokedAt }) => revokedAt !== null),
+];
+
+const columnsFor = (clients: ApiClientView[]): [Column<ApiClientView>, ...Column<ApiClientView>[]] => [
+  { header: 'Name', cell: ({ name }) => name, width: '24%' },
+  {
+    header: 'Webhook URL',
+    cell: ({ webhookUrl }) =>
+      webhookUrl ?? (
+        <Text c="dimmed" span inherit>
+          None
+        </Text>
+      ),
+  },
+  {
+    header: 'Last use',
+    noWrap: true,
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt ? (
+        <RelativeTime at={lastUsedAt} />
+      ) : (
+        <Text c="dimmed" span inherit>
+          Never
+        </Text>
+      ),
+  },
+  {
+    header: 'State',
+    noWrap: true,
+    cell: (client) => (
+      <ClientState client={client} replacement={clients.find(({ id }) => id === client.replacedBy)} />
+    ),
+  },
+];
+
+interface StateProps {
+  client: ApiClientView;
+  replacement: ApiClientView | undefined;
+}
+
+const ClientState = ({ client: { revokedAt }, replacement }: StateProps) =>
+  revokedAt ? (
+    <>
+      <Group gap={6} wrap="nowrap">
+        <Badge variant="default" miw="fit-content">
+          {replacement ? 'Replaced' : 'Revoked'}
+        </Badge>
+        <RelativeTime at={revokedAt} />
+      </Group>
+      {replacement ? (
+        <Text span inherit style={{ whiteSpace: 'normal' }}>
+          by{' '}
+          <TextLink to="/settings/external-api/$id" params={{ id: replacement.id }} inherit>
+            {replacement.name}
+          </TextLink>
+        </Text>
+      ) : null}
+    </>
+  ) : (
+    <Badge variant="light" color="green">
+      Active
+    </Badge>
+  );
+
+const LABELS: Record<ClientDialog, string> = { edit: 'Edit', replace: 'Replace', revoke: 'Revoke' };
+
+/** A revoked client can still be replaced: somebody may have revoked it in a hurry. */
+const dialogsFor = ({ revokedAt, replacedBy }: ApiClientView): ClientDialog[] => {
+  if (replacedBy) return [];
+  return revokedAt ? ['replace'] : ['edit', 'replace', 'revoke'];
+};
+
+interface ActionProps {
+  client: ApiClientView;
+  onPick: (dialog: ClientDialog) => void;
+}
+
+/** All in a line where there is room, two by two where the table is narrow. */
+const ACTIONS_WIDTH = { base: 0, md: 180, lg: 'max-content' };
+
+const ClientActions = ({ client, onPick }: ActionProps) => (
+  <Group gap="xs" justify="flex-end" display="inline-flex" miw={ACTIONS_WIDTH}>
+    <ButtonLink
+      to="/settings/external-api/$id"
+      params={{ id: client.id }}
+      size="xs"
+      variant="default"
+      aria-label={`Deliveries to ${client.name}`}
+    >
+      Deliveries
+    </ButtonLink>
+    {dialogsFor(client).map((dialog) => (
+      <Button
+        key={dialog}
+        size="xs"
+        variant="default"
+        aria-label={`${LABELS[dialog]} ${client.name}`}
+        onClick={() => onPick(dialog)}
+      >
+        {LABELS[dialog]}
+      </Button>
+    ))}
+  </Group>
+);

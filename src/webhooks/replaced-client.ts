@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Write } from '../db/database.ts';
+import { change, statement } from '../db/statements.ts';
+import { FIRST_ATTEMPT, PENDING, RETRY } from './queue.ts';
+
+// What waits for a client that was replaced goes to the client that took its place, with its attempts and its schedule.
+
+/** Bounded, so that nobody waits long. The dispatcher moves what is left. */
+const MOVED_AT_ONCE = 2_000;
+
+interface Move {
+  from: string;
+  to: string;
+  /** Deliveries that are being sent right now, which stay where they are. */
+  underWay: string[];
+}
+
+const moving = statement(({ db, oneOf }, { from, to, underWay }: Move) => {
+  const some = (which: typeof RETRY, alias: string) =>
+    db
+      .selectFrom((inner) =>
+        inner
+          .selectFrom('webhook_deliveries')
+          .select('id')
+          .where(which)
+          .where('client_id', '=', from)
+          .where(sql<boolean>`not (id ${oneOf('id', underWay)})`)
+          .orderBy('due_at')
+          .limit(MOVED_AT_ONCE)
+          .as(alias),
+      )
+      .select('id');
+  return db
+    .updateTable('webhook_deliveries')
+    .set({ client_id: to })
+    .where('status', '=', PENDING)
+    .where('id', 'in', some(FIRST_ATTEMPT, 'first').unionAll(some(RETRY, 'again')));
+});
+
+/** Whichever process sends to the old client goes on with the new one: only it knows which of these are under way. */
+const passingOnLease = statement(
+  ({ rows }, { heirs }: { heirs: { client_id: string; from_id: string }[] }) => {
+    const heir = rows('heir', { client_id: 'id', from_id: 'id' }, heirs);
+    return sql`
+    insert into webhook_leases (client_id, holder, held_until)
+    select heir.client_id, lease.holder, lease.held_until
+    from webhook_leases as lease, ${heir} where lease.client_id = heir.from_id`;
+  },
+);
+
+/** Part of the change that replaces a client. */
+export const takeOverDeliveries = (from: string, to: string): Write[] => [
+  change(moving, { from, to, underWay: [] }),
+  change(passingOnLease, { heirs: [{ client_id: to, from_id: from }] }),
+];
+
+/** For what was written while the client was being replaced, and what was left over. Returns how many were moved. */
+export const moveDeliveries = async (
+  { withoutFsync, fill }: Pick<Context, 'withoutFsync' | 'fill'>,
+  move: Move,
+): Promise<number> => {
+  const { numAffectedRows } = await withoutFsync.executeQuery(fill(moving, move));
+  return Number(numAffectedRows ?? 0);
+};

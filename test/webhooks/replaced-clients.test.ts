@@ -1,0 +1,282 @@
+import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
+import { type NewApiClient, replaceClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { createAuthenticate } from '../../src/api-clients/authenticate.ts';
+import { type Caller, OPERATOR } from '../../src/caller.ts';
+import { newId } from '../../src/ids.ts';
+import { createOfflineRepair } from '../../src/offline-repairs/actions.ts';
+import { lockCounters } from '../../src/shops/counters.ts';
+import { newTradeReturn, staffOf } from '../support/api.ts';
+import { repairBody } from '../support/bodies.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { startReceiver, type TestReceiver } from '../support/receiver.ts';
+import { moveThrough } from '../support/trade-moves.ts';
+import { until } from '../support/until.ts';
+import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+const NOWHERE = 'http://127.0.0.1:9/';
+
+const replace = (t: WebhookHarness, client: NewApiClient, webhookUrl?: string | null) =>
+  replaceClient(t.ctx, OPERATOR, client, webhookUrl === undefined ? {} : { webhookUrl });
+const close = (t: WebhookHarness, id: string, { apiKey }: NewApiClient) =>
+  t.post(`/offline-repairs/${id}/close`, undefined, { key: apiKey });
+const eventsAt = ({ received }: TestReceiver) => received.map(({ body }) => body.event);
+const expectSignedBy = ({ received }: TestReceiver, { webhookSecret }: NewApiClient) => {
+  for (const { bytes, headers } of received)
+    expect(headers['x-webhook-signature']).toBe(
+      createHmac('sha256', webhookSecret).update(bytes).digest('hex'),
+    );
+};
+/** Whose key was looked at: what follows may happen after the key was revoked. */
+const keyHolder = (t: WebhookHarness, { apiKey }: NewApiClient): Promise<Caller> =>
+  createAuthenticate(t.ctx)({ 'x-api-key': apiKey });
+const createWith = async (t: WebhookHarness, caller: Caller) =>
+  (await createOfflineRepair(t.ctx, caller, CreateOfflineRepair.parse(repairBody()))).answer;
+/** A receiver whose answers wait for the test. */
+const hangingReceiver = async () => {
+  const open: ServerResponse[] = [];
+  const receiver = await startReceiver((_n, response) => void open.push(response));
+  return { ...receiver, answer: (status: number) => open.shift()?.writeHead(status).end() };
+};
+
+describe('events of RMAs that a replaced client created', () => {
+  it('go to the new client under its secret, what still waits with its attempts and its schedule', async () => {
+    const [old, next] = [await startReceiver(() => 500), await startReceiver()];
+    const t = await webhookHarness();
+    const client = await t.addReceiver(old.url);
+    const repair = await t.create(client);
+    const before = await t.attempted(1);
+    const replacement = await replace(t, client, next.url);
+    expect(await t.deliveries()).toMatchObject([
+      { id: before.id, client_id: replacement.id, attempts: 1, due_at: before.due_at, status: 'PENDING' },
+    ]);
+    expect((await close(t, repair.id, replacement)).status).toBe(200);
+    await next.got(1);
+    t.advance(1_000);
+    await t.drained();
+    expect(eventsAt(next)).toEqual(['offline_repair.closed', 'offline_repair.created']);
+    expect(next.received[1]?.headers).toMatchObject({
+      'x-webhook-id': before.id,
+      'x-webhook-attempt': '2',
+    });
+    expectSignedBy(next, replacement);
+    expect(old.received).toHaveLength(1);
+  });
+
+  it('go to the last of several replacements, whoever changes the RMA', async () => {
+    const next = await startReceiver();
+    const t = await webhookHarness();
+    const first = await t.addReceiver(NOWHERE);
+    const made = [await newTradeReturn(t, {}, { key: first.apiKey }), await t.create(first)];
+    const second = await replace(t, first);
+    made.push(await t.create(second));
+    const third = await replace(t, second, next.url);
+    await moveThrough(t, made[0].id, ['approve'], staffOf(t));
+    for (const { id } of made.slice(1)) await close(t, id, t.client);
+    await t.drained();
+    await next.got(6);
+    expectSignedBy(next, third);
+    expect(new Set(next.received.map(({ body }) => body.data.id))).toEqual(new Set(made.map(({ id }) => id)));
+    expect((await t.deliveries()).map(({ client_id, status }) => [client_id, status])).toEqual(
+      Array.from({ length: 6 }, () => [third.id, 'DELIVERED']),
+    );
+  });
+
+  it('go to nobody, and of trade returns to the oldest client, once the replacement is revoked or has no URL', async () => {
+    const t = await webhookHarness({ sending: false });
+    const [client, silenced, oldest] = [
+      await t.addReceiver(NOWHERE),
+      await t.addReceiver(NOWHERE),
+      await t.addReceiver(NOWHERE),
+    ];
+    const creators = [client, silenced];
+    const repairs = await Promise.all(creators.map((each) => t.create(each)));
+    const returns = await Promise.all(creators.map(({ apiKey: key }) => newTradeReturn(t, {}, { key })));
+    await revokeClient(t.ctx, OPERATOR, await replace(t, client));
+    await replace(t, silenced, null);
+    await t.ctx.db.deleteFrom('webhook_deliveries').execute();
+    for (const { id } of repairs) await close(t, id, t.client);
+    for (const { id } of returns) await moveThrough(t, id, ['approve'], staffOf(t));
+    expect((await t.deliveries()).map(({ client_id, event }) => [client_id, event])).toEqual([
+      [oldest.id, 'trade_return.status_changed'],
+      [oldest.id, 'trade_return.status_changed'],
+    ]);
+  });
+
+  it('still go to the same program where it was the one that stood in for others', async () => {
+    const t = await webhookHarness({ sending: false });
+    const oldest = await t.addReceiver(NOWHERE);
+    t.clock.advance(1_000);
+    await t.addReceiver(NOWHERE);
+    t.clock.advance(1_000);
+    const replacement = await replace(t, await replace(t, oldest));
+    await newTradeReturn(t, {}, { key: t.client.apiKey });
+    expect(await t.deliveries()).toMatchObject([{ client_id: replacement.id }]);
+  });
+
+  it('never reach a client of another shop, and replacing moves nothing of other clients', async () => {
+    const t = await webhookHarness({ sending: false });
+    const elsewhere = (await t.addShop()).shop;
+    const [client, other, stranger] = [
+      await t.addReceiver(NOWHERE),
+      await t.addReceiver(NOWHERE),
+      await t.addReceiver(NOWHERE, elsewhere.id),
+    ];
+    for (const each of [client, other, stranger]) await t.create(each);
+    const replacement = await replace(t, client);
+    expect((await t.deliveries()).map(({ client_id }) => client_id).sort()).toEqual(
+      [replacement.id, other.id, stranger.id].sort(),
+    );
+  });
+});
+
+describe('while a client is being replaced', () => {
+  it('a creation that began with the old key and commits later is handed over', async () => {
+    const [old, next] = [await startReceiver(), await startReceiver()];
+    const t = await webhookHarness();
+    const client = await t.addReceiver(old.url);
+    const caller = await keyHolder(t, client);
+    const replacement = await replace(t, client, next.url);
+    const repair = await createWith(t, caller);
+    await next.got(1);
+    await t.drained();
+    expect(next.received[0]?.body.data.id).toBe(repair.id);
+    expectSignedBy(next, replacement);
+    expect(old.received).toEqual([]);
+    expect(await t.deliveries()).toMatchObject([
+      { client_id: replacement.id, status: 'DELIVERED', attempts: 1 },
+    ]);
+  });
+
+  it('creations and moves that wait for the same lock lose no event', async () => {
+    const [old, next] = [await startReceiver(), await startReceiver()];
+    const t = await webhookHarness();
+    const client = await t.addReceiver(old.url);
+    const repair = await t.create(client);
+    await t.drained();
+    const caller = await keyHolder(t, client);
+    const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    const holding = t.ctx.db.transaction().execute(async (trx) => {
+      await lockCounters(t.ctx, trx, [t.shop.id], 'wait');
+      hold();
+      await isReleased;
+    });
+    await isHeld;
+    const creating = [createWith(t, caller), createWith(t, caller)];
+    const replacing = replace(t, client, next.url);
+    const closing = close(t, repair.id, t.client);
+    release();
+    await holding;
+    const [replacement, closed, ...created] = await Promise.all([replacing, closing, ...creating]);
+    expect(closed.status).toBe(200);
+    await t.drained();
+    const got = [...old.received, ...next.received].map(({ body }) => `${body.event} ${body.data.id}`);
+    expect(got.sort()).toEqual(
+      [
+        ...[repair, ...created].map(({ id }) => `offline_repair.created ${id}`),
+        `offline_repair.closed ${repair.id}`,
+      ].sort(),
+    );
+    expectSignedBy(next, replacement);
+  });
+
+  it.each([
+    ['fails, and the next one goes to the new client', 500, 2],
+    ['is acknowledged, and the new client gets nothing', 200, 1],
+  ])('an attempt in flight counts once: it %s', async (_, status, attempts) => {
+    const [old, next] = [await hangingReceiver(), await startReceiver()];
+    const t = await webhookHarness();
+    // Another dispatcher, which would be glad to send to the new client.
+    await t.startSending();
+    const client = await t.addReceiver(old.url);
+    await t.create(client);
+    await old.got(1);
+    const replacement = await replace(t, client, next.url);
+    // Something else for the new client goes through, so its queue was looked at.
+    await t.create(replacement);
+    await next.got(1);
+    old.answer(status);
+    await until('the result is written down', async () =>
+      (await t.deliveries()).every((row) => row.attempts === 1),
+    );
+    t.advance(1_000);
+    await t.drained();
+    expect((await t.deliveries()).map((row) => [row.client_id, row.status, row.attempts])).toEqual([
+      [replacement.id, 'DELIVERED', attempts],
+      [replacement.id, 'DELIVERED', 1],
+    ]);
+    expect(old.received).toHaveLength(1);
+    expect(next.received).toHaveLength(attempts);
+  });
+
+  it('a backlog that is too large for one step is handed over in several', async () => {
+    const t = await webhookHarness({ sending: false });
+    const client = await t.addReceiver(NOWHERE);
+    const now = t.ctx.clock.now();
+    for (let i = 0; i < 10; i++)
+      await t.ctx.db
+        .insertInto('webhook_deliveries')
+        .values(Array.from({ length: 500 }, () => waitingFor(client.id, now)))
+        .execute();
+    const replacement = await replace(t, client, await rawServer(() => {}));
+    const waiting = async (clientId: string) =>
+      (await t.deliveries()).filter(({ client_id, status }) => client_id === clientId && status === 'PENDING')
+        .length;
+    expect(await waiting(client.id)).toBe(3_000);
+    await t.startSending();
+    await until('all are handed over', async () => (await waiting(replacement.id)) === 5_000);
+    expect(await waiting(client.id)).toBe(0);
+  });
+});
+
+describe('a damaged row', () => {
+  it.each(['itself', 'nobody', 'another shop', 'a client that points back'])(
+    'that says a client was replaced by %s drops what waits for it, and nothing else',
+    async (by) => {
+      const receiver = await startReceiver();
+      const t = await webhookHarness({ sending: false });
+      const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(receiver.url)];
+      const stranger = await t.addReceiver(receiver.url, (await t.addShop()).shop.id);
+      await t.create(client);
+      await t.create(other);
+      const ids: Record<string, string> = {
+        itself: client.id,
+        'another shop': stranger.id,
+        'a client that points back': t.client.id,
+      };
+      const damage = (id: string, to: string) =>
+        t.ctx.db
+          .updateTable('api_clients')
+          .set({ revoked_at: 1, replaced_by: to })
+          .where('id', '=', id)
+          .execute();
+      await damage(client.id, ids[by] ?? newId(1));
+      if (ids[by] === t.client.id) await damage(t.client.id, client.id);
+      await t.startSending();
+      await t.drained();
+      expect(receiver.received).toHaveLength(1);
+      const rows = await t.deliveries();
+      expect(rows.find(({ client_id }) => client_id === client.id)).toMatchObject({
+        status: 'DROPPED',
+        reason: 'the client was revoked',
+      });
+      expect(rows.find(({ client_id }) => client_id === other.id)).toMatchObject({ status: 'DELIVERED' });
+    },
+  );
+});
+
+const waitingFor = (clientId: string, nowMs: number) => ({
+  id: newId(nowMs),
+  client_id: clientId,
+  rma_id: null,
+  event: 'offline_repair.closed' as const,
+  body: '{}',
+  status: 'PENDING' as const,
+  attempts: 0,
+  attempt_log: '[]',
+  due_at: nowMs,
+  created_at: nowMs,
+});
