@@ -78,12 +78,10 @@ export interface Database extends Dialect {
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
   tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;
-  /** A change of one record. Waits for locks where nobody else needs the connection, and is tried again after a conflict. */
+  /** A change of one record, or of one shop's. Waits briefly for locks, then where nobody else needs the connection; tried again after a conflict. */
   atomically: ReadThenWrite;
   /** For such transactions one after another: the next may be asked for as soon as one calls `sent`. They wait for no lock. */
   pipelinedTransactions(): ReadThenWrite;
-  /** For those of them that must wait for a lock. */
-  waitingForLocks: ReadThenWrite;
   /** How many creations are best made in one of them at most, where more wait. */
   batchSize: number;
   /** Tells every process that waits on this database that there is something new, and for whom; null: for somebody. */

@@ -66,7 +66,6 @@ export const openPostgres = (
     ...dialect,
     atomically: readThenWrite(pools.changes, pools.waiting, statements, observer),
     pipelinedTransactions: () => pipelinedTransactions(pools.creations, statements, observer),
-    waitingForLocks: readThenWrite(pools.waiting, null, statements, observer),
     batchSize: BATCH_SIZE,
     wake,
     onWake,

@@ -25,11 +25,11 @@ const MOST_TRIES = 3;
 
 /**
  * A connection for each transaction. Conflicts are tried again. Where a lock is in the way, it is tried again in the second
- * pool, if there is one: whoever waits, waits where nobody else needs the connection.
+ * pool: whoever waits long, waits where nobody else needs the connection.
  */
 export const readThenWrite = (
   first: CheckedPool,
-  toWait: CheckedPool | null,
+  toWait: CheckedPool,
   statements: Statements,
   observer: Observer,
 ): ReadThenWrite => {
@@ -39,7 +39,7 @@ export const readThenWrite = (
       try {
         return await pipelinedTransactions(pool, statements, observer)(work);
       } catch (error) {
-        if (isLockTimeout(error) && toWait && pool !== toWait) pool = toWait;
+        if (isLockTimeout(error) && pool !== toWait) pool = toWait;
         else if (!isConflict(error) || tries === MOST_TRIES) throw error;
       }
     }

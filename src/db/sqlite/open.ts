@@ -47,7 +47,6 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     atomically,
     // Everything here comes one after another anyway.
     pipelinedTransactions: () => atomically,
-    waitingForLocks: atomically,
     // The more share a commit, the fewer wait for the disk.
     batchSize: 100,
     ...wakeCalls(onFault),

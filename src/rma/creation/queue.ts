@@ -34,9 +34,7 @@ export type Creations = ReturnType<typeof openCreations>;
 /** The queue of creations: built once, in `openContext`. */
 export const openCreations = (ctx: Base) => {
   const transaction = ctx.pipelinedTransactions();
-  const { wait } = createWaitingRoom(ctx.batchSize, (batch) =>
-    createAll(ctx, ctx.waitingForLocks, batch, 'wait'),
-  );
+  const { wait } = createWaitingRoom(ctx.batchSize, (batch) => createAll(ctx, ctx.atomically, batch, 'wait'));
   const createBatch = async (batch: Creation[], sent: () => void): Promise<Results<Done>> => {
     const results = await createAll(ctx, (work) => transaction(work, sent), batch, 'leave out').catch(
       (error) => {
