@@ -119,32 +119,31 @@ const inPieces = (bytes: Buffer, throttle: (send: () => void) => void): Readable
 const TAKEN = ['GET', 'HEAD'];
 
 /** Pages are read and nothing else: 405 where there is one, 404 elsewhere. */
-const refuseOtherMethods = (app: FastifyInstance, { name, fileFor }: BuiltFiles): void => {
+const refuseOtherMethods = (app: FastifyInstance, name: string, isThere: (path: string) => boolean): void => {
   for (const url of [`/${name}`, `/${name}/*`])
     app.route<{ Params: { '*'?: string } }>({
       method: otherThan(TAKEN),
       url,
       schema: { hide: true },
       onRequest: async ({ params }) => {
-        throw fileFor(params['*'] ?? '') === null ? new ServiceError('NO_ROUTE') : methodNotAllowed(TAKEN);
+        throw isThere(params['*'] ?? '') ? methodNotAllowed(TAKEN) : new ServiceError('NO_ROUTE');
       },
       handler: () => undefined,
     });
 };
 
-export const serveBuilt = (app: FastifyInstance, built: BuiltFiles): void => {
-  const { name, title, policyFor, fileFor } = built;
+export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileFor }: BuiltFiles): void => {
   const root = fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
   const hide = { schema: { hide: true } };
   app.get(`/${name}`, hide, (_request, reply) => reply.redirect(`/${name}/`, 308));
-  refuseOtherMethods(app, built);
-  if (!existsSync(root)) {
+  const files = existsSync(root) ? readFolder(root) : new Map<string, BuiltFile>();
+  refuseOtherMethods(app, name, (path) => files.has(fileFor(path) ?? ''));
+  if (files.size === 0) {
     app.get(`/${name}/*`, hide, () => {
       throw new ServiceError('NO_ROUTE', { message: `The ${title} is not built: run npm run build.` });
     });
     return;
   }
-  const files = readFolder(root);
   const throttle = createThrottle();
   app.get<{ Params: { '*': string } }>(`/${name}/*`, hide, ({ params, headers }, reply) => {
     const found = fileFor(params['*']) ?? '';

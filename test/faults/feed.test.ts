@@ -53,20 +53,25 @@ interface Acknowledged {
 /** Creates and moves repairs, and has a person move trade returns, until enough is written; keeps what was acknowledged. */
 const write = async (
   service: Service,
-  key: string,
+  key: { now: string; next?: Promise<string> },
   cookie: string,
   isEnough: () => boolean,
   acknowledged: Acknowledged[],
 ): Promise<void> => {
   const keep = ({ status, body }: Awaited<ReturnType<ServerProcess['get']>>): boolean => {
-    // A key that was revoked meanwhile writes nothing more.
+    // A key that was revoked meanwhile writes nothing more; one that was replaced is given a new one.
     if (status === 401) return false;
     if (status === 409) return true;
     expect(status).toBeLessThan(300);
     acknowledged.push({ rmaId: body.id, at: body.updatedAt });
     return true;
   };
-  const post = (path: string, body?: unknown) => service.ask((server) => server.post(path, body, { key }));
+  const post = async (path: string, body?: unknown) => {
+    const answer = await service.ask((server) => server.post(path, body, { key: key.now }));
+    if (answer.status !== 401 || !key.next) return answer;
+    key.now = await key.next;
+    return service.ask((server) => server.post(path, body, { key: key.now }));
+  };
   const byStaff = (id: string, action: string) =>
     service.ask((server) =>
       server.post(`${ADMIN_BASE_PATH}/trade-returns/${id}/${action}`, {}, { key: null, headers: { cookie } }),
@@ -149,6 +154,9 @@ describe('the event feed under load', () => {
     const env = await migratedDatabase();
     const { shopId, key, clientId } = await makeShop(env, { plan: 'ENTERPRISE', allowance: null });
     const doomed = await addClient(env, shopId, { name: 'To be revoked' });
+    const exposed = await addClient(env, shopId, { name: 'To be replaced' });
+    const replaced = Promise.withResolvers<string>();
+    const keys = [{ now: doomed.apiKey }, { now: exposed.apiKey, next: replaced.promise }];
     const person = await addPerson(env, shopId);
     const service = new Service();
     service.servers = await start(env);
@@ -163,7 +171,7 @@ describe('the event feed under load', () => {
     const readers = READER_PAGES.map((limit) => follow(service, key, limit, () => isOver));
     const poller = poll(service, key, () => isOver);
     const writers = Array.from({ length: WRITERS }, (_, i) =>
-      write(service, i === 0 ? doomed.apiKey : key, cookie, () => written >= EVENTS, acknowledged),
+      write(service, keys[i] ?? { now: key }, cookie, () => written >= EVENTS, acknowledged),
     );
     const watched = (async () => {
       for (; written < EVENTS; await pause(10)) written = await count();
@@ -171,6 +179,7 @@ describe('the event feed under load', () => {
 
     await until('a third is written', () => written >= EVENTS / 3, 600_000);
     await cli(['client', 'revoke', doomed.id], env);
+    replaced.resolve((await cli(['client', 'replace', exposed.id], env)).apiKey);
     const [first] = service.servers as [ServerProcess];
     expect((await first.stop('SIGKILL')).signal).toBe('SIGKILL');
     // It comes back with a clock that was set back by an hour.
@@ -193,8 +202,8 @@ describe('the event feed under load', () => {
     for (const [rmaId, at] of told)
       expect(entries.filter((entry) => entry.rma_id === rmaId).map((entry) => entry.at)).toEqual(at);
     // What was acknowledged is there.
-    const keys = new Set(events.map(({ rma_id, at }) => `${rma_id} ${new Date(at).toISOString()}`));
-    expect(acknowledged.filter(({ rmaId, at }) => !keys.has(`${rmaId} ${at}`))).toEqual([]);
+    const inFeed = new Set(events.map(({ rma_id, at }) => `${rma_id} ${new Date(at).toISOString()}`));
+    expect(acknowledged.filter(({ rmaId, at }) => !inFeed.has(`${rmaId} ${at}`))).toEqual([]);
     expect(acknowledged.length).toBeGreaterThan(EVENTS / 2);
     expect(new Set(events.map(({ rma_id }) => rma_id)).size).toBeGreaterThan(WRITERS);
     expect(clientId).not.toBe(doomed.id);
