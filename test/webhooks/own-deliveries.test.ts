@@ -173,16 +173,19 @@ describe("a program's deliveries", () => {
   });
 });
 
+/** So many that an index is worth while for each of them. */
+const CLIENTS = 20;
+
 it('deliveries of an RMA, and dropped ones, are found by an index among however many', async () => {
   const t = await webhookHarness({ sending: false });
   const client = await t.addReceiver(NOWHERE);
   const now = t.ctx.clock.now();
-  const [idle, ...others] = Array.from({ length: 5 }, () => newId(now)) as [string, ...string[]];
+  const [idle, ...others] = Array.from({ length: CLIENTS }, () => newId(now)) as [string, ...string[]];
   const rmas = Array.from({ length: 1_000 }, () => newId(now));
-  const statusOf = (n: number) => ({ 0: 'DROPPED', 5: 'PENDING' })[n % 500] ?? 'DELIVERED';
+  const statusOf = (n: number) => ({ 0: 'DROPPED', 20: 'PENDING' })[n % 500] ?? 'DELIVERED';
   const row = (n: number) => ({
     id: newId(now + n),
-    client_id: [client.id, ...others][n % 5] as string,
+    client_id: [client.id, ...others][n % CLIENTS] as string,
     rma_id: rmas[n % rmas.length] as string,
     event: 'offline_repair.closed' as const,
     body: '{}',
@@ -209,7 +212,7 @@ it('deliveries of an RMA, and dropped ones, are found by an index among however 
       for (const read of reads) expect(read, JSON.stringify(query)).toMatch(index);
     }
   };
-  const rmaId = rmas[10] as string;
+  const rmaId = rmas[CLIENTS] as string;
   const BY_RMA = /webhook_deliveries_rma.*client_id ?= ?.*rma_id ?= ?/;
   const BY_CLIENT = /webhook_deliveries_(client|rma).*client_id ?= ?/;
   await expectIndex({ page: 5_000 }, BY_CLIENT);
