@@ -24,14 +24,17 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   const { config, clock, log, metrics } = ctx;
   const app = createServer({ config, clock, log, metrics, callerFields });
   const limitPages = pageLimitGate();
-  app.setNotFoundHandler({ preValidation: limitPages }, noRoute);
   watchQueue(ctx);
   operationRoutes(app, ctx);
-  if (config.role === 'worker') return app;
+  if (config.role === 'worker') {
+    app.setNotFoundHandler({ preValidation: limitPages }, noRoute);
+    return app;
+  }
 
   for (const api of [EXTERNAL_API, ADMIN_API]) await describeApi(app, config.publicUrl, api);
   await app.register(async (pages) => {
     pages.addHook('onRequest', limitPages);
+    pages.setNotFoundHandler(noRoute);
     servePages(pages, config);
     serveDocument(pages, () => postmanCollection(app.swagger()), [], '/docs/postman.json');
   });

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
+import { refuseOtherMethodsOn } from '../http/method-not-allowed.ts';
 import { serveDocsText } from './docs-text.ts';
 
 /** Everything comes from this service, nothing from elsewhere, and no script is inline. */
@@ -56,6 +57,7 @@ const ADMIN_APP: BuiltFiles = {
 };
 
 export const servePages = (app: FastifyInstance, config: Config): void => {
-  for (const files of [DOCS, ADMIN_APP]) serveBuilt(app, files);
+  const kinds = [DOCS, ADMIN_APP].map((files) => serveBuilt(app, files));
+  refuseOtherMethodsOn(app, (path) => kinds.some((isPage) => isPage(path)));
   serveDocsText(app, config);
 };

@@ -5,7 +5,6 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { ServiceError } from '../errors.ts';
-import { methodNotAllowed, otherThan } from './method-not-allowed.ts';
 
 // Serves what `npm run build` made, from memory (10 MB): a reader who stops reading costs a few objects. With a file read
 // from disk per request, 300 such readers cost 120 MB that was never freed (decision 89).
@@ -116,33 +115,22 @@ const inPieces = (bytes: Buffer, throttle: (send: () => void) => void): Readable
   });
 };
 
-const TAKEN = ['GET', 'HEAD'];
+/** Whether there is a page at an address. */
+export type IsPage = (path: string) => boolean;
 
-/** Pages are read and nothing else: 405 where there is one, 404 elsewhere. */
-const refuseOtherMethods = (app: FastifyInstance, name: string, isThere: (path: string) => boolean): void => {
-  for (const url of [`/${name}`, `/${name}/*`])
-    app.route<{ Params: { '*'?: string } }>({
-      method: otherThan(TAKEN),
-      url,
-      schema: { hide: true },
-      onRequest: async ({ params }) => {
-        throw isThere(params['*'] ?? '') ? methodNotAllowed(TAKEN) : new ServiceError('NO_ROUTE');
-      },
-      handler: () => undefined,
-    });
-};
-
-export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileFor }: BuiltFiles): void => {
+export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileFor }: BuiltFiles): IsPage => {
   const root = fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
   const hide = { schema: { hide: true } };
   app.get(`/${name}`, hide, (_request, reply) => reply.redirect(`/${name}/`, 308));
   const files = existsSync(root) ? readFolder(root) : new Map<string, BuiltFile>();
-  refuseOtherMethods(app, name, (path) => files.has(fileFor(path) ?? ''));
+  const isPage: IsPage = (path) =>
+    path === `/${name}` ||
+    (path.startsWith(`/${name}/`) && files.has(fileFor(path.slice(name.length + 2)) ?? ''));
   if (files.size === 0) {
     app.get(`/${name}/*`, hide, () => {
       throw new ServiceError('NO_ROUTE', { message: `The ${title} is not built: run npm run build.` });
     });
-    return;
+    return isPage;
   }
   const throttle = createThrottle();
   app.get<{ Params: { '*': string } }>(`/${name}/*`, hide, ({ params, headers }, reply) => {
@@ -162,4 +150,5 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileF
     reply.type(file.type).header('content-length', bytes.length);
     return reply.send(bytes.length > PIECE_BYTES ? inPieces(bytes, throttle) : bytes);
   });
+  return isPage;
 };

@@ -1,15 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ServiceError } from '../errors.ts';
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
-
-/** The methods that an address does not take, given those that it takes. */
-export const otherThan = (taken: Iterable<string>): string[] => {
-  const known = new Set(taken);
-  return METHODS.filter((method) => !known.has(method));
-};
-
-export const methodNotAllowed = (taken: Iterable<string>): ServiceError => {
+const methodNotAllowed = (taken: Iterable<string>): ServiceError => {
   const allow = [...taken].join(', ');
   return new ServiceError('METHOD_NOT_ALLOWED', {
     message: `This address takes ${allow}.`,
@@ -17,28 +9,35 @@ export const methodNotAllowed = (taken: Iterable<string>): ServiceError => {
   });
 };
 
-/** Runs `register`, then answers 405 when an address it registered is called with another method. */
+const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
+
+/** Pages are read and nothing else: 405 where there is one. */
+export const refuseOtherMethodsOn = (app: FastifyInstance, isPage: (path: string) => boolean): void => {
+  app.addHook('onRequest', async ({ is404, url }) => {
+    if (is404 && isPage(pathOf(url))) throw methodNotAllowed(['GET', 'HEAD']);
+  });
+};
+
+/** `/offline-repairs/:id` as a pattern for addresses. */
+const patternOf = (url: string): RegExp =>
+  new RegExp(`^${url.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/:\w+/g, '[^/]*')}$`);
+
+/**
+ * Runs `register`, then answers 405 where an address that it registered is called with another method, and 404 elsewhere: before
+ * anything of the body is read. To register a route for each of those methods would take longer than all the rest of a start.
+ */
 export const refuseOtherMethods = (app: FastifyInstance, register: () => void): void => {
   const methodsByUrl = new Map<string, Set<string>>();
-  let isCollecting = true;
   app.addHook('onRoute', ({ method, url }) => {
-    if (!isCollecting) return;
     const methods = methodsByUrl.get(url) ?? new Set();
     for (const each of [method].flat()) methods.add(each);
     methodsByUrl.set(url, methods);
   });
   register();
-  isCollecting = false;
-  for (const [url, methods] of methodsByUrl) {
-    app.route({
-      method: otherThan(methods),
-      url: url.slice(app.prefix.length),
-      config: { isPublic: true },
-      schema: { hide: true },
-      onRequest: async () => {
-        throw methodNotAllowed(methods);
-      },
-      handler: () => undefined,
-    });
-  }
+  const known = [...methodsByUrl].map(([url, methods]) => ({ pattern: patternOf(url), methods }));
+  app.addHook('onRequest', async ({ is404, url }) => {
+    if (!is404) return;
+    const found = known.find(({ pattern }) => pattern.test(pathOf(url)));
+    throw found ? methodNotAllowed(found.methods) : new ServiceError('NO_ROUTE');
+  });
 };
