@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 const BOTH_ENGINES = [
   'test/api/**/*.test.ts',
@@ -19,6 +20,7 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     // For two cores: the suites start servers and databases of their own, and a third of them waits for time to pass.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // No suite keeps anything that another one sees, and loading the service again for each would take a third of the time.
     isolate: false,
     projects: [
