@@ -8,7 +8,7 @@ const api = createClient<paths>({
 });
 
 const { data: repair, error } = await api.POST('/offline-repairs', {
-  params: { header: { 'Idempotency-Key': 'till-4-receipt-88213' } },
+  params: { header: { 'Idempotency-Key': 'till-4-receipt-88213-line-1' } },
   body: {
     orderNumber: 'SO-10042',
     customerEmail: 'ada@example.com',

@@ -177,7 +177,7 @@ describe('the same as text', () => {
 
   it.each([
     'evil.example/path',
-    'a b',
+    'evil host',
     '"><script>',
     'a@b',
     '$(reboot)',

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -90,6 +92,15 @@ describe.runIf(['bash', 'curl', 'jq', 'openssl'].every(canRun))(
   },
 );
 
+/** Sends half of a request and breaks the connection off. */
+const hangUp = async (port: number): Promise<void> => {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"event"');
+  socket.resetAndDestroy();
+  await once(socket, 'close');
+};
+
 describe('the receiver of the quick start', () => {
   it('takes what the service sends, once, and refuses what somebody else signed', async () => {
     const t = await webhookHarness();
@@ -114,6 +125,22 @@ describe('the receiver of the quick start', () => {
     });
     expect(forged.status).toBe(401);
     expect(receiver.output().match(/verified/g)).toHaveLength(1);
+  });
+
+  it('goes on when a caller hangs up in the middle of a body, and does not start without a secret', async () => {
+    const port = await freePort();
+    const folder = workFolder();
+    writeFileSync(join(folder, 'receiver.mjs'), programIn('quick-start.md', 'receiver.mjs'));
+    const env = { SECRET: 'whsec_example', PORT: String(port) };
+    const receiver = start(process.execPath, ['receiver.mjs'], folder, env);
+    await until('the receiver listens', () => receiver.output().includes('waiting on port'));
+    await hangUp(port);
+    const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
+    expect(forged.status, 'it still answers').toBe(401);
+
+    const { ended, output } = start(process.execPath, ['receiver.mjs'], folder, { PORT: env.PORT });
+    expect(await ended).toBe(1);
+    expect(output()).toBe('Set SECRET to your webhook secret.\n');
   });
 });
 
@@ -150,6 +177,27 @@ describe('the programs that follow the feed', () => {
       const second = follow();
       await until('the third is printed', () => numbers(second.output()).includes('#RMA-000003'));
       expect(numbers(second.output())).toEqual(['#RMA-000003']);
+    },
+  );
+
+  it.for(PROGRAMS.filter(({ program }) => canRun(program)))(
+    '$file takes a cursor with a line end, and says what is not set',
+    async ({ program, file }) => {
+      const t = await webhookHarness();
+      const folder = workFolder();
+      writeFileSync(join(folder, file), programIn('events.md', file));
+      await t.create(t.client);
+      const { body: newest } = await t.get(`${BASE_PATH}/events?after=latest`);
+      writeFileSync(join(folder, 'cursor.txt'), `${newest.cursor}\n`);
+      const env = { BASE: `${t.url}${BASE_PATH}`, KEY: t.client.apiKey };
+      const follower = start(program, [file], folder, env);
+      await t.create(t.client);
+      await until('the second is printed', () => follower.output().includes('#RMA-000002'));
+      expect(follower.output()).not.toContain('#RMA-000001');
+
+      const { ended, output } = start(program, [file], folder, { BASE: env.BASE });
+      expect(await ended).toBe(1);
+      expect(output()).toBe('Set BASE to the base URL and KEY to your API key.\n');
     },
   );
 });
