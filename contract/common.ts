@@ -137,12 +137,10 @@ export const TimelineQuery = z.strictObject(pageQueryOf(TIMELINE_PAGE_SIZE));
 export const FieldFault = z
   .object({
     field: z.string().meta({ description: 'Path of the field, `faultyItem.sku` for example.' }),
-    rule: z
-      .string()
-      .meta({
-        description:
-          'Which rule was broken: `required`, `type`, `unknown`, `maxLength` …; the page on errors has them all.',
-      }),
+    rule: z.string().meta({
+      description:
+        'Which rule was broken: `required`, `type`, `unknown`, `maxLength` …; the page on errors has them all.',
+    }),
     message: z.string(),
   })
   .meta({ id: 'FieldFault' });

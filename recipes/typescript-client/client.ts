@@ -2,6 +2,7 @@ import createClient from 'openapi-fetch';
 import type { paths } from './handback.d.ts';
 
 const { HANDBACK_URL, HANDBACK_API_KEY } = process.env;
+if (!HANDBACK_URL || !HANDBACK_API_KEY) throw new Error('Set HANDBACK_URL and HANDBACK_API_KEY.');
 const api = createClient<paths>({
   baseUrl: `${HANDBACK_URL}/api/v1/external/v1`,
   headers: { 'X-Api-Key': HANDBACK_API_KEY },

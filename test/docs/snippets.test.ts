@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { BASE_PATH, ErrorBody } from '../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { repairBody } from '../support/bodies.ts';
+import { hangUpHalfway } from '../support/half-request.ts';
 import type { Harness } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -92,15 +91,6 @@ describe.runIf(['bash', 'curl', 'jq', 'openssl'].every(canRun))(
   },
 );
 
-/** Sends half of a request and breaks the connection off. */
-const hangUp = async (port: number): Promise<void> => {
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"event"');
-  socket.resetAndDestroy();
-  await once(socket, 'close');
-};
-
 describe('the receiver of the quick start', () => {
   it('takes what the service sends, once, and refuses what somebody else signed', async () => {
     const t = await webhookHarness();
@@ -134,7 +124,7 @@ describe('the receiver of the quick start', () => {
     const env = { SECRET: 'whsec_example', PORT: String(port) };
     const receiver = start(process.execPath, ['receiver.mjs'], folder, env);
     await until('the receiver listens', () => receiver.output().includes('waiting on port'));
-    await hangUp(port);
+    await hangUpHalfway(port);
     const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
     expect(forged.status, 'it still answers').toBe(401);
 
@@ -243,6 +233,14 @@ describe('the JSON in the guides', () => {
   });
 });
 
+/** Where the words are given to what a program sends; those of the admin app are elsewhere. */
+const RULE_SOURCES = [
+  'contract/fields.ts',
+  'contract/delivery.ts',
+  'src/http/validation.ts',
+  'src/events/feed.ts',
+].map((file) => new URL(`../../${file}`, import.meta.url));
+
 describe('the tables in the guides', () => {
   it('name every event, and no other', () => {
     const known = Object.keys(WEBHOOK_EVENT_DATA);
@@ -252,5 +250,15 @@ describe('the tables in the guides', () => {
       ),
     );
     expect([...named].sort()).toEqual([...known].sort());
+  });
+
+  it('name every rule that a program can break, and no other', () => {
+    const table = /### Rules\n[\s\S]*?(?=\n### )/.exec(guideText('errors.md'))?.[0] ?? '';
+    const named = [...table.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) =>
+      [...String(cell).matchAll(/\w+/g)].map(([word]) => word),
+    );
+    const source = RULE_SOURCES.map((file) => readFileSync(file, 'utf8')).join('\n');
+    const known = new Set([...source.matchAll(/rule: '(\w+)'/g)].map(([, rule]) => rule));
+    expect(named.filter((word) => word !== 'rule').sort()).toEqual([...known].sort());
   });
 });
