@@ -1,5 +1,5 @@
 import type { Article } from './markdown.ts';
-import { addressOf, type DocsPage, EXAMPLE_URL, PAGES } from './pages.ts';
+import { addressOf, type DocsPage, PAGES } from './pages.ts';
 
 // The frame around every page: top bar, navigation, contents, and the way on.
 
@@ -92,7 +92,8 @@ const wayOn = (current: string): string => {
 };
 
 /** The pages' script fills in the reader's own address. */
-const WITHOUT_SCRIPT = `<noscript><p class="note">In the examples <code>${EXAMPLE_URL}</code> stands for the address of the service that you use.</p></noscript>`;
+const WITHOUT_SCRIPT =
+  '<noscript><p class="note">The host name in the examples stands for that of the service that you use.</p></noscript>';
 
 export const layOut = (page: DocsPage, article: Article, assets: Assets): string => `<!doctype html>
 <html lang="en">
