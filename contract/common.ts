@@ -75,7 +75,7 @@ export const updatedSince = z.iso
   .meta({
     override: { type: 'string', format: 'date-time' },
     description:
-      'Only what changed at or after this ISO 8601 time: the way to catch up after webhooks that never reached you.',
+      'Only what changed at or after this ISO 8601 time; in an address `+` is written `%2B`. To catch up with what you missed, `GET /events` is better: a list shows only the last state and may miss what changes meanwhile.',
     examples: ['2026-11-15T09:30:00.000Z'],
   });
 
@@ -137,9 +137,10 @@ export const TimelineQuery = z.strictObject(pageQueryOf(TIMELINE_PAGE_SIZE));
 export const FieldFault = z
   .object({
     field: z.string().meta({ description: 'Path of the field, `faultyItem.sku` for example.' }),
-    rule: z
-      .string()
-      .meta({ description: 'Which rule was broken: `required`, `type`, `unknown`, `maxLength` …' }),
+    rule: z.string().meta({
+      description:
+        'Which rule was broken: `required`, `type`, `unknown`, `maxLength` …; the page on errors has them all.',
+    }),
     message: z.string(),
   })
   .meta({ id: 'FieldFault' });
@@ -181,6 +182,6 @@ export const IdempotencyKey = z
   .meta({
     override: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
     description:
-      'Makes a retry safe: within 24 hours the same key with the same body answers with the first result and creates nothing.',
-    examples: ['till-4-receipt-88213'],
+      'Makes a retry safe: within 24 hours the same key with the same body answers with the first result and creates nothing. A key belongs to one client and counts for both kinds of creation together.',
+    examples: ['till-4-receipt-88213-line-1'],
   });

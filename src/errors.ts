@@ -26,7 +26,7 @@ export const REFUSALS = {
   SET_UP_OVER: { status: 403, message: 'This set-up link is not valid any more.' },
   NO_CLIENT: { status: 404, message: 'There is no such API client.' },
   NO_DELIVERY: { status: 404, message: 'There is no such delivery.' },
-  NO_ROUTE: { status: 404, message: 'There is nothing at this address.' },
+  NO_ROUTE: { status: 404, message: 'There is nothing at this address: /docs shows what there is.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
   REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive.' },
   IDEMPOTENCY_KEY_IN_USE: {

@@ -9,6 +9,10 @@ function handle(array $event): void
 }
 
 $inbox = (string) getenv('HANDBACK_INBOX');
+if (!is_dir($inbox)) {
+    fwrite(STDERR, "HANDBACK_INBOX must be a folder\n");
+    exit(1);
+}
 // One at a time, however often it is started.
 $lock = fopen("$inbox/work.lock", 'c');
 if ($lock === false || !flock($lock, LOCK_EX | LOCK_NB)) {

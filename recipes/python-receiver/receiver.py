@@ -13,7 +13,9 @@ import threading
 import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SECRET = os.environ["HANDBACK_WEBHOOK_SECRET"].encode()
+SECRET = os.environ.get("HANDBACK_WEBHOOK_SECRET", "").encode()
+if not SECRET:
+    sys.exit("Set HANDBACK_WEBHOOK_SECRET to the webhook secret of your API client.")
 PORT = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
 DATABASE = sys.argv[2] if len(sys.argv) > 2 else "inbox.sqlite"
 MOST_BYTES = 1024 * 1024
@@ -52,7 +54,14 @@ class Receiver(BaseHTTPRequestHandler):
         if not length.isdecimal() or int(length) > MOST_BYTES:
             return self.answer(413)
         # The bytes as they came: a body that was parsed and written again may differ from the one that was signed.
-        body = self.rfile.read(int(length))
+        try:
+            body = self.rfile.read(int(length))
+        except OSError:
+            body = b""
+        if len(body) < int(length):
+            # The caller hung up, or was too slow.
+            self.close_connection = True
+            return
         if not is_genuine(body, self.headers.get("X-Webhook-Signature", "")):
             return self.answer(401)
         delivery_id = self.headers.get("X-Webhook-Id", "")

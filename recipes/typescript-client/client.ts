@@ -2,13 +2,14 @@ import createClient from 'openapi-fetch';
 import type { paths } from './handback.d.ts';
 
 const { HANDBACK_URL, HANDBACK_API_KEY } = process.env;
+if (!HANDBACK_URL || !HANDBACK_API_KEY) throw new Error('Set HANDBACK_URL and HANDBACK_API_KEY.');
 const api = createClient<paths>({
   baseUrl: `${HANDBACK_URL}/api/v1/external/v1`,
   headers: { 'X-Api-Key': HANDBACK_API_KEY },
 });
 
 const { data: repair, error } = await api.POST('/offline-repairs', {
-  params: { header: { 'Idempotency-Key': 'till-4-receipt-88213' } },
+  params: { header: { 'Idempotency-Key': 'till-4-receipt-88213-line-1' } },
   body: {
     orderNumber: 'SO-10042',
     customerEmail: 'ada@example.com',

@@ -91,6 +91,10 @@ const wayOn = (current: string): string => {
   return `<nav class="way-on" aria-label="Previous and next page">${link(PAGES[at - 1], 'Previous')}${link(PAGES[at + 1], 'Next')}</nav>`;
 };
 
+/** The pages' script fills in the reader's own address. */
+const WITHOUT_SCRIPT =
+  '<noscript><p class="note">The host name in the examples stands for that of the service that you use.</p></noscript>';
+
 export const layOut = (page: DocsPage, article: Article, assets: Assets): string => `<!doctype html>
 <html lang="en">
   ${head(page, page.name === 'index' ? 'Handback documentation' : `${article.title} · Handback`, assets)}
@@ -100,6 +104,7 @@ export const layOut = (page: DocsPage, article: Article, assets: Assets): string
     <div class="frame">
       <nav class="pages" id="pages" aria-label="Documentation">${navigation(page.name)}</nav>
       <main id="content" tabindex="-1">
+        ${WITHOUT_SCRIPT}
         <article>
 ${article.html}        </article>
         <footer>

@@ -10,6 +10,10 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAl
 const resolved = (document: Json, schema: Json): Json =>
   schema?.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)] : schema;
 
+/** The largest whole number is no limit that anybody has set. */
+const isBound = (limit: number | undefined): boolean =>
+  limit !== undefined && Math.abs(limit) !== Number.MAX_SAFE_INTEGER;
+
 /** `string`, `integer, 1 to 100`, `one of A, B`, or the name of an object that stands further down. */
 const typeOf = (schema: Json): string => {
   if (schema.$ref) return `\`${schema.$ref.split('/').at(-1)}\``;
@@ -21,19 +25,46 @@ const typeOf = (schema: Json): string => {
   const type = [schema.type ?? 'any value'].flat().join(' or ');
   const limits = [
     schema.maxLength && `at most ${schema.maxLength} characters`,
-    schema.minimum !== undefined && schema.maximum !== undefined && `${schema.minimum} to ${schema.maximum}`,
+    isBound(schema.minimum) && isBound(schema.maximum) && `${schema.minimum} to ${schema.maximum}`,
   ].filter(Boolean);
   return [type, ...limits].join(', ');
 };
 
-const fieldsOf = (schema: Json): string => {
-  const rows = Object.entries<Json>(schema.properties ?? {}).map(
-    ([name, field]) =>
-      `| \`${name}\` | ${oneLine(typeOf(field))} | ${(schema.required ?? []).includes(name) ? 'yes' : ''} | ${oneLine(field.description ?? '')} |`,
-  );
+/** An object that has no name of its own, with the path to its fields: `actor.`, or `items[].` in a list. */
+const nestedIn = (field: Json, path: string): [Json, string][] => {
+  if (field.type === 'array') return nestedIn(field.items ?? {}, `${path}[]`);
+  if (field.properties) return [[field, `${path}.`]];
+  return (field.anyOf ?? field.oneOf ?? []).flatMap((choice: Json) => nestedIn(choice, path));
+};
+
+/** Of a field that may be null, the description stands with what else it may be. */
+const descriptionOf = ({ description, anyOf, oneOf }: Json): string =>
+  description ?? (anyOf ?? oneOf ?? []).find((choice: Json) => choice.description)?.description ?? '';
+
+const rowsOf = (schema: Json, path = ''): string[] =>
+  Object.entries<Json>(schema.properties ?? {}).flatMap(([name, field]) => [
+    `| \`${path}${name}\` | ${oneLine(typeOf(field))} | ${(schema.required ?? []).includes(name) ? 'yes' : ''} | ${oneLine(descriptionOf(field))} |`,
+    ...nestedIn(field, path + name).flatMap(([object, below]) => rowsOf(object, below)),
+  ]);
+
+/** In what is sent a field is required or not; in answers it is always there or not. */
+const fieldsOf = (schema: Json, isSent: boolean): string => {
+  const rows = rowsOf(schema);
   return rows.length === 0
     ? 'No fields.'
-    : `| field | type | always | |\n|---|---|---|---|\n${rows.join('\n')}`;
+    : `| field | type | ${isSent ? 'required' : 'always there'} | |\n|---|---|---|---|\n${rows.join('\n')}`;
+};
+
+const namesIn = (part: Json): string[] =>
+  [...(JSON.stringify(part) ?? '').matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) =>
+    String(name),
+  );
+
+/** The objects that callers send: the bodies, and what they hold. */
+const sentObjects = (document: Json): Set<string> => {
+  const names = new Set(operationsIn(document).flatMap(([, , { requestBody }]) => namesIn(requestBody)));
+  for (const name of names) for (const held of namesIn(document.components.schemas[name])) names.add(held);
+  return names;
 };
 
 const parametersOf = (parameters: Json[]): string =>
@@ -99,8 +130,12 @@ export const referenceText = (document: Json): string => {
       ? ''
       : `## ${name}\n\n${description}\n\n${own.map((each) => operationText(...each)).join('\n\n')}`;
   });
+  const sent = sentObjects(document);
   const schemas = Object.keys(document.components.schemas)
     .sort()
-    .map((name) => `### ${name}\n\n${fieldsOf(resolved(document, document.components.schemas[name]))}`);
+    .map(
+      (name) =>
+        `### ${name}\n\n${fieldsOf(resolved(document, document.components.schemas[name]), sent.has(name))}`,
+    );
   return `${tags.filter(Boolean).join('\n\n')}\n\n## Objects\n\n${schemas.join('\n\n')}\n`;
 };

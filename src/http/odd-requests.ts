@@ -5,16 +5,30 @@ import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 
 // Requests that Node would answer itself, with an empty body. Here they get the usual error body.
 
+const decoded = (encoded: string): string | null => {
+  try {
+    return decodeURIComponent(encoded.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+};
+
 /** A path that cannot be decoded: its percent signs are taken literally, so that it ends as a normal 404. */
 export const decodable = (url: string): string => {
   if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return [path.replaceAll('%', '%25'), ...query].join('?');
-  }
+  return decoded(path) === null ? [path.replaceAll('%', '%25'), ...query].join('?') : url;
+};
+
+/** The parameters of a query whose value is not UTF-8 in percent-encoding (`%ff`, `%zz`). The parser would take it literally. */
+export const undecodableParameters = (url: string): string[] => {
+  const at = url.indexOf('?');
+  if (at === -1 || !url.includes('%', at)) return [];
+  return url
+    .slice(at + 1)
+    .split('&')
+    .filter((pair) => decoded(pair) === null)
+    .map((pair) => decoded(pair.split('=', 1)[0] ?? '') || 'query');
 };
 
 /** How often a header was sent. Node keeps the first; a proxy in front of us may have used another one. */

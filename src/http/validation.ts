@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { FieldFault } from '../../contract/common.ts';
 import { ServiceError } from '../errors.ts';
 import { nearest } from './nearest-name.ts';
+import { undecodableParameters } from './odd-requests.ts';
 import { allFields, fieldsAt } from './schema-fields.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
@@ -33,6 +34,7 @@ const validate = (request: FastifyRequest): void => {
   };
 
   if (headers) check(headers, sentHeaders(request, headers), 'headers');
+  faults.push(...encodingFaults(request.raw.url ?? ''));
   // A route without a query schema takes no parameters.
   request.query = check(querystring ?? NO_QUERY, { ...(request.query as object) }, 'query');
   if (body) request.body = check(body, request.body === undefined ? {} : request.body, 'body');
@@ -60,6 +62,14 @@ export const validationGate = (
   }
   done(refusal);
 };
+
+const encodingFaults = (url: string): FieldFault[] =>
+  undecodableParameters(url)
+    .slice(0, MAX_FAULTS + 1)
+    .map((name) => {
+      const field = name.slice(0, MAX_NAME_LENGTH);
+      return { field, rule: 'unicode', message: `${field} must be UTF-8 in percent-encoding` };
+    });
 
 const NO_QUERY = z.strictObject({});
 

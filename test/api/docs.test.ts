@@ -152,6 +152,10 @@ describe('the same as text', () => {
       for (const method of Object.keys(operations as object))
         expect(body).toContain(`### ${method.toUpperCase()} ${path}\n`);
     for (const name of Object.keys(components.schemas)) expect(body).toContain(`### ${name}\n`);
+    for (const nested of ['faultyItem.sku', 'items[].sku', 'tracking.carrierName', 'attempts[].statusCode'])
+      expect(body).toContain(`| \`${nested}\` |`);
+    expect(body).toContain('### CreateOfflineRepair\n\n| field | type | required |');
+    expect(body).toContain('### OfflineRepair\n\n| field | type | always there |');
   });
 
   it('shows PUBLIC_URL where it is set, whatever the caller says', async () => {
@@ -177,7 +181,7 @@ describe('the same as text', () => {
 
   it.each([
     'evil.example/path',
-    'a b',
+    'evil host',
     '"><script>',
     'a@b',
     '$(reboot)',

@@ -447,4 +447,18 @@ describe('query parameters', () => {
       notes: 'unknown',
     });
   });
+
+  it('are refused where they are not UTF-8 in percent-encoding', async () => {
+    const t = await harness();
+    for (const value of ['%ff', '%zz', '%', 'SN-%E2%82', '%ed%a0%80'])
+      expect(rulesOf(await t.get(`/offline-repairs?serialNumber=${value}`)), value).toEqual({
+        serialNumber: 'unicode',
+      });
+    expect(rulesOf(await t.get('/trade-returns?externalRef=%ff&companyId=%C3%A9'))).toEqual({
+      externalRef: 'unicode',
+    });
+    expect(rulesOf(await t.get('/offline-repairs?%ff=1'))).toMatchObject({ query: 'unicode' });
+    const { status } = await t.get('/offline-repairs?serialNumber=%C3%A9%25+%2B');
+    expect(status, 'what is well encoded').toBe(200);
+  });
 });

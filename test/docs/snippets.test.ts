@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { BASE_PATH, ErrorBody } from '../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { repairBody } from '../support/bodies.ts';
+import { hangUpHalfway } from '../support/half-request.ts';
 import type { Harness } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -115,6 +116,22 @@ describe('the receiver of the quick start', () => {
     expect(forged.status).toBe(401);
     expect(receiver.output().match(/verified/g)).toHaveLength(1);
   });
+
+  it('goes on when a caller hangs up in the middle of a body, and does not start without a secret', async () => {
+    const port = await freePort();
+    const folder = workFolder();
+    writeFileSync(join(folder, 'receiver.mjs'), programIn('quick-start.md', 'receiver.mjs'));
+    const env = { SECRET: 'whsec_example', PORT: String(port) };
+    const receiver = start(process.execPath, ['receiver.mjs'], folder, env);
+    await until('the receiver listens', () => receiver.output().includes('waiting on port'));
+    await hangUpHalfway(port);
+    const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
+    expect(forged.status, 'it still answers').toBe(401);
+
+    const { ended, output } = start(process.execPath, ['receiver.mjs'], folder, { PORT: env.PORT });
+    expect(await ended).toBe(1);
+    expect(output()).toBe('Set SECRET to your webhook secret.\n');
+  });
 });
 
 describe('the programs that follow the feed', () => {
@@ -150,6 +167,27 @@ describe('the programs that follow the feed', () => {
       const second = follow();
       await until('the third is printed', () => numbers(second.output()).includes('#RMA-000003'));
       expect(numbers(second.output())).toEqual(['#RMA-000003']);
+    },
+  );
+
+  it.for(PROGRAMS.filter(({ program }) => canRun(program)))(
+    '$file takes a cursor with a line end, and says what is not set',
+    async ({ program, file }) => {
+      const t = await webhookHarness();
+      const folder = workFolder();
+      writeFileSync(join(folder, file), programIn('events.md', file));
+      await t.create(t.client);
+      const { body: newest } = await t.get(`${BASE_PATH}/events?after=latest`);
+      writeFileSync(join(folder, 'cursor.txt'), `${newest.cursor}\n`);
+      const env = { BASE: `${t.url}${BASE_PATH}`, KEY: t.client.apiKey };
+      const follower = start(program, [file], folder, env);
+      await t.create(t.client);
+      await until('the second is printed', () => follower.output().includes('#RMA-000002'));
+      expect(follower.output()).not.toContain('#RMA-000001');
+
+      const { ended, output } = start(program, [file], folder, { BASE: env.BASE });
+      expect(await ended).toBe(1);
+      expect(output()).toBe('Set BASE to the base URL and KEY to your API key.\n');
     },
   );
 });
@@ -195,6 +233,14 @@ describe('the JSON in the guides', () => {
   });
 });
 
+/** Where the words are given to what a program sends; those of the admin app are elsewhere. */
+const RULE_SOURCES = [
+  'contract/fields.ts',
+  'contract/delivery.ts',
+  'src/http/validation.ts',
+  'src/events/feed.ts',
+].map((file) => new URL(`../../${file}`, import.meta.url));
+
 describe('the tables in the guides', () => {
   it('name every event, and no other', () => {
     const known = Object.keys(WEBHOOK_EVENT_DATA);
@@ -204,5 +250,15 @@ describe('the tables in the guides', () => {
       ),
     );
     expect([...named].sort()).toEqual([...known].sort());
+  });
+
+  it('name every rule that a program can break, and no other', () => {
+    const table = /### Rules\n[\s\S]*?(?=\n### )/.exec(guideText('errors.md'))?.[0] ?? '';
+    const named = [...table.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) =>
+      [...String(cell).matchAll(/\w+/g)].map(([word]) => word),
+    );
+    const source = RULE_SOURCES.map((file) => readFileSync(file, 'utf8')).join('\n');
+    const known = new Set([...source.matchAll(/rule: '(\w+)'/g)].map(([, rule]) => rule));
+    expect(named.filter((word) => word !== 'rule').sort()).toEqual([...known].sort());
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { newId } from '../../src/ids.ts';
+import { hangUpHalfway } from '../support/half-request.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -148,6 +149,14 @@ describe.each(Object.entries(LANGUAGES).filter(canRun))('the receiver in %s', (_
     expect([...together, later].map(({ status }) => status)).toEqual([204, 204, 204]);
     expect(receiver.kept()).toEqual([body]);
     expect(receiver.worked()).toBe(work);
+  });
+
+  it('goes on when a caller hangs up in the middle of a body', async () => {
+    const port = await freePort();
+    const receiver = await startRecipe(language, 'whsec_of-a-test', port);
+    await hangUpHalfway(port);
+    expect((await fetch(receiver.url, { method: 'POST', body: '{}' })).status).toBe(401);
+    expect(receiver.kept()).toEqual([]);
   });
 
   it('refuses what is not signed with its secret, and keeps nothing of it', async () => {
