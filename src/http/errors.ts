@@ -26,7 +26,6 @@ const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'NO_WEBHOOK',
   'CLIENT_REVOKED',
   'CLIENT_REPLACED',
-  'CURSOR_EXPIRED',
   'SET_UP_OVER',
   'EMAIL_TAKEN',
   'LAST_ADMIN',
