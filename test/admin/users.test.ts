@@ -23,7 +23,10 @@ describe('the team', () => {
     const others = await t.addShop();
     await newUser(t, { shop: others.shop });
     const made = [admin.id];
-    for (let i = 0; i < 4; i += 1) made.unshift((await newUser(t, { role: 'STAFF' })).id);
+    for (let i = 0; i < 4; i += 1) {
+      t.clock.advance(1);
+      made.unshift((await newUser(t, { role: 'STAFF' })).id);
+    }
     const { status, body } = await admin.get('/users');
     expect(status).toBe(200);
     expect(body).toMatchObject({ total: 5, page: 1, limit: 20, totalPages: 1 });
