@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { MECHANISMS } from '../ablation/mechanisms.ts';
 import { isMet, type Row } from '../measurement.ts';
 import { arithmetic } from './arithmetic.ts';
 import { growthPicture } from './growth-picture.ts';
@@ -77,6 +78,16 @@ ${markdownTable(HEAD, rows.map(rowCells))}
 ## Where a goal is not met
 
 ${notesOf(rows)}
+
+## What each mechanism gains
+
+What exists only for speed is taken away in a copy of the service, one at a time, and measured in turns with the whole
+(\`npm run bench -- --ablate\`, PostgreSQL). What gains less than 10 % is deleted.
+
+${markdownTable(
+  ['mechanism', 'for', 'gain'],
+  MECHANISMS.map(({ name, purpose, gainPercent }) => [name, purpose, `+${gainPercent} %`]),
+)}
 
 ## Baselines
 
