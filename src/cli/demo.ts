@@ -16,6 +16,27 @@ const REPAIRS = 40;
 const TRADE_RETURNS = 18;
 const HOUR_MS = 3_600_000;
 
+interface Step {
+  at: number;
+  take(at: Context): Promise<void>;
+}
+
+/** The steps of the ith of so many returns, the last of which is the newest. Each is given the return's id and gives it on. */
+const lifeOf = (
+  now: number,
+  { i, count, hoursApart }: { i: number; count: number; hoursApart: number },
+  steps: ((at: Context, id: string) => Promise<string>)[],
+): Step[] => {
+  const begunAt = now - (count - i) * hoursApart * HOUR_MS;
+  let id = '';
+  return steps.map((step, n) => ({
+    at: Math.min(now, begunAt + n * 3 * HOUR_MS),
+    async take(at) {
+      id = await step(at, id);
+    },
+  }));
+};
+
 /** A shop with people, rules and returns in every stage, spread over the past days. */
 export const demo = async (ctx: Context) => {
   const tag = randomBytes(3).toString('hex');
@@ -30,27 +51,27 @@ export const demo = async (ctx: Context) => {
   const staff: Caller = { shop, actor: { type: 'USER', id: user.id, name } };
 
   const now = ctx.clock.now();
-  /** The clock as it stood at a step in the life of the ith of so many, the last of which is the newest. */
-  const past =
-    (i: number, count: number, hoursApart: number) =>
-    (step: number): Context => {
-      const at = Math.min(now, now - (count - i) * hoursApart * HOUR_MS + step * 3 * HOUR_MS);
-      return { ...ctx, clock: { now: () => at } };
-    };
-  for (let i = 0; i < REPAIRS; i++) {
-    const at = past(i, REPAIRS, 9);
-    const { answer } = await createOfflineRepair(at(0), till, CreateOfflineRepair.parse(repair(i)));
-    for (const [step, action] of pick(REPAIR_JOURNEYS, i).entries()) {
-      const body = OfflineRepairActionBody[action].parse(REPAIR_STEPS[action](i));
-      await moveOfflineRepair(at(step + 1), till, answer.id, action, body as never);
-    }
-  }
-  for (let i = 0; i < TRADE_RETURNS; i++) {
-    const at = past(i, TRADE_RETURNS, 20);
-    const { answer } = await createTradeReturn(at(0), till, CreateTradeReturn.parse(tradeReturn(i)));
-    for (const [step, action] of pick(TRADE_JOURNEYS, i).entries())
-      await moveTradeReturn(at(step + 1), staff, answer.id, action, null);
-  }
+  const repairs = Array.from({ length: REPAIRS }, (_, i) =>
+    lifeOf(now, { i, count: REPAIRS, hoursApart: 9 }, [
+      async (at) => (await createOfflineRepair(at, till, CreateOfflineRepair.parse(repair(i)))).answer.id,
+      ...pick(REPAIR_JOURNEYS, i).map((action) => async (at: Context, id: string) => {
+        const body = OfflineRepairActionBody[action].parse(REPAIR_STEPS[action](i));
+        return (await moveOfflineRepair(at, till, id, action, body as never)).id;
+      }),
+    ]),
+  );
+  const tradeReturns = Array.from({ length: TRADE_RETURNS }, (_, i) =>
+    lifeOf(now, { i, count: TRADE_RETURNS, hoursApart: 20 }, [
+      async (at) => (await createTradeReturn(at, till, CreateTradeReturn.parse(tradeReturn(i)))).answer.id,
+      ...pick(TRADE_JOURNEYS, i).map(
+        (action) => async (at: Context, id: string) =>
+          (await moveTradeReturn(at, staff, id, action, null)).id,
+      ),
+    ]),
+  );
+  // In the order of time: a shop's changes never go back in it (decision 143).
+  const steps = [...repairs, ...tradeReturns].flat().toSorted((one, other) => one.at - other.at);
+  for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => at } });
 
   return {
     shop: shop.name,

@@ -312,6 +312,12 @@ describe('demo', () => {
     expect(
       body.items.every((repair: { updatedAt: string }) => Date.parse(repair.updatedAt) <= Date.now()),
     ).toBe(true);
+    // Both kinds are spread over the past days.
+    for (const kind of ['offline-repairs', 'trade-returns']) {
+      const { items } = (await server.get(`/${kind}?limit=100`)).body;
+      const days = new Set(items.map(({ createdAt }: { createdAt: string }) => createdAt.slice(0, 10)));
+      expect(days.size, kind).toBeGreaterThan(10);
+    }
   });
 
   it('can be run twice, and is readable without --json', async () => {
