@@ -6,6 +6,7 @@ import { type BeginLargeAnswer, fairTurns } from './paging/turns.ts';
 import { type Creations, openCreations } from './rma/creation/queue.ts';
 import { type RmaById, readRmaById } from './rma/store.ts';
 import { readTotals, type TotalsOf } from './rma/totals.ts';
+import { openShopTurns, type ShopTurns } from './shops/turns.ts';
 
 /** Everything an action or a route may need. It is their first argument. */
 export interface Context extends Base {
@@ -15,6 +16,8 @@ export interface Context extends Base {
   rmaById: RmaById;
   /** Reads how many RMAs a shop has; calls share queries. */
   totalsOf: TotalsOf;
+  /** Where changes wait for a shop's counters. */
+  shopTurns: ShopTurns;
   /** The queue of creations. */
   creations: Creations;
   /** Requests that wait for a shop's next event. */
@@ -26,12 +29,14 @@ export interface Context extends Base {
 /** After this the service can work. Each service is built once per process, here. */
 export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
   const base = await openBase(config, overrides);
+  const shopTurns = openShopTurns();
   return {
     ...base,
+    shopTurns,
     authenticate: createAuthenticate(base),
     rmaById: readRmaById(base),
     totalsOf: readTotals(base),
-    creations: openCreations(base),
+    creations: openCreations(base, shopTurns),
     feedWatches: openFeedWatches(base),
     beginLargeAnswer: fairTurns(base.metrics),
   };

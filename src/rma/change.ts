@@ -3,13 +3,15 @@ import { isId } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import type { Write } from '../db/database.ts';
+import { isLockTimeout } from '../db/errors.ts';
 import type { Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { type Event, logged } from '../events/event.ts';
 import { type Counter, keepCounters, lockCounters, takeInstant } from '../shops/counters.ts';
 import { mustBeActive } from '../shops/plans.ts';
-import { reachableClients } from '../webhooks/recipient.ts';
-import { record } from './record.ts';
+import { type Reachable, reachableClients } from '../webhooks/recipient.ts';
+import { type Change, type Receivers, record } from './record.ts';
 import { lockRma, updateRma } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
 
@@ -23,6 +25,12 @@ interface ChangeOf<Table extends RmaTableName> {
   event?(before: RmaRow<Table>, after: RmaRow<Table>): Event;
 }
 
+interface Changed<Table extends RmaTableName> {
+  after: RmaRow<Table>;
+  receivers: Receivers;
+  hasEvent: boolean;
+}
+
 /** Changes an RMA of either kind with its timeline entry and event, all or nothing. Changes of one RMA run one at a time. */
 export const changeRma = async <Table extends RmaTableName>(
   ctx: Context,
@@ -33,46 +41,74 @@ export const changeRma = async <Table extends RmaTableName>(
 ): Promise<RmaRow<Table>> => {
   mustBeActive(caller.shop);
   if (!isId(id)) throw new ServiceError('NOT_FOUND');
-  const { after, receivers, hasEvent } = await ctx.atomically(async (trx) => {
-    // In this order: it is also the order in which they are locked.
-    const [before, counters, reachable] = await Promise.all([
-      lockRma(trx, table, caller, id),
-      lockCounters(ctx, trx, [caller.shop.id], 'wait'),
-      reachableClients(ctx, trx, [caller.shop.id], { table, rmaId: id }),
-    ]);
-    const counter = counters.get(caller.shop.id) as Counter;
-    const { set, entry, note, data, event } = decide(before);
-    // Times of one RMA strictly rise, also when two changes fall into the same millisecond.
-    const at = takeInstant(counter, Math.max(ctx.clock.now(), before.updated_at + 1));
-    const entersStatus = { ...before, ...set }.status !== before.status;
-    const change = { ...set, updated_at: at, ...(entersStatus ? { status_since: at } : {}) };
-    const after: RmaRow<Table> = { ...before, ...change };
-    const inLog = event ? logged(counter, after, at, event(before, after)) : null;
-    const { writes, receivers } = record(
-      [
-        {
-          caller,
-          kind: table,
-          rma: after,
-          type: entry,
-          at,
-          fromStatus: before.status,
-          note: note ?? null,
-          data: data ?? {},
-          event: inLog,
-        },
-      ],
-      reachable,
-    );
-    const update = updateRma(table, before.id, change);
-    return {
-      writes: [...writes, update, keepCounters([counter])],
-      result: { after, receivers, hasEvent: inLog !== null },
-    };
-  });
+  const shopId = caller.shop.id;
+  let areCountersHeld = false;
+  const attempt = (heldCounters: 'wait' | 'leave out'): Promise<Changed<Table> | null> =>
+    ctx.atomically(async (trx) => {
+      const locking = lockRma(trx, table, caller, id);
+      // In this order: it is also the order in which they are locked.
+      const [before, counters, reachable] = await Promise.all([
+        locking,
+        lockCounters(ctx, trx, [shopId], heldCounters).catch(async (error) => {
+          await locking;
+          areCountersHeld = isLockTimeout(error);
+          throw error;
+        }),
+        reachableClients(ctx, trx, [shopId], { table, rmaId: id }),
+      ]);
+      const counter = counters.get(shopId);
+      if (!counter) return { writes: [], result: null };
+      return write(ctx, caller, table, { before, counter, reachable, what: decide(before) });
+    });
+  const { shopTurns } = ctx;
+  const changed = shopTurns.areTaken(shopId) ? null : await attempt('leave out');
+  const { after, receivers, hasEvent } =
+    changed ??
+    ((await shopTurns.wait(
+      shopId,
+      () => attempt('wait'),
+      () => areCountersHeld,
+    )) as Changed<Table>);
   for (const receiver of receivers.values()) ctx.wake('deliveries', receiver);
-  if (hasEvent) ctx.wake('events', caller.shop.id);
+  if (hasEvent) ctx.wake('events', shopId);
   return after;
+};
+
+interface Decided<Table extends RmaTableName> {
+  before: RmaRow<Table>;
+  counter: Counter;
+  reachable: Reachable[];
+  what: ChangeOf<Table>;
+}
+
+const write = <Table extends RmaTableName>(
+  ctx: Context,
+  caller: Caller,
+  table: Table,
+  { before, counter, reachable, what: { set, entry, note, data, event } }: Decided<Table>,
+): { writes: Write[]; result: Changed<Table> } => {
+  // Times of one RMA strictly rise, also when two changes fall into the same millisecond.
+  const at = takeInstant(counter, Math.max(ctx.clock.now(), before.updated_at + 1));
+  const entersStatus = { ...before, ...set }.status !== before.status;
+  const change = { ...set, updated_at: at, ...(entersStatus ? { status_since: at } : {}) };
+  const after: RmaRow<Table> = { ...before, ...change };
+  const inLog = event ? logged(counter, after, at, event(before, after)) : null;
+  const made: Change = {
+    caller,
+    kind: table,
+    rma: after,
+    type: entry,
+    at,
+    fromStatus: before.status,
+    note: note ?? null,
+    data: data ?? {},
+    event: inLog,
+  };
+  const { writes, receivers } = record([made], reachable);
+  return {
+    writes: [...writes, updateRma(table, before.id, change), keepCounters([counter])],
+    result: { after, receivers, hasEvent: inLog !== null },
+  };
 };
 
 /** Adds a note of the shop's staff to the timeline. Fires no event. */

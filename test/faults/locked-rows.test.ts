@@ -85,6 +85,44 @@ describe.runIf(ENGINE === 'postgres')('rows that somebody holds', () => {
     });
   });
 
+  it('of ten shops that move their returns again and again cost no other shop a move', async () => {
+    const env = await migratedDatabase();
+    const shops = await addShops(env, LOCKED + 1);
+    const server = await startServer(env);
+    const repairs = await Promise.all(
+      shops.map(async ({ client }) => {
+        const key = client.apiKey;
+        return { key, id: (await server.post('/offline-repairs', repairBody(), { key })).body.id };
+      }),
+    );
+    const [healthy, ...others] = repairs as [(typeof repairs)[0], ...typeof repairs];
+    const move = ({ key, id }: (typeof repairs)[0]) =>
+      timed(() => server.post(`/offline-repairs/${id}/begin-diagnostics`, {}, { key }));
+    const { release } = await holding(
+      env,
+      'select shop_id from shop_counters where shop_id = any($1) for update',
+      [shops.slice(1).map(({ shop }) => shop.id)],
+    );
+    let isOver = false;
+    const callers = Array.from({ length: 12 }, () => others)
+      .flat()
+      .map(async (each) => {
+        const seen = new Set<number>();
+        while (!isOver) seen.add((await move(each)).value.status);
+        return seen;
+      });
+    const moves = [];
+    for (let i = 0; i < 40; i++) moves.push(await move(healthy));
+    isOver = true;
+    expect(moves.map(({ value }) => value.status)).toEqual(Array(40).fill(200));
+    for (const seen of await Promise.all(callers)) expect([...seen]).toEqual([503]);
+    await until('nobody waits for the lock any more', async () => (await waitingBackends(env)) === 0, 3_000);
+    await release();
+    await until('they move again', async () =>
+      (await Promise.all(others.map(move))).every(({ value }) => value.status === 200),
+    );
+  });
+
   it('of a total hold up its own shop only', async () => {
     const env = await migratedDatabase();
     const [one, other] = await addShops(env, 2);

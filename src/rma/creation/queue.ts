@@ -5,6 +5,7 @@ import type { ReadThenWrite } from '../../db/database.ts';
 import { isLockTimeout } from '../../db/errors.ts';
 import type { Results } from '../../db/pending.ts';
 import type { ServiceError } from '../../errors.ts';
+import type { ShopTurns } from '../../shops/turns.ts';
 import { type Created, keysInUse } from '../idempotency.ts';
 import { type CreateRequest, type Creation, creationOf, type Done } from './creation.ts';
 import { decide, HELD } from './decide.ts';
@@ -32,9 +33,11 @@ export const createRma = async <Answer>(
 export type Creations = ReturnType<typeof openCreations>;
 
 /** The queue of creations: built once, in `openContext`. */
-export const openCreations = (ctx: Base) => {
+export const openCreations = (ctx: Base, turns: ShopTurns) => {
   const transaction = ctx.pipelinedTransactions();
-  const { wait } = createWaitingRoom(ctx.batchSize, (batch) => createAll(ctx, ctx.atomically, batch, 'wait'));
+  const { wait } = createWaitingRoom(ctx.batchSize, turns, (batch) =>
+    createAll(ctx, ctx.atomically, batch, 'wait'),
+  );
   const createBatch = async (batch: Creation[], sent: () => void): Promise<Results<Done>> => {
     const results = await createAll(ctx, (work) => transaction(work, sent), batch, 'leave out').catch(
       (error) => {
