@@ -5,6 +5,7 @@ import { OPERATOR } from '../../src/caller.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { addUser } from '../../src/staff/users.ts';
 import type { Answer, Harness } from './harness.ts';
+import { bytesOf, exchange } from './http.ts';
 import { openApiChecker } from './openapi-check.ts';
 
 // People of a shop, calling the admin API over HTTP as the admin app does. Every exchange is held against its document.
@@ -70,18 +71,11 @@ export const adminCaller = (t: Harness, cookie: string | null = null): AdminCall
       ...headers,
     };
     const sent = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== null);
-    const response = await fetch(`${t.url}${target}`, {
+    const answer = await exchange(`${t.url}${target}`, {
       method,
       headers: Object.fromEntries(sent),
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      body: bytesOf(body),
     });
-    const text = await response.text();
-    const isJson = method !== 'HEAD' && /json/.test(response.headers.get('content-type') ?? '');
-    const answer = {
-      status: response.status,
-      headers: response.headers,
-      body: isJson ? JSON.parse(text) : text,
-    };
     if (method !== 'HEAD' && !unchecked)
       checkerOf(t)({
         method,

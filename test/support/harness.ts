@@ -13,6 +13,7 @@ import { type Context, openContext } from '../../src/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { newFolder } from './folders.ts';
+import { type Answer, bytesOf, exchange, isRaw } from './http.ts';
 import { openApiChecker } from './openapi-check.ts';
 import { emptyCopy } from './postgres-databases.ts';
 
@@ -20,12 +21,7 @@ import { emptyCopy } from './postgres-databases.ts';
 
 export const ENGINE = process.env['ENGINE'] as 'sqlite' | 'postgres';
 
-export interface Answer {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are asserted on field by field
-  body: any;
-}
+export type { Answer } from './http.ts';
 
 export interface SendOptions {
   method?: string;
@@ -127,9 +123,8 @@ export const harness = async (
     path,
     { method = 'GET', body, headers = {}, key = client.apiKey, ip = newAddress(), unchecked = false } = {},
   ) => {
-    const raw = typeof body === 'string' || body instanceof Uint8Array;
     const target = path.startsWith('/') && !EXTERNAL.test(path) ? path : `${BASE_PATH}${path}`;
-    const response = await fetch(`${url}${target}`, {
+    const answer = await exchange(`${url}${target}`, {
       method,
       headers: {
         'x-forwarded-for': ip,
@@ -137,21 +132,17 @@ export const harness = async (
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+      body: bytesOf(body),
     });
-    const text = await response.text();
-    const isJson = method !== 'HEAD' && /json/.test(response.headers.get('content-type') ?? '');
-    const received = isJson ? JSON.parse(text) : text;
-    const answer = { status: response.status, headers: response.headers, body: received };
     if (method !== 'HEAD' && !unchecked)
       check({
         method,
         path: target,
         // What was refused is not held against the document.
-        sent: answer.status < 300 ? trimmed(raw ? parsedOrNothing(body) : body) : undefined,
+        sent: answer.status < 300 ? trimmed(isRaw(body) ? parsedOrNothing(body) : body) : undefined,
         status: answer.status,
         headers: answer.headers,
-        received,
+        received: answer.body,
       });
     return answer;
   };

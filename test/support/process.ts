@@ -12,6 +12,7 @@ import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { newFolder } from './folders.ts';
 import { type Answer, ENGINE, EXTERNAL, freshDatabase, type SendOptions } from './harness.ts';
+import { bytesOf, exchange } from './http.ts';
 import { onServer } from './postgres-databases.ts';
 import { freePort } from './postgres-server.ts';
 import { UNOBSERVED } from './unobserved.ts';
@@ -231,9 +232,8 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
     path,
     { method = 'GET', body, headers = {}, key = ownKey ?? null, ip = newAddress() } = {},
   ) => {
-    const raw = typeof body === 'string' || body instanceof Uint8Array;
     const target = EXTERNAL.test(path) ? `${BASE_PATH}${path}` : path;
-    const response = await fetch(`${url}${target}`, {
+    return exchange(`${url}${target}`, {
       method,
       headers: {
         'x-forwarded-for': ip,
@@ -241,11 +241,8 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+      body: bytesOf(body),
     });
-    const text = await response.text();
-    const isJson = /json/.test(response.headers.get('content-type') ?? '');
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   };
   const signal = (name: NodeJS.Signals) => void process.kill(child.pid as number, name);
   return {
