@@ -29,25 +29,26 @@ interface FoundEvent {
   body: string;
 }
 
-/** The events after a position, up to a slice's bytes or one larger event, and the shop's newest position: of one moment. */
+/**
+ * The events after a position, up to a slice's bytes or one larger event, and the shop's newest position: of one moment. Their
+ * sizes decide which ones fit, and only those bodies are read: SQLite would copy all of them through the window.
+ */
 const eventsAfter = statement(
   (_engine, { shop, after, limit }: { shop: string; after: number; limit: number }) => sql<
     { last_position: number } & (FoundEvent | { position: null })
   >`
-    select counter.last_position, event.position, event.id, event.at, event.body
+    with page as (
+      select position, id, at, octet_length(body) as bytes from events
+      where shop_id = ${shop} and position > ${after} order by position limit ${rowCount(limit)}
+    ), sized as (
+      select position, id, at, sum(bytes) over (order by position) - bytes as bytes_before from page
+    )
+    select counter.last_position, fits.position, fits.id, fits.at,
+      (select body from events where shop_id = ${shop} and position = fits.position) as body
     from shop_counters as counter
-    left join (
-      select position, id, at, body from (
-        select position, id, at, body,
-          sum(octet_length(body)) over (order by position) - octet_length(body) as bytes_before
-        from (
-          select position, id, at, body from events
-          where shop_id = ${shop} and position > ${after} order by position limit ${rowCount(limit)}
-        ) as page
-      ) as sized where bytes_before < ${sql.lit(SLICE_BYTES)}
-    ) as event on true
+    left join sized as fits on fits.bytes_before < ${sql.lit(SLICE_BYTES)}
     where counter.shop_id = ${shop}
-    order by event.position`,
+    order by fits.position`,
 );
 
 /** Both of one moment: an event that comes in between is neither lost nor skipped. */
