@@ -133,12 +133,23 @@ const pageText = (shopId: string, items: string[], last: number, hasMore: boolea
   return `{"items":[${items.join()}],${rest.slice(1)}`;
 };
 
+/**
+ * Throws unless the text is an event as every event is written. Damaged text may be JSON all the same, and without fields to
+ * stand beside the id it would break the whole page. A name that is not known here may be of a newer version.
+ */
+const checkBody = (body: string): void => {
+  const stored = fromStored('body', body);
+  const texts = [stored?.event, stored?.timestamp, stored?.data?.id];
+  const isEvent = texts.every((text) => typeof text === 'string');
+  if (!isEvent || !body.startsWith('{"')) throw new Error('the column body does not hold an event');
+};
+
 /** The event's own text with its id in front: amounts have more digits than a number could keep. */
 const itemText =
   ({ log }: Needed) =>
   ({ id, position, body }: FoundEvent): string[] => {
     try {
-      fromStored('body', body);
+      checkBody(body);
       return [`{"id":${JSON.stringify(id)},${body.slice(1)}`];
     } catch (error) {
       log.error(
