@@ -1,10 +1,9 @@
 import { EventPage, EventQuery } from '../../contract/event-feed.ts';
 import type { Context } from '../context.ts';
-import { ServiceError } from '../errors.ts';
 import { hangUpOf } from '../http/hang-up.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import { sendJson } from '../http/replies.ts';
-import { hasApi } from '../shops/plans.ts';
+import { mustHaveApi } from '../shops/plans.ts';
 import { followFeed } from './follow.ts';
 
 /** The longest wait, and as much time as any other answer has. */
@@ -33,7 +32,7 @@ export const eventRoutes = (app: ApiApp, ctx: Context): void => {
         signal: hangUpOf(reply),
         async checkAgain() {
           const { shop } = await ctx.authenticate(request.headers);
-          if (!hasApi(shop)) throw new ServiceError('PLAN_REQUIRED');
+          mustHaveApi(shop);
         },
       });
       return sendJson<EventPage>(reply, page);
