@@ -10,11 +10,11 @@ import { lowestId } from '../ids.ts';
 import { rowCount, SLICE_BYTES } from '../paging/row-size.ts';
 import { fromStored } from '../stored-json.ts';
 import { cursorOf, positionOf } from './cursor.ts';
+import { KEPT_MS } from './event.ts';
 
 // A shop's events are committed in the order of their positions, without gaps: whoever has read up to a position has missed
 // nothing before it.
 
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 /** Whoever begins with the oldest event must not find it too old a moment later. */
 const MARGIN_MS = 10_000;
 /** What is about to be forgotten is not read any more: otherwise a page could lose an event while it is read. */
