@@ -36,7 +36,7 @@ export const eventRoutes = (app: ApiApp, ctx: Context): void => {
           mustHaveApi(shop);
         },
       });
-      return sendJson<EventPage>(reply, page);
+      await sendJson(reply, page);
     },
   );
 };
