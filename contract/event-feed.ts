@@ -10,6 +10,9 @@ export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
 /** As `after`: no events, only the newest cursor. */
 export const LATEST = 'latest';
 
+/** How long a request may wait for the next event. */
+export const LONGEST_WAIT_SECONDS = 25;
+
 export const EventQuery = z.strictObject({
   after: z.string().max(100).optional().meta({
     description:
@@ -23,7 +26,7 @@ export const EventQuery = z.strictObject({
   ),
   wait: wholeNumber(
     0,
-    25,
+    LONGEST_WAIT_SECONDS,
     0,
     'When there is nothing new, hold the answer back for up to so many seconds, until there is.',
   ),

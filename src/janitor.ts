@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from './context.ts';
 import type { Db } from './db/database.ts';
 import { describeError } from './describe-error.ts';
+import { KEPT_MS } from './events/event.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
 import { forgetOldAddresses } from './staff/known-places.ts';
 import { forgetOldFailures } from './staff/lock-out.ts';
 import { forgetExpiredSessions } from './staff/sessions.ts';
-import { KEPT_MS } from './webhooks/policy.ts';
 import { forgetOldDeliveries } from './webhooks/queue.ts';
 
 const EVERY_MS = 10 * 60_000;

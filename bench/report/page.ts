@@ -57,6 +57,49 @@ const valuesOf = ({ rows, extras }: Results, names: string): string =>
 const aside = ({ extras }: Results, name: string): string =>
   withUnit(extras.asides?.[name] ?? Number.NaN, 'ms');
 
+const mechanisms = (): string => `## What each mechanism gains
+
+What exists only for speed is taken away in a copy of the service, one at a time, and measured in turns with the whole
+(\`npm run bench -- --ablate\`, PostgreSQL). What gains less than 10 % is deleted.
+
+${markdownTable(
+  ['mechanism', 'for', 'gain'],
+  MECHANISMS.map(({ name, purpose, gainPercent }) => [name, purpose, `+${gainPercent} %`]),
+)}`;
+
+const baselines = (results: Results): string => `## Baselines
+
+Each is a process of its own, as fast as it could honestly be made, and has the service's columns and indexes, row sizes and answers, but none
+of its gates and rules: no keys, limits, plans, allowances, safe retries.
+
+${markdownTable(
+  ['', 'what it does', 'measured'],
+  BASELINES.map(([name, words]) => [name, words, valuesOf(results, name)]),
+)}`;
+
+const method = (results: Results): string => `## How it is measured
+
+- Service, baseline, database and load are processes of their own on one machine; at any time one of service and baseline has load. Both
+  use the same PostgreSQL server, which waits for the disk at every commit (\`fsync\` and \`synchronous_commit\` on).
+- 64 connections where nothing else is said. Every answer's status is checked, and one refusal fails the run.
+- All gates are on: rate limits, keys, plan, validation, allowance, timeline, outbox. Limits are kept out of the way by thousands of
+  addresses in \`X-Forwarded-For\`, which the service believes (\`TRUST_PROXY=1\`); keys are those of 1,000 shops.
+- While creations are measured, events are written and stay, so nothing but the creation is measured: on PostgreSQL the process is
+  one that only answers requests (\`ROLE=api\`); on SQLite, where it sends as well, receivers take the connection and never answer.
+- “One hot shop” is one of the 1,000, called from all connections.
+- Growth is measured with one connection in shops of different sizes, each in a database of its own, taking turns. A tenth as many trade
+  returns come on top of the repairs. The median is given.
+- Drained webhooks are counted by the receivers, from the first arrival to the last.
+- Receivers have a low priority: they stand for other people's machines. The API beside a drain is measured for twice as long as the rest,
+  so that the first requests, which come all at once, are less than one of a hundred.
+- The moment of a commit cannot be seen from outside. Commit → receipt is counted from when the caller has the 201. Counted from the
+  creation's own time, with waiting for the disk in it, PostgreSQL took ${aside(results, 'postgres p50 from the creation')} (p50) and
+  ${aside(results, 'postgres p99 from the creation')} (p99), SQLite ${aside(results, 'sqlite p50 from the creation')} and ${aside(results, 'sqlite p99 from the creation')}.
+- Memory is what the operating system counts as resident in a process that answers and sends, whose receivers never answer.
+
+\`npm run bench -- --quick\` takes under two minutes, with smaller shops, and writes nothing. \`--only create,get\` and \`--engine sqlite\` choose.
+\`--page\` writes this page anew from the last full run, for when \`bench/notes.md\` has changed.`;
+
 const pageOf = (results: Results): string => {
   const { facts, rows } = results;
   return `# Performance
@@ -79,48 +122,11 @@ ${markdownTable(HEAD, rows.map(rowCells))}
 
 ${notesOf(rows)}
 
-## What each mechanism gains
+${mechanisms()}
 
-What exists only for speed is taken away in a copy of the service, one at a time, and measured in turns with the whole
-(\`npm run bench -- --ablate\`, PostgreSQL). What gains less than 10 % is deleted.
+${baselines(results)}
 
-${markdownTable(
-  ['mechanism', 'for', 'gain'],
-  MECHANISMS.map(({ name, purpose, gainPercent }) => [name, purpose, `+${gainPercent} %`]),
-)}
-
-## Baselines
-
-Each is a process of its own, as fast as it could honestly be made, and has the service's columns and indexes, row sizes and answers, but none
-of its gates and rules: no keys, limits, plans, allowances, safe retries.
-
-${markdownTable(
-  ['', 'what it does', 'measured'],
-  BASELINES.map(([name, words]) => [name, words, valuesOf(results, name)]),
-)}
-
-## How it is measured
-
-- Service, baseline, database and load are processes of their own on one machine; at any time one of service and baseline has load. Both
-  use the same PostgreSQL server, which waits for the disk at every commit (\`fsync\` and \`synchronous_commit\` on).
-- 64 connections where nothing else is said. Every answer's status is checked, and one refusal fails the run.
-- All gates are on: rate limits, keys, plan, validation, allowance, timeline, outbox. Limits are kept out of the way by thousands of
-  addresses in \`X-Forwarded-For\`, which the service believes (\`TRUST_PROXY=1\`); keys are those of 1,000 shops.
-- While creations are measured, events are written and stay, so nothing but the creation is measured: on PostgreSQL the process is
-  one that only answers requests (\`ROLE=api\`); on SQLite, where it sends as well, receivers take the connection and never answer.
-- “One hot shop” is one of the 1,000, called from all connections.
-- Growth is measured with one connection in shops of different sizes, each in a database of its own, taking turns. A tenth as many trade
-  returns come on top of the repairs. The median is given.
-- Drained webhooks are counted by the receivers, from the first arrival to the last.
-- Receivers have a low priority: they stand for other people's machines. The API beside a drain is measured for twice as long as the rest,
-  so that the first requests, which come all at once, are less than one of a hundred.
-- The moment of a commit cannot be seen from outside. Commit → receipt is counted from when the caller has the 201. Counted from the
-  creation's own time, with waiting for the disk in it, PostgreSQL took ${aside(results, 'postgres p50 from the creation')} (p50) and
-  ${aside(results, 'postgres p99 from the creation')} (p99), SQLite ${aside(results, 'sqlite p50 from the creation')} and ${aside(results, 'sqlite p99 from the creation')}.
-- Memory is what the operating system counts as resident in a process that answers and sends, whose receivers never answer.
-
-\`npm run bench -- --quick\` takes under two minutes, with smaller shops, and writes nothing. \`--only create,get\` and \`--engine sqlite\` choose.
-\`--page\` writes this page anew from the last full run, for when \`bench/notes.md\` has changed.
+${method(results)}
 
 ## When one PostgreSQL is not enough
 

@@ -12,9 +12,9 @@ import {
   insertClient,
   lockClient,
   type NewClientRow,
+  newClientFrom,
   retireClient,
   updateClient,
-  viewNewClient,
 } from './store.ts';
 
 /** A new client with its key and webhook secret. Both are shown only this once. */
@@ -112,7 +112,7 @@ export const replaceClient = async (
       name: name ?? old.name,
       webhook_url: webhookUrl === undefined ? old.webhookUrl : webhookUrl,
     };
-    const made = viewNewClient(row);
+    const made = newClientFrom(row);
     const data = { replacedBy: made.id, ...changesBetween(old, made, ['name', 'webhookUrl']) };
     return {
       writes: [

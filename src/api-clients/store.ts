@@ -44,7 +44,7 @@ const VISIBLE = [
 export type NewClientRow = Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at' | 'replaced_by'>;
 
 /** A client that is yet to be written. */
-export const viewNewClient = (row: NewClientRow): ApiClient =>
+export const newClientFrom = (row: NewClientRow): ApiClient =>
   clientFrom({ ...row, last_used_at: null, revoked_at: null, replaced_by: null });
 
 export const insertClient = async (trx: Trx, client: NewClientRow): Promise<ApiClient> =>

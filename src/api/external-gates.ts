@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { countOf } from '../http/odd-requests.ts';
 import { validationGate } from '../http/validation.ts';
-import { hasApi } from '../shops/plans.ts';
+import { mustHaveApi } from '../shops/plans.ts';
 import { type RateLimitName, rateLimitGate } from './rate-limits.ts';
 
 declare module 'fastify' {
@@ -22,10 +22,6 @@ declare module 'fastify' {
 }
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-
-const planGate = ({ caller }: FastifyRequest): void => {
-  if (!hasApi(caller.shop)) throw new ServiceError('PLAN_REQUIRED');
-};
 
 const readOnlyGate = ({ caller, method }: FastifyRequest): void => {
   if (!caller.shop.active && !READS.has(method)) throw new ServiceError('READ_ONLY');
@@ -58,7 +54,7 @@ export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
     request.ahead?.catch(() => {});
     await counted;
     request.caller = await finding;
-    planGate(request);
+    mustHaveApi(request.caller.shop);
     readOnlyGate(request);
   });
   app.addHook('preValidation', validationGate);

@@ -24,6 +24,9 @@ export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Nam
 /** An event as the log keeps it. */
 export type LoggedEvent = Row<'events'>;
 
+/** For so long events are kept, and their deliveries, which find their bodies in them. */
+export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
 /** What a receiver gets, to the byte. */
 export const eventBody = (event: string, timestamp: string, data: object): string =>
   JSON.stringify({ event, timestamp, data });

@@ -10,11 +10,11 @@ import { lowestId } from '../ids.ts';
 import { rowCount, SLICE_BYTES } from '../paging/row-size.ts';
 import { fromStored } from '../stored-json.ts';
 import { cursorOf, positionOf } from './cursor.ts';
+import { KEPT_MS } from './event.ts';
 
 // A shop's events are committed in the order of their positions, without gaps: whoever has read up to a position has missed
 // nothing before it.
 
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 /** Whoever begins with the oldest event must not find it too old a moment later. */
 const MARGIN_MS = 10_000;
 /** What is about to be forgotten is not read any more: otherwise a page could lose an event while it is read. */
@@ -29,25 +29,26 @@ interface FoundEvent {
   body: string;
 }
 
-/** The events after a position, up to a slice's bytes or one larger event, and the shop's newest position: of one moment. */
+/**
+ * The events after a position, up to a slice's bytes or one larger event, and the shop's newest position: of one moment. Their
+ * sizes decide which ones fit, and only those bodies are read: SQLite would copy all of them through the window.
+ */
 const eventsAfter = statement(
   (_engine, { shop, after, limit }: { shop: string; after: number; limit: number }) => sql<
     { last_position: number } & (FoundEvent | { position: null })
   >`
-    select counter.last_position, event.position, event.id, event.at, event.body
+    with page as (
+      select position, id, at, octet_length(body) as bytes from events
+      where shop_id = ${shop} and position > ${after} order by position limit ${rowCount(limit)}
+    ), sized as (
+      select position, id, at, sum(bytes) over (order by position) - bytes as bytes_before from page
+    )
+    select counter.last_position, fits.position, fits.id, fits.at,
+      (select body from events where shop_id = ${shop} and position = fits.position) as body
     from shop_counters as counter
-    left join (
-      select position, id, at, body from (
-        select position, id, at, body,
-          sum(octet_length(body)) over (order by position) - octet_length(body) as bytes_before
-        from (
-          select position, id, at, body from events
-          where shop_id = ${shop} and position > ${after} order by position limit ${rowCount(limit)}
-        ) as page
-      ) as sized where bytes_before < ${sql.lit(SLICE_BYTES)}
-    ) as event on true
+    left join sized as fits on fits.bytes_before < ${sql.lit(SLICE_BYTES)}
     where counter.shop_id = ${shop}
-    order by event.position`,
+    order by fits.position`,
 );
 
 /** Both of one moment: an event that comes in between is neither lost nor skipped. */
@@ -132,12 +133,23 @@ const pageText = (shopId: string, items: string[], last: number, hasMore: boolea
   return `{"items":[${items.join()}],${rest.slice(1)}`;
 };
 
+/**
+ * Throws unless the text is an event as every event is written. Damaged text may be JSON all the same, and without fields to
+ * stand beside the id it would break the whole page. A name that is not known here may be of a newer version.
+ */
+const checkBody = (body: string): void => {
+  const stored = fromStored('body', body);
+  const texts = [stored?.event, stored?.timestamp, stored?.data?.id];
+  const isEvent = texts.every((text) => typeof text === 'string');
+  if (!isEvent || !body.startsWith('{"')) throw new Error('the column body does not hold an event');
+};
+
 /** The event's own text with its id in front: amounts have more digits than a number could keep. */
 const itemText =
   ({ log }: Needed) =>
   ({ id, position, body }: FoundEvent): string[] => {
     try {
-      fromStored('body', body);
+      checkBody(body);
       return [`{"id":${JSON.stringify(id)},${body.slice(1)}`];
     } catch (error) {
       log.error(

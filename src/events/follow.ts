@@ -17,22 +17,19 @@ export const followFeed = async (
   { signal, checkAgain }: Waiting,
 ): Promise<string> => {
   const start = await startOf(ctx, shopId, after);
-  const read = () => readFeed(ctx, shopId, start, limit);
   const endsAt = performance.now() + wait * 1000;
   const leftMs = () => endsAt - performance.now();
-  let found = await read();
-  while (found.isEmpty && after !== LATEST && leftMs() > 0 && !signal.aborted) {
-    const watch = await ctx.feedWatches.watch(shopId);
-    if (!watch) break;
+  for (;;) {
+    // Before the look: an event that comes after it ends the wait.
+    const watch = after !== LATEST && leftMs() > 0 ? ctx.feedWatches.watch(shopId) : null;
     try {
-      // Once more: something may have come between the last look and the watch.
-      found = await read();
-      if (found.isEmpty) await watch.something(leftMs(), signal);
+      const { page, isEmpty } = await readFeed(ctx, shopId, start, limit);
+      if (!isEmpty || !watch) return page;
+      await watch.untilCalled(leftMs(), signal);
+      if (signal.aborted) return page;
     } finally {
-      watch.end();
+      watch?.end();
     }
     await checkAgain();
-    if (found.isEmpty && !signal.aborted) found = await read();
   }
-  return found.page;
 };

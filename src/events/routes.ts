@@ -1,20 +1,20 @@
-import { EventPage, EventQuery } from '../../contract/event-feed.ts';
+import { EventPage, EventQuery, LONGEST_WAIT_SECONDS } from '../../contract/event-feed.ts';
 import type { Context } from '../context.ts';
-import { ServiceError } from '../errors.ts';
+import { DEADLINE_MS } from '../http/deadline.ts';
 import { hangUpOf } from '../http/hang-up.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import { sendJson } from '../http/replies.ts';
-import { hasApi } from '../shops/plans.ts';
+import { mustHaveApi } from '../shops/plans.ts';
 import { followFeed } from './follow.ts';
 
 /** The longest wait, and as much time as any other answer has. */
-const DEADLINE_MS = 25_000 + 4_500;
+const WAITING_DEADLINE_MS = LONGEST_WAIT_SECONDS * 1000 + DEADLINE_MS;
 
 export const eventRoutes = (app: ApiApp, ctx: Context): void => {
   app.get(
     '/events',
     {
-      config: { deadlineMs: DEADLINE_MS },
+      config: { deadlineMs: WAITING_DEADLINE_MS },
       schema: {
         operationId: 'listEvents',
         summary: 'Follow the event feed',
@@ -33,10 +33,10 @@ export const eventRoutes = (app: ApiApp, ctx: Context): void => {
         signal: hangUpOf(reply),
         async checkAgain() {
           const { shop } = await ctx.authenticate(request.headers);
-          if (!hasApi(shop)) throw new ServiceError('PLAN_REQUIRED');
+          mustHaveApi(shop);
         },
       });
-      return sendJson<EventPage>(reply, page);
+      await sendJson(reply, page);
     },
   );
 };

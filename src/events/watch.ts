@@ -12,13 +12,13 @@ const LOOK_AGAIN_MS = 5_000;
 /** Made before the look at the feed: what comes after the look is not missed. */
 interface Watch {
   /** Resolves when there may be something new, or when it is time to look again. */
-  something(withinMs: number, signal: AbortSignal): Promise<void>;
+  untilCalled(withinMs: number, signal: AbortSignal): Promise<void>;
   end(): void;
 }
 
 export interface FeedWatches {
   /** null: too many wait already, or the service stops. */
-  watch(shopId: string): Promise<Watch | null>;
+  watch(shopId: string): Watch | null;
   /** Ends every wait, and lets nobody wait from now on. */
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export const openFeedWatches = (base: Needed): FeedWatches => {
   };
 
   return {
-    async watch(shopId) {
+    watch(shopId) {
       const isFull = total >= MOST_WAITING.total || (watching.get(shopId)?.size ?? 0) >= MOST_WAITING.perShop;
       if (isStopped || isFull) return null;
       listening ??= base.onWake('events', (id) => callAll(id === null ? watching.keys() : [id]));
@@ -59,7 +59,7 @@ export const openFeedWatches = (base: Needed): FeedWatches => {
       };
       enter(shopId, call);
       return {
-        async something(withinMs, signal) {
+        async untilCalled(withinMs, signal) {
           if (called || isStopped || signal.aborted) return;
           base.metrics.pauseRequest();
           await new Promise<void>((resolve) => {

@@ -19,7 +19,7 @@ interface Deadline {
 }
 
 /** Every answer comes within 5 s, not counting the time the body takes to arrive: decision 93. */
-const DEADLINE_MS = 4_500;
+export const DEADLINE_MS = 4_500;
 
 const TOO_LATE = { message: 'The answer took too long: try again in a moment.' };
 const SILENT = pino({ level: 'silent' });

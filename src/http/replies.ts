@@ -19,9 +19,8 @@ export const sendPage = async <Page extends object>(
 };
 
 /** Sends a body that is JSON text already. */
-export const sendJson = <Body>(reply: AnyReply, text: string): Body => {
-  reply.type('application/json; charset=utf-8');
-  return text as never as Body;
+export const sendJson = async (reply: AnyReply, text: string): Promise<void> => {
+  await reply.type('application/json; charset=utf-8').send(text);
 };
 
 type Key = string | undefined;

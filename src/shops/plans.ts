@@ -34,6 +34,10 @@ export const mustBeActive = (shop: Shop): void => {
 
 export const hasApi = ({ plan }: Pick<Shop, 'plan'>): boolean => PLANS_WITH_API.includes(plan);
 
+export const mustHaveApi = (shop: Shop): void => {
+  if (!hasApi(shop)) throw new ServiceError('PLAN_REQUIRED');
+};
+
 /** The operator's figures override the plan's. */
 const billingOf = (row: Row<'shops'>): Billing => {
   if (row.billing === 'ALLOWANCE') return { kind: 'ALLOWANCE', limit: row.allowance };

@@ -7,6 +7,7 @@ import type {
 } from '../../contract/delivery.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { KEPT_MS } from '../events/event.ts';
 import { lowestId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
@@ -21,7 +22,6 @@ import {
   type Shape,
 } from './delivery-statements.ts';
 import { DROPPED_BECAUSE } from './drop-reasons.ts';
-import { KEPT_MS } from './policy.ts';
 
 /** As programs see their own. */
 const viewDelivery = (row: Omit<DeliveryRow, 'body'>): WebhookDelivery => ({

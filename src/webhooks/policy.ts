@@ -76,5 +76,3 @@ export const ASK_AGAIN_MS = 1_000;
 export const FINISH_WITHIN_MS = 3_000;
 /** And this long for each of the steps after that: leases, connections. */
 export const LAST_STEP_WITHIN_MS = 800;
-
-export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;

@@ -95,6 +95,8 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
         expect(rulesOf(await t.post(`/${kind}?dryRun=${value}`, bodyOf[kind]()))).toEqual({
           dryRun: 'oneOf',
         });
+      const twice = await t.post(`/${kind}?dryRun=true&dryRun=true`, bodyOf[kind]());
+      expect(rulesOf(twice)).toEqual({ dryRun: 'repeated' });
       const misspelt = await t.post(`/${kind}?dryrun=true`, bodyOf[kind]());
       expectError(misspelt, 400);
       expect(misspelt.body.message).toEqual(['dryrun is not a known parameter: did you mean dryRun?']);

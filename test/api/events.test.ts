@@ -4,7 +4,7 @@ import { findClient } from '../../src/api-clients/store.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { forgetOldEvents } from '../../src/events/feed.ts';
 import { changeShop } from '../../src/shops/actions.ts';
-import { expectError, newStaffRma } from '../support/api.ts';
+import { expectError, leftOut, newStaffRma } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -164,18 +164,37 @@ describe('the event feed', () => {
     expect([...items, ...rest.items]).toEqual((await page(t)).items);
   });
 
-  it('leaves out an event that cannot be read, and goes past it', async () => {
+  it.each([
+    '{"damaged',
+    '',
+    '{}',
+    '[]',
+    '["Ada"]',
+    '"Ada"',
+    'null',
+    '1',
+    'true',
+    '{"event":"offline_repair.closed"}',
+    '{"event":"offline_repair.closed","timestamp":"2026-11-01T12:00:00.000Z","data":null}',
+    '{"event":"offline_repair.closed","timestamp":"2026-11-01T12:00:00.000Z","data":["Ada"]}',
+    ' {"event":"offline_repair.closed","timestamp":"2026-11-01T12:00:00.000Z","data":{"id":"Ada"}}',
+  ])('leaves out an event whose body is %s, and goes past it', async (body) => {
     const t = await harness();
     for (let i = 0; i < 3; i++) await create(t);
-    const [first, , third] = (await page(t)).items;
-    await t.ctx.db
-      .updateTable('events')
-      .set({ body: '{"damaged' } as never)
-      .where('position', '=', 2)
-      .execute();
-    const { items, hasMore } = await page(t);
-    expect(items).toEqual([first, third]);
-    expect(hasMore).toBe(false);
+    const whole = await page(t);
+    const [first, , third] = whole.items;
+    const spoil = (position: number) =>
+      t.ctx.db
+        .updateTable('events')
+        .set({ body } as never)
+        .where('position', '=', position)
+        .execute();
+    await spoil(2);
+    expect(await page(t)).toEqual({ ...whole, items: [first, third] });
+    expect(leftOut(t)).toMatchObject([{ list: 'events', key: 2 }]);
+    expect(t.logs.join('')).not.toContain('Ada');
+    for (const position of [1, 3]) await spoil(position);
+    expect(await page(t)).toEqual({ ...whole, items: [] });
   });
 });
 

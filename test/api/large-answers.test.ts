@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { listEnvelope } from '../../contract/common.ts';
 import { newId } from '../../src/ids.ts';
 import { newPerson } from '../support/admin.ts';
-import { expectError, newRepair, newTradeReturn } from '../support/api.ts';
+import { expectError, leftOut, newRepair, newTradeReturn } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
 import { until } from '../support/until.ts';
@@ -17,8 +17,6 @@ const spoil = (t: Harness, table: 'offline_repairs' | 'trade_returns', column: s
   sql`update ${sql.table(table)} set ${sql.ref(column)} = '[{"sku":"Ada Pereira"' where id = ${id}`.execute(
     t.ctx.db,
   );
-const leftOut = (t: Harness) =>
-  t.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /^left out/.test(msg));
 
 describe('a page of many large returns', () => {
   it('is the same as any other page, and comes in pieces', async () => {

@@ -219,7 +219,7 @@ describe('a repair', () => {
     await page.goto(`/admin/offline-repairs/${id}`);
     const story = page.getByLabel('What happened, newest first');
     for (const text of ['Note 505', 'Note 1', 'created this return'])
-      await story.getByText(text, { exact: text.startsWith('Note') }).waitFor({ timeout: 30_000 });
+      await story.getByText(text, { exact: text.startsWith('Note') }).waitFor();
   });
 
   it.each(['STAFF', 'ADMIN'] as const)(

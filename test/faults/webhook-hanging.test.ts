@@ -45,7 +45,7 @@ describe.each([
       lags.push((await timed(() => healthy.got(before + 1, 9_000))).ms);
     }
     // It was 6.5 s with 80 of them; what is left here is a busy machine.
-    expect(Math.max(...lags)).toBeLessThan(5_000);
+    expect(Math.max(...lags)).toBeLessThan(4_000);
     expect(asked).toBeGreaterThan(hanging * 4);
   });
 });

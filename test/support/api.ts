@@ -254,3 +254,7 @@ export const overSocket = async (url: string, bytes: string | Uint8Array): Promi
   const isJson = /json/.test(headers.get('content-type') ?? '');
   return { status: Number(first.split(' ')[1]), headers, body: isJson ? JSON.parse(body) : body };
 };
+
+/** What the log says of rows that could not be read. */
+export const leftOut = ({ logs }: Harness) =>
+  logs.map((line) => JSON.parse(line)).filter(({ msg }) => /^left out/.test(msg));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BASE_PATH } from '../../../contract/common.ts';
+import { LONGEST_WAIT_SECONDS } from '../../../contract/event-feed.ts';
 import { exactNumber } from '../../exact-number.ts';
 import { VERSION } from '../../version.ts';
 import { wordsFor } from '../../webhooks/worker/send.ts';
@@ -30,9 +31,8 @@ export interface Feed {
 }
 
 const PAGE_SIZE = 100;
-const WAIT_SECONDS = 25;
 /** The wait, and time for an answer that is large or comes a long way. */
-const ANSWER_WITHIN_MS = (WAIT_SECONDS + 20) * 1000;
+const ANSWER_WITHIN_MS = (LONGEST_WAIT_SECONDS + 20) * 1000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 const MOST_SAID = 300;
 
@@ -45,7 +45,7 @@ export const openFeed = (base: string, key: string): Feed => {
     async read(after, stop) {
       const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
       // The newest cursor is there at once; to wait for it could mean to wait for an event and skip it.
-      if (after !== 'latest') query.set('wait', String(WAIT_SECONDS));
+      if (after !== 'latest') query.set('wait', String(LONGEST_WAIT_SECONDS));
       if (after !== null) query.set('after', after);
       const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
       try {
