@@ -5,8 +5,10 @@ import { changeShop } from '../../src/shops/actions.ts';
 import { changeDangerousGoods } from '../../src/shops/dangerous-goods-actions.ts';
 import { newPerson, newUser, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 import { cli, lookInto, migratedDatabase } from '../support/process.ts';
+
+const harness = sharedHarness();
 
 interface Entry {
   id: string;

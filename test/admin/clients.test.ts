@@ -4,10 +4,12 @@ import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
 import { ISO, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
-import { harness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
+
+const harness = sharedHarness();
 
 describe('API clients', () => {
   it('are made with a key and a secret that are shown this once, and work', async () => {

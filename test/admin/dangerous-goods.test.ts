@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { newRepair, rulesOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const isDangerous = async (t: Harness, sku: string) =>
   (await newRepair(t, { faultyItem: { ...repairBody().faultyItem, sku } })).isDangerous;

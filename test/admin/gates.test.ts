@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { adminCaller, newPerson, PASSWORD, type Person } from '../support/admin.ts';
 import { expectError, overSocket, UNKNOWN_ID } from '../support/api.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const PUBLIC_URL = 'https://returns.example.com';
 const rules = (t: Harness) => t.ctx.db.selectFrom('dangerous_goods').selectAll().execute();

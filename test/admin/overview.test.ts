@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { harness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
+
+const harness = sharedHarness();
 
 const DAY_MS = 86_400_000;
 type Counted = { status: string; count: number }[];

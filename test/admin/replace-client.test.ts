@@ -4,7 +4,9 @@ import { OPERATOR } from '../../src/caller.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, ISO, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const URL_A = 'https://1.1.1.1/a';
 const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { type Answer, harness } from '../support/harness.ts';
+import { type Answer, sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
+
+const harness = sharedHarness();
 
 const KINDS = [
   { path: '/offline-repairs', body: repairBody },

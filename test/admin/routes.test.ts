@@ -7,7 +7,9 @@ import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
 import { type AdminCaller, adminCaller, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { expectError, newRepair, newTradeReturn, staffOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 // Who may call what: every route of the admin API, for everybody. A route that is not in this table fails the test.
 

@@ -6,7 +6,9 @@ import { changeShop } from '../../src/shops/actions.ts';
 import { hashPassword } from '../../src/staff/passwords.ts';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
 import { expectError, rulesOf } from '../support/api.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const HOUR_MS = 3_600_000;
 
@@ -72,7 +74,7 @@ describe('signing in', () => {
   });
 
   it('answers a wrong e-mail and a wrong password alike', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     const { email } = await newUser(t);
     const visitor = adminCaller(t);
     const answers = [
@@ -130,7 +132,7 @@ describe('signing in', () => {
   });
 
   it('keeps neither password nor token in the database or the log', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     const { cookie, email } = await newPerson(t, { hashed: hashPassword });
     await adminCaller(t).post('/session', { email, password: 'a wrong password' });
     const token = cookie.split('=')[1] ?? '';
@@ -167,7 +169,7 @@ describe('a session', () => {
   });
 
   it('ends after 12 hours, and is cleared away', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     const person = await newPerson(t);
     t.clock.advance(12 * HOUR_MS - 60_000);
     expect((await person.get('/session')).status).toBe(200);
@@ -211,7 +213,7 @@ describe('a session', () => {
   });
 
   it('ends at sign-out: the cookie is cleared, and a copy of it is worth nothing', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     const person = await newPerson(t);
     const stolen = adminCaller(t, person.cookie);
     expect((await stolen.get('/users')).status).toBe(200);
@@ -277,7 +279,7 @@ describe('changing your own password', () => {
   });
 
   it('is done once when asked twice at the same time', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     const person = await newPerson(t);
     const answers = await Promise.all(
       ['first new one', 'second new one'].map((newPassword) =>
@@ -289,7 +291,7 @@ describe('changing your own password', () => {
   });
 
   it('leaves no session behind that somebody opened with the old one at the same time', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     const person = await newPerson(t);
     const { email } = person;
     const [changed, ...opened] = await Promise.all([

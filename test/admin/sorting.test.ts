@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { harness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 /** Of three returns the first is moved last, which puts its status after that of the others, or before it. */
 const KINDS = [

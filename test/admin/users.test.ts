@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { adminCaller, newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const userBody = (more: Record<string, unknown> = {}) => ({
   email: 'grace@example.com',
@@ -95,7 +97,7 @@ describe('the team', () => {
   });
 
   it('takes each e-mail once: in any case, in any shop, also when asked twice at the same time', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     const admin = await newPerson(t);
     const others = await t.addShop();
     const stranger = await newUser(t, { shop: others.shop });

@@ -3,7 +3,9 @@ import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from 
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { askAll, endpoints, ISO, newRepair, rulesOf, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 interface Case {
   action: string;

@@ -15,7 +15,9 @@ import {
   rowCounts,
 } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const create = (t: Harness, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   t.post('/offline-repairs', repairBody(more), { headers });
@@ -243,7 +245,7 @@ describe('a creation that fails', () => {
   });
 
   it.each(KINDS)('half-way, in the database, takes no place and leaves nothing behind: %s', async (kind) => {
-    const t = await harness({ allowance: 1 });
+    const t = await harness({ own: true, allowance: 1 });
     const send = () =>
       t.post(`/${kind}`, bodyOf[kind](), { unchecked: true, headers: { 'idempotency-key': 'k' } });
     // The last thing a creation writes about the RMA fails.

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ISO, newRepair, newStaffRepair, rowCounts, stopClock, UUID7 } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
-import { harness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const everything = () =>
   repairBody({

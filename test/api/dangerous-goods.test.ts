@@ -3,7 +3,9 @@ import { OPERATOR } from '../../src/caller.ts';
 import { changeDangerousGoods } from '../../src/shops/dangerous-goods-actions.ts';
 import { newRepair } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
-import { type Harness, harness, type SendOptions } from '../support/harness.ts';
+import { type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const rules = (t: Harness, ...add: string[]) =>
   changeDangerousGoods(t.ctx, OPERATOR, t.shop.id, { add, remove: [] });

@@ -6,8 +6,10 @@ import { addRules } from '../../src/shops/dangerous-goods.ts';
 import { bodyOf, expectError, KINDS, type Kind, newRma, newStaffRepair, rulesOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { dump } from '../support/dump.ts';
-import { type Answer, ENGINE, type Harness, harness, type SendOptions } from '../support/harness.ts';
+import { type Answer, ENGINE, type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
 import { anything, type Bytes, goodBodies, ownBodies } from '../support/random-bodies.ts';
+
+const harness = sharedHarness();
 
 const tryOut = (t: Harness, kind: Kind, body: unknown = bodyOf[kind](), options: SendOptions = {}) =>
   t.post(`/${kind}?dryRun=true`, body, options);

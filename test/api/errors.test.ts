@@ -18,7 +18,9 @@ import {
   UUID7,
 } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { harness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const LARGEST_BODY = 256 * 1024;
 
@@ -143,7 +145,7 @@ describe('the error body', () => {
   });
 
   it('comes with a 5xx and says nothing about the inside', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     const ids = await makeIds(t);
     await sql`alter table offline_repairs rename to offline_repairs_away`.execute(t.ctx.db);
     await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);

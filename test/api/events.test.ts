@@ -6,9 +6,11 @@ import { forgetOldEvents } from '../../src/events/feed.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, leftOut, newStaffRma } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
+
+const harness = sharedHarness();
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -149,7 +151,7 @@ describe('the event feed', () => {
   });
 
   it('has cursors that hold in another database with the same rows', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     for (let i = 0; i < 3; i++) await create(t);
     const { cursor, items } = await page(t, '?limit=1');
     const restored = await harness();

@@ -18,8 +18,10 @@ import {
   UNKNOWN_ID,
 } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
+
+const harness = sharedHarness();
 
 const LIMITED_IP = '198.51.100.7';
 /** Uses up both of the address's limits, without a key. */
@@ -92,7 +94,7 @@ describe('the order of the gates', () => {
   it.each(KINDS)(
     'reads no body at /%s before it knows the key, the plan and the subscription',
     async (kind) => {
-      const t = await harness();
+      const t = await harness({ own: true });
       const tooLarge = 300 * 1024;
       // Over a socket: fetch stops half-way through a body that is answered early, and the service waits for the rest.
       const sendTooLarge = (key: string | null) =>

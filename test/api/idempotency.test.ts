@@ -6,7 +6,9 @@ import { changeShop } from '../../src/shops/actions.ts';
 import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
 import { expectError, newRepair, rowCounts, rulesOf, staffOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { ENGINE, type Harness, harness, type SendOptions } from '../support/harness.ts';
+import { ENGINE, type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const HOUR = 60 * 60_000;
 

@@ -4,7 +4,9 @@ import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { newId } from '../../src/ids.ts';
 import { KINDS, newRepair, newRma, newStaffRepair, newStaffRma, rulesOf, stopClock } from '../support/api.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const list = async (t: Harness, query: Record<string, string> = {}) => {
   const { status, body } = await t.get(`/offline-repairs?${new URLSearchParams(query)}`);
@@ -106,7 +108,7 @@ describe('paging', () => {
   });
 
   it('counts exactly also where very many have the same reference', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     await newRepair(t, { externalRef: 'POS-1' });
     const {
       id: _,

@@ -6,7 +6,9 @@ import { VERSION } from '../../src/version.ts';
 import { endpoints } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withValue } from '../support/fields.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const read = async (t: Harness) => {
   const { status, body } = await t.get(`${BASE_PATH}/openapi.json`, { key: null });

@@ -15,7 +15,9 @@ import {
   newStaffRma,
   UNKNOWN_ID,
 } from '../support/api.ts';
-import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const withId = (t: Harness) => endpoints(t).filter(({ hasId }) => hasId);
 
@@ -55,7 +57,7 @@ describe('every endpoint with an id', () => {
   });
 
   it('takes a staff-created RMA as one that does not exist, and changes nothing', async () => {
-    const t = await harness();
+    const t = await harness({ own: true });
     const ids = await makeStaffIds(t);
     const before = await stateOf(t);
     expect([before.repairs.length, before.returns.length]).toEqual([1, 1]);

@@ -24,9 +24,11 @@ import {
   UNKNOWN_ID,
   UUID7,
 } from '../support/api.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 import { tradeReturnIn } from '../support/trade-moves.ts';
 import { webhookHarness } from '../support/webhooks.ts';
+
+const harness = sharedHarness();
 
 const ACTIONS = Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[];
 

@@ -16,8 +16,10 @@ import {
 } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
 import { at, checkText, type Field, withValue } from '../support/fields.ts';
-import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
 import { moveThrough, tradeReturnIn } from '../support/trade-moves.ts';
+
+const harness = sharedHarness();
 
 const create = (t: Harness, body: unknown = tradeBody()) => t.post('/trade-returns', body);
 const ITEM = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 4, price: 120.5 };

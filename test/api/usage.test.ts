@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { OPERATOR } from '../../src/caller.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { newRepair, newStaffRepair, newTradeReturn, stopClock } from '../support/api.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 const usage = async (t: Harness) => {
   const { status, body } = await t.get('/usage');

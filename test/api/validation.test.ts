@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { expectError, newRepair, rowCounts, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { checkText, type Field, withValue } from '../support/fields.ts';
-import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
 
 type Body = Record<string, unknown>;
 

@@ -9,6 +9,7 @@ import { createTradeReturn } from '../../src/trade-returns/actions.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
 import { repairBody, tradeBody } from './bodies.ts';
 import type { Answer, Harness, SendOptions } from './harness.ts';
+import { countRows, type RowCounts } from './row-counts.ts';
 
 // What the API tests share: the list of endpoints, errors, a standing clock, rows, sockets.
 
@@ -186,27 +187,15 @@ export const newStaffRepair = (t: Harness, more?: Record<string, unknown>) =>
   newStaffRma(t, 'offline-repairs', more);
 export const makeStaffIds = (t: Harness): Promise<Ids> => idsOf((kind) => newStaffRma(t, kind));
 
-/** Everything that a request could have written. */
-export const rowCounts = async ({ ctx: { db } }: Harness) => {
-  const count = async (
-    table: 'offline_repairs' | 'trade_returns' | 'timeline' | 'idempotency_keys',
-  ): Promise<number> => {
-    const { rows } = await db
-      .selectFrom(table)
-      .select((eb) => eb.fn.countAll<number>().as('rows'))
-      .executeTakeFirstOrThrow();
-    return rows;
-  };
-  const { used } = await db
-    .selectFrom('shop_counters')
-    .select((eb) => eb.fn.sum<number | string>('month_used').as('used'))
-    .executeTakeFirstOrThrow();
+/** Everything that requests of this test could have written. */
+export const rowCounts = async ({ ctx, rowsBefore }: Harness): Promise<RowCounts> => {
+  const now = await countRows(ctx);
   return {
-    repairs: await count('offline_repairs'),
-    returns: await count('trade_returns'),
-    timeline: await count('timeline'),
-    keys: await count('idempotency_keys'),
-    used: Number(used),
+    repairs: now.repairs - rowsBefore.repairs,
+    returns: now.returns - rowsBefore.returns,
+    timeline: now.timeline - rowsBefore.timeline,
+    keys: now.keys - rowsBefore.keys,
+    used: now.used - rowsBefore.used,
   };
 };
 

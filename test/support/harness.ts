@@ -2,7 +2,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { inject, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import type { Plan } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { buildApp } from '../../src/api/app.ts';
@@ -16,6 +16,7 @@ import { newFolder } from './folders.ts';
 import { type Answer, bytesOf, exchange, isRaw } from './http.ts';
 import { openApiChecker } from './openapi-check.ts';
 import { emptyCopy } from './postgres-databases.ts';
+import { countRows, NO_ROWS, type RowCounts } from './row-counts.ts';
 
 // The real app on a real database, over HTTP. Every exchange is held against the OpenAPI document.
 
@@ -49,6 +50,8 @@ export interface Harness {
   get(path: string, options?: SendOptions): Promise<Answer>;
   post(path: string, body?: unknown, options?: SendOptions): Promise<Answer>;
   addShop(options?: ShopOptions): Promise<{ shop: Shop; client: NewApiClient }>;
+  /** What tests before this one left in the database that they share. */
+  rowsBefore: RowCounts;
   close(): Promise<void>;
 }
 
@@ -81,25 +84,27 @@ const newAddress = (): string => {
   return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
 };
 
-export const harness = async (
-  options: ShopOptions & { env?: Record<string, string>; prepare?: (app: FastifyInstance) => void } = {},
-): Promise<Harness> => {
-  // `prepare` may add routes that behave as no route of ours does.
-  const { env: extraEnv = {}, prepare = () => {}, ...shopOptions } = options;
+interface AppOptions {
+  env?: Record<string, string>;
+  /** May add routes that behave as no route of ours does. */
+  prepare?: (app: FastifyInstance) => void;
+}
+
+type OpenApp = Pick<Harness, 'ctx' | 'app' | 'url' | 'env' | 'logs' | 'close'> & { clock: { ahead: number } };
+
+const openApp = async ({ env: extraEnv = {}, prepare = () => {} }: AppOptions): Promise<OpenApp> => {
   const database = await freshDatabase();
   const env = { TRUST_PROXY: '1', PORT: '0', LOG_LEVEL: 'info', ...database.env, ...extraEnv };
-  const offset = { ms: 0 };
+  const clock = { ahead: 0 };
   const logs: string[] = [];
   const config = readConfig(env);
   const ctx = await openContext(config, {
-    clock: { now: () => Date.now() + offset.ms },
+    clock: { now: () => Date.now() + clock.ahead },
     log: pino({ level: config.logLevel }, { write: (line: string) => void logs.push(line) }),
   });
   const app = await buildApp(ctx);
   prepare(app);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const check = config.role === 'worker' ? () => {} : checkerOf(app);
-
   let closed = false;
   const close = async () => {
     if (closed) return;
@@ -108,8 +113,39 @@ export const harness = async (
     await ctx.close();
     await database.drop();
   };
-  onTestFinished(close);
+  return { ctx, app, url, env, logs, clock, close };
+};
 
+/** An app and a database of its own, until the test ends. */
+export const harness = async ({ env, prepare, ...shop }: ShopOptions & AppOptions = {}): Promise<Harness> => {
+  const opened = await openApp({ ...(env ? { env } : {}), ...(prepare ? { prepare } : {}) });
+  onTestFinished(opened.close);
+  return { ...(await withShop(opened, shop)), rowsBefore: NO_ROWS };
+};
+
+/**
+ * One app for all tests of a file, each with a shop of its own: to start one takes longer than most tests. A test that does more
+ * to the app or its database than call it says `own`, and gets one of its own; so does one with settings.
+ */
+export const sharedHarness = () => {
+  let opened: OpenApp | undefined;
+  afterAll(() => opened?.close());
+  return async ({ own, ...options }: ShopOptions & AppOptions & { own?: true } = {}): Promise<Harness> => {
+    if (own || options.env || options.prepare) return harness(options);
+    opened ??= await openApp({});
+    opened.clock.ahead = 0;
+    opened.logs.length = 0;
+    const rowsBefore = await countRows(opened.ctx);
+    return { ...(await withShop(opened, options)), rowsBefore };
+  };
+};
+
+const withShop = async (
+  { clock, ...opened }: OpenApp,
+  options: ShopOptions,
+): Promise<Omit<Harness, 'rowsBefore'>> => {
+  const { ctx, app, url } = opened;
+  const check = ctx.config.role === 'worker' ? () => {} : checkerOf(app);
   const addShop: Harness['addShop'] = async ({ plan = 'SCALE', ...billing } = {}) => {
     const shop = await createShop(ctx, OPERATOR, { name: 'Test shop', plan, ...billing });
     return {
@@ -117,7 +153,7 @@ export const harness = async (
       client: await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl: null }),
     };
   };
-  const { shop, client } = await addShop(shopOptions);
+  const { shop, client } = await addShop(options);
 
   const send: Harness['send'] = async (
     path,
@@ -148,23 +184,18 @@ export const harness = async (
   };
 
   return {
-    ctx,
-    app,
-    url,
-    env,
+    ...opened,
     shop,
     client,
-    logs,
     clock: {
       advance(ms) {
-        offset.ms += ms;
+        clock.ahead += ms;
       },
     },
     send,
     get: (path, more) => send(path, more),
     post: (path, body, more) => send(path, { method: 'POST', body, ...more }),
     addShop,
-    close,
   };
 };
 
