@@ -31,7 +31,7 @@ const password = (least: number) =>
     .meta({ format: 'password', minLength: least, maxLength: PASSWORD_LENGTH.most });
 export const NewPassword = password(PASSWORD_LENGTH.least);
 /** One that is only compared: a short one is wrong, not malformed. */
-const GivenPassword = password(1);
+export const GivenPassword = password(1);
 
 // --- session ---
 
@@ -53,17 +53,32 @@ const changedName = verbatimText(LENGTH.name, NAME)
   .refine(...isName)
   .transform((value) => value?.trim() ?? null);
 
-export const SignIn = z.strictObject({ email: staffEmail(), password: GivenPassword }).meta({ id: 'SignIn' });
+/** Six digits, or a recovery code; spaces and hyphens do not matter. */
+export const CodeText = optionalText(LENGTH.reference, {
+  description: 'From the authenticator app, or a recovery code. Only where a second factor is on.',
+  examples: ['492039'],
+});
+
+export const SignIn = z
+  .strictObject({ email: staffEmail(), password: GivenPassword, code: CodeText })
+  .meta({ id: 'SignIn' });
 export type SignIn = z.infer<typeof SignIn>;
 
 export const SignedIn = z
   .object({
-    user: z.object({ id: Id, email: z.string(), name: z.string().nullable(), role: z.enum(USER_ROLES) }),
+    user: z.object({
+      id: Id,
+      email: z.string(),
+      name: z.string().nullable(),
+      role: z.enum(USER_ROLES),
+      secondFactor: z.boolean().meta({ description: 'Whether they have a second factor.' }),
+    }),
     shop: z.object({
       id: Id,
       name: z.string(),
       plan: z.enum(PLANS),
       subscription: z.enum(SUBSCRIPTIONS),
+      secondFactorRequired: z.boolean(),
     }),
   })
   .meta({ id: 'SignedIn' });
@@ -76,11 +91,14 @@ export type ChangePassword = z.infer<typeof ChangePassword>;
 
 // --- first start ---
 
+const setUpToken = () =>
+  text(LENGTH.reference, { description: 'From the link that the service printed at its first start.' });
+
+export const GivenSetUp = z.strictObject({ token: setUpToken() }).meta({ id: 'GivenSetUp' });
+
 export const SetUp = z
   .strictObject({
-    token: text(LENGTH.reference, {
-      description: 'From the link that the service printed at its first start.',
-    }),
+    token: setUpToken(),
     shopName: text(LENGTH.name, { examples: ['Harbour Road Electrics'] }),
     email: staffEmail(),
     name: PersonName,
@@ -105,6 +123,8 @@ export const User = z
     name: z.string().nullable(),
     role: z.enum(USER_ROLES),
     createdAt: Instant,
+    lastSignInAt: Instant.nullable().meta({ description: '`null`: never.' }),
+    secondFactor: z.boolean(),
   })
   .meta({ id: 'User' });
 export type User = z.infer<typeof User>;
@@ -115,7 +135,14 @@ export const UserQuery = z.strictObject(pageQuery);
 export type UserQuery = z.infer<typeof UserQuery>;
 
 export const CreateUser = z
-  .strictObject({ email: staffEmail(), name: PersonName, role: z.enum(USER_ROLES), password: NewPassword })
+  .strictObject({
+    email: staffEmail(),
+    name: PersonName,
+    role: z.enum(USER_ROLES),
+    password: NewPassword.nullable().default(null).meta({
+      description: 'Without one the answer has a link with which the person chooses their own.',
+    }),
+  })
   .meta({ id: 'CreateUser' });
 export type CreateUser = z.infer<typeof CreateUser>;
 
@@ -162,6 +189,12 @@ const AUDIT_ACTIONS = [
   'USER_CREATED',
   'USER_CHANGED',
   'USER_REMOVED',
+  'LINK_MADE',
+  'SECOND_FACTOR_ON',
+  'SECOND_FACTOR_OFF',
+  'SECOND_FACTOR_RESET',
+  'RECOVERY_CODES_MADE',
+  'RECOVERY_CODE_USED',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 const AUDIT_SUBJECTS = ['SHOP', 'CLIENT', 'USER'] as const;

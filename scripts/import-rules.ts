@@ -19,7 +19,7 @@ const LAYERS = [
   ['rma'],
   ['shops', 'webhooks', 'events'],
   ['audit'],
-  ['paging'],
+  ['paging', 'mail'],
   ['db'],
 ];
 

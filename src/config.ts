@@ -36,6 +36,8 @@ export interface Config {
   /** Whether the operator set it; otherwise it is where we listen, which may not be how callers reach us. */
   readonly publicUrlIsSet: boolean;
   readonly metricsToken: string | null;
+  /** How mails are sent, and from whom; null: they are not. */
+  readonly mail: { readonly smtpUrl: string; readonly from: string } | null;
   /** By `npm start`, whose shell passes no signal on. */
   readonly startedByNpm: boolean;
   /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
@@ -95,6 +97,31 @@ const poolSizes = (name: string, value: string): PoolSizes => {
   const repeated = kinds.find((kind, index) => kinds.indexOf(kind) !== index);
   if (repeated) throw new ConfigError(`${name} names ${repeated} more than once`);
   return { ...POOL_SIZES, ...Object.fromEntries(given) };
+};
+
+/** The message never repeats the value: it may hold a password. */
+const smtpUrl = (name: string, value: string): string => {
+  const url = /^smtps?:\/\//.test(value) && URL.canParse(value) ? new URL(value) : null;
+  if (!url?.hostname)
+    throw new ConfigError(
+      `${name} must be the address of a mail server, smtps://user:password@mail.example.com for example`,
+    );
+  return value;
+};
+
+const sender = (name: string, value: string): string => {
+  const address = /^[^<>\r\n]*<([^<>]*)>$/.exec(value)?.[1] ?? value;
+  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address))
+    throw new ConfigError(`${name} must be an e-mail address, Returns <returns@example.com> for example`);
+  return value;
+};
+
+/** Both or neither. */
+const mailFrom = (url: string | null, from: string | null): Config['mail'] => {
+  if (url && from) return Object.freeze({ smtpUrl: url, from });
+  if (url) throw new ConfigError('MAIL_FROM is required with SMTP_URL: it is who mails come from');
+  if (from) throw new ConfigError('SMTP_URL is required with MAIL_FROM: it is the server that sends mails');
+  return null;
 };
 
 const SECRET_KEY_LENGTH = 32;
@@ -159,6 +186,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     publicUrlIsSet: setting('PUBLIC_URL', webUrl, null) !== null,
     metricsToken: setting('METRICS_TOKEN', text, null),
+    mail: mailFrom(setting('SMTP_URL', smtpUrl, null), setting('MAIL_FROM', sender, null)),
     startedByNpm: env['npm_lifecycle_event'] === 'start',
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };

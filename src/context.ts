@@ -2,6 +2,7 @@ import { type Authenticate, createAuthenticate } from './api-clients/authenticat
 import { type Base, type Overrides, openBase } from './base.ts';
 import type { Config } from './config.ts';
 import { type FeedWatches, openFeedWatches } from './events/watch.ts';
+import { type Mailer, openMailer } from './mail/mailer.ts';
 import { type BeginLargeAnswer, fairTurns } from './paging/turns.ts';
 import { type Creations, openCreations } from './rma/creation/queue.ts';
 import { type RmaById, readRmaById } from './rma/store.ts';
@@ -22,6 +23,8 @@ export interface Context extends Base {
   creations: Creations;
   /** Requests that wait for a shop's next event. */
   feedWatches: FeedWatches;
+  /** Sends mails, where the operator set that up. */
+  mail: Mailer;
   /** Starts a large answer of a shop, or refuses it when too many are in progress. */
   beginLargeAnswer: BeginLargeAnswer;
 }
@@ -38,6 +41,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     totalsOf: readTotals(base),
     creations: openCreations(base, shopTurns),
     feedWatches: openFeedWatches(base),
+    mail: openMailer(base),
     beginLargeAnswer: fairTurns(base.metrics),
   };
 };

@@ -11,8 +11,14 @@ export const REFUSALS = {
   },
   SIGNED_OUT: { status: 401, message: 'Nobody is signed in, or the session has ended.' },
   SIGN_IN_FAILED: { status: 401, message: 'The e-mail or the password is wrong.' },
+  SECOND_FACTOR_REQUIRED: { status: 401, message: 'The password is right. A code is needed as well.' },
+  SECOND_FACTOR_WRONG: { status: 401, message: 'The code is wrong, or it was used before.' },
   CROSS_SITE: { status: 403, message: 'Changes are taken from our own pages only.' },
   ADMIN_REQUIRED: { status: 403, message: 'Only an Admin of the shop can do this.' },
+  SET_UP_SECOND_FACTOR: {
+    status: 403,
+    message: 'The shop asks everybody for a second factor: set yours up first.',
+  },
   PLAN_REQUIRED: { status: 403, message: 'The External API needs the Scale or the Enterprise plan.' },
   READ_ONLY: {
     status: 403,
@@ -45,6 +51,16 @@ export const REFUSALS = {
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
+  SECOND_FACTOR_ON: { status: 409, message: 'The second factor is on already.' },
+  SECOND_FACTOR_OFF: { status: 409, message: 'There is no second factor.' },
+  OWN_SECOND_FACTOR: {
+    status: 409,
+    message: 'This is your own second factor: turn it off in your account.',
+  },
+  LINK_OVER: {
+    status: 410,
+    message: 'This link was used, has expired, or a newer one took its place.',
+  },
   CURSOR_EXPIRED: {
     status: 410,
     message:

@@ -6,6 +6,7 @@ import { KEPT_MS } from './events/event.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
 import { forgetOldAddresses } from './staff/known-places.ts';
+import { forgetExpiredLinks } from './staff/links.ts';
 import { forgetOldFailures } from './staff/lock-out.ts';
 import { forgetExpiredSessions } from './staff/sessions.ts';
 import { forgetOldDeliveries } from './webhooks/queue.ts';
@@ -16,6 +17,7 @@ const EVERY_MS = 10 * 60_000;
 const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
   forgetExpiredKeys,
   forgetExpiredSessions,
+  forgetExpiredLinks,
   forgetOldFailures,
   forgetOldAddresses,
   forgetOldEvents,

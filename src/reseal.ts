@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from './context.ts';
+import type { Trx } from './db/database.ts';
 import { CHECK_PLACE, findCheck } from './secret-keys.ts';
 import type { Place } from './secrets.ts';
+import { factorPlace } from './staff/second-factor.ts';
 import { webhookSecretPlace } from './webhooks/secret.ts';
 
 const BATCH = 100;
@@ -20,66 +22,110 @@ interface Sealed {
   value: string;
 }
 
+/** Where sealed values are kept: how to read those after an id, and how to replace one that is still what was read. */
+interface Source {
+  read(ctx: Context, after: string): Promise<Sealed[]>;
+  replace(trx: Trx, sealed: Sealed, next: string): Promise<{ numUpdatedRows: bigint }>;
+}
+
+const webhookSecrets: Source = {
+  async read({ db }, after) {
+    const rows = await db
+      .selectFrom('api_clients')
+      .select(['id', 'webhook_secret'])
+      .$if(after !== '', (query) => query.where('id', '>', after))
+      .orderBy('id')
+      .limit(BATCH)
+      .execute();
+    return rows.map((row) => ({ place: webhookSecretPlace(row.id), value: row.webhook_secret }));
+  },
+  replace: (trx, { place, value }, next) =>
+    trx
+      .updateTable('api_clients')
+      .set({ webhook_secret: next })
+      .where('id', '=', place.id)
+      .where('webhook_secret', '=', value)
+      .executeTakeFirst(),
+};
+
+const secondFactors: Source = {
+  async read({ db }, after) {
+    const rows = await db
+      .selectFrom('users')
+      .select(['id', 'factor_secret'])
+      .where('factor_secret', 'is not', null)
+      .$if(after !== '', (query) => query.where('id', '>', after))
+      .orderBy('id')
+      .limit(BATCH)
+      .execute();
+    return rows.map((row) => ({ place: factorPlace(row.id), value: row.factor_secret ?? '' }));
+  },
+  replace: (trx, { place, value }, next) =>
+    trx
+      .updateTable('users')
+      .set({ factor_secret: next })
+      .where('id', '=', place.id)
+      .where('factor_secret', '=', value)
+      .executeTakeFirst(),
+};
+
+/** Last: as long as it has its old key, that key is still asked for at every start. */
+const keyCheck: Source = {
+  async read({ db }, after) {
+    const check = after === '' ? await findCheck(db) : null;
+    return check === null ? [] : [{ place: CHECK_PLACE, value: check }];
+  },
+  replace: (trx, { place, value }, next) =>
+    trx
+      .updateTable('installation')
+      .set({ value: next })
+      .where('name', '=', place.id)
+      .where('value', '=', value)
+      .executeTakeFirst(),
+};
+
 /** Seals everything anew with the first key. It works beside running servers, and may be repeated. */
 export const resealAll = async (ctx: Context): Promise<Resealed> => {
   const done: Resealed = { resealed: 0, total: 0, failed: [] };
-  let after = '';
-  for (;;) {
-    const batch = await readClients(ctx, after);
-    const last = batch.at(-1);
-    if (!last) break;
-    await resealBatch(ctx, batch, done);
-    after = last.place.id;
-    await nextTurn();
-  }
-  // Last: as long as it has its old key, that key is still asked for at every start.
-  const check = await findCheck(ctx.db);
-  if (check !== null) await resealBatch(ctx, [{ place: CHECK_PLACE, value: check }], done);
+  for (const source of [webhookSecrets, secondFactors, keyCheck]) await resealSource(ctx, source, done);
   return done;
 };
 
-const readClients = async ({ db }: Context, after: string): Promise<Sealed[]> => {
-  const rows = await db
-    .selectFrom('api_clients')
-    .select(['id', 'webhook_secret'])
-    .$if(after !== '', (query) => query.where('id', '>', after))
-    .orderBy('id')
-    .limit(BATCH)
-    .execute();
-  return rows.map((row) => ({ place: webhookSecretPlace(row.id), value: row.webhook_secret }));
+const resealSource = async (ctx: Context, source: Source, done: Resealed): Promise<void> => {
+  let after = '';
+  for (;;) {
+    const batch = await source.read(ctx, after);
+    const last = batch.at(-1);
+    if (!last) return;
+    await resealBatch(ctx, source, batch, done);
+    after = last.place.id;
+    await nextTurn();
+  }
 };
 
-const resealBatch = async ({ db, secrets }: Context, batch: Sealed[], done: Resealed): Promise<void> => {
-  const changes: (Sealed & { next: string })[] = [];
-  for (const { place, value } of batch) {
+const resealBatch = async (
+  { db, secrets }: Context,
+  source: Source,
+  batch: Sealed[],
+  done: Resealed,
+): Promise<void> => {
+  const changes: { sealed: Sealed; next: string }[] = [];
+  for (const sealed of batch) {
     try {
-      const plain = secrets.open(value, place);
-      if (!secrets.isCurrent(value)) changes.push({ place, value, next: secrets.seal(plain, place) });
+      const plain = secrets.open(sealed.value, sealed.place);
+      if (!secrets.isCurrent(sealed.value)) changes.push({ sealed, next: secrets.seal(plain, sealed.place) });
     } catch {
       // The caller names it to the operator.
-      done.failed.push(place);
+      done.failed.push(sealed.place);
     }
   }
   done.total += batch.length;
   if (changes.length === 0) return;
   done.resealed += await db.transaction().execute(async (trx) => {
     let changed = 0;
-    for (const { place, value, next } of changes) {
+    for (const { sealed, next } of changes) {
       // Only where it is still what was read: somebody may have replaced it meanwhile.
-      const { numUpdatedRows } =
-        place.table === CHECK_PLACE.table
-          ? await trx
-              .updateTable('installation')
-              .set({ value: next })
-              .where('name', '=', place.id)
-              .where('value', '=', value)
-              .executeTakeFirst()
-          : await trx
-              .updateTable('api_clients')
-              .set({ webhook_secret: next })
-              .where('id', '=', place.id)
-              .where('webhook_secret', '=', value)
-              .executeTakeFirst();
+      const { numUpdatedRows } = await source.replace(trx, sealed, next);
       changed += Number(numUpdatedRows);
     }
     return changed;

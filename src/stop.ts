@@ -47,7 +47,9 @@ export const stop = async (
   if (drainMs > 0) await pause(drainMs);
   const answersEnd = answersEndMs(drainMs);
   await app.drain.finish(leftUntil(answersEnd));
+  const mailed = ctx.mail.finish();
   await atMost(webhooksStopped, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'stopping the webhooks');
+  await atMost(mailed, leftUntil(answersEnd + WEBHOOKS_MORE_MS), 'sending the last mails');
   await atMost(ctx.close(), DATABASE_MS, 'closing the database');
   ctx.log.info('stopped');
   await atMost(new Promise((resolve) => ctx.log.flush(resolve)), LOG_MS, 'writing the log');

@@ -2,16 +2,25 @@ import './schemas-without-eval.ts';
 import './mantine.css';
 import './app.css';
 import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
 import { createAppRouter } from './router.tsx';
+import { sessionQuery } from './session/session.ts';
 import { isMissingChunk } from './ui/missing-chunks.ts';
 import { cssVariables, theme } from './ui/theme.ts';
 
-const queryClient = new QueryClient({
+/** The shop began to require a second factor while this page was open: what it asks for now comes first. */
+const leadToFactor = (error: Error): void => {
+  if (error instanceof ApiError && error.body?.code === 'SET_UP_SECOND_FACTOR')
+    void queryClient.refetchQueries(sessionQuery).then(() => router.navigate({ to: '/second-factor' }));
+};
+
+const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: leadToFactor }),
+  mutationCache: new MutationCache({ onError: leadToFactor }),
   defaultOptions: {
     queries: {
       // An error answer would be the same again; only a lost connection is worth a retry.

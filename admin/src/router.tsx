@@ -8,7 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
-import { sessionQuery } from './session/session.ts';
+import { lacksFactor, sessionQuery } from './session/session.ts';
 import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
 import { Loading } from './ui/loading.tsx';
 import { PageError } from './ui/page-error.tsx';
@@ -36,6 +36,30 @@ const setUp = createRoute({
   component: lazyRouteComponent(() => import('./session/set-up-page.tsx'), 'SetUpPage'),
 });
 
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: lazyRouteComponent(() => import('./session/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+});
+
+const link = createRoute({
+  getParentRoute: () => root,
+  path: '/link',
+  component: lazyRouteComponent(() => import('./session/link-page.tsx'), 'LinkPage'),
+});
+
+/** For people whose shop requires a second factor that they do not have yet. */
+const secondFactor = createRoute({
+  getParentRoute: () => root,
+  path: '/second-factor',
+  beforeLoad: async ({ context }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery);
+    if (!session) throw redirect({ to: '/sign-in' });
+    if (!lacksFactor(session)) throw redirect({ to: '/account' });
+  },
+  component: lazyRouteComponent(() => import('./session/second-factor/factor-page.tsx'), 'FactorPage'),
+});
+
 /** Everything behind the sign-in. */
 const inside = createRoute({
   getParentRoute: () => root,
@@ -43,6 +67,7 @@ const inside = createRoute({
   beforeLoad: async ({ context, location }) => {
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href } });
+    if (lacksFactor(session)) throw redirect({ to: '/second-factor' });
   },
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
   errorComponent: StartFailed,
@@ -143,6 +168,9 @@ const auditLog = createRoute({
 const routeTree = root.addChildren([
   signIn,
   setUp,
+  forgotPassword,
+  link,
+  secondFactor,
   inside.addChildren([
     overview,
     repairs,

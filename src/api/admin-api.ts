@@ -11,6 +11,8 @@ import type { ApiApp } from '../http/openapi/route-schemas.ts';
 import { offlineRepairAdminRoutes } from '../offline-repairs/routes.ts';
 import { overviewRoutes } from '../overview/admin-routes.ts';
 import { dangerousGoodsRoutes } from '../shops/admin-routes.ts';
+import { secondFactorRoutes } from '../staff/factor-routes.ts';
+import { linkRoutes } from '../staff/link-routes.ts';
 import { sessionRoutes } from '../staff/session-routes.ts';
 import { userRoutes } from '../staff/user-routes.ts';
 import { tradeReturnAdminRoutes } from '../trade-returns/routes.ts';
@@ -19,6 +21,8 @@ import type { PageLimit } from './rate-limits.ts';
 
 const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
   sessionRoutes,
+  linkRoutes,
+  secondFactorRoutes,
   userRoutes,
   offlineRepairAdminRoutes,
   tradeReturnAdminRoutes,

@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call the route; without it, everybody who is signed in. */
     role?: 'ADMIN';
+    /** Open also to those whose shop requires a second factor that they have not set up yet. */
+    withoutFactor?: boolean;
   }
 }
 
@@ -41,7 +43,7 @@ const originGate =
 
 /**
  * The checks on every request to the admin API, in this order: changes must be JSON and come from our own pages; then
- * session, role, body and query. Everything after that (the id, the business rules) is up to the action.
+ * session, second factor, role, body and query. Everything after that (the id, the business rules) is up to the action.
  */
 export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
@@ -56,12 +58,14 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
       contentTypeGate(request);
       checkOrigin(request);
     }
-    const { isPublic, role } = request.routeOptions.config;
+    const { isPublic, role, withoutFactor } = request.routeOptions.config;
     if (isPublic) return;
     const session = await findSession(ctx, sessionTokenOf(request));
     if (!session) throw new ServiceError('SIGNED_OUT');
     request.caller = session.caller;
     request.user = session.user;
+    const lacksFactor = session.caller.shop.secondFactorRequired && !session.user.hasFactor;
+    if (lacksFactor && !withoutFactor) throw new ServiceError('SET_UP_SECOND_FACTOR');
     if (role === 'ADMIN' && session.user.role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
   });
   app.addHook('preValidation', validationGate);

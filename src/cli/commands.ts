@@ -16,6 +16,9 @@ import { type BillingChange, changeShop, createShop } from '../shops/actions.ts'
 import { changeDangerousGoods } from '../shops/dangerous-goods-actions.ts';
 import type { Shop } from '../shops/plans.ts';
 import { findShop, listShops } from '../shops/store.ts';
+import { resetFactor } from '../staff/factor-actions.ts';
+import { addPerson, makeLink } from '../staff/invitations.ts';
+import { findByEmail } from '../staff/store.ts';
 import { createUser } from '../staff/users.ts';
 import { CliFailure, clientFields, shopFields } from './output.ts';
 
@@ -62,13 +65,52 @@ export const shopDangerous = async (
   return { shopId: shop.id, rules };
 };
 
-export const userCreate = async (
-  ctx: Context,
-  { shop, ...user }: { shop: string; email: string; name?: string | null; role: UserRole; password: string },
-) => {
+interface PersonOptions {
+  shop: string;
+  email: string;
+  name?: string | null;
+  role: UserRole;
+}
+
+export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions & { password: string }) => {
   const { id: shopId } = await shopById(ctx, shop);
   const { id, email, role } = await createUser(ctx, OPERATOR, { shopId, ...user }).catch(orFailure);
   return { id, email, role };
+};
+
+/** A mail goes out before the process ends; `mailed` says whether the server took it. */
+const mailed = async (ctx: Context): Promise<boolean> => ctx.mail.isOn && (await ctx.mail.finish());
+
+export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...user }: PersonOptions) => {
+  const shop = await shopById(ctx, shopId);
+  const invited = { name, password: null, ...user };
+  const { id, email, role, link, linkExpiresAt } = await addPerson(
+    ctx,
+    OPERATOR,
+    shop,
+    invited,
+    ctx.config.publicUrl,
+  ).catch(orFailure);
+  return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
+};
+
+const userByEmail = async (ctx: Context, email: string) => {
+  const user = await findByEmail(ctx.db, email);
+  if (!user) throw new CliFailure(`there is no user ${email}`);
+  return { user, shop: await shopById(ctx, user.shop_id) };
+};
+
+export const userLink = async (ctx: Context, given: string) => {
+  const { user, shop } = await userByEmail(ctx, given);
+  const { id, email } = user;
+  const { link, linkExpiresAt } = await makeLink(ctx, OPERATOR, shop, id, ctx.config.publicUrl);
+  return { id, email, link, linkExpiresAt, mailed: await mailed(ctx) };
+};
+
+export const userResetFactor = async (ctx: Context, given: string) => {
+  const { user, shop } = await userByEmail(ctx, given);
+  await resetFactor(ctx, OPERATOR, shop.id, user.id);
+  return { id: user.id, email: user.email, secondFactor: false };
 };
 
 /** What a new client is told, this once. */

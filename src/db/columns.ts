@@ -23,6 +23,7 @@ export const SHOP_COLUMNS = all<'shops'>()(
   'billing',
   'allowance',
   'usage_cap',
+  'factor_required',
   'created_at',
   'updated_at',
 );
@@ -43,6 +44,10 @@ export const USER_COLUMNS = all<'users'>()(
   'name',
   'role',
   'password_hash',
+  'last_sign_in_at',
+  'factor_secret',
+  'factor_since',
+  'factor_step',
   'created_at',
 );
 

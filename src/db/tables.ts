@@ -23,6 +23,8 @@ export interface ShopTable {
   billing: string | null;
   allowance: number | null;
   usage_cap: number | null;
+  /** 1: nobody of the shop works without a second factor. */
+  factor_required: Generated<number>;
   created_at: Fixed<number>;
   updated_at: number;
 }
@@ -67,6 +69,14 @@ export interface UserTable {
   name: string | null;
   role: UserRole;
   password_hash: string;
+  /** null: never, as far as we know. */
+  last_sign_in_at: number | null;
+  /** Sealed for this row (`staff/second-factor.ts`); there before `factor_since`, while it is being set up. */
+  factor_secret: string | null;
+  /** Since when a code is asked for at sign-in; null: it is not. */
+  factor_since: number | null;
+  /** The 30 seconds of the newest code that was used: no code up to it is taken again. */
+  factor_step: Generated<number>;
   created_at: Fixed<number>;
 }
 
@@ -92,6 +102,19 @@ interface SignInAddressTable {
   user_id: Fixed<string>;
   address: Fixed<string>;
   seen_at: number;
+}
+
+/** A one-time link with which a person chooses a password. Of its token only the hash is kept. */
+interface AccessLinkTable {
+  token_hash: Fixed<string>;
+  user_id: Fixed<string>;
+  expires_at: Fixed<number>;
+}
+
+/** Codes that take the place of the second factor, each once. */
+interface RecoveryCodeTable {
+  user_id: Fixed<string>;
+  code_hash: Fixed<string>;
 }
 
 /** Names are kept as they were then: the entry outlives whom and what it tells of. */
@@ -249,6 +272,8 @@ export interface Tables {
   sessions: SessionTable;
   sign_in_failures: SignInFailureTable;
   sign_in_addresses: SignInAddressTable;
+  access_links: AccessLinkTable;
+  recovery_codes: RecoveryCodeTable;
   audit_log: AuditTable;
   offline_repairs: OfflineRepairTable;
   trade_returns: TradeReturnTable;

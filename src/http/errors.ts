@@ -29,6 +29,13 @@ const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'SET_UP_OVER',
   'EMAIL_TAKEN',
   'LAST_ADMIN',
+  'SECOND_FACTOR_REQUIRED',
+  'SECOND_FACTOR_WRONG',
+  'SET_UP_SECOND_FACTOR',
+  'SECOND_FACTOR_ON',
+  'SECOND_FACTOR_OFF',
+  'OWN_SECOND_FACTOR',
+  'LINK_OVER',
 ]);
 
 /** Fastify's own errors, as ours. */

@@ -24,6 +24,8 @@ export interface Shop {
   plan: Plan;
   active: boolean;
   billing: Billing;
+  /** Whether everybody of the shop needs a second factor to sign in. */
+  secondFactorRequired: boolean;
   createdAt: number;
 }
 
@@ -51,5 +53,6 @@ export const shopFrom = (row: Row<'shops'>): Shop => ({
   plan: row.plan as Plan,
   active: row.subscription === 'active',
   billing: billingOf(row),
+  secondFactorRequired: row.factor_required === 1,
   createdAt: row.created_at,
 });

@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
 /**
- * This many wrong passwords lock sign-in for 15 minutes (contract §16, decisions 48 and 105): for the pair of e-mail and
+ * This many wrong passwords or codes lock sign-in for 15 minutes (contract §16, decisions 48 and 105): for the pair of e-mail and
  * address, for the e-mail, or for the address. The last two lock only strangers, so that guessing cannot lock out its victim.
  */
 const LIMITS = {
@@ -16,6 +16,8 @@ const LIMITS = {
 } as const;
 type Counted = keyof typeof LIMITS;
 const LOCKED_MS = 15 * 60_000;
+/** A lock that ends later than this was written by a clock that was wrong. Failures at once, or of two processes, are less far apart. */
+const LATEST_MS = LOCKED_MS + 60_000;
 
 /** Somebody who wants to sign in. */
 export interface Visitor {
@@ -48,7 +50,7 @@ export const refuseLocked = async (ctx: Context, visitor: Visitor): Promise<void
     .where('key', 'in', Object.values(keys))
     .where('expires_at', '>', nowMs)
     // Further ahead than a lock can be: the clock was set back, and the lock no longer counts.
-    .where('expires_at', '<=', nowMs + LOCKED_MS)
+    .where('expires_at', '<=', nowMs + LATEST_MS)
     .execute();
   const locked = eachCounted.flatMap((counted) => {
     const { failures, forAll } = LIMITS[counted];
@@ -57,7 +59,11 @@ export const refuseLocked = async (ctx: Context, visitor: Visitor): Promise<void
   });
   if (locked.length === 0) return;
   const waitS = Math.max(1, Math.ceil((Math.max(...locked) - nowMs) / 1000));
-  throw new ServiceError('LOCKED_OUT', { headers: { 'retry-after': String(waitS) } });
+  const minutes = Math.ceil(waitS / 60);
+  throw new ServiceError('LOCKED_OUT', {
+    message: `Too many wrong passwords or codes. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
+    headers: { 'retry-after': String(waitS) },
+  });
 };
 
 /** The failure that reaches a limit restarts the 15 minutes; later ones do not extend them. */
@@ -69,7 +75,7 @@ export const countFailure = async (ctx: Context, visitor: Visitor): Promise<void
   for (const counted of eachCounted) {
     const limit = LIMITS[counted].failures;
     const old = sql.ref('sign_in_failures.expires_at');
-    const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${untilMs})`;
+    const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${nowMs + LATEST_MS})`;
     const failures = sql<number>`case when ${isLive} then sign_in_failures.failures + 1 else 1 end`;
     const stays = sql<boolean>`(${isLive} and sign_in_failures.failures + 1 <> ${limit})`;
     await ctx.db

@@ -1,4 +1,11 @@
-import { ChangePassword, SetUp, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
+import {
+  ChangePassword,
+  GivenSetUp,
+  SetUp,
+  SetUpDone,
+  SignedIn,
+  SignIn,
+} from '../../contract/admin-people.ts';
 import type { Context } from '../context.ts';
 import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
@@ -10,7 +17,7 @@ import {
   setSessionCookie,
 } from './cookies.ts';
 import { endSession } from './sessions.ts';
-import { setUp } from './set-up.ts';
+import { mustBeOffered, setUp } from './set-up.ts';
 import { changeOwnPassword, signIn, viewSignedIn } from './sign-in.ts';
 
 const tags = ['Session'];
@@ -25,7 +32,7 @@ const signInRoute = (app: ApiApp, ctx: Context): void => {
         operationId: 'signIn',
         summary: 'Sign in',
         description:
-          'Sets the session cookie, for 12 hours, and one by which this browser is known from then on. A wrong e-mail and a wrong password look alike. Ten failures for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for whoever never signed in to the e-mail from this browser or address.',
+          'Sets the session cookie, for 12 hours, and one by which this browser is known from then on. A wrong e-mail and a wrong password look alike. Where the person has a second factor and `code` is missing, a right password is answered with 401 `SECOND_FACTOR_REQUIRED`; a wrong code counts as a failure. Ten failures for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for whoever never signed in to the e-mail from this browser or address.',
         tags,
         security: [],
         body: SignIn,
@@ -49,6 +56,7 @@ const readSession = (app: ApiApp): void => {
   app.get(
     '/session',
     {
+      config: { withoutFactor: true },
       schema: {
         operationId: 'getSession',
         summary: 'Who is signed in',
@@ -101,6 +109,27 @@ const setUpRoute = (app: ApiApp, ctx: Context): void => {
   );
 };
 
+const checkSetUp = (app: ApiApp, ctx: Context): void => {
+  app.post(
+    '/set-up/check',
+    {
+      config,
+      schema: {
+        operationId: 'checkSetUp',
+        summary: 'Whether the set-up link still works',
+        tags,
+        security: [],
+        body: GivenSetUp,
+        response: { 204: nothing('It does.'), ...refusals(400, 403, 413, 415, 503) },
+      },
+    },
+    async (request, reply) => {
+      await mustBeOffered(ctx.db, request.body.token);
+      return reply.code(204).send(null);
+    },
+  );
+};
+
 const changePassword = (app: ApiApp, ctx: Context): void => {
   app.put(
     '/session/password',
@@ -109,7 +138,7 @@ const changePassword = (app: ApiApp, ctx: Context): void => {
         operationId: 'changeOwnPassword',
         summary: 'Change your own password',
         description:
-          'Ends all your sessions and opens a new one here. A session may be wrong about the present password ten times; then it ends.',
+          'Ends all your sessions and opens a new one here. A session may be wrong about the current password ten times; then it ends.',
         tags,
         body: ChangePassword,
         response: {
@@ -133,5 +162,6 @@ const changePassword = (app: ApiApp, ctx: Context): void => {
 
 /** Signing in and out, the first set-up, and one's own password. */
 export const sessionRoutes = (app: ApiApp, ctx: Context): void => {
-  for (const route of [signInRoute, readSession, signOut, setUpRoute, changePassword]) route(app, ctx);
+  for (const route of [signInRoute, readSession, signOut, checkSetUp, setUpRoute, changePassword])
+    route(app, ctx);
 };

@@ -8,6 +8,7 @@ import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/tables.ts';
 import { sha256 } from '../secrets.ts';
 import { shopFrom } from '../shops/plans.ts';
+import { actorOf } from './user-view.ts';
 
 export const SESSION_MS = 12 * 60 * 60 * 1000;
 /** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
@@ -22,6 +23,8 @@ export interface SignedInUser {
   email: string;
   name: string | null;
   role: UserRole;
+  /** Whether a second factor is on. */
+  hasFactor: boolean;
 }
 
 /**
@@ -61,15 +64,15 @@ export const findSession = async (
     .innerJoin('users as user', 'user.id', 'session.user_id')
     .innerJoin('shops as shop', 'shop.id', 'user.shop_id')
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
-    .select(['user.id as user_id', 'user.email', 'user.name as user_name', 'user.role'])
+    .select(['user.id as user_id', 'user.email', 'user.name as user_name', 'user.role', 'user.factor_since'])
     .where('session.token_hash', '=', sha256(token))
     .where('session.expires_at', '>', ctx.clock.now())
     .executeTakeFirst();
   if (!row) return null;
-  const { user_id: id, email, user_name: name, role } = row;
+  const { user_id: id, email, user_name: name, role, factor_since } = row;
   return {
-    caller: { shop: shopFrom(row), actor: { type: 'USER', id, name: name ?? email } },
-    user: { id, email, name, role },
+    caller: { shop: shopFrom(row), actor: actorOf({ id, name, email }) },
+    user: { id, email, name, role, hasFactor: factor_since !== null },
   };
 };
 
@@ -94,6 +97,28 @@ export const countPasswordGuess = async (
     .returning('wrong_passwords')
     .executeTakeFirst();
   return row ? { wasLast: row.wrong_passwords >= PASSWORD_GUESSES } : null;
+};
+
+/** A guess that was right gives the session its other guesses back. */
+export const forgetGuesses = async (trx: Trx, token: string | undefined): Promise<void> => {
+  await trx
+    .updateTable('sessions')
+    .set({ wrong_passwords: 0 })
+    .where('token_hash', '=', sha256(token ?? ''))
+    .execute();
+};
+
+/** All but this one. */
+export const endOtherSessionsOf = async (
+  trx: Trx,
+  userId: string,
+  token: string | undefined,
+): Promise<void> => {
+  await trx
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .where('token_hash', '<>', sha256(token ?? ''))
+    .execute();
 };
 
 export const endSessionsOf = async (trx: Trx, userId: string): Promise<void> => {

@@ -34,6 +34,11 @@ const isOffered = async (db: Db, token: string): Promise<boolean> =>
     .where('value', '=', sha256(token))
     .executeTakeFirst()) !== undefined;
 
+/** Throws once the link was used, or a newer one was printed. */
+export const mustBeOffered = async (db: Db, token: string): Promise<void> => {
+  if (!(await isOffered(db, token))) throw new ServiceError('SET_UP_OVER');
+};
+
 /** Says whether the token was still valid. Of two requests at once, the second waits here until the first ends. */
 const useUp = async (trx: Trx, token: string): Promise<boolean> => {
   const { numDeletedRows } = await trx
@@ -47,7 +52,7 @@ const useUp = async (trx: Trx, token: string): Promise<boolean> => {
 /** Creates the first shop and its Admin and uses up the token, all or nothing: after a failure the link still works. */
 export const setUp = async (ctx: Context, { token, shopName, email, name, password }: SetUp) => {
   // Before the expensive hash, so that nobody without the token can make us work.
-  if (!(await isOffered(ctx.db, token))) throw new ServiceError('SET_UP_OVER');
+  await mustBeOffered(ctx.db, token);
   const passwordHash = await hashPassword(password);
   return ctx.db.transaction().execute(async (trx) => {
     if (!(await useUp(trx, token)) || (await hasShops(trx))) throw new ServiceError('SET_UP_OVER');

@@ -4,10 +4,11 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
-import { attemptInTurn } from './attempts.ts';
-import { deviceWith, isAddressOf, isDeviceOf, rememberAddress } from './known-places.ts';
-import { clearFailures, countFailure, refuseLocked, type Visitor } from './lock-out.ts';
+import { deviceWith } from './known-places.ts';
+import { endLinksOf } from './links.ts';
+import { refuseLocked, type Visitor } from './lock-out.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
+import { passFactor } from './second-factor.ts';
 import {
   countPasswordGuess,
   endSession,
@@ -17,80 +18,81 @@ import {
   type SignedInUser,
 } from './sessions.ts';
 import { findByEmail, findUser, keptEmail, replacePassword } from './store.ts';
-import { aboutUser, PASSWORD_CHANGED } from './users.ts';
+import { aboutUser, PASSWORD_CHANGED } from './user-view.ts';
+import { countingGuesses, letIn, type Origin, visitorFor } from './visitors.ts';
 
-export const viewSignedIn = ({ shop }: Caller, { id, email, name, role }: SignedInUser): SignedIn => ({
-  user: { id, email, name, role },
+export const viewSignedIn = (
+  { shop }: Caller,
+  { id, email, name, role, hasFactor }: SignedInUser,
+): SignedIn => ({
+  user: { id, email, name, role, secondFactor: hasFactor },
   shop: {
     id: shop.id,
     name: shop.name,
     plan: shop.plan,
     subscription: shop.active ? 'active' : 'inactive',
+    secondFactorRequired: shop.secondFactorRequired,
   },
 });
 
 /** The token goes into the cookie and nowhere else. */
-interface NewSession {
+export interface NewSession {
   token: string;
   signedIn: SignedIn;
 }
 
-/** Where a sign-in comes from, according to the request. */
-interface Origin {
-  address: string;
-  /** The browser's cookie from earlier sign-ins. */
-  device: string | undefined;
-}
-
-/** An id that nobody has, so that an e-mail without an account costs the same queries. */
-const NOBODY = '00000000-0000-7000-8000-000000000000';
-
-const visitorFor = async (
-  ctx: Context,
-  { address, device }: Origin,
-  email: string,
-  userId = NOBODY,
-): Promise<Visitor> => {
-  const hasDevice = isDeviceOf(ctx.secrets, userId, device);
-  const isKnown = (await isAddressOf(ctx, userId, address)) || hasDevice;
-  return { email, address, hasDevice, isKnown };
-};
-
 export const signIn = (
   ctx: Context,
   origin: Origin,
-  { email: given, password }: SignIn,
+  { email: given, password, code }: SignIn,
 ): Promise<NewSession & { device: string }> => {
   const email = keptEmail(given);
-  const attempt = async () => {
-    const user = await findByEmail(ctx.db, email);
-    const visitor = await visitorFor(ctx, origin, email, user?.id);
-    await refuseLocked(ctx, visitor);
-    const right = await isPassword(user?.password_hash ?? null, password);
-    const token = user && right ? await openSessionFrom(ctx, user, visitor) : null;
-    const session = token && (await findSession(ctx, token));
-    if (!session) {
-      await countFailure(ctx, visitor);
-      throw new ServiceError('SIGN_IN_FAILED');
-    }
-    const device = deviceWith(ctx.secrets, session.user.id, origin.device);
-    return { token, device, signedIn: viewSignedIn(session.caller, session.user) };
-  };
-  return attemptInTurn(email, origin.address, () => passwordTurns.run(attempt));
+  return countingGuesses(ctx, { email, address: origin.address }, (remember) =>
+    passwordTurns.run(async () => {
+      const user = await findByEmail(ctx.db, email);
+      const visitor = await visitorFor(ctx, origin, email, user?.id);
+      await refuseLocked(ctx, visitor);
+      remember(visitor);
+      const right = await isPassword(user?.password_hash ?? null, password);
+      const token = user && right ? await openSessionFrom(ctx, user, visitor, code) : null;
+      return welcome(ctx, token, origin);
+    }),
+  );
 };
 
-const openSessionFrom = (ctx: Context, user: Row<'users'>, visitor: Visitor): Promise<string | null> =>
+/** The session behind a new token, and the browser's new cookie. */
+export const welcome = async (
+  ctx: Context,
+  token: string | null,
+  { device }: Origin,
+): Promise<NewSession & { device: string }> => {
+  const session = token && (await findSession(ctx, token));
+  if (!session) throw new ServiceError('SIGN_IN_FAILED');
+  return {
+    token,
+    device: deviceWith(ctx.secrets, session.user.id, device),
+    signedIn: viewSignedIn(session.caller, session.user),
+  };
+};
+
+/** A code that is missing or wrong throws, and undoes the rest. */
+const openSessionFrom = (
+  ctx: Context,
+  user: Row<'users'>,
+  visitor: Visitor,
+  code: string | null,
+): Promise<string | null> =>
   ctx.db.transaction().execute(async (trx) => {
     const token = await openSession(trx, user, ctx.clock.now());
     if (!token) return null;
-    await rememberAddress(ctx, trx, user.id, visitor.address);
-    await clearFailures(trx, visitor);
+    await passFactor(ctx, trx, user.id, code);
+    await letIn(ctx, trx, user.id, visitor);
     return token;
   });
 
 const WRONG_PASSWORD = {
   faults: [
-    { field: 'currentPassword', rule: 'wrong', message: 'currentPassword is not your present password' },
+    { field: 'currentPassword', rule: 'wrong', message: 'currentPassword is not your current password' },
   ],
 };
 
@@ -115,6 +117,7 @@ export const changeOwnPassword = async (
     // The password changed after it was checked: somebody else was faster.
     if (!(await replacePassword(trx, before, nextHash))) return null;
     await endSessionsOf(trx, user.id);
+    await endLinksOf(trx, user.id);
     await recordAudit(trx, {
       ...aboutUser(before),
       at,

@@ -1,4 +1,4 @@
-import type { Updateable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import { isId, type Page } from '../../contract/common.ts';
 import { USER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
@@ -10,7 +10,7 @@ type UserRow = Row<'users'>;
 /** People sign in with their e-mail alone, so it is unique over all shops, in lower case. */
 export const keptEmail = (email: string): string => email.toLowerCase();
 
-export const insertUser = (trx: Trx, user: UserRow): Promise<UserRow> =>
+export const insertUser = (trx: Trx, user: Insertable<UserTable>): Promise<UserRow> =>
   trx.insertInto('users').values(user).returning(USER_COLUMNS).executeTakeFirstOrThrow();
 
 export const findByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
@@ -18,6 +18,10 @@ export const findByEmail = (db: Db, email: string): Promise<UserRow | undefined>
 
 export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
   db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst();
+
+/** Reads and locks somebody until the transaction ends. */
+export const lockOne = (trx: Trx, id: string): Promise<UserRow | undefined> =>
+  trx.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
 
 export const listUserRows = async (db: Db, shopId: string, { page, limit }: Page) => {
   const own = db.selectFrom('users').where('shop_id', '=', shopId);

@@ -1,12 +1,20 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { CreatedUser, NewLink } from '../../contract/admin-access.ts';
 import { ChangeUser, CreateUser, User, UserList, UserQuery } from '../../contract/admin-people.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
-import { changeUser, createUser, listUsers, removeUser } from './users.ts';
+import { resetFactor } from './factor-actions.ts';
+import { addPerson, makeLink } from './invitations.ts';
+import { changeUser, listUsers, removeUser } from './users.ts';
 
 const tags = ['Team'];
 const config = { role: 'ADMIN' } as const;
 const params = z.object({ id: z.string() });
+
+/** Where links lead: PUBLIC_URL, else where the Admin's own browser is, which the gate has checked. */
+const baseUrlFor = ({ config }: Context, { headers: { origin } }: FastifyRequest): string =>
+  config.publicUrlIsSet || !origin ? config.publicUrl : new URL(origin).origin;
 
 const list = (app: ApiApp, ctx: Context): void => {
   app.get(
@@ -33,14 +41,18 @@ const create = (app: ApiApp, ctx: Context): void => {
       schema: {
         operationId: 'createUser',
         summary: 'Add a person',
-        description: 'An e-mail can be used once in the whole service.',
+        description:
+          'An e-mail can be used once in the whole service. Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
         tags,
         body: CreateUser,
-        response: { 201: answer('The person.', User), ...refusals(400, 401, 403, 409, 413, 415, 503) },
+        response: { 201: answer('The person.', CreatedUser), ...refusals(400, 401, 403, 409, 413, 415, 503) },
       },
     },
-    async ({ caller, body }, reply) =>
-      reply.code(201).send(await createUser(ctx, caller.actor, { shopId: caller.shop.id, ...body })),
+    async (request, reply) => {
+      const { caller, body } = request;
+      const made = await addPerson(ctx, caller.actor, caller.shop, body, baseUrlFor(ctx, request));
+      return reply.code(201).send(made);
+    },
   );
 };
 
@@ -87,6 +99,54 @@ const remove = (app: ApiApp, ctx: Context): void => {
   );
 };
 
+const link = (app: ApiApp, ctx: Context): void => {
+  app.post(
+    '/users/:id/link',
+    {
+      config,
+      schema: {
+        operationId: 'makeLink',
+        summary: 'Make a link with which a person chooses a password',
+        description:
+          'Good once: within an hour, or within 72 hours for somebody who never signed in. The links before it end. Where the service sends mails, they also get it by e-mail.',
+        tags,
+        params,
+        response: { 201: answer('The link.', NewLink), ...refusals(400, 401, 403, 404, 413, 415, 503) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, params } = request;
+      const made = await makeLink(ctx, caller.actor, caller.shop, params.id, baseUrlFor(ctx, request));
+      return reply.code(201).send(made);
+    },
+  );
+};
+
+const resetSecondFactor = (app: ApiApp, ctx: Context): void => {
+  app.delete(
+    '/users/:id/second-factor',
+    {
+      config,
+      schema: {
+        operationId: 'resetSecondFactor',
+        summary: "Take a person's second factor away",
+        description:
+          'For somebody who lost their phone. Ends all their sessions. Your own you turn off yourself.',
+        tags,
+        params,
+        response: {
+          204: nothing('They have none.'),
+          ...refusals(400, 401, 403, 404, 409, 413, 415, 503),
+        },
+      },
+    },
+    async ({ caller, params }, reply) => {
+      await resetFactor(ctx, caller.actor, caller.shop.id, params.id);
+      return reply.code(204).send(null);
+    },
+  );
+};
+
 export const userRoutes = (app: ApiApp, ctx: Context): void => {
-  for (const route of [list, create, change, remove]) route(app, ctx);
+  for (const route of [list, create, change, remove, link, resetSecondFactor]) route(app, ctx);
 };

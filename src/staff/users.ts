@@ -5,28 +5,15 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/errors.ts';
-import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { instant } from '../instant.ts';
+import { endLinksOf } from './links.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';
 import { deleteUser, insertUser, keptEmail, listUserRows, lockUser, updateUser } from './store.ts';
+import { aboutUser, PASSWORD_CHANGED, viewUser } from './user-view.ts';
 
-const viewUser = ({ id, email, name, role, created_at }: Row<'users'>): User => ({
-  id,
-  email,
-  name,
-  role,
-  createdAt: instant(created_at),
-});
-
-export const aboutUser = (user: Row<'users'>) => ({
-  shopId: user.shop_id,
-  subject: { type: 'USER', id: user.id, name: user.email } as const,
-});
-
-const refuseTakenEmail = (error: unknown): never => {
+export const refuseTakenEmail = (error: unknown): never => {
   throw isDuplicate(error) ? new ServiceError('EMAIL_TAKEN') : error;
 };
 
@@ -94,6 +81,8 @@ export const changeUser = async (
         password_hash: passwordHash ?? before.password_hash,
       });
       if (passwordHash) await endSessionsOf(trx, id);
+      // A link that was mailed to the old address, or that is for a password they have now, must not work any more.
+      if (passwordHash || after.email !== before.email) await endLinksOf(trx, id);
       const changes = changesBetween(before, after, ['email', 'name', 'role']);
       if (changes || passwordHash)
         await recordAudit(trx, {
@@ -107,9 +96,6 @@ export const changeUser = async (
     })
     .catch(refuseTakenEmail);
 };
-
-/** The audit log says no more about a password. */
-export const PASSWORD_CHANGED = { passwordChanged: true };
 
 export const removeUser = (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> =>
   ctx.db.transaction().execute(async (trx) => {

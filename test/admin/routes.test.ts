@@ -62,6 +62,38 @@ const ANYBODY = { email: 'anybody@example.com', password: PASSWORD };
 const TABLE: Record<string, Route> = {
   'POST /session': { expected: forAll(200), body: ANYBODY },
   'GET /session': { expected: forStaff(200) },
+  'GET /sign-in-options': { expected: forAll(200) },
+  'POST /password-links': { expected: forAll(202), body: () => ({ email: newEmail() }) },
+  'POST /links/check': { expected: forAll(410), codes: { 410: 'LINK_OVER' }, body: { token: 'spent' } },
+  'POST /links/use': {
+    expected: forAll(410),
+    codes: { 410: 'LINK_OVER' },
+    body: { token: 'spent', password: PASSWORD },
+  },
+  'GET /session/second-factor': { expected: forStaff(200) },
+  'POST /session/second-factor/confirm': {
+    expected: forStaff(409),
+    codes: { 409: 'SECOND_FACTOR_OFF' },
+    body: { code: '123456' },
+  },
+  'POST /session/second-factor': { expected: forStaff(201) },
+  'POST /session/second-factor/recovery-codes': {
+    expected: forStaff(409),
+    codes: { 409: 'SECOND_FACTOR_OFF' },
+    body: { currentPassword: PASSWORD },
+  },
+  'POST /session/second-factor/turn-off': {
+    expected: forStaff(409),
+    codes: { 409: 'SECOND_FACTOR_OFF' },
+    body: { code: '123456' },
+  },
+  'GET /sign-in-rules': { expected: forAdmins(200) },
+  'PUT /sign-in-rules': { expected: forAdmins(200), body: { secondFactorRequired: false } },
+  'POST /set-up/check': {
+    expected: forAll(403),
+    codes: { 403: 'SET_UP_OVER' },
+    body: { token: 'spent' },
+  },
   'POST /set-up': {
     expected: forAll(403),
     codes: { 403: 'SET_UP_OVER' },
@@ -80,6 +112,8 @@ const TABLE: Record<string, Route> = {
     body: () => ({ email: newEmail(), role: 'STAFF', password: PASSWORD }),
   },
   'PATCH /users/{id}': { expected: forAdmins(200, 404), id: aUser, body: { role: 'ADMIN' } },
+  'POST /users/{id}/link': { expected: forAdmins(201, 404), id: aUser },
+  'DELETE /users/{id}/second-factor': { expected: forAdmins(204, 404), id: aUser },
   'DELETE /users/{id}': { expected: forAdmins(204, 404), id: aUser },
   'GET /audit-log': { expected: forAdmins(200) },
   'GET /dangerous-goods': { expected: forAdmins(200) },

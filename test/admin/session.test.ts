@@ -28,8 +28,14 @@ describe('signing in', () => {
     const { status, body } = await adminCaller(t).post('/session', { email, password });
     expect(status).toBe(200);
     expect(body).toEqual({
-      user: { id: user.id, email, name: null, role: 'STAFF' },
-      shop: { id: t.shop.id, name: t.shop.name, plan: 'SCALE', subscription: 'active' },
+      user: { id: user.id, email, name: null, role: 'STAFF', secondFactor: false },
+      shop: {
+        id: t.shop.id,
+        name: t.shop.name,
+        plan: 'SCALE',
+        subscription: 'active',
+        secondFactorRequired: false,
+      },
     });
   });
 
@@ -163,8 +169,14 @@ describe('a session', () => {
     const person = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER', subscription: 'inactive' });
     expect((await person.get('/session')).body).toEqual({
-      user: { id: person.id, email: person.email, name: 'Grace Muller', role: 'STAFF' },
-      shop: { id: t.shop.id, name: t.shop.name, plan: 'STARTER', subscription: 'inactive' },
+      user: { id: person.id, email: person.email, name: 'Grace Muller', role: 'STAFF', secondFactor: false },
+      shop: {
+        id: t.shop.id,
+        name: t.shop.name,
+        plan: 'STARTER',
+        subscription: 'inactive',
+        secondFactorRequired: false,
+      },
     });
   });
 
@@ -248,7 +260,13 @@ describe('changing your own password', () => {
       const bystander = await newPerson(t);
       const answer = await person.put('/session/password', { currentPassword: PASSWORD, newPassword: next });
       expect(answer.status).toBe(200);
-      expect(answer.body.user).toEqual({ id: person.id, email: person.email, name: null, role });
+      expect(answer.body.user).toEqual({
+        id: person.id,
+        email: person.email,
+        name: null,
+        role,
+        secondFactor: false,
+      });
       const fresh = cookieFrom(answer);
       expect(fresh).not.toBe(person.cookie);
       expect((await adminCaller(t, fresh).get('/session')).status).toBe(200);

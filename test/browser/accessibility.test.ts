@@ -32,7 +32,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 
 const VISITOR: Visit[] = [
   { name: 'sign-in', path: '/sign-in', until: heading('Sign in to Handback') },
-  { name: 'set-up', path: '/set-up?token=x', until: heading('Welcome to Handback') },
+  { name: 'set-up', path: '/set-up?token=x', until: heading('This link was used already') },
 ];
 
 const listed = async (page: Page) => {

@@ -24,6 +24,11 @@ const rowOf = (page: Page, words: string | RegExp) =>
     .filter({ has: page.getByRole('rowheader') })
     .filter({ hasText: words });
 
+const pick = async (page: Page, name: string, item: string): Promise<void> => {
+  await page.getByRole('button', { name: `More for ${name}` }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+};
+
 /** Labels of passwords also name the buttons that show them. */
 const password = (page: Page, label: string) => page.getByLabel(label).and(page.locator('input'));
 
@@ -31,39 +36,40 @@ describe('the team', () => {
   it('takes somebody in, who signs in, rises and goes', async () => {
     const t = await harness();
     const page = await openPageAs('Team', t, 'ADMIN');
-    await page.getByRole('button', { name: 'Add person' }).click();
-    const form = page.getByRole('dialog', { name: 'Add a person' });
+    await page.getByRole('button', { name: 'Invite person' }).click();
+    const form = page.getByRole('dialog', { name: 'Invite a person' });
     await form.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
     await form.getByRole('textbox', { name: 'Name' }).fill('Grace Muller');
     expect(await form.getByRole('radio', { name: 'Staff' }).isChecked()).toBe(true);
+    await form.getByRole('button', { name: 'Give them a password instead' }).click();
     await form.getByRole('button', { name: 'Suggest a strong one' }).click();
     const suggested = await password(page, 'Password').inputValue();
     await form.getByRole('button', { name: 'Add person' }).click();
-    await page.getByText('grace@example.com can sign in now.').waitFor();
+    await page.getByText('Grace Muller can sign in now.').waitFor();
     await rowOf(page, 'grace@example.com').getByRole('cell', { name: 'Staff', exact: true }).waitFor();
 
     const theirs = await openWindow(t);
     await signIn(theirs, 'grace@example.com', suggested);
     expect(await theirs.getByRole('link', { name: 'Team' }).count()).toBe(0);
 
-    await page.getByRole('button', { name: 'Change grace@example.com' }).click();
-    const change = page.getByRole('dialog', { name: 'Change grace@example.com' });
+    await page.getByRole('button', { name: 'Change Grace Muller' }).click();
+    const change = page.getByRole('dialog', { name: 'Change Grace Muller' });
     expect(await change.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Grace Muller');
     await change.getByRole('textbox', { name: 'Name' }).fill('Grace Hopper');
     await change.getByRole('radio', { name: 'Admin' }).check();
     await change.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('grace@example.com is saved.').waitFor();
-    await rowOf(page, 'grace@example.com').getByRole('cell', { name: 'Grace Hopper' }).waitFor();
+    await page.getByText('Grace Hopper is saved.').waitFor();
+    await rowOf(page, 'grace@example.com').getByRole('rowheader', { name: 'Grace Hopper' }).waitFor();
     await rowOf(page, 'grace@example.com').getByRole('cell', { name: 'Admin', exact: true }).waitFor();
     await theirs.reload();
     await toPage(theirs, 'Team');
 
-    await page.getByRole('button', { name: 'Remove grace@example.com' }).click();
+    await pick(page, 'Grace Hopper', 'Remove from the team');
     await page
-      .getByRole('dialog', { name: 'Remove grace@example.com?' })
+      .getByRole('dialog', { name: 'Remove Grace Hopper?' })
       .getByRole('button', { name: 'Remove person' })
       .click();
-    await page.getByText('grace@example.com is removed.').waitFor();
+    await page.getByText('Grace Hopper is removed.').waitFor();
     await rowOf(page, 'grace@example.com').waitFor({ state: 'detached' });
     await theirs.reload();
     await theirs.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();
@@ -83,7 +89,7 @@ describe('the team', () => {
     await change.getByRole('button', { name: 'Cancel' }).click();
     await rowOf(page, email).getByRole('cell', { name: 'Admin', exact: true }).waitFor();
 
-    await page.getByRole('button', { name: `Remove ${email}` }).click();
+    await pick(page, email, 'Remove from the team');
     const remove = page.getByRole('dialog', { name: `Remove ${email}?` });
     await remove.getByRole('button', { name: 'Remove person' }).click();
     await remove.getByRole('alert').filter({ hasText: refusal }).waitFor();
@@ -93,17 +99,16 @@ describe('the team', () => {
     const t = await harness();
     const { email } = await newUser(t, { role: 'STAFF' });
     const page = await openPageAs('Team', t, 'ADMIN');
-    await page.getByRole('button', { name: 'Add person' }).click();
-    const form = page.getByRole('dialog', { name: 'Add a person' });
+    await page.getByRole('button', { name: 'Invite person' }).click();
+    const form = page.getByRole('dialog', { name: 'Invite a person' });
     const address = form.getByRole('textbox', { name: 'E-mail' });
     await address.fill(email);
-    await password(page, 'Password').fill('long enough to be taken');
-    await form.getByRole('button', { name: 'Add person' }).click();
+    await form.getByRole('button', { name: 'Invite' }).click();
     await expect.poll(() => address.getAttribute('aria-invalid')).toBe('true');
     expect(await saidAt(address)).not.toBe('');
     await form.getByRole('button', { name: 'Cancel' }).click();
 
-    await page.getByRole('button', { name: `New password for ${email}` }).click();
+    await pick(page, email, 'Set a password');
     await password(page, 'New password').fill('quite another password');
     await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByText(`${email} has a new password.`).waitFor();
@@ -250,7 +255,7 @@ it('people change their own password', async () => {
   const t = await harness();
   const email = 'clerk@example.com';
   const page = await openPageAs('Account and password', t, 'STAFF', { email });
-  const present = password(page, 'Present password');
+  const present = password(page, 'Current password');
   const next = password(page, 'New password');
   const change = page.getByRole('button', { name: 'Change password' });
   await present.fill('not my password');
@@ -300,7 +305,7 @@ it('axe finds nothing in the dialogs, in light and in dark', { timeout: 60_000 }
   await page.getByLabel('I have stored the key and the secret').check();
   await page.getByRole('button', { name: 'Done' }).click();
   await toPage(page, 'Team');
-  await inDialog('Add person', 'Add a person');
+  await inDialog('Invite person', 'Invite a person');
   await inDialog(`Change ${email}`, `Change ${email}`);
   await inDialog(`Remove ${email}`, `Remove ${email}?`);
 });

@@ -33,6 +33,7 @@ describe('without any setting', () => {
       publicUrl: 'http://127.0.0.1:3000',
       publicUrlIsSet: false,
       metricsToken: null,
+      mail: null,
       startedByNpm: false,
       drainMs: 4_000,
     });
@@ -210,4 +211,24 @@ describe('the process', () => {
 
 it.each(['999.1.1.1', 'bad host'])('HOST %j stops the start with a line that names it', (HOST) => {
   expect(() => readConfig({ HOST })).toThrow(/^HOST must be/);
+});
+
+describe('mail', () => {
+  const SMTP_URL = 'smtps://user:s3cret-word@mail.example.com:465';
+  it('needs a server and a sender, both or neither', () => {
+    expect(readConfig({ SMTP_URL, MAIL_FROM: 'Returns <returns@example.com>' }).mail).toEqual({
+      smtpUrl: SMTP_URL,
+      from: 'Returns <returns@example.com>',
+    });
+    expect(refusalOf({ SMTP_URL })).toMatch(/^MAIL_FROM is required/);
+    expect(refusalOf({ MAIL_FROM: 'returns@example.com' })).toMatch(/^SMTP_URL is required/);
+  });
+
+  it('says what is wrong without repeating it', () => {
+    for (const wrong of ['mail.example.com', 'https://mail.example.com', 'smtp://', 'smtp://a b'])
+      expect(refusalOf({ SMTP_URL: wrong, MAIL_FROM: 'returns@example.com' })).toMatch(/^SMTP_URL must be/);
+    expect(refusalOf({ SMTP_URL: `x${SMTP_URL}`, MAIL_FROM: 'a@b.example' })).not.toContain('s3cret-word');
+    for (const wrong of ['returns', 'Returns <returns>', 'a@b.example, c@d.example', '<a@b.example> x'])
+      expect(refusalOf({ SMTP_URL, MAIL_FROM: wrong })).toMatch(/^MAIL_FROM must be/);
+  });
 });

@@ -14,6 +14,7 @@ const callerOf = (shopId: string, limit: number | null): Caller => ({
     plan: 'SCALE',
     active: true,
     billing: { kind: 'ALLOWANCE', limit },
+    secondFactorRequired: false,
     createdAt: 0,
   },
   actor: { type: 'API_CLIENT', id: 'client', name: 'Till' },

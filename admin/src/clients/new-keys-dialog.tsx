@@ -4,7 +4,7 @@ import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
 import type { NewApiClientView } from '../../../contract/admin.ts';
-import { CopyBlock, CopyField } from './copy-fields.tsx';
+import { CopyBlock, CopyField } from '../ui/copy-fields.tsx';
 import { firstCallWith } from './first-call.ts';
 
 interface Props {

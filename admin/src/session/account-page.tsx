@@ -8,6 +8,7 @@ import { notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { ROLE_LABELS } from './roles.ts';
+import { FactorCard } from './second-factor/factor-card.tsx';
 import { type Session, sessionQuery, useSession } from './session.ts';
 
 export const AccountPage = () => {
@@ -35,13 +36,14 @@ export const AccountPage = () => {
           <DataList.ItemValue>{shop.name}</DataList.ItemValue>
         </DataList.Item>
       </DataList>
-      <Card withBorder maw={480} component="section" aria-labelledby="change-password">
+      <Card withBorder component="section" aria-labelledby="change-password">
         <Title order={3} size="h4" mb="md" id="change-password">
           Change your password
         </Title>
         {/* A new form after each change, so that no password stays in it. */}
         <PasswordForm key={changes} email={user.email} onDone={() => setChanges(changes + 1)} />
       </Card>
+      <FactorCard />
     </PageFrame>
   );
 };
@@ -60,7 +62,7 @@ const PasswordForm = ({ email, onDone }: { email: string; onDone: () => void }) 
   });
   return (
     <form onSubmit={submit} noValidate>
-      <Stack>
+      <Stack maw={420}>
         {failure ? (
           <Alert color="red" role="alert">
             {failure.message}
@@ -69,10 +71,10 @@ const PasswordForm = ({ email, onDone }: { email: string; onDone: () => void }) 
         {/* Tells a password manager whose password this is. */}
         <input type="text" autoComplete="username" value={email} readOnly hidden />
         <PasswordInput
-          label="Present password"
+          label="Current password"
           autoComplete="current-password"
           required
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the present password' }}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the current password' }}
           {...form.getInputProps('currentPassword')}
         />
         <NewPasswordInput

@@ -33,6 +33,10 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Whether the person has to set up a second factor before anything else. */
+export const lacksFactor = ({ user, shop }: Session): boolean =>
+  shop.secondFactorRequired && !user.secondFactor;
+
 /** For pages behind the sign-in, where there always is a session. */
 export const useSession = (): Session => {
   const { data } = useSuspenseQuery(sessionQuery);

@@ -1,61 +1,111 @@
-import { Alert, Button, Card, Center, PasswordInput, Stack, TextInput, Title } from '@mantine/core';
+import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { api } from '../api.ts';
-import { useTabTitle } from '../ui/page-title.tsx';
+import { useState } from 'react';
+import type { SignInOptions } from '../../../contract/admin-access.ts';
+import { ApiError, api } from '../api.ts';
+import { TextLink } from '../ui/links.tsx';
+import { CodeInput } from './code-input.tsx';
+import { EntryFrame } from './entry-frame.tsx';
+import { FormFailure } from './form-failure.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
 
 const route = getRouteApi('/sign-in');
 
+const isCodeMissing = (error: unknown): boolean =>
+  error instanceof ApiError && error.body?.code === 'SECOND_FACTOR_REQUIRED';
+
 export const SignInPage = () => {
-  useTabTitle('Sign in');
   const { to } = route.useSearch();
   const router = useRouter();
   const queryClient = useQueryClient();
-  const form = useForm({ initialValues: { email: '', password: '' } });
+  const [step, setStep] = useState<'password' | 'code'>('password');
+  const form = useForm({ initialValues: { email: '', password: '', code: '' } });
   const signIn = useMutation({
-    mutationFn: (values: typeof form.values) => api.post<Session>('/session', values),
+    mutationFn: ({ code, ...values }: typeof form.values) =>
+      api.post<Session>('/session', step === 'code' ? { ...values, code } : values),
     onSuccess: (session) => {
       rememberSignIn(true);
       queryClient.setQueryData(sessionQuery.queryKey, session);
       // Only an address of this app: a forged link must not lead elsewhere after the sign-in.
       router.history.push(to?.startsWith('/') && !to.startsWith('//') ? `/admin${to}` : '/admin/');
     },
+    onError: (error) => {
+      if (isCodeMissing(error)) setStep('code');
+      else form.setFieldValue('code', '');
+    },
   });
+  const goBack = () => {
+    setStep('password');
+    signIn.reset();
+    form.setValues({ code: '', password: '' });
+  };
   return (
-    <Center mih="100vh" p="md" component="main">
-      <Card withBorder w="100%" maw={380} p="xl">
-        <form onSubmit={form.onSubmit((values) => signIn.mutate(values))}>
-          <Stack>
-            <Title order={1} size="h3">
-              Sign in to Handback
-            </Title>
-            {signIn.error ? (
-              <Alert color="red" role="alert">
-                {signIn.error.message}
-              </Alert>
-            ) : null}
-            <TextInput
-              label="E-mail"
-              type="email"
-              autoComplete="username"
-              required
+    <EntryFrame
+      tab="Sign in"
+      title={step === 'code' ? 'One more step' : 'Sign in to Handback'}
+      {...(step === 'code' ? { intro: `Signing in as ${form.values.email}` } : {})}
+    >
+      <form onSubmit={form.onSubmit((values) => signIn.mutate(values))}>
+        <Stack>
+          <FormFailure failure={isCodeMissing(signIn.error) ? null : signIn.error} />
+          {step === 'code' ? (
+            <CodeInput
               autoFocus
-              {...form.getInputProps('email')}
+              {...form.getInputProps('code')}
+              onClear={() => form.setFieldValue('code', '')}
             />
-            <PasswordInput
-              label="Password"
-              autoComplete="current-password"
-              required
-              {...form.getInputProps('password')}
-            />
-            <Button type="submit" loading={signIn.isPending}>
-              Sign in
-            </Button>
-          </Stack>
-        </form>
-      </Card>
-    </Center>
+          ) : (
+            <>
+              <TextInput
+                label="E-mail"
+                type="email"
+                autoComplete="username"
+                required
+                autoFocus
+                {...form.getInputProps('email')}
+              />
+              <PasswordInput
+                label="Password"
+                autoComplete="current-password"
+                required
+                {...form.getInputProps('password')}
+              />
+            </>
+          )}
+          <Button type="submit" loading={signIn.isPending}>
+            Sign in
+          </Button>
+          {step === 'code' ? (
+            <Anchor component="button" type="button" size="sm" ta="center" onClick={goBack}>
+              Sign in as somebody else
+            </Anchor>
+          ) : (
+            <Forgotten />
+          )}
+        </Stack>
+      </form>
+    </EntryFrame>
+  );
+};
+
+/** What to do about a forgotten password, once it is known whether mails are sent. */
+const Forgotten = () => {
+  const { data } = useQuery({
+    queryKey: ['sign-in-options'],
+    queryFn: () => api.get<SignInOptions>('/sign-in-options'),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (data?.passwordLinks)
+    return (
+      <TextLink to="/forgot-password" size="sm" ta="center">
+        Forgot your password?
+      </TextLink>
+    );
+  return (
+    <Text size="sm" c="dimmed" ta="center">
+      {data ? 'Forgot your password? Ask an Admin of your shop for a link.' : '\u00a0'}
+    </Text>
   );
 };

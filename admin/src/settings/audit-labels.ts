@@ -4,7 +4,7 @@ import { PLAN_NAMES } from './plan-names.ts';
 
 export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   SHOP_CREATED: 'Created the shop',
-  SHOP_CHANGED: 'Changed plan or billing',
+  SHOP_CHANGED: 'Changed the shop',
   DANGEROUS_GOODS_CHANGED: 'Changed the dangerous-goods rules',
   CLIENT_CREATED: 'Created an API client',
   CLIENT_CHANGED: 'Changed an API client',
@@ -13,6 +13,12 @@ export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   USER_CREATED: 'Added a person',
   USER_CHANGED: 'Changed a person',
   USER_REMOVED: 'Removed a person',
+  LINK_MADE: 'Made a link to choose a password',
+  SECOND_FACTOR_ON: 'Turned on the second factor',
+  SECOND_FACTOR_OFF: 'Turned off the second factor',
+  SECOND_FACTOR_RESET: 'Reset the second factor',
+  RECOVERY_CODES_MADE: 'Made new recovery codes',
+  RECOVERY_CODE_USED: 'Used a recovery code',
 };
 
 export const ACTOR_LABELS: Record<AuditEntry['actor']['type'], string> = {
@@ -39,6 +45,8 @@ export const FIELD_LABELS: Record<string, string> = {
   subscription: 'Subscription',
   billing: 'Billing',
   limit: 'Monthly limit',
+  secondFactorRequired: 'Second factor',
+  recoveryCodesLeft: 'Codes left',
   added: 'Added',
   removed: 'Removed',
 };
@@ -50,4 +58,6 @@ export const VALUE_LABELS: Record<string, string> = {
   'billing ALLOWANCE': 'By plan',
   'billing USAGE': 'By use',
   'passwordChanged true': 'Set',
+  'secondFactorRequired true': 'Required',
+  'secondFactorRequired false': 'Up to each person',
 };

@@ -70,7 +70,7 @@ export const Navigation = ({ path, onNavigate }: Props) => {
           {links(SETTINGS)}
         </>
       ) : null}
-      <p className={`${styles['label']} ${styles['person']}`}>{user.email}</p>
+      <p className={`${styles['label']} ${styles['person']}`}>{user.name ?? user.email}</p>
       {links(ACCOUNT)}
       <SignOut />
     </>

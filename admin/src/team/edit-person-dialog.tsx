@@ -6,6 +6,7 @@ import { api } from '../api.ts';
 import { sessionQuery, useSession } from '../session/session.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { personName } from './person-name.ts';
 import { RoleInput } from './role-input.tsx';
 import { NAME_HINT, USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
 
@@ -18,7 +19,7 @@ export const EditPersonDialog = ({ person, onClose }: Props) => {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const { user } = useSession();
-  const done = useTeamChanged(onClose);
+  const { done } = useTeamChanged(onClose);
   const isSelf = user.id === person.id;
   const { form, submit, busy, failure } = useApiForm({
     schema: ChangeUser,
@@ -33,13 +34,13 @@ export const EditPersonDialog = ({ person, onClose }: Props) => {
       }),
     onDone: async (changed) => {
       if (isSelf) await queryClient.refetchQueries(sessionQuery);
-      done(`${changed.email} is saved.`);
+      done(`${personName(changed)} is saved.`);
       if (isSelf && changed.role !== 'ADMIN') await navigate({ to: '/' });
     },
   });
   return (
     <FormDialog
-      title={`Change ${person.email}`}
+      title={`Change ${personName(person)}`}
       action="Save"
       busy={busy}
       failure={failure}

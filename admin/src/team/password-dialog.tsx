@@ -4,6 +4,7 @@ import { api } from '../api.ts';
 import { NewPasswordInput } from '../session/new-password-input.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { personName } from './person-name.ts';
 import { useTeamChanged } from './team-api.ts';
 
 interface Props {
@@ -14,16 +15,16 @@ interface Props {
 const NewPassword = ChangeUser.pick({ password: true }).required();
 
 export const PasswordDialog = ({ person, onClose }: Props) => {
-  const done = useTeamChanged(onClose);
+  const { done } = useTeamChanged(onClose);
   const { form, submit, busy, failure } = useApiForm({
     schema: NewPassword,
     initialValues: { password: '' },
     send: (body) => api.patch<User>(`/users/${person.id}`, body),
-    onDone: ({ email }) => done(`${email} has a new password.`),
+    onDone: (changed) => done(`${personName(changed)} has a new password.`),
   });
   return (
     <FormDialog
-      title={`New password for ${person.email}`}
+      title={`A password for ${personName(person)}`}
       action="Set password"
       busy={busy}
       failure={failure}

@@ -6,6 +6,7 @@ import type { User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { forgetSession, useSession } from '../session/session.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { personName } from './person-name.ts';
 import { useTeamChanged } from './team-api.ts';
 
 interface Props {
@@ -17,12 +18,12 @@ export const RemovePersonDialog = ({ person, onClose }: Props) => {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const { user } = useSession();
-  const done = useTeamChanged(onClose);
+  const { done } = useTeamChanged(onClose);
   const isSelf = user.id === person.id;
   const removing = useMutation({
     mutationFn: () => api.delete<null>(`/users/${person.id}`),
     onSuccess: async () => {
-      if (!isSelf) return done(`${person.email} is removed.`);
+      if (!isSelf) return done(`${personName(person)} is removed.`);
       forgetSession();
       await navigate({ to: '/sign-in' });
       queryClient.clear();
@@ -34,7 +35,7 @@ export const RemovePersonDialog = ({ person, onClose }: Props) => {
   };
   return (
     <FormDialog
-      title={`Remove ${person.email}?`}
+      title={`Remove ${personName(person)}?`}
       action="Remove person"
       dangerous
       busy={removing.isPending}

@@ -19,12 +19,14 @@ export const NAME_HINT = 'Timelines show it. API clients never see the e-mail.';
 /** The only refusal that is about one input, though it names no field. */
 export const USER_ERROR_CODES = { EMAIL_TAKEN: 'email' } as const;
 
-/** What every dialog does once its change is saved. */
+/** What every dialog does once its change is saved: the list is read again, and mostly that is all. */
 export const useTeamChanged = (onClose: () => void) => {
   const queryClient = useQueryClient();
-  return (message: string) => {
-    void queryClient.invalidateQueries({ queryKey: KEY });
+  const changed = () => void queryClient.invalidateQueries({ queryKey: KEY });
+  const done = (message: string) => {
+    changed();
     notifyDone(message);
     onClose();
   };
+  return { changed, done };
 };

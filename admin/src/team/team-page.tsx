@@ -2,42 +2,54 @@ import { Badge, Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
+import { type ComponentType, useState } from 'react';
 import type { User } from '../../../contract/admin-people.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 import { DataTable } from '../ui/data-table.tsx';
-import { ButtonLink } from '../ui/links.tsx';
 import { ListPager } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { PastEnd } from '../ui/past-end.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
-import { AddPersonDialog } from './add-person-dialog.tsx';
+import { SecondLine } from '../ui/second-line.tsx';
 import { EditPersonDialog } from './edit-person-dialog.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
+import { NewLinkDialog } from './link-dialog.tsx';
 import { PasswordDialog } from './password-dialog.tsx';
+import { PersonActions, type PersonDialog } from './person-actions.tsx';
+import { personName } from './person-name.ts';
 import { RemovePersonDialog } from './remove-person-dialog.tsx';
+import { RequireFactor } from './require-factor.tsx';
+import { ResetFactorDialog } from './reset-factor-dialog.tsx';
 import { teamQuery } from './team-api.ts';
 
 const route = getRouteApi('/inside/settings/team');
 
-type PersonDialog = 'edit' | 'password' | 'remove';
-type Open = { dialog: 'add' } | { dialog: PersonDialog; person: User };
+const DIALOGS: Record<PersonDialog, ComponentType<{ person: User; onClose: () => void }>> = {
+  edit: EditPersonDialog,
+  link: NewLinkDialog,
+  password: PasswordDialog,
+  factor: ResetFactorDialog,
+  remove: RemovePersonDialog,
+};
+type Open = { dialog: PersonDialog; person: User };
 
 export const TeamPage = () => {
   const { page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
   const toPage = (next: number) => void navigate({ search: next > 1 ? { page: next } : {} });
+  const [inviting, setInviting] = useState(false);
   const [open, setOpen] = useState<Open | null>(null);
-  const close = () => setOpen(null);
+  const Dialog = open && DIALOGS[open.dialog];
   const team = useQuery(teamQuery(page));
   return (
     <PageFrame
       title="Team"
       intro="The people of the shop who sign in here. Staff work on returns; Admins also see these settings."
       actions={
-        <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setOpen({ dialog: 'add' })}>
-          Add person
+        <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setInviting(true)}>
+          Invite person
         </Button>
       }
     >
@@ -53,10 +65,9 @@ export const TeamPage = () => {
           )
         }
       </QueryView>
-      {open?.dialog === 'add' ? <AddPersonDialog onClose={close} /> : null}
-      {open?.dialog === 'edit' ? <EditPersonDialog person={open.person} onClose={close} /> : null}
-      {open?.dialog === 'password' ? <PasswordDialog person={open.person} onClose={close} /> : null}
-      {open?.dialog === 'remove' ? <RemovePersonDialog person={open.person} onClose={close} /> : null}
+      <RequireFactor />
+      {inviting ? <InviteDialog onClose={() => setInviting(false)} /> : null}
+      {Dialog ? <Dialog person={open.person} onClose={() => setOpen(null)} /> : null}
     </PageFrame>
   );
 };
@@ -73,21 +84,32 @@ const People = ({ people, onPick }: PeopleProps) => {
       caption="People of the shop, newest first"
       columns={[
         {
-          header: 'E-mail',
-          width: '35%',
-          cell: ({ id, email }) => (
-            <Group gap="xs">
-              {email}
-              {id === user.id ? <Badge variant="default">You</Badge> : null}
-            </Group>
+          header: 'Person',
+          width: '40%',
+          cell: (person) => (
+            <>
+              <Group gap="xs" component="span">
+                {personName(person)}
+                {person.id === user.id ? <Badge variant="default">You</Badge> : null}
+              </Group>
+              {person.name ? <SecondLine>{person.email}</SecondLine> : null}
+            </>
           ),
         },
-        { header: 'Name', cell: ({ name }) => name },
-        { header: 'Role', cell: ({ role }) => ROLE_LABELS[role].name },
-        { header: 'Added', noWrap: true, cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+        { header: 'Role', noWrap: true, cell: ({ role }) => ROLE_LABELS[role].name },
+        {
+          header: 'Last sign-in',
+          noWrap: true,
+          cell: ({ lastSignInAt }) => (lastSignInAt ? <RelativeTime at={lastSignInAt} /> : <Never />),
+        },
+        {
+          header: 'Second factor',
+          noWrap: true,
+          cell: ({ secondFactor }) => (secondFactor ? 'On' : 'Off'),
+        },
       ]}
       rows={people}
-      nameOf={({ email }) => email}
+      nameOf={personName}
       actions={(person) => (
         <PersonActions
           person={person}
@@ -99,29 +121,8 @@ const People = ({ people, onPick }: PeopleProps) => {
   );
 };
 
-interface ActionProps {
-  person: User;
-  isSelf: boolean;
-  onPick: (dialog: PersonDialog) => void;
-}
-
-const PersonActions = ({ person, isSelf, onPick }: ActionProps) => {
-  const button = (label: string, what: string, onClick: () => void) => (
-    <Button size="xs" variant="default" aria-label={`${label} ${what}`} onClick={onClick}>
-      {label}
-    </Button>
-  );
-  return (
-    <Group gap="xs" wrap="nowrap" display="inline-flex">
-      {button('Change', person.email, () => onPick('edit'))}
-      {isSelf ? (
-        <ButtonLink to="/account" size="xs" variant="default" aria-label="New password for yourself">
-          New password
-        </ButtonLink>
-      ) : (
-        button('New password', `for ${person.email}`, () => onPick('password'))
-      )}
-      {button('Remove', person.email, () => onPick('remove'))}
-    </Group>
-  );
-};
+const Never = () => (
+  <Badge variant="light" color="yellow">
+    Never signed in
+  </Badge>
+);

@@ -37,8 +37,9 @@ export const ADMIN_API: ApiDescription = {
       403: '`code` says why: `ADMIN_REQUIRED`, `CROSS_SITE`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
       404: 'The shop has nothing by this id.',
       409: 'It cannot be done as things stand; `code` says why.',
+      410: 'The link was used, has expired, or a newer one took its place (`LINK_OVER`).',
       415: 'The request does not say `Content-Type: application/json`, or its body is something else.',
-      429: 'Too many wrong passwords: wait `Retry-After` seconds.',
+      429: 'Too many wrong passwords, codes or links: wait `Retry-After` seconds.',
     },
     examples: {
       400: {
@@ -49,9 +50,13 @@ export const ADMIN_API: ApiDescription = {
       403: { message: 'Only an Admin of the shop can do this.', code: 'ADMIN_REQUIRED' },
       404: { message: 'There is no such user.' },
       409: { message: 'The shop needs an Admin: make somebody else one first.', code: 'LAST_ADMIN' },
+      410: {
+        message: 'This link was used, has expired, or a newer one took its place.',
+        code: 'LINK_OVER',
+      },
       413: { message: 'The body is larger than 256 KiB.' },
       415: { message: 'Send the body as JSON, with Content-Type: application/json.' },
-      429: { message: 'Too many wrong passwords: wait as long as Retry-After says.' },
+      429: { message: 'Too many wrong passwords or codes. Try again in 15 minutes.' },
       503: { message: 'The service cannot do this right now: try again in a moment.' },
     },
   },

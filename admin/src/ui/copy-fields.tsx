@@ -1,6 +1,6 @@
 import { Box, Code, Group, Text, TextInput } from '@mantine/core';
 import { useId } from 'react';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyButton } from './copy-button.tsx';
 
 interface Props {
   label: string;

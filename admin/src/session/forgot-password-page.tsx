@@ -1,0 +1,59 @@
+import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { AskForLink } from '../../../contract/admin-access.ts';
+import { api } from '../api.ts';
+import { useApiForm } from '../ui/forms/api-form.ts';
+import { ButtonLink, TextLink } from '../ui/links.tsx';
+import { EntryFrame } from './entry-frame.tsx';
+import { FormFailure } from './form-failure.tsx';
+
+export const ForgotPasswordPage = () => {
+  const [asked, setAsked] = useState<string | null>(null);
+  const { form, submit, busy, failure } = useApiForm({
+    schema: AskForLink,
+    initialValues: { email: '' },
+    send: (body) => api.post('/password-links', body),
+    onDone: (_answer, { email }) => setAsked(email),
+  });
+  if (asked)
+    return (
+      <EntryFrame tab="Forgot your password" title="Look into your mailbox">
+        <Text role="status">
+          If {asked} has an account here, a link is on its way to it. It works once, for an hour.
+        </Text>
+        <Text size="sm" c="dimmed">
+          Nothing came? Look into the spam folder, or ask an Admin of your shop for a link.
+        </Text>
+        <ButtonLink to="/sign-in" variant="default">
+          Back to the sign-in
+        </ButtonLink>
+      </EntryFrame>
+    );
+  return (
+    <EntryFrame
+      tab="Forgot your password"
+      title="Forgot your password?"
+      intro="We send you a link with which you choose a new one."
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <FormFailure failure={failure} />
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            required
+            autoFocus
+            {...form.getInputProps('email')}
+          />
+          <Button type="submit" loading={busy}>
+            Send the link
+          </Button>
+          <TextLink to="/sign-in" size="sm" ta="center">
+            Back to the sign-in
+          </TextLink>
+        </Stack>
+      </form>
+    </EntryFrame>
+  );
+};

@@ -1,0 +1,94 @@
+import { Button, Stack } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { type LinkTarget, UseLink } from '../../../contract/admin-access.ts';
+import { ApiError, api } from '../api.ts';
+import { useApiForm } from '../ui/forms/api-form.ts';
+import { ButtonLink } from '../ui/links.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { CodeInput } from './code-input.tsx';
+import { EntryFrame } from './entry-frame.tsx';
+import { FormFailure } from './form-failure.tsx';
+import { NewPasswordInput } from './new-password-input.tsx';
+import { rememberSignIn, type Session, sessionQuery } from './session.ts';
+
+const TAB = 'Choose a password';
+
+/** Where an invitation or a link for a forgotten password leads. Its token is behind the `#`, which browsers keep to themselves. */
+export const LinkPage = () => {
+  const token = useLocation({ select: ({ hash }) => hash });
+  const target = useQuery({
+    queryKey: ['link', token],
+    queryFn: () => api.post<LinkTarget>('/links/check', { token: token || '-' }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  if (target.data) return <ChoosePassword token={token} target={target.data} />;
+  if (!target.error) return <Loading />;
+  return isOver(target.error) ? <LinkOver /> : <CheckFailed error={target.error} onRetry={target.refetch} />;
+};
+
+const isOver = (error: Error): boolean => error instanceof ApiError && error.body?.code === 'LINK_OVER';
+
+const LinkOver = () => (
+  <EntryFrame
+    tab={TAB}
+    title="This link does not work any more"
+    intro="It was used already, its time is over, or a newer one took its place. If you have chosen a password, sign in with it. Otherwise ask an Admin of your shop for a new link."
+  >
+    <ButtonLink to="/sign-in">To the sign-in</ButtonLink>
+  </EntryFrame>
+);
+
+const CheckFailed = ({ error, onRetry }: { error: Error; onRetry: () => void }) => (
+  <EntryFrame tab={TAB} title="The link could not be checked">
+    <FormFailure failure={error} />
+    <Button onClick={() => onRetry()}>Try again</Button>
+  </EntryFrame>
+);
+
+const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }) => {
+  const { shop, user, secondFactor } = target;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { form, submit, busy, failure } = useApiForm({
+    schema: UseLink,
+    initialValues: { token, password: '', code: '' },
+    codes: { SECOND_FACTOR_WRONG: 'code', SECOND_FACTOR_REQUIRED: 'code' },
+    send: (body) => api.post<Session>('/links/use', body),
+    onDone: async (session) => {
+      queryClient.clear();
+      rememberSignIn(true);
+      queryClient.setQueryData(sessionQuery.queryKey, session);
+      await navigate({ to: '/', replace: true });
+    },
+  });
+  if (failure && isOver(failure)) return <LinkOver />;
+  return (
+    <EntryFrame
+      tab={TAB}
+      title={user.name ? `Welcome, ${user.name}` : 'Choose a password'}
+      intro={`Choose the password with which you sign in to ${shop.name} as ${user.email}.`}
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <FormFailure failure={failure} />
+          {/* Tells a password manager whose password this is. */}
+          <input type="text" autoComplete="username" value={user.email} readOnly hidden />
+          <NewPasswordInput
+            label="Password"
+            autoFocus
+            {...form.getInputProps('password')}
+            onSuggest={(password) => form.setFieldValue('password', password)}
+          />
+          {secondFactor ? (
+            <CodeInput {...form.getInputProps('code')} onClear={() => form.setFieldValue('code', '')} />
+          ) : null}
+          <Button type="submit" loading={busy}>
+            Save and sign in
+          </Button>
+        </Stack>
+      </form>
+    </EntryFrame>
+  );
+};

@@ -1,0 +1,114 @@
+import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { RecoveryCodes, SecondFactor } from '../../../../contract/admin-access.ts';
+import { notifyDone } from '../../ui/notify.ts';
+import { QueryView } from '../../ui/query-view.tsx';
+import { useSession } from '../session.ts';
+import { factorQuery, useFactorChanged } from './factor-api.ts';
+import { ProveDialog } from './prove-dialog.tsx';
+import { RecoveryCodeList } from './recovery-codes.tsx';
+import { SetUpFactor } from './set-up-factor.tsx';
+
+/** One's own second factor, in the account. */
+export const FactorCard = () => {
+  const factor = useQuery(factorQuery);
+  // While it is set up, or its codes are shown, a fresh answer must not replace what is on the screen.
+  const [settingUp, setSettingUp] = useState(false);
+  return (
+    <Card withBorder component="section" aria-labelledby="second-factor">
+      <Group gap="sm" mb="xs">
+        <Title order={3} size="h4" id="second-factor">
+          Second factor
+        </Title>
+        {factor.data ? (
+          <Badge variant="light" color={factor.data.isOn ? 'teal' : 'gray'}>
+            {factor.data.isOn ? 'On' : 'Off'}
+          </Badge>
+        ) : null}
+      </Group>
+      <QueryView query={factor}>
+        {(data) =>
+          data.isOn && !settingUp ? (
+            <FactorOn factor={data} />
+          ) : (
+            <Stack>
+              <Text c="dimmed" size="sm" maw="60ch">
+                Signing in then takes your password and a code from your phone. Whoever learns your password
+                still cannot get in.
+              </Text>
+              <SetUpFactor
+                action="Set up a second factor"
+                onBegun={() => setSettingUp(true)}
+                onDone={() => setSettingUp(false)}
+              />
+            </Stack>
+          )
+        }
+      </QueryView>
+    </Card>
+  );
+};
+
+const LOW = 3;
+
+const FactorOn = ({ factor }: { factor: SecondFactor }) => {
+  const [dialog, setDialog] = useState<'codes' | 'off' | null>(null);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const changed = useFactorChanged();
+  const { shop } = useSession();
+  const navigate = useNavigate();
+  const close = () => setDialog(null);
+  if (codes) return <RecoveryCodeList codes={codes} onDone={() => setCodes(null)} />;
+  const left = factor.recoveryCodesLeft;
+  return (
+    <Stack>
+      <Text size="sm" maw="60ch">
+        Signing in takes your password and a code from your authenticator app.{' '}
+        <Text span inherit {...(left <= LOW ? { c: 'red', fw: 600 } : {})}>
+          {left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left
+        </Text>
+        {left <= LOW ? ': make new ones.' : '.'}
+      </Text>
+      <Group gap="xs">
+        <Button variant="default" onClick={() => setDialog('codes')}>
+          Make new recovery codes
+        </Button>
+        <Button variant="default" onClick={() => setDialog('off')}>
+          Turn it off
+        </Button>
+      </Group>
+      {dialog === 'codes' ? (
+        <ProveDialog<RecoveryCodes>
+          title="Make new recovery codes"
+          intro="You get ten new codes. The ones before stop working."
+          action="Make new codes"
+          path="recovery-codes"
+          onDone={({ recoveryCodes }) => {
+            setCodes(recoveryCodes);
+            changed(true);
+            close();
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {dialog === 'off' ? (
+        <ProveDialog<null>
+          title="Turn the second factor off"
+          intro="Signing in then takes the password alone. If your shop requires a second factor, you set up a new one next."
+          action="Turn it off"
+          dangerous
+          path="turn-off"
+          onDone={() => {
+            close();
+            notifyDone('The second factor is off.');
+            changed(false);
+            if (shop.secondFactorRequired) void navigate({ to: '/second-factor' });
+          }}
+          onClose={close}
+        />
+      ) : null}
+    </Stack>
+  );
+};

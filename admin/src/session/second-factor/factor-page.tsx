@@ -1,0 +1,35 @@
+import { Anchor } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { api } from '../../api.ts';
+import { EntryFrame } from '../entry-frame.tsx';
+import { forgetSession, useSession } from '../session.ts';
+import { SetUpFactor } from './set-up-factor.tsx';
+
+/** Where people land whose shop requires a second factor that they do not have yet. */
+export const FactorPage = () => {
+  const { shop } = useSession();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const signOut = useMutation({
+    mutationFn: () => api.delete('/session'),
+    onSuccess: async () => {
+      forgetSession();
+      await navigate({ to: '/sign-in' });
+      queryClient.clear();
+    },
+  });
+  return (
+    <EntryFrame
+      wide
+      tab="Second factor"
+      title="Set up a second factor"
+      intro={`${shop.name} asks everybody for one: beside the password, a code from your phone. It takes a minute, and you need an authenticator app.`}
+    >
+      <SetUpFactor action="Begin" onDone={() => void navigate({ to: '/', replace: true })} />
+      <Anchor component="button" type="button" size="sm" onClick={() => signOut.mutate()}>
+        Sign out
+      </Anchor>
+    </EntryFrame>
+  );
+};

@@ -1,0 +1,112 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Transporter } from 'nodemailer';
+import type { Base } from '../base.ts';
+import type { Config } from '../config.ts';
+import { turns } from '../db/turns.ts';
+
+export interface Mail {
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+}
+
+/** Sends mails after the request that asked for them: a slow or dead mail server delays no answer. */
+export interface Mailer {
+  /** Whether the operator set up a mail server. Without one `send` does nothing. */
+  isOn: boolean;
+  send(mail: Mail): void;
+  /** Waits for what is being sent, and retries nothing any more. Says whether every mail so far was taken by the server. */
+  finish(): Promise<boolean>;
+}
+
+/** Between the attempts; after the last one the mail is given up. */
+const RETRY_AFTER_MS = [1_000, 5_000, 30_000];
+/** For the whole exchange of one attempt. */
+const ATTEMPT_MS = 20_000;
+/** nodemailer ends a connection by these when the server says nothing. */
+const SILENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 };
+const LIMITS = {
+  atOnce: 2,
+  waiting: 200,
+  withinMs: 10 * 60_000,
+  refusal: () => Object.assign(new Error('too many mails wait'), { code: 'TOO_MANY' }),
+};
+
+/** What may be logged: the server's words could repeat the address. */
+const reasonOf = (error: unknown): { code: string; answer: number | null } => {
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+  return { code: String(code ?? 'unknown'), answer: typeof responseCode === 'number' ? responseCode : null };
+};
+
+/** The server understood and said no; asking again changes nothing. */
+const isFinal = (error: unknown): boolean => {
+  const { code, answer } = reasonOf(error);
+  return code === 'TOO_MANY' || (answer !== null && answer >= 500);
+};
+
+const within = async (work: Promise<unknown>): Promise<void> => {
+  const over = new AbortController();
+  const late = pause(ATTEMPT_MS, null, { signal: over.signal, ref: false }).then(() => {
+    throw Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
+  });
+  await Promise.race([work, late]).finally(() => over.abort());
+};
+
+/** Loaded with the first mail: most processes send none. */
+const openTransport = async ({ smtpUrl }: NonNullable<Config['mail']>): Promise<Transporter> => {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({ url: smtpUrl, ...SILENCE, disableFileAccess: true, disableUrlAccess: true });
+};
+
+export const openMailer = ({ config, log }: Pick<Base, 'config' | 'log'>): Mailer => {
+  const { mail: settings } = config;
+  if (!settings) return { isOn: false, send: () => {}, finish: async () => true };
+  const stopping = new AbortController();
+  const queue = turns(LIMITS);
+  const underWay = new Set<Promise<boolean>>();
+  let allSent = true;
+  let transport: Promise<Transporter> | null = null;
+
+  const attempt = async ({ to, ...mail }: Mail): Promise<void> => {
+    transport ??= openTransport(settings);
+    const open = await transport;
+    // As an object, so that nothing in it is read as a second address.
+    await queue.run(() =>
+      within(open.sendMail({ ...mail, from: settings.from, to: { name: '', address: to } })),
+    );
+  };
+  const deliver = async (mail: Mail): Promise<boolean> => {
+    for (const waitMs of [...RETRY_AFTER_MS, null]) {
+      try {
+        await attempt(mail);
+        return true;
+      } catch (error) {
+        if (waitMs === null || isFinal(error) || stopping.signal.aborted) {
+          log.error(reasonOf(error), 'a mail could not be sent and was given up');
+          return false;
+        }
+        log.warn(reasonOf(error), 'a mail could not be sent; it will be tried again');
+        // Cut short when the process stops: the attempt after it is the last.
+        await pause(waitMs, null, { signal: stopping.signal, ref: false }).catch(() => {});
+      }
+    }
+    return false;
+  };
+  return {
+    isOn: true,
+    send(mail) {
+      const sending = deliver(mail).then((sent) => {
+        underWay.delete(sending);
+        allSent &&= sent;
+        return sent;
+      });
+      underWay.add(sending);
+    },
+    async finish() {
+      stopping.abort();
+      await Promise.all(underWay);
+      return allSent;
+    },
+  };
+};

@@ -1,0 +1,85 @@
+import type { LinkTarget, UseLink } from '../../contract/admin-access.ts';
+import { recordAudit } from '../audit/store.ts';
+import type { Context } from '../context.ts';
+import type { Trx } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
+import { endLinksOf, findLink, spendLink } from './links.ts';
+import { clearFailures, refuseLocked, type Visitor } from './lock-out.ts';
+import { hashPassword } from './passwords.ts';
+import { passFactor } from './second-factor.ts';
+import { endSessionsOf, openSession } from './sessions.ts';
+import { type NewSession, welcome } from './sign-in.ts';
+import { findUser, lockOne, updateUser } from './store.ts';
+import { aboutUser, actorOf, PASSWORD_CHANGED } from './user-view.ts';
+import { countingGuesses, letIn, type Origin, visitorFor } from './visitors.ts';
+
+const ownerOf = async (ctx: Context, token: string): Promise<{ user: Row<'users'>; shopName: string }> => {
+  const link = await findLink(ctx, token);
+  const user = link && (await findUser(ctx.db, link.userId));
+  if (!user) throw new ServiceError('LINK_OVER');
+  return { user, shopName: link.shopName };
+};
+
+/** Whose link it is, for the page on which they choose a password. */
+export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkTarget> => {
+  const { user, shopName } = await ownerOf(ctx, token);
+  return {
+    shop: { name: shopName },
+    user: { email: user.email, name: user.name },
+    secondFactor: user.factor_since !== null,
+  };
+};
+
+/**
+ * Sets the password, ends the person's sessions and other links, and signs them in here. A second factor is asked for all the
+ * same: a mailbox that was broken into is not enough. A wrong code leaves the link good.
+ */
+export const choosePassword = async (
+  ctx: Context,
+  origin: Origin,
+  { token: linkToken, password, code }: UseLink,
+): Promise<NewSession & { device: string }> => {
+  const { user } = await ownerOf(ctx, linkToken);
+  return countingGuesses(ctx, { email: user.email, address: origin.address }, async (remember) => {
+    const visitor = await visitorFor(ctx, origin, user.email, user.id);
+    if (user.factor_since !== null) {
+      if (code === null) throw new ServiceError('SECOND_FACTOR_REQUIRED');
+      await refuseLocked(ctx, visitor);
+    }
+    remember(visitor);
+    const passwordHash = await hashPassword(password);
+    const token = await ctx.db.transaction().execute(async (trx) => {
+      const locked = await lockOne(trx, user.id);
+      if (!locked || !(await spendLink(trx, user.id, linkToken, ctx.clock.now())))
+        throw new ServiceError('LINK_OVER');
+      await passFactor(ctx, trx, user.id, code);
+      return setPassword(ctx, trx, locked, passwordHash, visitor);
+    });
+    return welcome(ctx, token, origin);
+  });
+};
+
+const setPassword = async (
+  ctx: Context,
+  trx: Trx,
+  before: Row<'users'>,
+  passwordHash: string,
+  visitor: Visitor,
+): Promise<string | null> => {
+  const at = ctx.clock.now();
+  const user = await updateUser(trx, before.id, { password_hash: passwordHash });
+  await endLinksOf(trx, user.id);
+  await endSessionsOf(trx, user.id);
+  await recordAudit(trx, {
+    ...aboutUser(user),
+    at,
+    actor: actorOf(user),
+    action: 'USER_CHANGED',
+    data: PASSWORD_CHANGED,
+  });
+  await letIn(ctx, trx, user.id, visitor);
+  // Also what was guessed from other browsers at this address.
+  await clearFailures(trx, { ...visitor, hasDevice: !visitor.hasDevice });
+  return openSession(trx, user, at);
+};

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import type { CreatedUser, NewLink } from '../../contract/admin-access.ts';
+import type { CreateUser } from '../../contract/admin-people.ts';
+import type { Actor } from '../../contract/common.ts';
+import { recordAudit } from '../audit/store.ts';
+import type { Context } from '../context.ts';
+import type { Row } from '../db/tables.ts';
+import { turns } from '../db/turns.ts';
+import { describeError } from '../describe-error.ts';
+import { instant } from '../instant.ts';
+import { findShop } from '../shops/store.ts';
+import { invitation, newPasswordLetter } from './link-mails.ts';
+import { addLink, addressOf, endLinksOf, type Link } from './links.ts';
+import { hashPassword, tooManyAtOnce } from './passwords.ts';
+import { findByEmail, lockUser } from './store.ts';
+import { aboutUser } from './user-view.ts';
+import { addUser, createUser, refuseTakenEmail } from './users.ts';
+
+type ShopName = { id: string; name: string };
+type Reader = Pick<Row<'users'>, 'email' | 'name' | 'last_sign_in_at'>;
+
+/** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
+const mailLink = (ctx: Context, shopName: string, reader: Reader, link: Link): void => {
+  const letter = reader.last_sign_in_at === null ? invitation : newPasswordLetter;
+  const { email: to, name } = reader;
+  ctx.mail.send(letter({ to, name, shopName, link: addressOf(ctx.config.publicUrl, link) }));
+};
+
+const viewLink = (ctx: Context, baseUrl: string, link: Link): NewLink => ({
+  link: addressOf(baseUrl, link),
+  linkExpiresAt: instant(link.expiresAt),
+  mailed: ctx.mail.isOn,
+});
+
+/** Adds a person: with a password, or with a link by which they choose one. */
+export const addPerson = async (
+  ctx: Context,
+  actor: Actor,
+  shop: ShopName,
+  { password, ...user }: CreateUser,
+  baseUrl: string,
+): Promise<CreatedUser> => {
+  if (password !== null) {
+    const made = await createUser(ctx, actor, { shopId: shop.id, password, ...user });
+    return { ...made, link: null, linkExpiresAt: null, mailed: false };
+  }
+  // Until they choose one, their password is one that nobody knows.
+  const passwordHash = await hashPassword(randomBytes(32).toString('base64url'));
+  const { made, link } = await ctx.db
+    .transaction()
+    .execute(async (trx) => {
+      const at = ctx.clock.now();
+      const made = await addUser(trx, actor, at, { shopId: shop.id, ...user, passwordHash });
+      return { made, link: await addLink(trx, { id: made.id, last_sign_in_at: null }, at) };
+    })
+    .catch(refuseTakenEmail);
+  mailLink(ctx, shop.name, { ...made, last_sign_in_at: null }, link);
+  return { ...made, ...viewLink(ctx, baseUrl, link) };
+};
+
+/** A new link for a person of the shop. The links before it end. */
+export const makeLink = async (
+  ctx: Context,
+  actor: Actor,
+  shop: ShopName,
+  userId: string,
+  baseUrl: string,
+): Promise<NewLink> => {
+  const { user, link } = await ctx.db.transaction().execute(async (trx) => {
+    const { user } = await lockUser(trx, shop.id, userId);
+    const at = ctx.clock.now();
+    await endLinksOf(trx, userId);
+    await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'LINK_MADE', data: {} });
+    return { user, link: await addLink(trx, user, at) };
+  });
+  mailLink(ctx, shop.name, user, link);
+  return viewLink(ctx, baseUrl, link);
+};
+
+const askTurns = turns({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
+
+/**
+ * Mails a link to whoever has this address, if anybody does. All of it happens after the answer, so that neither the answer nor
+ * its time tells whether the address is known. It ends no other link: strangers can ask too.
+ */
+export const mailLinkLater = (ctx: Context, email: string): void => {
+  if (!ctx.mail.isOn) return;
+  const work = async (): Promise<void> => {
+    const user = await findByEmail(ctx.db, email);
+    const shop = user && (await findShop(ctx.db, user.shop_id));
+    if (!shop) return;
+    const link = await ctx.db.transaction().execute((trx) => addLink(trx, user, ctx.clock.now()));
+    mailLink(ctx, shop.name, user, link);
+  };
+  askTurns
+    .run(work)
+    .catch((error) => ctx.log.warn({ fault: describeError(error) }, 'a link could not be made'));
+};

@@ -1,0 +1,140 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { recordAudit } from '../audit/store.ts';
+import type { Context } from '../context.ts';
+import type { Db, Trx } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
+import { describeError } from '../describe-error.ts';
+import { ServiceError } from '../errors.ts';
+import { type Place, type SecretBox, sha256 } from '../secrets.ts';
+import { findUser, updateUser } from './store.ts';
+import { isCodeShaped, stepAt, stepOf } from './totp.ts';
+import { aboutUser, actorOf } from './user-view.ts';
+
+// What a person proves beside the password: a code of their authenticator app, or one of ten recovery codes.
+
+type UserRow = Row<'users'>;
+
+const SECRET_BYTES = 20;
+
+export const factorPlace = (userId: string): Place => ({
+  table: 'users',
+  column: 'factor_secret',
+  id: userId,
+});
+
+export const newSecret = (): Buffer => randomBytes(SECRET_BYTES);
+
+export const sealFactor = (secrets: SecretBox, userId: string, secret: Buffer): string =>
+  secrets.seal(secret.toString('base64'), factorPlace(userId));
+
+/** null where no key opens it: then codes of the app are wrong, and recovery codes and a reset still work. */
+const openFactor = (ctx: Context, { id, factor_secret }: UserRow): Buffer | null => {
+  try {
+    return factor_secret ? Buffer.from(ctx.secrets.open(factor_secret, factorPlace(id)), 'base64') : null;
+  } catch (error) {
+    ctx.log.error({ userId: id, fault: describeError(error) }, 'a second factor cannot be opened');
+    return null;
+  }
+};
+
+/** What was typed, without what people add for readability. */
+const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
+
+/**
+ * Whether the app's code is good; from then on no code up to it is. The database decides, so of two processes that are given
+ * the same code, one takes it. A step further ahead than any code can be was kept by a clock that was wrong.
+ */
+export const spendAppCode = async (
+  ctx: Context,
+  trx: Trx,
+  user: UserRow,
+  given: string,
+): Promise<boolean> => {
+  const secret = openFactor(ctx, user);
+  const nowMs = ctx.clock.now();
+  const step = secret && stepOf(secret, typed(given), nowMs);
+  if (step === null) return false;
+  const { numUpdatedRows } = await trx
+    .updateTable('users')
+    .set({ factor_step: step })
+    .where('id', '=', user.id)
+    .where('factor_secret', '=', user.factor_secret)
+    .where((eb) => eb.or([eb('factor_step', '<', step), eb('factor_step', '>', stepAt(nowMs) + 1)]))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+};
+
+const spendRecoveryCode = async (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
+  const { numDeletedRows } = await trx
+    .deleteFrom('recovery_codes')
+    .where('user_id', '=', user.id)
+    .where('code_hash', '=', sha256(typed(given)))
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) return false;
+  await recordAudit(trx, {
+    ...aboutUser(user),
+    at: ctx.clock.now(),
+    actor: actorOf(user),
+    action: 'RECOVERY_CODE_USED',
+    data: { recoveryCodesLeft: await countRecoveryCodes(trx, user.id) },
+  });
+  return true;
+};
+
+/** Takes a code of either kind, and uses it up. */
+export const spendCode = (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> =>
+  isCodeShaped(typed(given)) ? spendAppCode(ctx, trx, user, given) : spendRecoveryCode(ctx, trx, user, given);
+
+/** Throws unless the person has no second factor, or this code is good. Their row must be locked: it is read again here. */
+export const passFactor = async (
+  ctx: Context,
+  trx: Trx,
+  userId: string,
+  code: string | null,
+): Promise<void> => {
+  const user = await findUser(trx, userId);
+  if (!user || user.factor_since === null) return;
+  if (code === null) throw new ServiceError('SECOND_FACTOR_REQUIRED');
+  if (!(await spendCode(ctx, trx, user, code))) throw new ServiceError('SECOND_FACTOR_WRONG');
+};
+
+/** Recovery codes: 80 random bits each, so a plain hash is enough; without letters and digits that look alike. */
+const RECOVERY = { codes: 10, groups: 4, letters: 4, alphabet: 'abcdefghijkmnpqrstuvwxyz23456789' } as const;
+
+const newRecoveryCode = (): string =>
+  Array.from({ length: RECOVERY.groups }, () =>
+    Array.from(
+      { length: RECOVERY.letters },
+      () => RECOVERY.alphabet[randomInt(RECOVERY.alphabet.length)],
+    ).join(''),
+  ).join('-');
+
+/** Ten new ones, which take the place of those before. */
+export const replaceRecoveryCodes = async (trx: Trx, userId: string): Promise<string[]> => {
+  const codes = Array.from({ length: RECOVERY.codes }, newRecoveryCode);
+  await forgetRecoveryCodes(trx, userId);
+  await trx
+    .insertInto('recovery_codes')
+    .values(codes.map((code) => ({ user_id: userId, code_hash: sha256(typed(code)) })))
+    .execute();
+  return codes;
+};
+
+const forgetRecoveryCodes = async (trx: Trx, userId: string): Promise<void> => {
+  await trx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
+};
+
+export const countRecoveryCodes = async (db: Db, userId: string): Promise<number> => {
+  const { count } = await db
+    .selectFrom('recovery_codes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return count;
+};
+
+/** Takes the second factor away, with everything that belongs to it. */
+export const removeFactor = async (trx: Trx, userId: string): Promise<UserRow> => {
+  await forgetRecoveryCodes(trx, userId);
+  return updateUser(trx, userId, { factor_secret: null, factor_since: null, factor_step: 0 });
+};

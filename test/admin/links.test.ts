@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
+import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
+import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { tokenIn } from '../support/smtp.ts';
+
+const HOUR_MS = 3_600_000;
+const NEW_PASSWORD = 'a better password';
+const INVITED = { email: 'Grace@example.com', name: 'Grace Muller', role: 'STAFF' };
+
+const tokenOf = ({ body }: Answer): string => tokenIn(body.link);
+const check = (t: Harness, token: string, ip?: string) =>
+  adminCaller(t).post('/links/check', { token }, ip ? { ip } : {});
+const use = (t: Harness, token: string, more: Record<string, unknown> = {}, ip?: string) =>
+  adminCaller(t).post('/links/use', { token, password: NEW_PASSWORD, ...more }, ip ? { ip } : {});
+const signIn = (t: Harness, email: string, password: string, ip?: string) =>
+  adminCaller(t).post('/session', { email, password }, ip ? { ip } : {});
+const linkRows = (t: Harness) => t.ctx.db.selectFrom('access_links').selectAll().execute();
+
+describe('an invitation', () => {
+  it('gives a link that is good once, in which the person chooses a password and is signed in', async () => {
+    const t = await harness({ env: { PUBLIC_URL: 'https://returns.example.com' } });
+    const admin = await newPerson(t);
+    const made = await admin.post('/users', INVITED);
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      email: 'grace@example.com',
+      name: 'Grace Muller',
+      lastSignInAt: null,
+      secondFactor: false,
+      linkExpiresAt: expect.stringMatching(ISO),
+      mailed: false,
+    });
+    expect(made.body.link).toMatch(/^https:\/\/returns\.example\.com\/admin\/link#[0-9a-f]{64}$/);
+    const token = tokenOf(made);
+    // Nobody can sign in before, and the database holds nothing that would help.
+    expectError(await signIn(t, 'grace@example.com', ''.padEnd(8)), 401);
+    expect(JSON.stringify(await linkRows(t))).not.toContain(token);
+
+    expect((await check(t, token)).body).toEqual({
+      shop: { name: 'Test shop' },
+      user: { email: 'grace@example.com', name: 'Grace Muller' },
+      secondFactor: false,
+    });
+    expect(rulesOf(await use(t, token, { password: 'short' }))).toEqual({ password: 'minLength' });
+    const used = await use(t, token);
+    expect(used.body.user).toMatchObject({ email: 'grace@example.com', role: 'STAFF' });
+    expect((await adminCaller(t, cookieFrom(used)).get('/session')).status).toBe(200);
+    expectError(await use(t, token), 410, 'LINK_OVER');
+    expectError(await check(t, token), 410, 'LINK_OVER');
+    expect((await signIn(t, 'grace@example.com', NEW_PASSWORD)).status).toBe(200);
+
+    const [grace] = (await admin.get('/users')).body.items;
+    expect(grace.lastSignInAt).toMatch(ISO);
+    const entries = (await admin.get('/audit-log')).body.items.slice(0, 2);
+    expect(entries).toMatchObject([
+      { action: 'USER_CHANGED', actor: { name: 'Grace Muller' }, data: { passwordChanged: true } },
+      { action: 'USER_CREATED', data: { role: 'STAFF' } },
+    ]);
+    expect(t.logs.join('')).not.toContain(token);
+  });
+
+  it('leads to where the Admin is, if no PUBLIC_URL says otherwise', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const made = await admin.post('/users', INVITED, { headers: { origin: t.url } });
+    expect(made.body.link).toBe(`${t.url}/admin/link#${tokenOf(made)}`);
+    expect((await admin.post(`/users/${made.body.id}/link`)).body.link).toMatch(/^http:\/\/127\.0\.0\.1:0\//);
+  });
+
+  it('is good for 72 hours', async () => {
+    const t = await harness();
+    const token = tokenOf(await (await newPerson(t)).post('/users', INVITED));
+    t.clock.advance(72 * HOUR_MS - 1000);
+    expect((await check(t, token)).status).toBe(200);
+    t.clock.advance(1000);
+    expectError(await check(t, token), 410, 'LINK_OVER');
+    expectError(await use(t, token), 410, 'LINK_OVER');
+  });
+
+  it('is refused for an e-mail that is taken, and leaves nothing behind', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    expectError(await admin.post('/users', { email: admin.email, role: 'STAFF' }), 409, 'EMAIL_TAKEN');
+    expect(await linkRows(t)).toEqual([]);
+  });
+});
+
+describe('a new link for somebody of the team', () => {
+  it('is good for an hour, or 72 for somebody who never signed in, and ends the links before', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const person = await newPerson(t, { role: 'STAFF' });
+    const invited = await admin.post('/users', INVITED);
+    const first = await admin.post(`/users/${person.id}/link`);
+    expect([first.status, Object.keys(first.body).sort()]).toEqual([
+      201,
+      ['link', 'linkExpiresAt', 'mailed'],
+    ]);
+    const second = tokenOf(await admin.post(`/users/${person.id}/link`));
+    const again = tokenOf(await admin.post(`/users/${invited.body.id}/link`));
+    expectError(await check(t, tokenOf(first)), 410, 'LINK_OVER');
+    expectError(await check(t, tokenOf(invited)), 410, 'LINK_OVER');
+    t.clock.advance(HOUR_MS - 1000);
+    // Sessions elsewhere end, and so do the failures that locked the person out.
+    for (let i = 0; i < 10; i += 1) await signIn(t, person.email, 'wrong password', '198.51.100.7');
+    expectError(await signIn(t, person.email, PASSWORD, '198.51.100.7'), 429);
+    expect((await use(t, second, {}, '198.51.100.7')).status).toBe(200);
+    expectError(await person.get('/session'), 401);
+    expect((await signIn(t, person.email, NEW_PASSWORD, '198.51.100.7')).status).toBe(200);
+    t.clock.advance(71 * HOUR_MS);
+    expect((await check(t, again)).status).toBe(200);
+    expect((await admin.get('/session')).status).toBe(401);
+  });
+
+  it('ends when the person is removed, gets another e-mail or another password', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const change = {
+      removed: (id: string) => admin.delete(`/users/${id}`),
+      'another e-mail': (id: string) => admin.patch(`/users/${id}`, { email: 'new@example.com' }),
+      'another password': (id: string) => admin.patch(`/users/${id}`, { password: NEW_PASSWORD }),
+    };
+    for (const [what, end] of Object.entries(change)) {
+      const { id } = await newUser(t, { role: 'STAFF' });
+      const token = tokenOf(await admin.post(`/users/${id}/link`));
+      expect((await admin.patch(`/users/${id}`, { name: what })).status).toBe(200);
+      expect((await check(t, token)).status, what).toBe(200);
+      await end(id);
+      expectError(await check(t, token), 410, 'LINK_OVER');
+      expectError(await use(t, token), 410, 'LINK_OVER');
+    }
+    const own = tokenOf(await admin.post(`/users/${admin.id}/link`));
+    await admin.put('/session/password', { currentPassword: PASSWORD, newPassword: NEW_PASSWORD });
+    expectError(await check(t, own), 410, 'LINK_OVER');
+  });
+
+  it('is for the own shop alone', async () => {
+    const t = await harness();
+    const { shop } = await t.addShop();
+    const [admin, stranger] = [await newPerson(t), await newUser(t, { shop })];
+    const answers = [];
+    for (const id of [stranger.id, UNKNOWN_ID, 'nonsense']) {
+      const { body } = await admin.post(`/users/${id}/link`);
+      answers.push({ ...body, requestId: null });
+    }
+    expect(new Set(answers.map((body) => JSON.stringify(body))).size).toBe(1);
+    expect(answers[0]).toMatchObject({ statusCode: 404 });
+    expect(await linkRows(t)).toEqual([]);
+  });
+
+  it('works for one of several who use it at the same time', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const { id, email } = await newUser(t);
+    const token = tokenOf(await admin.post(`/users/${id}/link`));
+    const passwords = ['first password', 'second password', 'third password', 'fourth password'];
+    const answers = await Promise.all(passwords.map((password) => use(t, token, { password })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410, 410]);
+    const winner = passwords[answers.findIndex(({ status }) => status === 200)] ?? '';
+    expect((await signIn(t, email, winner)).status).toBe(200);
+  });
+});
+
+describe('guessing links', () => {
+  it('is stopped after thirty a minute from one address; others go on', async () => {
+    const t = await harness();
+    const token = tokenOf(await (await newPerson(t)).post('/users', INVITED));
+    const ip = '198.51.100.9';
+    const guesses = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => check(t, String(i).padStart(64, '0'), ip)),
+    );
+    for (const answer of guesses) expectError(answer, 410, 'LINK_OVER');
+    for (const answer of [await check(t, token, ip), await use(t, token, {}, ip)]) {
+      expectError(answer, 429);
+      expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    }
+    expect((await check(t, token)).status).toBe(200);
+    for (const nonsense of ['x', 'É'.repeat(64), `${token}0`, token.toUpperCase().slice(1)])
+      expectError(await check(t, nonsense), 410, 'LINK_OVER');
+    expect(rulesOf(await check(t, ''))).toEqual({ token: 'notEmpty' });
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { adminCaller, newPerson, newUser } from '../support/admin.ts';
+import { expectError } from '../support/api.ts';
+import { type Harness, harness } from '../support/harness.ts';
+import { timed } from '../support/process.ts';
+import { mailServer, silentMailServer, tokenIn } from '../support/smtp.ts';
+import { until } from '../support/until.ts';
+
+const ask = (t: Harness, email: string, ip?: string) =>
+  adminCaller(t).post('/password-links', { email }, ip ? { ip } : {});
+const PUBLIC_URL = 'https://returns.example.com';
+
+describe('where mails are sent', () => {
+  it('an invitation and a new link are mailed too, with the shop in them', async () => {
+    const mails = await mailServer();
+    const t = await harness({ env: { ...mails.env, PUBLIC_URL } });
+    await t.ctx.db
+      .updateTable('shops')
+      .set({ name: 'Köhler & <b>Sons</b>' })
+      .where('id', '=', t.shop.id)
+      .execute();
+    const admin = await newPerson(t);
+    expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({ passwordLinks: true });
+    const made = await admin.post('/users', { email: 'grace@example.com', name: 'Grace', role: 'STAFF' });
+    expect(made.body.mailed).toBe(true);
+    const [invited] = await until('the invitation comes', () => mails.received.length > 0 && mails.received);
+    expect(invited).toMatchObject({ from: 'returns@shop.example', to: ['grace@example.com'] });
+    expect(invited?.text).toContain(made.body.link);
+    expect(invited?.text).toContain('Hello Grace,');
+    expect(invited?.text).toContain('72 hours');
+    expect(invited?.text).toContain('&lt;b&gt;Sons&lt;/b&gt;');
+
+    const { link } = (await admin.post(`/users/${admin.id}/link`)).body;
+    const mail = await until('the link comes', () => mails.received[1]);
+    expect(mail.to).toEqual([admin.email]);
+    expect(mail.text).toContain(link);
+    expect(mail.text).toContain('one hour');
+  });
+
+  it('a forgotten password is helped by mail alone, and nobody learns who has an account', async () => {
+    const mails = await mailServer();
+    const t = await harness({ env: { ...mails.env, PUBLIC_URL } });
+    const { email, id } = await newUser(t);
+    await t.ctx.db.updateTable('users').set({ last_sign_in_at: 1 }).where('id', '=', id).execute();
+    const [known, unknown] = [await ask(t, email.toUpperCase()), await ask(t, 'nobody@example.com')];
+    for (const { status, body } of [known, unknown])
+      expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
+    const mail = await until('the link comes', () => mails.received[0]);
+    expect(mail.to).toEqual([email]);
+    const token = tokenIn(mail.text);
+    expect(mail.text).toContain(`${PUBLIC_URL}/admin/link#${token}`);
+
+    // Asking again mails another and ends none: strangers can ask too. Three an hour, and no more.
+    for (let i = 0; i < 4; i += 1) expect((await ask(t, email)).status).toBe(202);
+    await until('three mails came', () => mails.received.length === 3);
+    const signedIn = await adminCaller(t).post('/links/use', { token, password: 'a better password' });
+    expect(signedIn.status).toBe(200);
+    for (const { text } of mails.received)
+      expectError(await adminCaller(t).post('/links/check', { token: tokenIn(text) }), 410, 'LINK_OVER');
+    expect(mails.received).toHaveLength(3);
+    expect(t.logs.join('')).not.toContain(token);
+  });
+
+  it('asking is stopped after twenty an hour from one address', async () => {
+    const mails = await mailServer();
+    const t = await harness({ env: mails.env });
+    for (let i = 0; i < 20; i += 1)
+      expect((await ask(t, `nobody-${i}@example.com`, '198.51.100.7')).status).toBe(202);
+    expectError(await ask(t, 'nobody@example.com', '198.51.100.7'), 429);
+    expect((await ask(t, 'nobody@example.com')).status).toBe(202);
+  });
+
+  it('a refusal for now is tried again, one for good is given up; neither address nor link is logged', async () => {
+    const mails = await mailServer();
+    const t = await harness({ env: mails.env });
+    const admin = await newPerson(t);
+    mails.answers.push(451);
+    const { link } = (await admin.post(`/users/${admin.id}/link`)).body;
+    await until('the second attempt is taken', () => mails.received.length === 1);
+    expect(mails.attempts).toBe(2);
+
+    mails.answers.push(550);
+    expect((await admin.post(`/users/${admin.id}/link`)).status).toBe(201);
+    await until('it is given up', () => t.logs.some((line) => line.includes('given up')));
+    expect(await t.ctx.mail.finish()).toBe(false);
+    expect(mails.attempts).toBe(3);
+    const logged = t.logs.join('');
+    expect(logged).toContain('"answer":451');
+    expect(logged).toContain('"answer":550');
+    expect(logged).not.toContain(admin.email);
+    expect(logged).not.toContain(tokenIn(link));
+  });
+
+  it('a server that never answers delays nothing', async () => {
+    const silent = await silentMailServer();
+    const t = await harness({ env: silent.env });
+    const admin = await newPerson(t);
+    const { value, ms } = await timed(() => admin.post('/users', { email: 'a@example.com', role: 'STAFF' }));
+    expect(value.body).toMatchObject({ mailed: true, link: expect.stringContaining('/admin/link#') });
+    expect(ms).toBeLessThan(5_000);
+    for (let i = 0; i < 5; i += 1) expect((await ask(t, 'a@example.com')).status).toBe(202);
+    await until('it was called', () => silent.connections.size > 0);
+    for (const socket of silent.connections) socket.destroy();
+    await until('that is logged', () => t.logs.some((line) => line.includes('tried again')));
+  });
+});
+
+describe('where none are', () => {
+  it('the answer is the same, no link is made for strangers, and the page says so', async () => {
+    const t = await harness();
+    const { email } = await newUser(t);
+    expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({ passwordLinks: false });
+    const { status, body } = await ask(t, email);
+    expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
+    expect(await t.ctx.db.selectFrom('access_links').select('user_id').execute()).toEqual([]);
+  });
+});

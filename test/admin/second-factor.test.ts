@@ -1,0 +1,300 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { buildApp } from '../../src/api/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { openContext } from '../../src/context.ts';
+import {
+  adminCaller,
+  cookieFrom,
+  newPerson,
+  newUser,
+  PASSWORD,
+  type Person,
+  signInAs,
+} from '../support/admin.ts';
+import { expectError, ISO, rulesOf, stopClock } from '../support/api.ts';
+import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
+import { factorOf, turnOn } from '../support/second-factor.ts';
+import { tokenIn } from '../support/smtp.ts';
+
+const IP = '198.51.100.7';
+const STEP_MS = 30_000;
+const signIn = (t: Harness, { email, password }: Person, code?: string, ip?: string) =>
+  adminCaller(t).post('/session', { email, password, ...(code ? { code } : {}) }, ip ? { ip } : {});
+const actionsOf = async (admin: Person) =>
+  (await admin.get('/audit-log')).body.items.map(({ action }: { action: string }) => action);
+
+describe('turning it on', () => {
+  it('takes a code of the app; then every sign-in takes one too', async () => {
+    const t = await harness();
+    const clock = stopClock();
+    const person = await newPerson(t);
+    const elsewhere = await signInAs(t, person);
+    expect((await person.get('/session/second-factor')).body).toEqual({
+      isOn: false,
+      since: null,
+      recoveryCodesLeft: 0,
+    });
+    expectError(
+      await person.post('/session/second-factor/confirm', { code: '123456' }),
+      409,
+      'SECOND_FACTOR_OFF',
+    );
+    const first = await factorOf(t, person);
+    const { code, uri } = await factorOf(t, person);
+    expect(uri).toMatch(/^otpauth:\/\/totp\/Handback:.+&issuer=Handback$/);
+    // Begun is not on, an earlier secret is none any more, and a wrong code changes nothing.
+    expect((await signIn(t, person)).status).toBe(200);
+    const confirm = (given: string) => person.post('/session/second-factor/confirm', { code: given });
+    expect(rulesOf(await confirm(first.code()))).toEqual({ code: 'wrong' });
+    expect(rulesOf(await confirm('recovery'))).toEqual({ code: 'wrong' });
+    const on = await confirm(` ${code().slice(0, 3)} ${code().slice(3)} `);
+    expect(on.status).toBe(200);
+    expect(new Set(on.body.recoveryCodes).size).toBe(10);
+    expect((await person.get('/session')).body.user.secondFactor).toBe(true);
+    expectError(await elsewhere.get('/session'), 401);
+    expectError(await confirm(code()), 409, 'SECOND_FACTOR_ON');
+    expectError(await person.post('/session/second-factor'), 409, 'SECOND_FACTOR_ON');
+
+    expectError(await signIn(t, person), 401, 'SECOND_FACTOR_REQUIRED');
+    // The code that turned it on is used.
+    expectError(await signIn(t, person, code()), 401, 'SECOND_FACTOR_WRONG');
+    clock.advance(STEP_MS);
+    expect((await signIn(t, person, code())).status).toBe(200);
+    expectError(await signIn(t, person, code()), 401, 'SECOND_FACTOR_WRONG');
+    expectError(await signIn(t, { ...person, password: 'wrong password' }, code(1)), 401);
+    expect((await signIn(t, person, code(1))).status).toBe(200);
+    // Older than one that was used.
+    expectError(await signIn(t, person, code(0)), 401, 'SECOND_FACTOR_WRONG');
+    expect((await person.get('/session/second-factor')).body).toEqual({
+      isOn: true,
+      since: expect.stringMatching(ISO),
+      recoveryCodesLeft: 10,
+    });
+    const { items } = (await person.get('/users')).body;
+    expect(items[0]).toMatchObject({ id: person.id, secondFactor: true });
+    expect(await actionsOf(person)).toContain('SECOND_FACTOR_ON');
+  });
+
+  it('leaves neither the secret nor the recovery codes readable in the database or the log', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const { secret, recoveryCodes } = await turnOn(t, person);
+    const rows = [
+      await t.ctx.db.selectFrom('users').selectAll().execute(),
+      await t.ctx.db.selectFrom('recovery_codes').selectAll().execute(),
+      await t.ctx.db.selectFrom('audit_log').selectAll().execute(),
+      t.logs,
+    ];
+    const kept = JSON.stringify(rows);
+    for (const hidden of [secret, ...recoveryCodes, ...recoveryCodes.map((code) => code.replaceAll('-', ''))])
+      expect(kept).not.toContain(hidden);
+  });
+});
+
+describe('recovery codes', () => {
+  it('are good once each, in any spelling, and can be made anew', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const { recoveryCodes, code } = await turnOn(t, person);
+    const [one = '', two = '', three = ''] = recoveryCodes;
+    expect((await signIn(t, person, one)).status).toBe(200);
+    expectError(await signIn(t, person, one), 401, 'SECOND_FACTOR_WRONG');
+    expect((await signIn(t, person, ` ${two.toUpperCase().replaceAll('-', '')} `)).status).toBe(200);
+    expect((await person.get('/session/second-factor')).body.recoveryCodesLeft).toBe(8);
+    const again = (proof: object) => person.post('/session/second-factor/recovery-codes', proof);
+    expect(rulesOf(await again({}))).toEqual({ currentPassword: 'required' });
+    expect(rulesOf(await again({ currentPassword: 'wrong password' }))).toEqual({ currentPassword: 'wrong' });
+    expect(rulesOf(await again({ code: '000000' }))).toEqual({ code: 'wrong' });
+    t.clock.advance(STEP_MS);
+    const made = await again({ code: code() });
+    expect(made.body.recoveryCodes).toHaveLength(10);
+    expectError(await signIn(t, person, three), 401, 'SECOND_FACTOR_WRONG');
+    expect((await signIn(t, person, made.body.recoveryCodes[0])).status).toBe(200);
+    const used = (await person.get('/audit-log')).body.items.find(
+      ({ action }: { action: string }) => action === 'RECOVERY_CODE_USED',
+    );
+    expect(used).toMatchObject({ actor: { id: person.id }, data: { recoveryCodesLeft: 9 } });
+  });
+
+  it('and codes are taken once, also by two processes at the same time', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const { recoveryCodes, code } = await turnOn(t, person);
+    t.clock.advance(STEP_MS);
+    const urls = [t.url, await secondProcess(t)];
+    const race = async (given: string): Promise<number[]> => {
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, i) =>
+          fetch(`${urls[i % urls.length]}/admin/api/session`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', 'x-forwarded-for': `203.0.113.${i}` },
+            body: JSON.stringify({ email: person.email, password: PASSWORD, code: given }),
+          }),
+        ),
+      );
+      return answers.map(({ status }) => status).sort();
+    };
+    expect(await race(code())).toEqual([200, 401, 401, 401, 401, 401]);
+    expect(await race(recoveryCodes[0] ?? '')).toEqual([200, 401, 401, 401, 401, 401]);
+  });
+});
+
+/** Another one on the same database; SQLite is for one process alone. */
+const secondProcess = async (t: Harness): Promise<string> => {
+  if (ENGINE === 'sqlite') return t.url;
+  const ctx = await openContext(readConfig(t.env), { clock: t.ctx.clock, log: t.ctx.log });
+  const app = await buildApp(ctx);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(async () => {
+    await app.close();
+    await ctx.close();
+  });
+  return url;
+};
+
+describe('wrong codes', () => {
+  it('lock as wrong passwords do, and a missing one neither counts nor clears', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const { code } = await turnOn(t, person);
+    t.clock.advance(STEP_MS);
+    for (let i = 0; i < 9; i += 1)
+      expectError(await signIn(t, person, `00000${i}`, IP), 401, 'SECOND_FACTOR_WRONG');
+    for (let i = 0; i < 3; i += 1)
+      expectError(await signIn(t, person, undefined, IP), 401, 'SECOND_FACTOR_REQUIRED');
+    expectError(await signIn(t, person, 'abcd-efgh', IP), 401, 'SECOND_FACTOR_WRONG');
+    const locked = await signIn(t, person, code(), IP);
+    expectError(locked, 429);
+    expect(locked.body.message).toBe('Too many wrong passwords or codes. Try again in 15 minutes.');
+    expect((await signIn(t, person, code())).status).toBe(200);
+  });
+
+  it('stay wrong where the secret cannot be opened; recovery codes and a reset still work', async () => {
+    const t = await harness();
+    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+    const { recoveryCodes, code } = await turnOn(t, person);
+    await t.ctx.db
+      .updateTable('users')
+      .set({ factor_secret: 'nothing that anybody sealed' })
+      .where('id', '=', person.id)
+      .execute();
+    t.clock.advance(STEP_MS);
+    expectError(await signIn(t, person, code()), 401, 'SECOND_FACTOR_WRONG');
+    expect((await signIn(t, person, recoveryCodes[0])).status).toBe(200);
+    expect((await admin.delete(`/users/${person.id}/second-factor`)).status).toBe(204);
+    expect((await signIn(t, person)).status).toBe(200);
+  });
+
+  it('do not last when a clock that was wrong is set right', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const { code } = await turnOn(t, person);
+    t.clock.advance(3_600_000);
+    expect((await signIn(t, person, code())).status).toBe(200);
+    t.clock.advance(-3_600_000);
+    expect((await signIn(t, person, code(1))).status).toBe(200);
+    expectError(await signIn(t, person, code(1)), 401, 'SECOND_FACTOR_WRONG');
+  });
+});
+
+describe('turning it off', () => {
+  it('takes the password or a code; ten wrong ones end the session', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const off = (proof: object, who: Person = person) => who.post('/session/second-factor/turn-off', proof);
+    expectError(await off({ currentPassword: PASSWORD }), 409, 'SECOND_FACTOR_OFF');
+    const { recoveryCodes } = await turnOn(t, person);
+    expect(rulesOf(await off({ currentPassword: 'wrong password' }))).toEqual({ currentPassword: 'wrong' });
+    expect((await off({ currentPassword: PASSWORD })).status).toBe(204);
+    expect((await signIn(t, person)).status).toBe(200);
+    expectError(await signIn(t, { ...person, password: 'x' }, recoveryCodes[0]), 401);
+    await turnOn(t, person);
+    for (let i = 0; i < 10; i += 1) expect(rulesOf(await off({ code: '000000' }))).toEqual({ code: 'wrong' });
+    expectError(await off({ currentPassword: PASSWORD }), 401);
+    expectError(await person.get('/session'), 401);
+  });
+
+  it('for somebody else is for Admins of the shop, who cannot do it for themselves', async () => {
+    const t = await harness();
+    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+    await turnOn(t, person);
+    await turnOn(t, admin);
+    const path = `/users/${person.id}/second-factor`;
+    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+    expectError(await stranger.delete(path), 404);
+    expectError(await person.delete(path), 403, 'ADMIN_REQUIRED');
+    expectError(await admin.delete(`/users/${admin.id}/second-factor`), 409, 'OWN_SECOND_FACTOR');
+    expect((await admin.delete(path)).status).toBe(204);
+    expectError(await person.get('/session'), 401);
+    expect((await signIn(t, person)).status).toBe(200);
+    expect((await admin.delete(path)).status).toBe(204);
+    expect(
+      (await actionsOf(admin)).filter((action: string) => action === 'SECOND_FACTOR_RESET'),
+    ).toHaveLength(1);
+  });
+});
+
+describe('a shop that requires it', () => {
+  it('lets nobody do anything else before they have one', async () => {
+    const t = await harness();
+    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+    await turnOn(t, admin);
+    expect((await admin.get('/sign-in-rules')).body).toEqual({ secondFactorRequired: false });
+    for (let i = 0; i < 2; i += 1)
+      expect((await admin.put('/sign-in-rules', { secondFactorRequired: true })).body).toEqual({
+        secondFactorRequired: true,
+      });
+    const [entry, before] = (await admin.get('/audit-log')).body.items;
+    expect(entry).toMatchObject({
+      action: 'SHOP_CHANGED',
+      data: { secondFactorRequired: { from: false, to: true } },
+    });
+    expect(before.action).not.toBe('SHOP_CHANGED');
+
+    expect((await person.get('/session')).body).toMatchObject({
+      user: { secondFactor: false },
+      shop: { secondFactorRequired: true },
+    });
+    const refused = [
+      await person.get('/offline-repairs'),
+      await person.get('/users'),
+      await person.put('/session/password', { currentPassword: PASSWORD, newPassword: 'a better password' }),
+    ];
+    for (const answer of refused) expectError(answer, 403, 'SET_UP_SECOND_FACTOR');
+    expect((await person.get('/session/second-factor')).status).toBe(200);
+    await turnOn(t, person);
+    expect((await person.get('/offline-repairs')).status).toBe(200);
+    expectError(await person.get('/users'), 403, 'ADMIN_REQUIRED');
+    expect((await admin.get('/users')).status).toBe(200);
+    // Another shop is not concerned.
+    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+    expect((await stranger.get('/offline-repairs')).status).toBe(200);
+  });
+});
+
+describe('a link to choose a password', () => {
+  it('asks for a code as well, and stays good until there is one', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const user = await newUser(t, { role: 'STAFF' });
+    const person = await signInAs(t, user);
+    const { code } = await turnOn(t, person);
+    t.clock.advance(STEP_MS);
+    const token = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
+    const use = (given: string | null): Promise<Answer> =>
+      adminCaller(t).post('/links/use', { token, password: 'a better password', code: given }, { ip: IP });
+    expect((await adminCaller(t).post('/links/check', { token })).body.secondFactor).toBe(true);
+    expectError(await use(null), 401, 'SECOND_FACTOR_REQUIRED');
+    expectError(await use('000000'), 401, 'SECOND_FACTOR_WRONG');
+    expect((await person.get('/session')).status).toBe(200);
+    const used = await use(code());
+    expect(used.status).toBe(200);
+    expect((await adminCaller(t, cookieFrom(used)).get('/offline-repairs')).status).toBe(200);
+
+    const next = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
+    const guess = () =>
+      adminCaller(t).post('/links/use', { token: next, password: PASSWORD, code: '000000' }, { ip: IP });
+    for (let i = 0; i < 10; i += 1) expectError(await guess(), 401, 'SECOND_FACTOR_WRONG');
+    expectError(await guess(), 429);
+  });
+});

@@ -1,0 +1,78 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import { onTestFinished } from 'vitest';
+
+// Mail servers for the time of a test: one that takes mails, as it is told, and one that never says a word.
+
+interface Received {
+  from: string;
+  to: string[];
+  /** The whole message, with the encoding of long lines undone. */
+  text: string;
+}
+
+export interface MailServer {
+  /** What MAIL_FROM and SMTP_URL have to be. */
+  env: { SMTP_URL: string; MAIL_FROM: string };
+  received: Received[];
+  /** How often somebody wanted to send. */
+  attempts: number;
+  /** What the next ones are answered with: a status, or null where the mail is taken. */
+  answers: (number | null)[];
+}
+
+const FROM = 'returns@shop.example';
+const envFor = (port: number) => ({
+  SMTP_URL: `smtp://127.0.0.1:${port}`,
+  MAIL_FROM: `Returns <${FROM}>`,
+});
+const decoded = (raw: string): string =>
+  raw
+    .replaceAll('=\r\n', '')
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
+
+export const mailServer = async (): Promise<MailServer> => {
+  const mails: MailServer = { env: envFor(0), received: [], attempts: 0, answers: [] };
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onRcptTo({ address }, _session, done) {
+      mails.attempts += 1;
+      const status = mails.answers.shift() ?? null;
+      // The words of a real server, which repeat the address.
+      done(status ? Object.assign(new Error(`<${address}> not today`), { responseCode: status }) : null);
+    },
+    onData(stream, { envelope }, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const from = envelope.mailFrom ? envelope.mailFrom.address : '';
+        const to = envelope.rcptTo.map(({ address }) => address);
+        mails.received.push({ from, to, text: decoded(Buffer.concat(chunks).toString()) });
+        done();
+      });
+    },
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => new Promise<void>((closed) => server.close(() => closed())));
+  mails.env = envFor((server.server.address() as AddressInfo).port);
+  return mails;
+};
+
+/** Takes connections, and nothing else happens. */
+export const silentMailServer = async (): Promise<{ env: MailServer['env']; connections: Set<Socket> }> => {
+  const connections = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections.add(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(async () => {
+    for (const socket of connections) socket.destroy();
+    server.close();
+  });
+  return { env: envFor((server.address() as AddressInfo).port), connections };
+};
+
+/** The token of the link in a mail. */
+export const tokenIn = (text: string): string => /\/admin\/link#([0-9a-f]{64})/.exec(text)?.[1] ?? '';
