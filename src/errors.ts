@@ -25,6 +25,7 @@ export const REFUSALS = {
   NO_RULE: { status: 404, message: 'The shop has no such rule.' },
   SET_UP_OVER: { status: 403, message: 'This set-up link is not valid any more.' },
   NO_CLIENT: { status: 404, message: 'There is no such API client.' },
+  NO_VIEW: { status: 404, message: 'There is no such view.' },
   NO_DELIVERY: { status: 404, message: 'There is no such delivery.' },
   NO_ROUTE: { status: 404, message: 'There is nothing at this address: /docs shows what there is.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
@@ -43,6 +44,7 @@ export const REFUSALS = {
     message: 'The client was replaced already: replace the client that took its place.',
   },
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
+  TOO_MANY_VIEWS: { status: 409, message: 'There are 50 views already: delete one first.' },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
   CURSOR_EXPIRED: {

@@ -4,6 +4,7 @@ import type { Db } from './db/database.ts';
 import { describeError } from './describe-error.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
+import { unassignDeparted } from './rma/people.ts';
 import { forgetOldAddresses } from './staff/known-places.ts';
 import { forgetOldFailures } from './staff/lock-out.ts';
 import { forgetExpiredSessions } from './staff/sessions.ts';
@@ -19,6 +20,7 @@ const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
   forgetOldFailures,
   forgetOldAddresses,
   forgetOldEvents,
+  unassignDeparted,
   (db, nowMs) => forgetOldDeliveries(db, nowMs - KEPT_MS),
 ];
 

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { AddNote } from '../../contract/admin.ts';
+import { AdminOfflineRepair, Assign } from '../../contract/admin-returns.ts';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../contract/lifecycle.ts';
 import { OfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
-import { moveOfflineRepair, noteOfflineRepair } from './actions.ts';
+import { assignOfflineRepair, moveOfflineRepair, noteOfflineRepair } from './actions.ts';
 
 const tags = ['Offline repairs'];
 const params = z.object({ id: z.string() });
@@ -77,5 +78,23 @@ export const noteRoute = (app: ApiApp, ctx: Context): void => {
       },
     },
     (request) => noteOfflineRepair(ctx, request.caller, request.params.id, request.body.note),
+  );
+};
+
+export const assignRoute = (app: ApiApp, ctx: Context): void => {
+  app.post(
+    '/offline-repairs/:id/assign',
+    {
+      schema: {
+        operationId: 'assignOfflineRepair',
+        summary: 'Assign to somebody of the team',
+        description: 'Its status stays as it is, and nobody outside is told.',
+        tags,
+        params,
+        body: Assign,
+        response: { 200: answer('The whole repair.', AdminOfflineRepair), ...WRITE },
+      },
+    },
+    (request) => assignOfflineRepair(ctx, request.caller, request.params.id, request.body.assigneeId),
   );
 };
