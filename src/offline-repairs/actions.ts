@@ -134,7 +134,10 @@ export const noteOfflineRepair = async (
   caller: Caller,
   id: string,
   note: string,
-): Promise<OfflineRepair> => viewOfflineRepair(await addNote(ctx, caller, TABLE, id, note));
+): Promise<OfflineRepair> => {
+  const noted = await addNote(ctx, caller, TABLE, id, note);
+  return (await viewFor(ctx, caller, viewOfflineRepair))(noted);
+};
 
 export const assignOfflineRepair = async (
   ctx: Context,
@@ -220,5 +223,5 @@ export const moveOfflineRepair = async <Action extends OfflineRepairAction>(
     ...(data === undefined ? {} : { data }),
     event: (before, now) => ({ name: event, data: tells(before, now) }) as Event,
   }));
-  return viewOfflineRepair(after);
+  return (await viewFor(ctx, caller, viewOfflineRepair))(after);
 };

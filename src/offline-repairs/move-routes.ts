@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AddNote } from '../../contract/admin.ts';
 import { AdminOfflineRepair, Assign } from '../../contract/admin-returns.ts';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../contract/lifecycle.ts';
-import { OfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
+import { type OfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import { assignOfflineRepair, moveOfflineRepair, noteOfflineRepair } from './actions.ts';
@@ -42,7 +42,11 @@ const ACTIONS: Record<OfflineRepairAction, { operationId: string; summary: strin
   },
 };
 
-export const moveRoutes = (app: ApiApp, ctx: Context): void => {
+export const moveRoutes = (
+  app: ApiApp,
+  ctx: Context,
+  item: typeof OfflineRepair | typeof AdminOfflineRepair,
+): void => {
   for (const action of Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]) {
     const { operationId, summary, description } = ACTIONS[action];
     app.post(
@@ -55,7 +59,7 @@ export const moveRoutes = (app: ApiApp, ctx: Context): void => {
           tags,
           params,
           body: OfflineRepairActionBody[action] as z.ZodType,
-          response: { 200: answer('The whole repair, as it stands after this.', OfflineRepair), ...WRITE },
+          response: { 200: answer('The whole repair, as it stands after this.', item), ...WRITE },
         },
       },
       (request) => moveOfflineRepair(ctx, request.caller, request.params.id, action, request.body as never),
@@ -74,7 +78,7 @@ export const noteRoute = (app: ApiApp, ctx: Context): void => {
         tags,
         params,
         body: AddNote,
-        response: { 200: answer('The whole repair.', OfflineRepair), ...WRITE },
+        response: { 200: answer('The whole repair.', AdminOfflineRepair), ...WRITE },
       },
     },
     (request) => noteOfflineRepair(ctx, request.caller, request.params.id, request.body.note),

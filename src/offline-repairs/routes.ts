@@ -155,7 +155,7 @@ const routes = (app: ApiApp, ctx: Context, readers: Readers): void => {
   list(app, ctx, readers);
   read(app, ctx, readers);
   timeline(app, ctx);
-  moveRoutes(app, ctx);
+  moveRoutes(app, ctx, readers.item);
 };
 
 export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, FOR_PROGRAMS);

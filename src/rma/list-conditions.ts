@@ -74,6 +74,10 @@ const leadIn = ({ table, named, dueStatuses, assignee, open, sort }: Shape): str
   return open ? 'open' : undefined;
 };
 
+/** Where the time of creation leads, it also gives the order: times of creation rise with the numbers. */
+export const isByCreation = (shape: Shape): boolean =>
+  (shape.given.createdFrom || shape.given.createdTo) && leadIn(shape) === undefined;
+
 /** A column, marked where another one leads. */
 export const columnOf = ({ beside }: Engine, shape: Shape, column: string): RawBuilder<unknown> => {
   const lead = leadIn(shape);
@@ -102,7 +106,7 @@ const conditionsOf = (engine: Engine, shape: Shape, params: Values): RawBuilder<
     ...(assignee === 'somebody' ? [sql<SqlBool>`${column('assignee_id')} = ${params['assignee']}`] : []),
     ...(assignee === 'nobody' ? [sql<SqlBool>`${column('assignee_id')} is null`] : []),
     ...(dueStatuses ? [isOverdue(engine, table, dueStatuses, params)] : []),
-    ...(given.store ? [hasStoreLike(engine, shape, params)] : []),
+    ...(given.store ? [hasStoreLike(engine, params)] : []),
     ...(given.company ? [hasCompanyLike(engine, params)] : []),
     ...(words > 0 ? [hasWords(engine, shape, params)] : []),
   ];
@@ -127,14 +131,16 @@ export const isOverdue = (
   return sql<SqlBool>`${since} <= ${params[DUE_PARAM]} and (${sql.join(each, sql` or `)})`;
 };
 
-/** The stores are found first, of which there are few, each in the index alone. */
-const hasStoreLike = (engine: Engine, { table }: Shape, params: Values): RawBuilder<SqlBool> => {
-  const stores = from(engine.db, table)
-    .select('store_id')
-    .where('shop_id', '=', params.shop)
-    .groupBy('store_id')
-    .having(engine.containsAnyCase('store_id', params['store'] as string));
-  return sql<SqlBool>`store_id in (${stores})`;
+/** The stores are found first, of which there are few: from each the index leads to the next. */
+const hasStoreLike = ({ containsAnyCase }: Engine, { shop, store }: Values): RawBuilder<SqlBool> => {
+  const next = (after: RawBuilder<SqlBool>) =>
+    sql`(select min(store_id) from offline_repairs where shop_id = ${shop} and ${after})`;
+  return sql<SqlBool>`store_id in (
+    with recursive store(store_id) as (
+      select ${next(sql<SqlBool>`true`)}
+      union all select ${next(sql<SqlBool>`offline_repairs.store_id > store.store_id`)} from store where store.store_id is not null
+    )
+    select store.store_id from store where ${containsAnyCase('store.store_id', store as string)})`;
 };
 
 /** The search text has both, and an index; but it has more than that. */

@@ -1,8 +1,8 @@
-import { DEFAULT_ORDER, type ReturnSort } from '../../contract/return-order.ts';
+import { DEFAULT_ORDER } from '../../contract/return-order.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
 import { rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
-import { columnOf, type Matching, matching, type Shape, shapeOf } from './list-conditions.ts';
-import type { Query, Values } from './list-query.ts';
+import { columnOf, isByCreation, type Matching, matching, type Shape, shapeOf } from './list-conditions.ts';
+import type { Query, RmaFilters, Values } from './list-query.ts';
 import { LISTED_COLUMNS, type ListedRow } from './listed.ts';
 import { statusRank } from './open.ts';
 import { from } from './store.ts';
@@ -18,6 +18,7 @@ export const SHORT = 200;
 /** By number, which every index ends with, or by a column that does not lead: the table's, since a page may leave its value out. */
 const ordered = (engine: Engine, shape: Shape, found: Matching): Matching => {
   const { table, sort = DEFAULT_ORDER.sort, order = DEFAULT_ORDER.order } = shape;
+  if (sort === 'number' && isByCreation(shape)) found = found.orderBy('created_at', order);
   if (sort === 'number') return found.orderBy('number', order);
   const column = columnOf(engine, shape, `${table}.${SORT_COLUMNS[sort]}`);
   const by = sort === 'status' ? statusRank(table, column) : column;
@@ -41,7 +42,8 @@ const paged = (engine: Engine, shape: PageShape, params: Values): Matching => {
 };
 
 /** No index has this order: all that match are sorted, so as little as possible is read of each. */
-const isSortedByHand = (sort: ReturnSort | undefined): boolean => sort === 'status' || sort === 'statusSince';
+const isSortedByHand = ({ sort, open }: RmaFilters): boolean =>
+  sort === 'status' || sort === 'statusSince' || (sort === 'updatedAt' && open === true);
 
 const countingFew = (engine: Engine, shape: Shape, params: Values) =>
   engine.db
@@ -75,7 +77,7 @@ export const findPage = async <Table extends RmaTableName>(
   const page = pageOfList({
     ...shapeOf(query),
     // A search reads what lies before the page from an index, and nothing else looks at a row's texts.
-    byNumber: words > 0 || offset > SHORT || isSortedByHand(filters.sort),
+    byNumber: words > 0 || offset > SHORT || isSortedByHand(filters),
     countsFew: plan.total === 'with page',
   });
   const { rows } = await ctx[isShort ? 'reads' : plan.connection].executeQuery<

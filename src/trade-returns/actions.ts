@@ -115,7 +115,10 @@ export const noteTradeReturn = async (
   caller: Caller,
   id: string,
   note: string,
-): Promise<TradeReturn> => viewTradeReturn(await addNote(ctx, caller, TABLE, id, note));
+): Promise<TradeReturn> => {
+  const noted = await addNote(ctx, caller, TABLE, id, note);
+  return (await viewFor(ctx, caller, viewTradeReturn))(noted);
+};
 
 export const assignTradeReturn = async (
   ctx: Context,
@@ -158,7 +161,7 @@ export const moveTradeReturn = async (
       event: (before) => ({ name: event, data: TELLS[event](before) }) as Event,
     };
   });
-  return viewTradeReturn(after);
+  return (await viewFor(ctx, caller, viewTradeReturn))(after);
 };
 
 const notOpen = (action: TradeReturnAction, status: Return['status']): ServiceError => {

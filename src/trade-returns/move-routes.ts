@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { AddNote, TradeMove } from '../../contract/admin.ts';
 import { AdminTradeReturn, Assign } from '../../contract/admin-returns.ts';
 import { TRADE_RETURN_MOVES, type TradeReturnAction } from '../../contract/lifecycle.ts';
-import { TradeReturn } from '../../contract/trade-return.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import { assignTradeReturn, moveTradeReturn, noteTradeReturn } from './actions.ts';
@@ -33,7 +32,7 @@ export const moveRoutes = (app: ApiApp, ctx: Context): void => {
           params,
           body: TradeMove,
           response: {
-            200: answer('The whole trade return, as it stands after this.', TradeReturn),
+            200: answer('The whole trade return, as it stands after this.', AdminTradeReturn),
             ...WRITE,
           },
         },
@@ -54,7 +53,7 @@ export const noteRoute = (app: ApiApp, ctx: Context): void => {
         tags,
         params,
         body: AddNote,
-        response: { 200: answer('The whole trade return.', TradeReturn), ...WRITE },
+        response: { 200: answer('The whole trade return.', AdminTradeReturn), ...WRITE },
       },
     },
     (request) => noteTradeReturn(ctx, request.caller, request.params.id, request.body.note),

@@ -28,8 +28,10 @@ const indexOpenReturns: SchemaChange = async ({ schema }) => {
       .on(kind)
       .columns(['shop_id', ...columns]);
   for (const kind of KINDS) {
-    // In the order of a list, with all that the figures of open returns are counted by.
-    await index(kind, 'open', ['number', 'assignee_id', 'created_at']).where(IS_OPEN[kind]).execute();
+    // In the order of a list, with all that open returns are counted and ordered by.
+    await index(kind, 'open', ['number', 'assignee_id', 'created_at', 'updated_at'])
+      .where(IS_OPEN[kind])
+      .execute();
     await index(kind, 'waiting', ['status_since', 'number', 'status']).where(IS_OPEN[kind]).execute();
     await index(kind, 'assignee', ['assignee_id', 'number']).where('assignee_id', 'is not', null).execute();
   }
