@@ -27,7 +27,7 @@ import { listRmas } from '../rma/list.ts';
 import type { RmaFilters } from '../rma/list-query.ts';
 import { assignRma } from '../rma/people.ts';
 import { searchTextOf } from '../rma/search-text.ts';
-import { viewFor } from '../rma/staff-view.ts';
+import { viewFor, viewForStaff } from '../rma/staff-view.ts';
 import { type Ahead, findRma } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { viewOfflineRepair } from './view.ts';
@@ -134,9 +134,9 @@ export const noteOfflineRepair = async (
   caller: Caller,
   id: string,
   note: string,
-): Promise<OfflineRepair> => {
+): Promise<AdminOfflineRepair> => {
   const noted = await addNote(ctx, caller, TABLE, id, note);
-  return (await viewFor(ctx, caller, viewOfflineRepair))(noted);
+  return (await viewForStaff(ctx, caller, viewOfflineRepair))(noted);
 };
 
 export const assignOfflineRepair = async (
@@ -146,8 +146,8 @@ export const assignOfflineRepair = async (
   assigneeId: string | null,
 ): Promise<AdminOfflineRepair> => {
   const row = await assignRma(ctx, caller, TABLE, id, assigneeId);
-  const view = await viewFor(ctx, caller, viewOfflineRepair);
-  return view(row) as AdminOfflineRepair;
+  const view = await viewForStaff(ctx, caller, viewOfflineRepair);
+  return view(row);
 };
 
 export type ActionBody<Action extends OfflineRepairAction> = z.infer<

@@ -14,19 +14,15 @@ interface Worked {
   assignee_id: string | null;
 }
 
-export type ForStaff<Item> = Item & { assignee: Assignee | null; dueAt: string | null };
+type ForStaff<Item> = Item & { assignee: Assignee | null; dueAt: string | null };
 
-/** How this caller sees a return: staff also see who works on it and until when, programs never. */
-export const viewFor = async <Row extends Worked, Item>(
+/** How staff see a return: also who works on it, and until when. */
+export const viewForStaff = async <Row extends Worked, Item>(
   ctx: Context,
-  caller: Caller,
+  { shop }: Caller,
   view: (row: Row) => Item,
-): Promise<(row: Row) => Item | ForStaff<Item>> => {
-  if (isProgram(caller)) return view;
-  const [assignees, targets] = await Promise.all([
-    readAssignees(ctx, caller.shop.id),
-    readTargets(ctx, caller.shop.id),
-  ]);
+): Promise<(row: Row) => ForStaff<Item>> => {
+  const [assignees, targets] = await Promise.all([readAssignees(ctx, shop.id), readTargets(ctx, shop.id)]);
   return (row) => {
     const dueAt = dueAtOf(targets, row.status, row.status_since ?? row.updated_at);
     return {
@@ -36,3 +32,10 @@ export const viewFor = async <Row extends Worked, Item>(
     };
   };
 };
+
+/** How this caller sees a return. Programs are never shown what is for staff. */
+export const viewFor = async <Row extends Worked, Item>(
+  ctx: Context,
+  caller: Caller,
+  view: (row: Row) => Item,
+): Promise<(row: Row) => Item> => (isProgram(caller) ? view : viewForStaff(ctx, caller, view));

@@ -23,7 +23,7 @@ import { listRmas } from '../rma/list.ts';
 import type { RmaFilters } from '../rma/list-query.ts';
 import { assignRma } from '../rma/people.ts';
 import { searchTextOf } from '../rma/search-text.ts';
-import { viewFor } from '../rma/staff-view.ts';
+import { viewFor, viewForStaff } from '../rma/staff-view.ts';
 import { type Ahead, findRma } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { fromStored } from '../stored-json.ts';
@@ -115,9 +115,9 @@ export const noteTradeReturn = async (
   caller: Caller,
   id: string,
   note: string,
-): Promise<TradeReturn> => {
+): Promise<AdminTradeReturn> => {
   const noted = await addNote(ctx, caller, TABLE, id, note);
-  return (await viewFor(ctx, caller, viewTradeReturn))(noted);
+  return (await viewForStaff(ctx, caller, viewTradeReturn))(noted);
 };
 
 export const assignTradeReturn = async (
@@ -127,8 +127,8 @@ export const assignTradeReturn = async (
   assigneeId: string | null,
 ): Promise<AdminTradeReturn> => {
   const row = await assignRma(ctx, caller, TABLE, id, assigneeId);
-  const view = await viewFor(ctx, caller, viewTradeReturn);
-  return view(row) as AdminTradeReturn;
+  const view = await viewForStaff(ctx, caller, viewTradeReturn);
+  return view(row);
 };
 
 type MoveEvent = (typeof TRADE_RETURN_MOVES)[TradeReturnAction]['event'];
@@ -150,7 +150,7 @@ export const moveTradeReturn = async (
   id: string,
   action: TradeReturnAction,
   note: string | null,
-): Promise<TradeReturn> => {
+): Promise<AdminTradeReturn> => {
   const { from, to, entry, event } = TRADE_RETURN_MOVES[action];
   const after = await changeRma(ctx, caller, TABLE, id, ({ status }) => {
     if (!(from as readonly string[]).includes(status)) throw notOpen(action, status);
@@ -161,7 +161,7 @@ export const moveTradeReturn = async (
       event: (before) => ({ name: event, data: TELLS[event](before) }) as Event,
     };
   });
-  return (await viewFor(ctx, caller, viewTradeReturn))(after);
+  return (await viewForStaff(ctx, caller, viewTradeReturn))(after);
 };
 
 const notOpen = (action: TradeReturnAction, status: Return['status']): ServiceError => {
