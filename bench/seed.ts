@@ -107,6 +107,7 @@ export const seedRmas = async (
     customer_name: `'Customer ' || n`,
     created_at: at,
     updated_at: at,
+    status_since: at,
   };
   const insert = (table: string, columns: Record<string, string>, condition: string) =>
     database.run(`${shop} insert into ${table} (${Object.keys(columns).join(', ')})

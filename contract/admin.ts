@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { staffQuery, staffRepairQuery, staffTradeQuery } from './admin-returns.ts';
 import { Id, Instant, listOf } from './common.ts';
 import { WebhookDelivery, WebhookDeliveryQuery } from './delivery.ts';
 import { LENGTH, optionalText, text } from './fields.ts';
 import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 import { OfflineRepairQuery } from './offline-repair.ts';
-import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
 import { TradeReturnQuery } from './trade-return.ts';
 import { BILLING_KINDS } from './usage.ts';
 
@@ -12,24 +12,8 @@ import { BILLING_KINDS } from './usage.ts';
 
 // --- returns ---
 
-/** What staff may narrow and order a list by beyond what programs may. */
-const staffQuery = {
-  q: text(LENGTH.name, {
-    description:
-      'Free text: every word of it must be found in number, order, customer, company, sku or serial.',
-  }).optional(),
-  origin: z
-    .enum(['API', 'STAFF'])
-    .optional()
-    .meta({ description: 'Made by a program of the shop, or by its staff.' }),
-  sort: z
-    .enum(RETURN_SORTS)
-    .default(DEFAULT_ORDER.sort)
-    .meta({ description: 'What the list is ordered by; among equals by number.' }),
-  order: z.enum(SORT_ORDERS).default(DEFAULT_ORDER.order),
-};
-export const AdminOfflineRepairQuery = OfflineRepairQuery.extend(staffQuery);
-export const AdminTradeReturnQuery = TradeReturnQuery.extend(staffQuery);
+export const AdminOfflineRepairQuery = OfflineRepairQuery.extend({ ...staffQuery, ...staffRepairQuery });
+export const AdminTradeReturnQuery = TradeReturnQuery.extend({ ...staffQuery, ...staffTradeQuery });
 
 export const AddNote = z.strictObject({ note: text(LENGTH.freeText) }).meta({ id: 'AddNote' });
 export const TradeMove = z.strictObject({ note: optionalText(LENGTH.freeText) }).meta({ id: 'TradeMove' });
@@ -87,21 +71,51 @@ export const DeliveryQuery = WebhookDeliveryQuery.omit({ rmaId: true });
 
 // --- overview ---
 
+const isTimeZone = (value: string): boolean => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: value }));
+  } catch {
+    return false;
+  }
+};
+
 /** How old what is open is, in days: the upper end of each step, the last without one. */
 export const AGE_STEPS_DAYS = [1, 3, 7, 30] as const;
+
+const span = {
+  createdFrom: Instant.nullable().meta({
+    description: 'For the list of the same rows; `null`: from the first.',
+  }),
+  createdTo: Instant.nullable().meta({ description: 'The end, not included; `null`: to the last.' }),
+};
 
 const counts = <Status extends readonly [string, ...string[]]>(statuses: Status) =>
   z.object({
     byStatus: z.array(z.object({ status: z.enum(statuses), count: z.int() })),
     open: z.int(),
-    openByAge: z.array(z.object({ upToDays: z.int().nullable(), count: z.int() })),
+    mine: z.int().meta({ description: 'Open and assigned to whoever asks.' }),
+    unassigned: z.int().meta({ description: 'Open and assigned to nobody.' }),
+    overdue: z.int().meta({ description: 'Longer in its status than the target days allow.' }),
+    openByAge: z.array(z.object({ upToDays: z.int().nullable(), count: z.int(), ...span })),
   });
+
+export const OverviewQuery = z.strictObject({
+  timeZone: text(LENGTH.reference)
+    .refine(isTimeZone, {
+      error: 'must be an IANA time zone, Europe/Berlin for example',
+      params: { rule: 'timeZone' },
+    })
+    .default('UTC')
+    .meta({ description: "The reader's time zone (IANA): `createdPerDay` counts its days.", default: 'UTC' }),
+});
 
 export const Overview = z
   .object({
     offlineRepairs: counts(OFFLINE_REPAIR_STATUSES),
     tradeReturns: counts(TRADE_RETURN_STATUSES),
-    createdPerDay: z.array(z.object({ day: z.string(), offlineRepairs: z.int(), tradeReturns: z.int() })),
+    createdPerDay: z.array(
+      z.object({ day: z.string(), offlineRepairs: z.int(), tradeReturns: z.int(), ...span }),
+    ),
     month: z.object({
       month: z.string().meta({ examples: ['2026-11'] }),
       used: z.int(),
@@ -111,6 +125,13 @@ export const Overview = z
     webhooks: z
       .object({ delivered: z.int(), dropped: z.int(), waiting: z.int() })
       .meta({ description: 'Of the last 24 hours.' }),
+    droppedByClient: z
+      .array(z.object({ clientId: Id, name: z.string(), dropped: z.int() }))
+      .nullable()
+      .meta({
+        description:
+          'Webhooks of the last 24 hours that were given up; `null` for staff, who see no clients.',
+      }),
     openLongest: z.array(
       z.object({
         kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),

@@ -27,6 +27,7 @@ export const TIMELINE_TYPES = [
   'CREDIT_REQUESTED',
   'RESOLVED',
   'NOTE_ADDED',
+  'ASSIGNED',
 ] as const;
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
 

@@ -1,6 +1,6 @@
 // What staff may order a list of returns by. Plain data, so that an address is read without loading a schema.
 
-export const RETURN_SORTS = ['number', 'updatedAt', 'status'] as const;
+export const RETURN_SORTS = ['number', 'updatedAt', 'status', 'statusSince'] as const;
 export type ReturnSort = (typeof RETURN_SORTS)[number];
 export const SORT_ORDERS = ['asc', 'desc'] as const;
 export type SortOrder = (typeof SORT_ORDERS)[number];

@@ -5,6 +5,7 @@ import { describeError } from './describe-error.ts';
 import { KEPT_MS } from './events/event.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
+import { unassignDeparted } from './rma/people.ts';
 import { forgetOldAddresses } from './staff/known-places.ts';
 import { forgetExpiredLinks } from './staff/links.ts';
 import { forgetOldFailures } from './staff/lock-out.ts';
@@ -21,6 +22,7 @@ const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
   forgetOldFailures,
   forgetOldAddresses,
   forgetOldEvents,
+  unassignDeparted,
   (db, nowMs) => forgetOldDeliveries(db, nowMs - KEPT_MS),
 ];
 

@@ -10,9 +10,12 @@ import { serveDocument } from '../http/openapi/document.ts';
 import type { ApiApp } from '../http/openapi/route-schemas.ts';
 import { offlineRepairAdminRoutes } from '../offline-repairs/routes.ts';
 import { overviewRoutes } from '../overview/admin-routes.ts';
+import { savedViewRoutes } from '../saved-views/admin-routes.ts';
 import { dangerousGoodsRoutes } from '../shops/admin-routes.ts';
+import { targetDaysRoutes } from '../shops/target-days-routes.ts';
 import { secondFactorRoutes } from '../staff/factor-routes.ts';
 import { linkRoutes } from '../staff/link-routes.ts';
+import { peopleRoutes } from '../staff/people-routes.ts';
 import { sessionRoutes } from '../staff/session-routes.ts';
 import { userRoutes } from '../staff/user-routes.ts';
 import { tradeReturnAdminRoutes } from '../trade-returns/routes.ts';
@@ -27,8 +30,11 @@ const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
   offlineRepairAdminRoutes,
   tradeReturnAdminRoutes,
   overviewRoutes,
+  peopleRoutes,
+  savedViewRoutes,
   apiClientRoutes,
   dangerousGoodsRoutes,
+  targetDaysRoutes,
   auditRoutes,
 ];
 

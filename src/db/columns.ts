@@ -96,6 +96,16 @@ export const DELIVERY_COLUMNS = all<'webhook_deliveries'>()(
   'reason',
 );
 
+export const SAVED_VIEW_COLUMNS = all<'saved_views'>()(
+  'id',
+  'shop_id',
+  'user_id',
+  'kind',
+  'name',
+  'search',
+  'created_at',
+);
+
 const REPAIR_COLUMNS = all<'offline_repairs'>()(
   'id',
   'shop_id',
@@ -124,6 +134,7 @@ const REPAIR_COLUMNS = all<'offline_repairs'>()(
   'created_at',
   'updated_at',
   'status_since',
+  'assignee_id',
 );
 
 const TRADE_RETURN_COLUMNS = all<'trade_returns'>()(
@@ -151,6 +162,7 @@ const TRADE_RETURN_COLUMNS = all<'trade_returns'>()(
   'created_at',
   'updated_at',
   'status_since',
+  'assignee_id',
 );
 
 /** Shared code speaks of one kind's table and means either. */

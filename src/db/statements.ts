@@ -14,6 +14,8 @@ export interface Dialect {
   oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
   /** Whether a text column has this part, in the same upper and lower case. */
   contains(column: string, part: string): RawBuilder<boolean>;
+  /** The same in any case, letter by letter: `lower` knows only A to Z on SQLite, and on PostgreSQL what its locale knows. */
+  containsAnyCase(column: string, part: string): RawBuilder<boolean>;
   /** A column that is looked at row by row: another one leads to the rows. */
   beside(column: string): RawBuilder<unknown>;
 }

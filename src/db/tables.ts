@@ -143,11 +143,13 @@ interface RmaColumns<Status extends string> {
   external_source: Fixed<string | null>;
   created_at: Fixed<number>;
   /** What staff search in, in lower case. */
-  search_text: Fixed<string>;
+  search_text: string;
   /** Rises by a millisecond at least with every change: it is also the time of the change's event. */
   updated_at: number;
   /** null where a release before this column wrote the row. */
   status_since: number | null;
+  /** Who of the team works on it. Programs name technicians in `assigned_to_id`. */
+  assignee_id: string | null;
 }
 
 interface OfflineRepairTable extends RmaColumns<OfflineRepairStatus> {
@@ -207,6 +209,31 @@ interface TimelineTable {
   to_status: Fixed<string | null>;
   note: Fixed<string | null>;
   data: Fixed<string>;
+}
+
+/** After so many days in a status a return is overdue. */
+interface TargetDaysTable {
+  shop_id: Fixed<string>;
+  status: Fixed<string>;
+  days: number;
+}
+
+/** Somebody who was removed: what is assigned to them becomes unassigned. */
+interface DepartedPersonTable {
+  user_id: Fixed<string>;
+  shop_id: Fixed<string>;
+  left_at: Fixed<number>;
+}
+
+/** A list's filters under a name. `user_id` is null where all of the shop see it. */
+interface SavedViewTable {
+  id: Fixed<string>;
+  shop_id: Fixed<string>;
+  user_id: string | null;
+  kind: Fixed<'OFFLINE_REPAIR' | 'TRADE_RETURN'>;
+  name: string;
+  search: string;
+  created_at: Fixed<number>;
 }
 
 interface IdempotencyTable {
@@ -279,6 +306,9 @@ export interface Tables {
   trade_returns: TradeReturnTable;
   rma_totals: RmaTotalTable;
   timeline: TimelineTable;
+  target_days: TargetDaysTable;
+  departed_people: DepartedPersonTable;
+  saved_views: SavedViewTable;
   idempotency_keys: IdempotencyTable;
   events: EventTable;
   webhook_deliveries: WebhookDeliveryTable;

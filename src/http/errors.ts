@@ -27,6 +27,7 @@ const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'CLIENT_REVOKED',
   'CLIENT_REPLACED',
   'SET_UP_OVER',
+  'TOO_MANY_VIEWS',
   'EMAIL_TAKEN',
   'LAST_ADMIN',
   'SECOND_FACTOR_REQUIRED',

@@ -1,6 +1,7 @@
 import type { Updateable } from 'kysely';
 import type { z } from 'zod';
-import { type Page, rmaNumber } from '../../contract/common.ts';
+import type { AdminOfflineRepair } from '../../contract/admin-returns.ts';
+import type { Page } from '../../contract/common.ts';
 import {
   DEFAULT_START_STATUS,
   OFFLINE_REPAIR_MOVES,
@@ -23,8 +24,11 @@ import { tryCreation } from '../rma/creation/dry-run.ts';
 import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas } from '../rma/list.ts';
-import type { RmaFilters } from '../rma/list-statements.ts';
-import { type Ahead, findRma, searchText } from '../rma/store.ts';
+import type { RmaFilters } from '../rma/list-query.ts';
+import { assignRma } from '../rma/people.ts';
+import { searchTextOf } from '../rma/search-text.ts';
+import { viewFor, viewForStaff } from '../rma/staff-view.ts';
+import { type Ahead, findRma } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { viewOfflineRepair } from './view.ts';
 
@@ -39,7 +43,7 @@ const requestOf = (body: CreateOfflineRepair, key: string | undefined): CreateRe
   sku: body.faultyItem.sku,
   make(rma, isDangerous) {
     const { faultyItem, tracking } = body;
-    const row: Repair = {
+    const made: Omit<Repair, 'search_text'> = {
       ...rma,
       status: body.startStatus ?? DEFAULT_START_STATUS,
       order_number: body.orderNumber,
@@ -58,15 +62,8 @@ const requestOf = (body: CreateOfflineRepair, key: string | undefined): CreateRe
       offline_disposition: null,
       assigned_to_id: null,
       repair_notes: null,
-      search_text: searchText(
-        rmaNumber(rma.number),
-        body.orderNumber,
-        body.customerName,
-        body.customerEmail,
-        faultyItem.sku,
-        faultyItem.serialNumber,
-      ),
     };
+    const row: Repair = { ...made, search_text: searchTextOf(made) };
     const answer = viewOfflineRepair(row);
     const event = { name: 'offline_repair.created', data: answer } as const;
     return { row, answer, event, note: body.notes, data: { ...tracking } };
@@ -92,9 +89,24 @@ export const getOfflineRepair = async (
   caller: Caller,
   id: string,
   ahead?: Ahead<'offline_repairs'>,
-): Promise<OfflineRepair> => viewOfflineRepair(await findRma(ctx, TABLE, caller, id, ahead));
+): Promise<OfflineRepair> => {
+  const [row, view] = await Promise.all([
+    findRma(ctx, TABLE, caller, id, ahead),
+    viewFor(ctx, caller, viewOfflineRepair),
+  ]);
+  return view(row);
+};
 
-export const listOfflineRepairs = (ctx: Context, caller: Caller, query: OfflineRepairQuery & RmaFilters) =>
+interface StaffFilters extends RmaFilters {
+  isDangerous?: boolean | undefined;
+  disposition?: string | undefined;
+}
+
+export const listOfflineRepairs = async (
+  ctx: Context,
+  caller: Caller,
+  query: OfflineRepairQuery & StaffFilters,
+) =>
   listRmas(
     ctx,
     TABLE,
@@ -108,8 +120,10 @@ export const listOfflineRepairs = (ctx: Context, caller: Caller, query: OfflineR
       order_number: query.orderNumber,
       store_id: query.storeId,
       serial_number: query.serialNumber,
+      offline_disposition: query.disposition,
+      is_dangerous: query.isDangerous === undefined ? undefined : Number(query.isDangerous),
     },
-    viewOfflineRepair,
+    await viewFor(ctx, caller, viewOfflineRepair),
   );
 
 export const getOfflineRepairTimeline = (ctx: Context, caller: Caller, id: string, page: Page) =>
@@ -120,7 +134,21 @@ export const noteOfflineRepair = async (
   caller: Caller,
   id: string,
   note: string,
-): Promise<OfflineRepair> => viewOfflineRepair(await addNote(ctx, caller, TABLE, id, note));
+): Promise<AdminOfflineRepair> => {
+  const noted = await addNote(ctx, caller, TABLE, id, note);
+  return (await viewForStaff(ctx, caller, viewOfflineRepair))(noted);
+};
+
+export const assignOfflineRepair = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  assigneeId: string | null,
+): Promise<AdminOfflineRepair> => {
+  const row = await assignRma(ctx, caller, TABLE, id, assigneeId);
+  const view = await viewForStaff(ctx, caller, viewOfflineRepair);
+  return view(row);
+};
 
 export type ActionBody<Action extends OfflineRepairAction> = z.infer<
   (typeof OfflineRepairActionBody)[Action]
@@ -130,6 +158,8 @@ type EventOf<Action extends OfflineRepairAction> = (typeof OFFLINE_REPAIR_MOVES)
 
 interface Effect<Action extends OfflineRepairAction> {
   set?: Updateable<Tables['offline_repairs']>;
+  /** One of the fields that people search by. */
+  isSearched?: true;
   /** What the timeline keeps. */
   note?: string | null;
   data?: Record<string, unknown>;
@@ -141,6 +171,7 @@ interface Effect<Action extends OfflineRepairAction> {
 const EFFECTS: { [Action in OfflineRepairAction]: (body: ActionBody<Action>) => Effect<Action> } = {
   tracking: ({ trackingNumber, carrierName }) => ({
     set: { tracking_number: trackingNumber, carrier_name: carrierName },
+    isSearched: true,
     data: { trackingNumber, carrierName },
     tells: () => ({ trackingNumber, carrierName }),
   }),
@@ -180,13 +211,17 @@ export const moveOfflineRepair = async <Action extends OfflineRepairAction>(
   body: ActionBody<Action>,
 ): Promise<OfflineRepair> => {
   const { to, entry, event } = OFFLINE_REPAIR_MOVES[action];
-  const { set, note, data, tells } = EFFECTS[action](body);
-  const after = await changeRma(ctx, caller, TABLE, id, () => ({
-    set: { ...set, ...(to === null ? {} : { status: to }) },
+  const { set, isSearched, note, data, tells } = EFFECTS[action](body);
+  const after = await changeRma(ctx, caller, TABLE, id, (present) => ({
+    set: {
+      ...set,
+      ...(isSearched ? { search_text: searchTextOf({ ...present, ...set }) } : {}),
+      ...(to === null ? {} : { status: to }),
+    },
     entry,
     ...(note === undefined ? {} : { note }),
     ...(data === undefined ? {} : { data }),
     event: (before, now) => ({ name: event, data: tells(before, now) }) as Event,
   }));
-  return viewOfflineRepair(after);
+  return (await viewFor(ctx, caller, viewOfflineRepair))(after);
 };

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { AddNote } from '../../contract/admin.ts';
+import { AdminOfflineRepair, Assign } from '../../contract/admin-returns.ts';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../contract/lifecycle.ts';
-import { OfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
+import { type OfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
-import { moveOfflineRepair, noteOfflineRepair } from './actions.ts';
+import { assignOfflineRepair, moveOfflineRepair, noteOfflineRepair } from './actions.ts';
 
 const tags = ['Offline repairs'];
 const params = z.object({ id: z.string() });
@@ -41,7 +42,11 @@ const ACTIONS: Record<OfflineRepairAction, { operationId: string; summary: strin
   },
 };
 
-export const moveRoutes = (app: ApiApp, ctx: Context): void => {
+export const moveRoutes = (
+  app: ApiApp,
+  ctx: Context,
+  item: typeof OfflineRepair | typeof AdminOfflineRepair,
+): void => {
   for (const action of Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]) {
     const { operationId, summary, description } = ACTIONS[action];
     app.post(
@@ -54,7 +59,7 @@ export const moveRoutes = (app: ApiApp, ctx: Context): void => {
           tags,
           params,
           body: OfflineRepairActionBody[action] as z.ZodType,
-          response: { 200: answer('The whole repair, as it stands after this.', OfflineRepair), ...WRITE },
+          response: { 200: answer('The whole repair, as it stands after this.', item), ...WRITE },
         },
       },
       (request) => moveOfflineRepair(ctx, request.caller, request.params.id, action, request.body as never),
@@ -73,9 +78,27 @@ export const noteRoute = (app: ApiApp, ctx: Context): void => {
         tags,
         params,
         body: AddNote,
-        response: { 200: answer('The whole repair.', OfflineRepair), ...WRITE },
+        response: { 200: answer('The whole repair.', AdminOfflineRepair), ...WRITE },
       },
     },
     (request) => noteOfflineRepair(ctx, request.caller, request.params.id, request.body.note),
+  );
+};
+
+export const assignRoute = (app: ApiApp, ctx: Context): void => {
+  app.post(
+    '/offline-repairs/:id/assign',
+    {
+      schema: {
+        operationId: 'assignOfflineRepair',
+        summary: 'Assign to somebody of the team',
+        description: 'Its status stays as it is, and nobody outside is told.',
+        tags,
+        params,
+        body: Assign,
+        response: { 200: answer('The whole repair.', AdminOfflineRepair), ...WRITE },
+      },
+    },
+    (request) => assignOfflineRepair(ctx, request.caller, request.params.id, request.body.assigneeId),
   );
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AdminOfflineRepairQuery } from '../../contract/admin.ts';
+import { AdminOfflineRepair, AdminOfflineRepairList, StoreList } from '../../contract/admin-returns.ts';
 import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
 import {
   CreateOfflineRepair,
@@ -19,7 +20,8 @@ import {
   listOfflineRepairs,
   tryOfflineRepair,
 } from './actions.ts';
-import { moveRoutes, noteRoute } from './move-routes.ts';
+import { assignRoute, moveRoutes, noteRoute } from './move-routes.ts';
+import { listStores } from './stores.ts';
 
 const tags = ['Offline repairs'];
 const params = z.object({ id: z.string() });
@@ -59,9 +61,17 @@ const create = (app: ApiApp, ctx: Context): void => {
   );
 };
 
-type ListQuery = typeof AdminOfflineRepairQuery | typeof OfflineRepairQuery;
+/** What programs, or the staff, may ask for and are shown. */
+const FOR_PROGRAMS = { query: OfflineRepairQuery, item: OfflineRepair, list: OfflineRepairList };
+const FOR_STAFF = {
+  query: AdminOfflineRepairQuery,
+  item: AdminOfflineRepair,
+  list: AdminOfflineRepairList,
+  StoreList,
+};
+type Readers = typeof FOR_PROGRAMS | typeof FOR_STAFF;
 
-const list = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
+const list = (app: ApiApp, ctx: Context, readers: Readers): void => {
   app.get(
     '/offline-repairs',
     {
@@ -70,9 +80,9 @@ const list = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
         summary: 'List offline repairs',
         description: 'All repairs that programs of the shop created, newest first. Filters combine.',
         tags,
-        querystring: listQuery,
+        querystring: readers.query,
         response: {
-          200: answer('A page of repairs.', OfflineRepairList),
+          200: answer('A page of repairs.', readers.list),
           ...refusals(400, 401, 403, 429, 503),
         },
       },
@@ -81,7 +91,7 @@ const list = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
   );
 };
 
-const read = (app: ApiApp, ctx: Context): void => {
+const read = (app: ApiApp, ctx: Context, readers: Readers): void => {
   app.get(
     '/offline-repairs/:id',
     {
@@ -91,7 +101,7 @@ const read = (app: ApiApp, ctx: Context): void => {
         summary: 'Read an offline repair',
         tags,
         params,
-        response: { 200: answer('The repair as it stands now.', OfflineRepair), ...READ },
+        response: { 200: answer('The repair as it stands now.', readers.item), ...READ },
       },
     },
     (request) =>
@@ -124,18 +134,35 @@ const timeline = (app: ApiApp, ctx: Context): void => {
   );
 };
 
-/** Programs and staff get the same routes; only the filters of the list differ. */
-const routes = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
-  create(app, ctx);
-  list(app, ctx, listQuery);
-  read(app, ctx);
-  timeline(app, ctx);
-  moveRoutes(app, ctx);
+const stores = (app: ApiApp, ctx: Context): void => {
+  app.get(
+    '/stores',
+    {
+      schema: {
+        operationId: 'listStores',
+        summary: 'List the stores of repairs',
+        tags,
+        response: { 200: answer('The stores.', StoreList), ...refusals(400, 401, 503) },
+      },
+    },
+    (request) => listStores(ctx, request.caller.shop.id),
+  );
 };
 
-export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, OfflineRepairQuery);
+/** Programs and staff get the same routes; only the filters of the list, and what staff see beyond, differ. */
+const routes = (app: ApiApp, ctx: Context, readers: Readers): void => {
+  create(app, ctx);
+  list(app, ctx, readers);
+  read(app, ctx, readers);
+  timeline(app, ctx);
+  moveRoutes(app, ctx, readers.item);
+};
+
+export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, FOR_PROGRAMS);
 
 export const offlineRepairAdminRoutes = (app: ApiApp, ctx: Context): void => {
-  routes(app, ctx, AdminOfflineRepairQuery);
+  routes(app, ctx, FOR_STAFF);
   noteRoute(app, ctx);
+  assignRoute(app, ctx);
+  stores(app, ctx);
 };

@@ -1,19 +1,18 @@
 import { type SqlBool, sql } from 'kysely';
-import { AGE_STEPS_DAYS, type Overview } from '../../contract/admin.ts';
+import type { Overview } from '../../contract/admin.ts';
 import { rmaNumber } from '../../contract/common.ts';
-import {
-  ENDED_STATUSES,
-  OFFLINE_REPAIR_STATUSES,
-  type OfflineRepairStatus,
-  TRADE_RETURN_STATUSES,
-} from '../../contract/lifecycle.ts';
+import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
+import { statement, statementsBy } from '../db/statements.ts';
 import { lowestId } from '../ids.ts';
 import { instant } from '../instant.ts';
+import { openStatuses } from '../rma/open.ts';
 import type { RmaTableName } from '../rma/visibility.ts';
 import { readUsage } from '../shops/allowance.ts';
-import type { Shop } from '../shops/plans.ts';
+import { readTargets } from '../shops/target-days.ts';
+import { lastDays } from './days.ts';
+import { openWorkOf } from './open-work.ts';
 
 // The figures on the admin app's first page. The database computes each from an index.
 
@@ -21,66 +20,31 @@ const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 30;
 const LONGEST_SHOWN = 5;
 
-const KINDS = {
-  offline_repairs: { kind: 'OFFLINE_REPAIR', statuses: OFFLINE_REPAIR_STATUSES },
-  trade_returns: { kind: 'TRADE_RETURN', statuses: TRADE_RETURN_STATUSES },
-} as const;
+const KINDS = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
 
-const openStatuses = (table: RmaTableName): string[] =>
-  KINDS[table].statuses.filter((status) => !(ENDED_STATUSES[table] as readonly string[]).includes(status));
+type Spans = { from_at: number; to_at: number }[];
 
-/** Counts open RMAs by age, in one pass over the open part of the status index. */
-const countOpenByAge = async (db: Db, table: RmaTableName, shopId: string, nowMs: number) => {
-  const stepOf = AGE_STEPS_DAYS.reduceRight(
-    (otherwise, days, step) =>
-      sql<number>`case when created_at > ${nowMs - days * DAY_MS} then ${sql.lit(step)} else ${otherwise} end`,
-    sql<number>`${sql.lit(AGE_STEPS_DAYS.length)}`,
-  );
-  return db
-    .selectFrom(table as 'offline_repairs')
-    .select((eb) => [stepOf.as('step'), eb.fn.countAll<number>().as('count')])
-    .where('shop_id', '=', shopId)
-    .where('status', 'in', openStatuses(table) as OfflineRepairStatus[])
-    .groupBy('step')
-    .execute();
-};
+const countingPerDay = statementsBy((table: RmaTableName) =>
+  statement(
+    ({ rows }, { shop, days }: { shop: string; days: Spans }) =>
+      sql<{ from_at: number; count: number }>`
+        select day.from_at, (
+          select count(*) from ${sql.table(table)}
+          where shop_id = ${shop} and created_at >= day.from_at and created_at < day.to_at
+        ) as count
+        from ${rows('day', { from_at: 'integer', to_at: 'integer' }, days)}`,
+  ),
+);
 
-const countsOf = async (ctx: Context, table: RmaTableName, shopId: string, nowMs: number) => {
-  const [totals, open] = await Promise.all([
-    ctx.totalsOf({ shopId, kind: table }),
-    countOpenByAge(ctx.db, table, shopId, nowMs),
-  ]);
-  const sum = (some: { count: number }[]) => some.reduce((total, { count }) => total + count, 0);
-  return {
-    byStatus: KINDS[table].statuses.map((status) => ({
-      status,
-      count: sum(totals.filter((total) => total.status === status)),
-    })),
-    open: sum(open),
-    openByAge: [...AGE_STEPS_DAYS, null].map((upToDays, step) => ({
-      upToDays,
-      count: sum(open.filter((row) => row.step === step)),
-    })),
-  };
-};
-
+/** By the beginning of each day. */
 const createdPerDay = async (
-  db: Db,
+  { db, fill }: Context,
   table: RmaTableName,
-  shopId: string,
-  sinceDay: number,
+  shop: string,
+  days: Spans,
 ): Promise<Map<number, number>> => {
-  const rows = await db
-    .selectFrom(table as 'offline_repairs')
-    .select((eb) => [
-      sql<number>`created_at / ${sql.lit(DAY_MS)}`.as('day'),
-      eb.fn.countAll<number>().as('count'),
-    ])
-    .where('shop_id', '=', shopId)
-    .where('created_at', '>=', sinceDay * DAY_MS)
-    .groupBy('day')
-    .execute();
-  return new Map(rows.map(({ day, count }) => [day, count]));
+  const { rows } = await db.executeQuery(fill(countingPerDay(table), { shop, days }));
+  return new Map(rows.map(({ from_at, count }) => [from_at, count]));
 };
 
 /** The oldest RMAs of each open status, from its index. The oldest of all are among them. */
@@ -98,7 +62,7 @@ const openLongest = async (db: Db, table: RmaTableName, shopId: string): Promise
     ),
   );
   return lists.flat().map((row) => ({
-    kind: KINDS[table].kind,
+    kind: KINDS[table],
     id: row.id,
     rmaNumber: rmaNumber(row.number),
     status: row.status,
@@ -108,30 +72,54 @@ const openLongest = async (db: Db, table: RmaTableName, shopId: string): Promise
   }));
 };
 
-const deliveriesOf = async (db: Db, shopId: string, sinceMs: number): Promise<Overview['webhooks']> => {
+/** How the webhooks of the last day went, and whose were given up. */
+const deliveriesOf = async (
+  db: Db,
+  shopId: string,
+  sinceMs: number,
+): Promise<Pick<Overview, 'webhooks' | 'droppedByClient'>> => {
   const rows = await db
     .selectFrom('webhook_deliveries as delivery')
     .innerJoin('api_clients as client', 'client.id', 'delivery.client_id')
-    .select((eb) => ['delivery.status', eb.fn.countAll<number>().as('count')])
+    .select((eb) => ['delivery.status', 'client.id', 'client.name', eb.fn.countAll<number>().as('count')])
     .where('client.shop_id', '=', shopId)
     .where('delivery.id', '>=', lowestId(sinceMs))
-    .groupBy('delivery.status')
+    .groupBy(['delivery.status', 'client.id', 'client.name'])
     .execute();
-  const of = (status: string) => rows.find((row) => row.status === status)?.count ?? 0;
-  return { delivered: of('DELIVERED'), dropped: of('DROPPED'), waiting: of('PENDING') };
+  const of = (status: string) =>
+    rows.filter((row) => row.status === status).reduce((sum, { count }) => sum + count, 0);
+  return {
+    webhooks: { delivered: of('DELIVERED'), dropped: of('DROPPED'), waiting: of('PENDING') },
+    droppedByClient: rows
+      .filter(({ status }) => status === 'DROPPED')
+      .map(({ id, name, count }) => ({ clientId: id, name, dropped: count }))
+      .sort((one, other) => other.dropped - one.dropped),
+  };
 };
 
-export const overviewOf = async (ctx: Context, shop: Shop): Promise<Overview> => {
+interface Reader {
+  timeZone: string;
+  /** Whether they may see the shop's clients. */
+  isAdmin: boolean;
+}
+
+export const overviewOf = async (
+  ctx: Context,
+  caller: Caller,
+  { timeZone, isAdmin }: Reader,
+): Promise<Overview> => {
   const { db } = ctx;
+  const { shop } = caller;
   const nowMs = ctx.clock.now();
-  const today = Math.floor(nowMs / DAY_MS);
-  const firstDay = today - DAYS_SHOWN + 1;
-  const [offlineRepairs, tradeReturns, repairDays, tradeDays, usage, webhooks, oldRepairs, oldReturns] =
+  const days = lastDays(DAYS_SHOWN, timeZone, nowMs);
+  const spans = days.map(({ from, to }) => ({ from_at: from, to_at: to }));
+  const targets = await readTargets(ctx, shop.id);
+  const [offlineRepairs, tradeReturns, repairDays, tradeDays, usage, deliveries, oldRepairs, oldReturns] =
     await Promise.all([
-      countsOf(ctx, 'offline_repairs', shop.id, nowMs),
-      countsOf(ctx, 'trade_returns', shop.id, nowMs),
-      createdPerDay(db, 'offline_repairs', shop.id, firstDay),
-      createdPerDay(db, 'trade_returns', shop.id, firstDay),
+      openWorkOf(ctx, caller, 'offline_repairs', targets, nowMs),
+      openWorkOf(ctx, caller, 'trade_returns', targets, nowMs),
+      createdPerDay(ctx, 'offline_repairs', shop.id, spans),
+      createdPerDay(ctx, 'trade_returns', shop.id, spans),
       readUsage(ctx, shop),
       deliveriesOf(db, shop.id, nowMs - DAY_MS),
       openLongest(db, 'offline_repairs', shop.id),
@@ -140,13 +128,16 @@ export const overviewOf = async (ctx: Context, shop: Shop): Promise<Overview> =>
   return {
     offlineRepairs: offlineRepairs as Overview['offlineRepairs'],
     tradeReturns: tradeReturns as Overview['tradeReturns'],
-    createdPerDay: Array.from({ length: DAYS_SHOWN }, (_, i) => ({
-      day: instant((firstDay + i) * DAY_MS).slice(0, 10),
-      offlineRepairs: repairDays.get(firstDay + i) ?? 0,
-      tradeReturns: tradeDays.get(firstDay + i) ?? 0,
+    createdPerDay: days.map(({ day, from, to }) => ({
+      day,
+      offlineRepairs: repairDays.get(from) ?? 0,
+      tradeReturns: tradeDays.get(from) ?? 0,
+      createdFrom: instant(from),
+      createdTo: instant(to),
     })),
     month: { month: usage.month, used: usage.used, limit: usage.limit, billing: usage.billing },
-    webhooks,
+    webhooks: deliveries.webhooks,
+    droppedByClient: isAdmin ? deliveries.droppedByClient : null,
     openLongest: [...oldRepairs, ...oldReturns]
       .sort((one, other) => one.createdAt.localeCompare(other.createdAt))
       .slice(0, LONGEST_SHOWN),

@@ -3,18 +3,12 @@ import type { Context } from '../context.ts';
 import type { Tables } from '../db/tables.ts';
 import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
 import { longestText } from '../paging/row-size.ts';
-import {
-  countAll,
-  findPage,
-  leadOf,
-  numbered,
-  type Plan,
-  type Query,
-  type RmaFilters,
-  SHORT,
-  wordsOf,
-} from './list-statements.ts';
+import { readTargets } from '../shops/target-days.ts';
+import { leadOf, numbered, phoneDigitsOf, wordsOf } from './list-conditions.ts';
+import type { Plan, Query, RmaFilters } from './list-query.ts';
+import { countAll, findPage, SHORT } from './list-statements.ts';
 import { type ListedRow, readListed } from './listed.ts';
+import { dueTimes } from './overdue.ts';
 import { totalOf } from './totals.ts';
 import { isProgram, type RmaTableName } from './visibility.ts';
 
@@ -25,14 +19,20 @@ type Equal<Table extends RmaTableName> = Partial<Record<keyof Tables[Table], str
 
 const PLANS = {
   search: { connection: 'db', total: 'counted' },
+  workFilters: { connection: 'db', total: 'counted' },
   updatedSince: { connection: 'db', total: 'counted' },
   reference: { connection: 'lists', total: 'with page' },
   statusOnly: { connection: 'lists', total: 'kept' },
   otherColumns: { connection: 'lists', total: 'counted' },
 } as const satisfies Record<string, Plan>;
 
-const planOf = ({ q, updatedSince }: RmaFilters, named: string[]): Plan => {
+/** Filters of the staff whose totals are not kept. */
+const WORK_FILTERS = ['assignee', 'overdue', 'createdFrom', 'createdTo', 'store', 'company'] as const;
+
+const planOf = (filters: RmaFilters, named: string[]): Plan => {
+  const { q, updatedSince } = filters;
   if (q) return PLANS.search;
+  if (WORK_FILTERS.some((name) => filters[name] !== undefined)) return PLANS.workFilters;
   if (updatedSince !== undefined) return PLANS.updatedSince;
   if (leadOf(named) !== undefined) return PLANS.reference;
   return named.every((column) => column === 'status') ? PLANS.statusOnly : PLANS.otherColumns;
@@ -47,14 +47,8 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   equal: Equal<Table>,
   view: (row: ListedRow<Table>) => Item,
 ): Promise<PageAnswer<Item>> => {
-  const offset = (filters.page - 1) * filters.limit;
-  const { updatedSince, limit } = filters;
-  const longest = longestText(limit);
-  const named = Object.keys(equal).filter((column) => equal[column as keyof typeof equal] !== undefined);
-  const plan = planOf(filters, named);
-  const words = wordsOf(filters.q);
-  const values = { ...equal, ...numbered(words), shop: caller.shop.id, updatedSince, limit, offset, longest };
-  const query = { ctx, table, caller, filters, offset, named, words: words.length, plan, values };
+  const query = await queryOf(ctx, table, caller, filters, equal);
+  const { plan } = query;
   const [{ rows, counted }, kept] = await Promise.all([
     findPage<Table>(query),
     plan.total === 'kept' ? keptTotal(query, equal.status) : null,
@@ -69,8 +63,57 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   return answerPage(ctx, caller.shop.id, source, { rows, total }, filters);
 };
 
+const queryOf = async <Table extends RmaTableName>(
+  ctx: Context,
+  table: Table,
+  caller: Caller,
+  filters: RmaFilters,
+  equal: Equal<Table>,
+): Promise<Query> => {
+  const { limit, page, q, assignee, store, company, updatedSince, createdFrom, createdTo } = filters;
+  const offset = (page - 1) * limit;
+  const named = Object.keys(equal).filter((column) => equal[column as keyof typeof equal] !== undefined);
+  const words = wordsOf(q);
+  const due = filters.overdue
+    ? dueTimes(await readTargets(ctx, caller.shop.id), table, ctx.clock.now())
+    : null;
+  const values = {
+    ...equal,
+    ...numbered(words),
+    ...due?.values,
+    shop: caller.shop.id,
+    updatedSince,
+    createdFrom,
+    createdTo,
+    assignee: assignee === 'me' ? caller.actor.id : assignee,
+    store: store?.toLowerCase(),
+    company: company?.toLowerCase(),
+    phone: phoneDigitsOf(q),
+    limit,
+    offset,
+    longest: longestText(limit),
+  };
+  const plan = planOf(filters, named);
+  return {
+    ctx,
+    table,
+    caller,
+    filters,
+    offset,
+    named,
+    words: words.length,
+    dueStatuses: due?.statuses,
+    plan,
+    values,
+  };
+};
+
 const keptTotal = ({ ctx, table, caller, filters }: Query, status: string | undefined): Promise<number> =>
-  totalOf(ctx, caller.shop.id, table, { status, origin: isProgram(caller) ? 'API' : filters.origin });
+  totalOf(ctx, caller.shop.id, table, {
+    status,
+    open: filters.open,
+    origin: isProgram(caller) ? 'API' : filters.origin,
+  });
 
 /** What the page itself tells of the total: the last page all of it, a statement that counted by the way up to `SHORT`. */
 const totalToldBy = ({ filters }: Query, rows: number, counted: number | undefined): number | null =>

@@ -22,7 +22,14 @@ export const LISTED_COLUMNS: Record<RmaTableName, ListColumns<Column>> = {
   trade_returns: {
     all: shown('trade_returns'),
     longTexts: ['items', 'reason', 'customer_notes', 'fault_description', 'additional_comment'],
-    behindFirst: ['shipping_address', 'order_date', 'created_at', 'updated_at', 'status_since'],
+    behindFirst: [
+      'shipping_address',
+      'order_date',
+      'created_at',
+      'updated_at',
+      'status_since',
+      'assignee_id',
+    ],
   } as object as ListColumns<Column>,
 };
 

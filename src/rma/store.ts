@@ -94,10 +94,3 @@ const updating = statementsBy(({ table, columns }: { table: RmaTableName; column
 
 export const updateRma = (table: RmaTableName, id: string, set: object): Write =>
   change(updating({ table, columns: Object.keys(set) }), { ...set, id });
-
-/** The text that staff search in: all parts in lower case. */
-export const searchText = (...parts: (string | null)[]): string =>
-  parts
-    .filter((part) => part !== null)
-    .join(' ')
-    .toLowerCase();

@@ -88,6 +88,8 @@ const viewEntry = (row: Entry): TimelineEntry => ({
 const viewForProgram = (row: Entry): TimelineEntry => {
   const entry = viewEntry(row);
   const { actor } = entry;
+  // Who of the team works on what is the shop's own affair.
+  if (entry.type === 'ASSIGNED') entry.data = {};
   return actor.type === 'USER' && actor.name.includes('@')
     ? { ...entry, actor: { ...actor, name: 'Staff' } }
     : entry;

@@ -4,6 +4,7 @@ import { batched } from '../db/batch.ts';
 import { TOTAL_COLUMNS } from '../db/columns.ts';
 import type { Write } from '../db/database.ts';
 import { change, statement } from '../db/statements.ts';
+import { openStatuses } from './open.ts';
 import type { RmaTableName } from './visibility.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
@@ -85,9 +86,10 @@ export const totalOf = async (
   { totalsOf }: { totalsOf: TotalsOf },
   shopId: string,
   kind: RmaTableName,
-  wanted: { status: string | undefined; origin: Origin | undefined },
+  wanted: { status?: string | undefined; open?: boolean | undefined; origin?: Origin | undefined },
 ): Promise<number> =>
   (await totalsOf({ shopId, kind }))
     .filter(({ status }) => wanted.status === undefined || status === wanted.status)
+    .filter(({ status }) => wanted.open === undefined || wanted.open === openStatuses(kind).includes(status))
     .filter(({ origin }) => wanted.origin === undefined || origin === wanted.origin)
     .reduce((sum, { count }) => sum + count, 0);

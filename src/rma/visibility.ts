@@ -8,7 +8,12 @@ export type RmaTableName = 'offline_repairs' | 'trade_returns';
 
 /** A row of either kind, with what shared code reads of it. */
 export type RmaRow<Table extends RmaTableName> = Row<Table> &
-  EventSubject & { shop_id: string; updated_at: number; status_since: number | null };
+  EventSubject & {
+    shop_id: string;
+    updated_at: number;
+    status_since: number | null;
+    assignee_id: string | null;
+  };
 
 export const isProgram = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 

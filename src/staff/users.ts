@@ -7,6 +7,7 @@ import type { Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/errors.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { noteDeparture, unassignDeparted } from '../rma/people.ts';
 import { endLinksOf } from './links.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -97,11 +98,21 @@ export const changeUser = async (
     .catch(refuseTakenEmail);
 };
 
-export const removeUser = (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> =>
+/** So many steps are made before the answer; the janitor makes the others. */
+const UNASSIGNED_AT_ONCE = 20;
+
+export const removeUser = async (ctx: Context, caller: Caller, id: string): Promise<void> => {
+  await deleteWithTrace(ctx, caller, id);
+  for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
+    if (!(await unassignDeparted(ctx.db, ctx.clock.now()))) break;
+};
+
+const deleteWithTrace = (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> =>
   ctx.db.transaction().execute(async (trx) => {
     const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
     await deleteUser(trx, id);
+    await noteDeparture(trx, user, ctx.clock.now());
     await recordAudit(trx, {
       ...aboutUser(user),
       at: ctx.clock.now(),

@@ -1,4 +1,5 @@
-import { type Page, rmaNumber } from '../../contract/common.ts';
+import type { AdminTradeReturn } from '../../contract/admin-returns.ts';
+import type { Page } from '../../contract/common.ts';
 import {
   openTradeMoves,
   TRADE_RETURN_MOVES,
@@ -19,8 +20,11 @@ import { tryCreation } from '../rma/creation/dry-run.ts';
 import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas } from '../rma/list.ts';
-import type { RmaFilters } from '../rma/list-statements.ts';
-import { type Ahead, findRma, searchText } from '../rma/store.ts';
+import type { RmaFilters } from '../rma/list-query.ts';
+import { assignRma } from '../rma/people.ts';
+import { searchTextOf } from '../rma/search-text.ts';
+import { viewFor, viewForStaff } from '../rma/staff-view.ts';
+import { type Ahead, findRma } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { fromStored } from '../stored-json.ts';
 import { creditAmount } from './credit.ts';
@@ -35,7 +39,7 @@ const requestOf = (body: CreateTradeReturn, key: string | undefined): CreateRequ
   body,
   key,
   make(rma) {
-    const row: Return = {
+    const made: Omit<Return, 'search_text'> = {
       ...rma,
       status: TRADE_RETURN_START,
       trade_order_number: body.tradeOrderNumber,
@@ -51,16 +55,8 @@ const requestOf = (body: CreateTradeReturn, key: string | undefined): CreateRequ
       customer_notes: body.customerNotes,
       fault_description: body.faultDescription,
       additional_comment: body.additionalComment,
-      search_text: searchText(
-        rmaNumber(rma.number),
-        body.tradeOrderNumber,
-        body.customerName,
-        body.customerEmail,
-        body.companyName,
-        body.companyId,
-        ...body.items.map(({ sku }) => sku),
-      ),
     };
+    const row: Return = { ...made, search_text: searchTextOf(made) };
     const answer = viewTradeReturn(row);
     return { row, answer, event: { name: 'trade_return.created', data: answer } };
   },
@@ -85,9 +81,15 @@ export const getTradeReturn = async (
   caller: Caller,
   id: string,
   ahead?: Ahead<'trade_returns'>,
-): Promise<TradeReturn> => viewTradeReturn(await findRma(ctx, TABLE, caller, id, ahead));
+): Promise<TradeReturn> => {
+  const [row, view] = await Promise.all([
+    findRma(ctx, TABLE, caller, id, ahead),
+    viewFor(ctx, caller, viewTradeReturn),
+  ]);
+  return view(row);
+};
 
-export const listTradeReturns = (ctx: Context, caller: Caller, query: TradeReturnQuery & RmaFilters) =>
+export const listTradeReturns = async (ctx: Context, caller: Caller, query: TradeReturnQuery & RmaFilters) =>
   listRmas(
     ctx,
     TABLE,
@@ -102,7 +104,7 @@ export const listTradeReturns = (ctx: Context, caller: Caller, query: TradeRetur
       company_id: query.companyId,
       customer_email: query.customerEmail,
     },
-    viewTradeReturn,
+    await viewFor(ctx, caller, viewTradeReturn),
   );
 
 export const getTradeReturnTimeline = (ctx: Context, caller: Caller, id: string, page: Page) =>
@@ -113,7 +115,21 @@ export const noteTradeReturn = async (
   caller: Caller,
   id: string,
   note: string,
-): Promise<TradeReturn> => viewTradeReturn(await addNote(ctx, caller, TABLE, id, note));
+): Promise<AdminTradeReturn> => {
+  const noted = await addNote(ctx, caller, TABLE, id, note);
+  return (await viewForStaff(ctx, caller, viewTradeReturn))(noted);
+};
+
+export const assignTradeReturn = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  assigneeId: string | null,
+): Promise<AdminTradeReturn> => {
+  const row = await assignRma(ctx, caller, TABLE, id, assigneeId);
+  const view = await viewForStaff(ctx, caller, viewTradeReturn);
+  return view(row);
+};
 
 type MoveEvent = (typeof TRADE_RETURN_MOVES)[TradeReturnAction]['event'];
 
@@ -134,7 +150,7 @@ export const moveTradeReturn = async (
   id: string,
   action: TradeReturnAction,
   note: string | null,
-): Promise<TradeReturn> => {
+): Promise<AdminTradeReturn> => {
   const { from, to, entry, event } = TRADE_RETURN_MOVES[action];
   const after = await changeRma(ctx, caller, TABLE, id, ({ status }) => {
     if (!(from as readonly string[]).includes(status)) throw notOpen(action, status);
@@ -145,7 +161,7 @@ export const moveTradeReturn = async (
       event: (before) => ({ name: event, data: TELLS[event](before) }) as Event,
     };
   });
-  return viewTradeReturn(after);
+  return (await viewForStaff(ctx, caller, viewTradeReturn))(after);
 };
 
 const notOpen = (action: TradeReturnAction, status: Return['status']): ServiceError => {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { AddNote, TradeMove } from '../../contract/admin.ts';
+import { AdminTradeReturn, Assign } from '../../contract/admin-returns.ts';
 import { TRADE_RETURN_MOVES, type TradeReturnAction } from '../../contract/lifecycle.ts';
-import { TradeReturn } from '../../contract/trade-return.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
-import { moveTradeReturn, noteTradeReturn } from './actions.ts';
+import { assignTradeReturn, moveTradeReturn, noteTradeReturn } from './actions.ts';
 
 const tags = ['Trade returns'];
 const params = z.object({ id: z.string() });
@@ -32,7 +32,7 @@ export const moveRoutes = (app: ApiApp, ctx: Context): void => {
           params,
           body: TradeMove,
           response: {
-            200: answer('The whole trade return, as it stands after this.', TradeReturn),
+            200: answer('The whole trade return, as it stands after this.', AdminTradeReturn),
             ...WRITE,
           },
         },
@@ -53,9 +53,27 @@ export const noteRoute = (app: ApiApp, ctx: Context): void => {
         tags,
         params,
         body: AddNote,
-        response: { 200: answer('The whole trade return.', TradeReturn), ...WRITE },
+        response: { 200: answer('The whole trade return.', AdminTradeReturn), ...WRITE },
       },
     },
     (request) => noteTradeReturn(ctx, request.caller, request.params.id, request.body.note),
+  );
+};
+
+export const assignRoute = (app: ApiApp, ctx: Context): void => {
+  app.post(
+    '/trade-returns/:id/assign',
+    {
+      schema: {
+        operationId: 'assignTradeReturn',
+        summary: 'Assign to somebody of the team',
+        description: 'Its status stays as it is, and nobody outside is told.',
+        tags,
+        params,
+        body: Assign,
+        response: { 200: answer('The whole trade return.', AdminTradeReturn), ...WRITE },
+      },
+    },
+    (request) => assignTradeReturn(ctx, request.caller, request.params.id, request.body.assigneeId),
   );
 };

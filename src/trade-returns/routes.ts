@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AdminTradeReturnQuery } from '../../contract/admin.ts';
+import { AdminTradeReturn, AdminTradeReturnList } from '../../contract/admin-returns.ts';
 import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
 import {
   CreateTradeReturn,
@@ -19,7 +20,7 @@ import {
   listTradeReturns,
   tryTradeReturn,
 } from './actions.ts';
-import { moveRoutes, noteRoute } from './move-routes.ts';
+import { assignRoute, moveRoutes, noteRoute } from './move-routes.ts';
 
 const tags = ['Trade returns'];
 const params = z.object({ id: z.string() });
@@ -59,9 +60,12 @@ const create = (app: ApiApp, ctx: Context): void => {
   );
 };
 
-type ListQuery = typeof AdminTradeReturnQuery | typeof TradeReturnQuery;
+/** What programs, or the staff, may ask for and are shown. */
+const FOR_PROGRAMS = { query: TradeReturnQuery, item: TradeReturn, list: TradeReturnList };
+const FOR_STAFF = { query: AdminTradeReturnQuery, item: AdminTradeReturn, list: AdminTradeReturnList };
+type Readers = typeof FOR_PROGRAMS | typeof FOR_STAFF;
 
-const list = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
+const list = (app: ApiApp, ctx: Context, readers: Readers): void => {
   app.get(
     '/trade-returns',
     {
@@ -70,9 +74,9 @@ const list = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
         summary: 'List trade returns',
         description: 'All trade returns that programs of the shop created, newest first. Filters combine.',
         tags,
-        querystring: listQuery,
+        querystring: readers.query,
         response: {
-          200: answer('A page of trade returns.', TradeReturnList),
+          200: answer('A page of trade returns.', readers.list),
           ...refusals(400, 401, 403, 429, 503),
         },
       },
@@ -81,7 +85,7 @@ const list = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
   );
 };
 
-const read = (app: ApiApp, ctx: Context): void => {
+const read = (app: ApiApp, ctx: Context, readers: Readers): void => {
   app.get(
     '/trade-returns/:id',
     {
@@ -91,7 +95,7 @@ const read = (app: ApiApp, ctx: Context): void => {
         summary: 'Read a trade return',
         tags,
         params,
-        response: { 200: answer('The trade return as it stands now.', TradeReturn), ...READ },
+        response: { 200: answer('The trade return as it stands now.', readers.item), ...READ },
       },
     },
     (request) =>
@@ -123,18 +127,19 @@ const timeline = (app: ApiApp, ctx: Context): void => {
   );
 };
 
-/** Programs and staff get the same routes; only the filters of the list differ. */
-const routes = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
+/** Programs and staff get the same routes; only the filters of the list, and what staff see beyond, differ. */
+const routes = (app: ApiApp, ctx: Context, readers: Readers): void => {
   create(app, ctx);
-  list(app, ctx, listQuery);
-  read(app, ctx);
+  list(app, ctx, readers);
+  read(app, ctx, readers);
   timeline(app, ctx);
 };
 
-export const tradeReturnRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, TradeReturnQuery);
+export const tradeReturnRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, FOR_PROGRAMS);
 
 export const tradeReturnAdminRoutes = (app: ApiApp, ctx: Context): void => {
-  routes(app, ctx, AdminTradeReturnQuery);
+  routes(app, ctx, FOR_STAFF);
   noteRoute(app, ctx);
+  assignRoute(app, ctx);
   moveRoutes(app, ctx);
 };

@@ -3,6 +3,7 @@ import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
+import { createView } from '../../src/saved-views/actions.ts';
 import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
 import { type AdminCaller, adminCaller, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { expectError, newRepair, newTradeReturn, staffOf } from '../support/api.ts';
@@ -42,6 +43,12 @@ const aReturn =
     for (const move of moves) await moveTradeReturn(t.ctx, staffOf(t), id, move, null);
     return id;
   };
+
+const aSharedView = async (t: Harness) => {
+  const owner = { id: (await newUser(t, { role: 'ADMIN' })).id, shopId: t.shop.id, role: 'ADMIN' as const };
+  const view = { kind: 'OFFLINE_REPAIR' as const, name: 'Ours', search: {}, shared: true };
+  return (await createView(t.ctx, owner, view)).id;
+};
 
 const repair = (body?: unknown): Route => ({ expected: forStaff(200, 404), id: aRepair, body });
 const tradeReturn = (body: unknown, ...moves: TradeReturnAction[]): Route => ({
@@ -133,6 +140,20 @@ const TABLE: Record<string, Route> = {
   },
 
   'GET /overview': { expected: forStaff(200) },
+  'GET /people': { expected: forStaff(200) },
+  'GET /stores': { expected: forStaff(200) },
+  'GET /target-days': { expected: forStaff(200) },
+  'PUT /target-days': {
+    expected: forAdmins(200),
+    body: { targets: [{ status: 'OFFLINE_REPAIR', days: 3 }] },
+  },
+  'GET /views': { expected: forStaff(200) },
+  'POST /views': {
+    expected: forStaff(201),
+    body: { kind: 'OFFLINE_REPAIR', name: 'Mine', search: { assignee: 'me' } },
+  },
+  'PATCH /views/{id}': { expected: forAdmins(200, 404), id: aSharedView, body: { name: 'Ours' } },
+  'DELETE /views/{id}': { expected: forAdmins(204, 404), id: aSharedView },
 
   'GET /offline-repairs': { expected: forStaff(200) },
   'POST /offline-repairs': { expected: forStaff(201), body: repairBody() },
@@ -143,12 +164,14 @@ const TABLE: Record<string, Route> = {
   'POST /offline-repairs/{id}/begin-repair': repair({}),
   'POST /offline-repairs/{id}/resolve': repair({ offlineDisposition: 'WRITE_OFF' }),
   'POST /offline-repairs/{id}/close': repair({}),
+  'POST /offline-repairs/{id}/assign': repair({ assigneeId: null }),
   'POST /offline-repairs/{id}/notes': repair({ note: 'Called the customer' }),
 
   'GET /trade-returns': { expected: forStaff(200) },
   'POST /trade-returns': { expected: forStaff(201), body: tradeBody() },
   'GET /trade-returns/{id}': tradeReturn(undefined),
   'GET /trade-returns/{id}/timeline': tradeReturn(undefined),
+  'POST /trade-returns/{id}/assign': tradeReturn({ assigneeId: null }),
   'POST /trade-returns/{id}/approve': tradeReturn({}),
   'POST /trade-returns/{id}/reject': tradeReturn({}),
   'POST /trade-returns/{id}/receive': tradeReturn({}, 'approve'),

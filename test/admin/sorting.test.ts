@@ -5,10 +5,10 @@ import { sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
 
-/** Of three returns the first is moved last, which puts its status after that of the others, or before it. */
+/** Of three returns the first is moved last, which puts it after the others in the order of the work. */
 const KINDS = [
   { path: '/offline-repairs', body: repairBody, move: 'begin-repair', byStatus: [2, 3, 1] },
-  { path: '/trade-returns', body: tradeBody, move: 'approve', byStatus: [1, 2, 3] },
+  { path: '/trade-returns', body: tradeBody, move: 'approve', byStatus: [2, 3, 1] },
 ];
 
 describe.each(KINDS)('the order of a list at $path', ({ path, body, move, byStatus }) => {
@@ -33,6 +33,8 @@ describe.each(KINDS)('the order of a list at $path', ({ path, body, move, byStat
     expect(await listed('sort=number')).toEqual([3, 2, 1]);
     expect(await listed('sort=updatedAt')).toEqual([1, 3, 2]);
     expect(await listed('sort=updatedAt&order=asc')).toEqual([2, 3, 1]);
+    expect(await listed('sort=statusSince&order=asc')).toEqual([2, 3, 1]);
+    expect(await listed('sort=statusSince')).toEqual([1, 3, 2]);
   });
 
   it('by status keeps equals together, in the order of their numbers', async () => {

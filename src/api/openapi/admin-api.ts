@@ -15,6 +15,7 @@ export const ADMIN_API: ApiDescription = {
     { name: 'Offline repairs', description: "The shop's repairs, from programs and from staff." },
     { name: 'Trade returns', description: "The shop's trade returns, and the moves its staff make." },
     { name: 'Overview', description: 'Figures of the shop.' },
+    { name: 'Saved views', description: 'Lists under a name.' },
     { name: 'API clients', description: "The shop's programs and their webhooks, for its Admins." },
     { name: 'Team', description: "The shop's people, for its Admins." },
     { name: 'Settings', description: "The shop's rules, for its Admins." },

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
+import { anyCase } from '../any-case.ts';
 import type { Database, Observer } from '../database.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { noteReady } from '../ready.ts';
@@ -99,6 +100,9 @@ const TYPES: Record<ColumnKind, string> = { id: 'uuid', text: 'text', integer: '
 
 const likePattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
+const anyCaseRegex = (part: string): string =>
+  anyCase(part, (character) => character.replaceAll(/[^\p{L}\p{N}\s]/gu, '\\$&'));
+
 /** How PostgreSQL spells what the engines spell differently. */
 const dialect: Dialect & Pick<Database, 'tryLocks'> = {
   async tryLocks(trx, names) {
@@ -114,6 +118,7 @@ const dialect: Dialect & Pick<Database, 'tryLocks'> = {
   oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
   contains: (column, part) =>
     sql`${sql.ref(column)} like ${encoded(part, likePattern)} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
+  containsAnyCase: (column, part) => sql`${sql.ref(column)} ~ ${encoded(part, anyCaseRegex)}`,
   // It knows how many rows have a value.
   beside: (column) => sql.ref(column),
 };

@@ -1,7 +1,11 @@
 import { sql } from 'kysely';
+import { anyCase } from '../any-case.ts';
 import { asJson, type Dialect, encoded } from '../statements.ts';
 
 const globPattern = (part: string): string => `*${part.replaceAll(/[*?[]/g, '[$&]')}*`;
+
+const anyCaseGlob = (part: string): string =>
+  `*${anyCase(part, (character) => character.replaceAll(/[*?[]/g, '[$&]'))}*`;
 
 /** How SQLite spells what the engines spell differently. */
 export const dialect: Dialect = {
@@ -14,6 +18,7 @@ export const dialect: Dialect = {
   oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
   // Takes half as long as LIKE, which also minds upper and lower case.
   contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
+  containsAnyCase: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, anyCaseGlob)}`,
   // Without statistics it would take any index for as good as any other. With a plus sign it does not think of one.
   beside: (column) => sql`+${sql.ref(column)}`,
 };

@@ -17,6 +17,7 @@ export interface NewRma {
   created_at: number;
   updated_at: number;
   status_since: number;
+  assignee_id: null;
 }
 
 interface Made<Table extends RmaTableName, Answer> {

@@ -63,6 +63,7 @@ const decideOne = (creation: Creation, facts: Facts, decision: Decision): Outcom
     created_at: at,
     updated_at: at,
     status_since: at,
+    assignee_id: null,
   };
   const isDangerous = request.sku !== undefined && facts.isDangerous(shop.id, request.sku);
   const { row, answer, event, note = null, data = {} } = request.make(rma, isDangerous);

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { USER_ROLES } from './admin-people.ts';
+import { Id, Instant, isId, listOf } from './common.ts';
+import { LENGTH, text } from './fields.ts';
+import { DISPOSITIONS } from './lifecycle.ts';
+import { OfflineRepair } from './offline-repair.ts';
+import { DEFAULT_ORDER, RETURN_SORTS, SORT_ORDERS } from './return-order.ts';
+import { TradeReturn } from './trade-return.ts';
+
+// Returns as the shop's staff see them: who works on one, until when, and what a list may be narrowed by.
+
+const Assignee = z
+  .object({
+    id: Id,
+    name: z.string().meta({ description: 'Where there is no name, what their e-mail begins with.' }),
+  })
+  .meta({ id: 'Assignee' });
+export type Assignee = z.infer<typeof Assignee>;
+
+const staffFields = {
+  assignee: Assignee.nullable().meta({ description: 'Who of the team works on it.' }),
+  dueAt: Instant.nullable().meta({
+    description: 'When it is overdue in its present status; `null` where the shop has no target days for it.',
+  }),
+};
+export const AdminOfflineRepair = OfflineRepair.extend(staffFields).meta({
+  id: 'AdminOfflineRepair',
+  examples: [],
+});
+export type AdminOfflineRepair = z.infer<typeof AdminOfflineRepair>;
+export const AdminOfflineRepairList = listOf(AdminOfflineRepair).meta({ id: 'AdminOfflineRepairList' });
+export const AdminTradeReturn = TradeReturn.extend(staffFields).meta({
+  id: 'AdminTradeReturn',
+  examples: [],
+});
+export type AdminTradeReturn = z.infer<typeof AdminTradeReturn>;
+export const AdminTradeReturnList = listOf(AdminTradeReturn).meta({ id: 'AdminTradeReturnList' });
+
+export const Assign = z
+  .strictObject({ assigneeId: Id.nullable().meta({ description: '`null`: nobody.' }) })
+  .meta({ id: 'Assign' });
+
+export const PeopleList = z
+  .object({
+    items: z.array(z.object({ id: Id, name: z.string(), email: z.string(), role: z.enum(USER_ROLES) })),
+  })
+  .meta({ id: 'PeopleList', description: 'By name.' });
+export type Person = z.infer<typeof PeopleList>['items'][number];
+
+export const StoreList = z
+  .object({ items: z.array(z.object({ storeId: z.string(), open: z.int().min(0) })) })
+  .meta({ id: 'StoreList', description: 'Those with the most open repairs first, 500 at most.' });
+export type StoreList = z.infer<typeof StoreList>;
+
+// --- what a list may be narrowed and ordered by ---
+
+const flag = (description: string) =>
+  z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .meta({ override: { type: 'boolean' }, description });
+
+const instantFilter = (description: string) =>
+  z.iso
+    .datetime({ offset: true })
+    .transform((value) => Date.parse(value))
+    .optional()
+    .meta({ override: { type: 'string', format: 'date-time' }, description });
+
+/** What staff may narrow and order a list by beyond what programs may. */
+export const staffQuery = {
+  q: text(LENGTH.name, {
+    description:
+      'Free text: every word of it must be found in number, order, reference, customer, phone, company, sku, serial or tracking number. A phone number is found however it is written.',
+  }).optional(),
+  origin: z
+    .enum(['API', 'STAFF'])
+    .optional()
+    .meta({ description: 'Made by a program of the shop, or by its staff.' }),
+  open: flag('Only what has not come to an end, or only what has.'),
+  assignee: z
+    .string()
+    .refine((value) => value === 'me' || value === 'none' || isId(value), {
+      error: 'must be me, none or the id of a person',
+      params: { rule: 'person' },
+    })
+    .optional()
+    .meta({ description: '`me`, `none`, or the id of a person of the shop.' }),
+  overdue: z
+    .literal('true')
+    .optional()
+    .meta({
+      override: { type: 'boolean', const: true },
+      description: 'Only what is longer in its status than the target days allow.',
+    }),
+  createdFrom: instantFilter('Created at or after this ISO 8601 time.'),
+  createdTo: instantFilter('Created before this ISO 8601 time.'),
+  sort: z.enum(RETURN_SORTS).default(DEFAULT_ORDER.sort).meta({
+    description: 'What the list is ordered by; among equals by number. `status`: in the order of the work.',
+  }),
+  order: z.enum(SORT_ORDERS).default(DEFAULT_ORDER.order),
+};
+
+const part = (description: string) => text(LENGTH.name, { description }).optional();
+
+export const staffRepairQuery = {
+  isDangerous: flag('Only dangerous goods, or only others.'),
+  disposition: z.enum(DISPOSITIONS).optional(),
+  store: part("A part of the store's id, in upper or lower case."),
+};
+export const staffTradeQuery = {
+  company: part("A part of the company's name or id, in upper or lower case."),
+};

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from './admin.ts';
+import { type FieldFault, Id } from './common.ts';
+import { text } from './fields.ts';
+import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
+
+// How a shop works on its returns: target days, and lists that are saved under a name.
+
+// --- target days ---
+
+const ENDED: readonly string[] = Object.values(ENDED_STATUSES).flat();
+/** Where work is waiting: a return in one of these can be overdue. */
+export const TARGET_STATUSES = [...OFFLINE_REPAIR_STATUSES, ...TRADE_RETURN_STATUSES].filter(
+  (status) => !ENDED.includes(status),
+);
+export const MOST_TARGET_DAYS = 365;
+
+export const TargetDays = z
+  .strictObject({
+    targets: z
+      .array(
+        z.strictObject({
+          status: z.enum(TARGET_STATUSES),
+          days: z
+            .int()
+            .min(1)
+            .max(MOST_TARGET_DAYS)
+            .meta({ examples: [3] }),
+        }),
+      )
+      .max(TARGET_STATUSES.length)
+      .refine((targets) => new Set(targets.map(({ status }) => status)).size === targets.length, {
+        error: 'must name each status once',
+        params: { rule: 'unique' },
+      })
+      .meta({ description: 'A status that is missing has no target: nothing is overdue in it.' }),
+  })
+  .meta({ id: 'TargetDays' });
+export type TargetDays = z.infer<typeof TargetDays>;
+
+// --- saved views ---
+
+export const RETURN_KINDS = ['OFFLINE_REPAIR', 'TRADE_RETURN'] as const;
+export const MOST_VIEWS = 50;
+
+const FILTERS = {
+  OFFLINE_REPAIR: AdminOfflineRepairQuery.omit({ page: true, limit: true }),
+  TRADE_RETURN: AdminTradeReturnQuery.omit({ page: true, limit: true }),
+};
+
+/** Filters and order as they stand in a list's address. */
+const search = z.record(z.string(), z.string()).meta({
+  description: "The list's filters and order, by name, as in its address.",
+  examples: [{ assignee: 'me' }] as never,
+});
+
+/** What is wrong with the filters of a list of this kind, as faults of the field `search`. */
+export const faultsOfSearch = (kind: SavedView['kind'], given: Record<string, string>): FieldFault[] =>
+  (FILTERS[kind].safeParse(given).error?.issues ?? []).flatMap((issue) => {
+    const isUnknown = issue.code === 'unrecognized_keys';
+    const names = isUnknown ? issue.keys : [issue.path.map(String).join('.')];
+    return names.map((name) => {
+      const says = isUnknown ? 'is not a filter of this list' : 'has a value that the list does not know';
+      return { field: `search.${name}`, rule: 'filter', message: `search.${name} ${says}` };
+    });
+  });
+
+export const SavedView = z
+  .object({
+    id: Id,
+    kind: z.enum(RETURN_KINDS),
+    name: z.string(),
+    search,
+    shared: z.boolean().meta({ description: 'Everybody of the shop sees it; only Admins change it.' }),
+  })
+  .meta({ id: 'SavedView' });
+export type SavedView = z.infer<typeof SavedView>;
+export const SavedViewList = z.object({ items: z.array(SavedView) }).meta({ id: 'SavedViewList' });
+
+const VIEW_NAME = 80;
+export const CreateSavedView = z
+  .strictObject({
+    kind: z.enum(RETURN_KINDS),
+    name: text(VIEW_NAME, { examples: ['Waiting for parts, Harbour Road'] }),
+    search,
+    shared: z.boolean().default(false),
+  })
+  .meta({ id: 'CreateSavedView' });
+export type CreateSavedView = z.infer<typeof CreateSavedView>;
+
+export const ChangeSavedView = z
+  .strictObject({
+    name: text(VIEW_NAME).nullable().default(null),
+    search: search.nullable().default(null),
+    shared: z.boolean().nullable().default(null),
+  })
+  .meta({ id: 'ChangeSavedView', description: 'What is absent or `null` stays as it is.' });
+export type ChangeSavedView = z.infer<typeof ChangeSavedView>;

@@ -1,0 +1,117 @@
+import { sql } from 'kysely';
+import { AGE_STEPS_DAYS, type Overview } from '../../contract/admin.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { statement, statementsBy } from '../db/statements.ts';
+import { instant } from '../instant.ts';
+import { isOverdue } from '../rma/list-conditions.ts';
+import { isOpen, STATUSES } from '../rma/open.ts';
+import { dueTimes } from '../rma/overdue.ts';
+import { from } from '../rma/store.ts';
+import { totalOf } from '../rma/totals.ts';
+import type { RmaTableName } from '../rma/visibility.ts';
+import type { Targets } from '../shops/target-days.ts';
+
+// What is open, of either kind: how old it is, whose it is, what is overdue. Each figure is counted as the list counts its rows.
+
+const DAY_MS = 86_400_000;
+
+/** The steps of age as spans of creation: from included, to not. */
+const stepsAt = (nowMs: number): { upToDays: number | null; from: number | null; to: number | null }[] =>
+  [...AGE_STEPS_DAYS, null].map((upToDays, i) => {
+    const before = AGE_STEPS_DAYS[i - 1];
+    return {
+      upToDays,
+      from: upToDays === null ? null : nowMs - upToDays * DAY_MS,
+      to: before === undefined ? null : nowMs - before * DAY_MS,
+    };
+  });
+
+/** By step of age, how many there are and how many of those are nobody's; in one pass over the index of open returns. */
+const openByAge = statementsBy((table: RmaTableName) =>
+  statement(({ db }, params: { shop: string } & Record<string, unknown>) => {
+    const step = AGE_STEPS_DAYS.reduceRight(
+      (otherwise, _days, i) =>
+        sql<number>`case when created_at >= ${params[`from${i}`]} then ${sql.lit(i)} else ${otherwise} end`,
+      sql<number>`${sql.lit(AGE_STEPS_DAYS.length)}`,
+    );
+    return from(db, table)
+      .select((eb) => [
+        step.as('step'),
+        eb.fn.countAll<number>().as('count'),
+        eb.fn.count<number>('assignee_id').as('assigned'),
+      ])
+      .where('shop_id', '=', params.shop)
+      .where(isOpen(table))
+      .groupBy('step');
+  }),
+);
+
+const countingMine = statementsBy((table: RmaTableName) =>
+  statement(({ db }, { shop, person }: { shop: string; person: string | null }) =>
+    from(db, table)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('shop_id', '=', shop)
+      .where('assignee_id', '=', person)
+      .where(isOpen(table)),
+  ),
+);
+
+const countingOverdue = statementsBy(({ table, statuses }: { table: RmaTableName; statuses: string[] }) =>
+  statement((engine, params: { shop: string } & Record<string, unknown>) =>
+    from(engine.db, table)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('shop_id', '=', params.shop)
+      .where(isOpen(table))
+      .where(isOverdue(engine, table, statuses, params)),
+  ),
+);
+
+const countOverdue = async (
+  { db, fill }: Context,
+  table: RmaTableName,
+  shop: string,
+  targets: Targets,
+  nowMs: number,
+) => {
+  const { statuses, values } = dueTimes(targets, table, nowMs);
+  if (statuses.length === 0) return 0;
+  const { rows } = await db.executeQuery(fill(countingOverdue({ table, statuses }), { ...values, shop }));
+  return rows[0]?.count ?? 0;
+};
+
+export const openWorkOf = async (
+  ctx: Context,
+  { shop, actor }: Caller,
+  table: RmaTableName,
+  targets: Targets,
+  nowMs: number,
+): Promise<Overview['offlineRepairs'] | Overview['tradeReturns']> => {
+  const { db, fill } = ctx;
+  const steps = stepsAt(nowMs);
+  const fromTimes = Object.fromEntries(steps.map(({ from: time }, i) => [`from${i}`, time]));
+  const [totals, open, byAge, mine, overdue] = await Promise.all([
+    ctx.totalsOf({ shopId: shop.id, kind: table }),
+    totalOf(ctx, shop.id, table, { open: true }),
+    db.executeQuery(fill(openByAge(table), { ...fromTimes, shop: shop.id })),
+    db.executeQuery(fill(countingMine(table), { shop: shop.id, person: actor.id })),
+    countOverdue(ctx, table, shop.id, targets, nowMs),
+  ]);
+  const sum = (some: number[]) => some.reduce((total, count) => total + count, 0);
+  return {
+    byStatus: STATUSES[table].map((status) => ({
+      status,
+      count: sum(totals.filter((total) => total.status === status).map(({ count }) => count)),
+    })),
+    open,
+    mine: mine.rows[0]?.count ?? 0,
+    unassigned: sum(byAge.rows.map(({ count, assigned }) => count - assigned)),
+    overdue,
+    openByAge: steps.map(({ upToDays, from: createdFrom, to: createdTo }, i) => ({
+      upToDays,
+      count: byAge.rows.find(({ step }) => step === i)?.count ?? 0,
+      createdFrom: createdFrom === null ? null : instant(createdFrom),
+      createdTo: createdTo === null ? null : instant(createdTo),
+    })),
+  } as Overview['offlineRepairs'] | Overview['tradeReturns'];
+};

@@ -1,0 +1,119 @@
+import { sql, type Updateable } from 'kysely';
+import type { Assignee } from '../../contract/admin-returns.ts';
+import { isId } from '../../contract/common.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import type { Db, Trx } from '../db/database.ts';
+import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import { type Engine, statement } from '../db/statements.ts';
+import type { Row, Tables } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
+import { changeRma } from './change.ts';
+import { findRma } from './store.ts';
+import type { RmaRow, RmaTableName } from './visibility.ts';
+
+// Who of the team works on a return.
+
+type Person = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
+
+const COLUMNS = ['id', 'email', 'name', 'role'] as const;
+
+/** What colleagues call somebody. */
+export const calledName = ({ name, email }: Pick<Person, 'name' | 'email'>): string =>
+  name ?? email.split('@', 1)[0] ?? email;
+
+const ofShop = ({ db }: Engine, shop: string) =>
+  db.selectFrom('users').select(COLUMNS).where('shop_id', '=', shop);
+
+const teamOfShop = statement((engine, { shop }: { shop: string }) => ofShop(engine, shop));
+const personOfShop = statement((engine, { shop, id }: { shop: string; id: string }) =>
+  ofShop(engine, shop).where('id', '=', id),
+);
+
+/** The shop's people by name. */
+export const readTeam = async ({ reads, fill }: Context, shopId: string): Promise<Person[]> => {
+  const { rows } = await reads.executeQuery(fill(teamOfShop, { shop: shopId }));
+  return rows.sort((one, other) => calledName(one).localeCompare(calledName(other)));
+};
+
+/** By id, whom a return may be assigned to. Whoever was removed is missing here, and so counts as nobody. */
+export const readAssignees = async (ctx: Context, shopId: string): Promise<Map<string, Assignee>> =>
+  new Map(
+    (await readTeam(ctx, shopId)).map((person) => [person.id, { id: person.id, name: calledName(person) }]),
+  );
+
+const findPerson = async ({ reads, fill }: Context, shopId: string, id: string): Promise<Person> => {
+  const { rows } = isId(id)
+    ? await reads.executeQuery(fill(personOfShop, { shop: shopId, id }))
+    : { rows: [] };
+  if (rows[0]) return rows[0];
+  const message = 'assigneeId must be a person of the shop';
+  throw new ServiceError('VALIDATION', { faults: [{ field: 'assigneeId', rule: 'person', message }] });
+};
+
+/** Gives a return to somebody of the team, or to nobody. Nobody outside is told. */
+export const assignRma = async <Table extends RmaTableName>(
+  ctx: Context,
+  caller: Caller,
+  table: Table,
+  id: string,
+  assigneeId: string | null,
+): Promise<RmaRow<Table>> => {
+  const person = assigneeId === null ? null : await findPerson(ctx, caller.shop.id, assigneeId);
+  const present = await findRma(ctx, table, caller, id);
+  if (present.assignee_id === assigneeId) return present;
+  return changeRma(ctx, caller, table, id, () => ({
+    set: { assignee_id: assigneeId } as object as Updateable<Tables[Table]>,
+    entry: 'ASSIGNED',
+    data: { assigneeId, assigneeName: person && calledName(person) },
+  }));
+};
+
+/** In the transaction that removes somebody: what is assigned to them is to become unassigned. */
+export const noteDeparture = async (
+  trx: Trx,
+  person: { id: string; shop_id: string },
+  at: number,
+): Promise<void> => {
+  await trx
+    .insertInto('departed_people')
+    .values({ user_id: person.id, shop_id: person.shop_id, left_at: at })
+    .execute();
+};
+
+/** By then whoever was just assigning something to them has finished. */
+const LONGEST_CHANGE_MS = 60_000;
+
+/** Takes a bounded number of returns away from people who were removed; true when more is left. */
+export const unassignDeparted = async (db: Db, nowMs: number): Promise<boolean> => {
+  const departed = await db
+    .selectFrom('departed_people')
+    .select(['user_id', 'shop_id', 'left_at'])
+    .limit(10)
+    .execute();
+  let isMoreLeft = false;
+  for (const { user_id, shop_id, left_at } of departed) {
+    const freed =
+      (await unassign(db, 'offline_repairs', shop_id, user_id)) ||
+      (await unassign(db, 'trade_returns', shop_id, user_id));
+    if (freed) isMoreLeft = true;
+    else if (left_at < nowMs - LONGEST_CHANGE_MS)
+      await db.deleteFrom('departed_people').where('user_id', '=', user_id).execute();
+  }
+  return isMoreLeft;
+};
+
+const unassign = async (db: Db, table: RmaTableName, shopId: string, userId: string): Promise<boolean> => {
+  const some = db
+    .selectFrom(table as 'offline_repairs')
+    .select('id')
+    .where('shop_id', '=', shopId)
+    .where('assignee_id', '=', userId)
+    .limit(sql.lit(PRUNED_AT_ONCE));
+  const { numUpdatedRows } = await db
+    .updateTable(table as 'offline_repairs')
+    .set({ assignee_id: null })
+    .where('id', 'in', some)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+};

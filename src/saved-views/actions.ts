@@ -1,0 +1,144 @@
+import type { UserRole } from '../../contract/admin-people.ts';
+import {
+  type ChangeSavedView,
+  type CreateSavedView,
+  faultsOfSearch,
+  MOST_VIEWS,
+  type SavedView,
+} from '../../contract/admin-work.ts';
+import { isId } from '../../contract/common.ts';
+import type { Context } from '../context.ts';
+import { SAVED_VIEW_COLUMNS } from '../db/columns.ts';
+import type { Trx } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { lockShop } from '../shops/store.ts';
+import { fromStored } from '../stored-json.ts';
+
+// Lists that are saved under a name: a person's own, which nobody else sees, and the shop's, which Admins make.
+
+/** Whose views are asked for. */
+export interface Viewer {
+  id: string;
+  shopId: string;
+  role: UserRole;
+}
+
+const viewSaved = ({ id, kind, name, search, user_id }: Row<'saved_views'>): SavedView => ({
+  id,
+  kind,
+  name,
+  search: fromStored('search', search),
+  shared: user_id === null,
+});
+
+/** One that is damaged is left out. */
+const viewAll = (rows: Row<'saved_views'>[]): SavedView[] =>
+  rows.flatMap((row) => {
+    try {
+      return [viewSaved(row)];
+    } catch {
+      return [];
+    }
+  });
+
+export const listViews = async ({ db }: Context, { id, shopId }: Viewer): Promise<SavedView[]> =>
+  viewAll(
+    await db
+      .selectFrom('saved_views')
+      .select(SAVED_VIEW_COLUMNS)
+      .where('shop_id', '=', shopId)
+      .where((eb) => eb.or([eb('user_id', 'is', null), eb('user_id', '=', id)]))
+      .orderBy('id')
+      .execute(),
+  );
+
+const mustBeAdmin = ({ role }: Viewer): void => {
+  if (role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
+};
+
+const mustBeKnown = (kind: SavedView['kind'], search: Record<string, string>): void => {
+  const faults = faultsOfSearch(kind, search);
+  if (faults.length > 0) throw new ServiceError('VALIDATION', { faults });
+};
+
+/** Refuses one more, shared or of this person, than there may be. The shop is locked: two at once cannot both be the last. */
+const mustHaveRoom = async (trx: Trx, { id, shopId }: Viewer, shared: boolean): Promise<void> => {
+  await lockShop(trx, shopId);
+  const { count } = await trx
+    .selectFrom('saved_views')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('shop_id', '=', shopId)
+    .where('user_id', shared ? 'is' : '=', shared ? null : id)
+    .executeTakeFirstOrThrow();
+  if (count >= MOST_VIEWS) throw new ServiceError('TOO_MANY_VIEWS');
+};
+
+export const createView = async (
+  ctx: Context,
+  viewer: Viewer,
+  { kind, name, search, shared }: CreateSavedView,
+): Promise<SavedView> => {
+  if (shared) mustBeAdmin(viewer);
+  mustBeKnown(kind, search);
+  const at = ctx.clock.now();
+  const row: Row<'saved_views'> = {
+    id: newId(at),
+    shop_id: viewer.shopId,
+    user_id: shared ? null : viewer.id,
+    kind,
+    name,
+    search: JSON.stringify(search),
+    created_at: at,
+  };
+  await ctx.db.transaction().execute(async (trx) => {
+    await mustHaveRoom(trx, viewer, shared);
+    await trx.insertInto('saved_views').values(row).execute();
+  });
+  return viewSaved(row);
+};
+
+/** One that this person sees and may change. Somebody else's own looks as if there were none. */
+const lockView = async (trx: Trx, viewer: Viewer, id: string): Promise<Row<'saved_views'>> => {
+  const row = isId(id)
+    ? await trx
+        .selectFrom('saved_views')
+        .select(SAVED_VIEW_COLUMNS)
+        .where('id', '=', id)
+        .where('shop_id', '=', viewer.shopId)
+        .forUpdate()
+        .executeTakeFirst()
+    : undefined;
+  if (!row || (row.user_id !== null && row.user_id !== viewer.id)) throw new ServiceError('NO_VIEW');
+  if (row.user_id === null) mustBeAdmin(viewer);
+  return row;
+};
+
+/** One that is no longer shared becomes the own view of whoever changes it. */
+export const changeView = (
+  ctx: Context,
+  viewer: Viewer,
+  id: string,
+  { name, search, shared }: ChangeSavedView,
+): Promise<SavedView> =>
+  ctx.db.transaction().execute(async (trx) => {
+    const before = await lockView(trx, viewer, id);
+    if (shared) mustBeAdmin(viewer);
+    if (search) mustBeKnown(before.kind, search);
+    const isShared = shared ?? before.user_id === null;
+    if (isShared !== (before.user_id === null)) await mustHaveRoom(trx, viewer, isShared);
+    const change = {
+      name: name ?? before.name,
+      search: search ? JSON.stringify(search) : before.search,
+      user_id: isShared ? null : viewer.id,
+    };
+    await trx.updateTable('saved_views').set(change).where('id', '=', id).execute();
+    return viewSaved({ ...before, ...change });
+  });
+
+export const deleteView = (ctx: Context, viewer: Viewer, id: string): Promise<void> =>
+  ctx.db.transaction().execute(async (trx) => {
+    await lockView(trx, viewer, id);
+    await trx.deleteFrom('saved_views').where('id', '=', id).execute();
+  });

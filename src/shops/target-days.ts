@@ -1,0 +1,63 @@
+import type { TargetDays } from '../../contract/admin-work.ts';
+import type { Actor } from '../../contract/common.ts';
+import { changesBetween, recordAudit } from '../audit/store.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/database.ts';
+import { statement } from '../db/statements.ts';
+import { ServiceError } from '../errors.ts';
+import { lockShop } from './store.ts';
+
+// After how many days in a status a return is overdue: for each shop, as its Admins set it.
+
+/** Days by status; a status without a target is missing. */
+export type Targets = ReadonlyMap<string, number>;
+
+const targetsOfShop = statement(({ db }, { shop }: { shop: string }) =>
+  db.selectFrom('target_days').select(['status', 'days']).where('shop_id', '=', shop),
+);
+
+const readFrom = async (db: Db, { fill }: Pick<Context, 'fill'>, shop: string): Promise<Targets> => {
+  const { rows } = await db.executeQuery(fill(targetsOfShop, { shop }));
+  return new Map(rows.map(({ status, days }) => [status, days]));
+};
+
+export const readTargets = (ctx: Context, shopId: string): Promise<Targets> =>
+  readFrom(ctx.reads, ctx, shopId);
+
+export const viewTargets = (targets: Targets): TargetDays => ({
+  targets: [...targets]
+    .map(([status, days]) => ({ status, days }) as TargetDays['targets'][number])
+    .sort((one, other) => one.status.localeCompare(other.status)),
+});
+
+/** Puts these in place of all that there were. */
+export const replaceTargets = (
+  ctx: Context,
+  actor: Actor,
+  shopId: string,
+  { targets }: TargetDays,
+): Promise<TargetDays> =>
+  ctx.db.transaction().execute(async (trx) => {
+    const shop = await lockShop(trx, shopId);
+    if (!shop) throw new ServiceError('NOT_FOUND', { message: 'There is no such shop.' });
+    const before = await readFrom(trx, ctx, shopId);
+    const after: Targets = new Map(targets.map(({ status, days }) => [status, days]));
+    const statuses = [...new Set([...before.keys(), ...after.keys()])];
+    const daysIn = (some: Targets) =>
+      Object.fromEntries(statuses.map((status) => [status, some.get(status) ?? null]));
+    const changes = changesBetween<Record<string, number | null>>(daysIn(before), daysIn(after), statuses);
+    if (changes) {
+      await trx.deleteFrom('target_days').where('shop_id', '=', shopId).execute();
+      const rows = targets.map(({ status, days }) => ({ shop_id: shopId, status, days }));
+      if (rows.length > 0) await trx.insertInto('target_days').values(rows).execute();
+      await recordAudit(trx, {
+        shopId,
+        at: ctx.clock.now(),
+        actor,
+        action: 'TARGET_DAYS_CHANGED',
+        subject: { type: 'SHOP', id: shopId, name: shop.name },
+        data: changes,
+      });
+    }
+    return viewTargets(after);
+  });

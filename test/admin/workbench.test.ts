@@ -1,0 +1,318 @@
+import { describe, expect, it } from 'vitest';
+import { sweep } from '../../src/janitor.ts';
+import { newPerson, type Person } from '../support/admin.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+const DAY_MS = 86_400_000;
+const KINDS = [
+  {
+    path: '/offline-repairs',
+    body: repairBody,
+    figures: 'offlineRepairs',
+    move: 'begin-repair',
+    start: 'OFFLINE_DIAGNOSTICS',
+    end: ['close'],
+  },
+  {
+    path: '/trade-returns',
+    body: tradeBody,
+    figures: 'tradeReturns',
+    move: 'approve',
+    start: 'TRADE_SUBMITTED',
+    end: ['reject'],
+  },
+];
+
+const listed = async (person: Person, path: string, query: string): Promise<string[]> => {
+  const { status, body } = await person.get(`${path}?limit=100&${query}`);
+  expect([status, query]).toEqual([200, query]);
+  expect(body.total).toBe(body.items.length);
+  return body.items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber.slice(-2));
+};
+
+/** Every figure of the overview, and the filters of the list that shows its rows. */
+const expectFiguresToBeLists = async (person: Person, path: string, figures: string): Promise<void> => {
+  const { body } = await person.get('/overview?timeZone=Pacific/Auckland');
+  const { open, mine, unassigned, overdue, byStatus, openByAge } = body[figures];
+  const spans = ({ createdFrom, createdTo }: { createdFrom: string | null; createdTo: string | null }) =>
+    `${createdFrom ? `&createdFrom=${createdFrom}` : ''}${createdTo ? `&createdTo=${createdTo}` : ''}`;
+  const expected: [string, number][] = [
+    ['open=true', open],
+    ['open=true&assignee=me', mine],
+    ['open=true&assignee=none', unassigned],
+    ['overdue=true', overdue],
+    ...byStatus.map((each: { status: string; count: number }) => [`status=${each.status}`, each.count]),
+    ...openByAge.map((each: never) => [`open=true${spans(each)}`, (each as { count: number }).count]),
+    ...body.createdPerDay
+      .slice(-8)
+      .map((each: Record<string, number>) => [spans(each as never).slice(1), each[figures]]),
+  ];
+  for (const [query, count] of expected)
+    expect([query, (await listed(person, path, query)).length]).toEqual([query, count]);
+};
+
+describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, end }) => {
+  it('is assigned, due and filtered, and every figure is a list', async () => {
+    const t = await harness();
+    const ids: string[] = [];
+    const create = async () => ids.push((await t.post(path, body())).body.id);
+    await create();
+    t.clock.advance(5 * DAY_MS);
+    const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF', name: 'Grace Muller' })];
+    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+    await create();
+    await create();
+    await create();
+    const [old, second, third, ended] = ids as [string, string, string, string];
+    for (const step of end) await staff.post(`${path}/${ended}/${step}`);
+
+    // Assigning stands in the timeline and tells nobody outside.
+    const before = (await t.get('/events')).body.items.length;
+    const assigned = await admin.post(`${path}/${old}/assign`, { assigneeId: staff.id });
+    expect(assigned.body.assignee).toEqual({ id: staff.id, name: 'Grace Muller' });
+    await staff.post(`${path}/${second}/assign`, { assigneeId: admin.id });
+    expect((await staff.get(`${path}/${second}`)).body.assignee.name).toBe(admin.email.split('@')[0]);
+    const own = (await staff.get(`${path}/${old}/timeline`)).body.items.at(-1);
+    expect(own).toMatchObject({
+      type: 'ASSIGNED',
+      data: { assigneeId: staff.id, assigneeName: 'Grace Muller' },
+    });
+    const seen = await t.get(`${path}/${old}`);
+    expect(seen.body).not.toHaveProperty('assignee');
+    expect(seen.body).not.toHaveProperty('dueAt');
+    expect((await t.get(`${path}/${old}/timeline`)).body.items.at(-1)).toMatchObject({
+      type: 'ASSIGNED',
+      data: {},
+    });
+    expect((await t.get('/events')).body.items).toHaveLength(before);
+    // Twice the same changes nothing.
+    await admin.post(`${path}/${old}/assign`, { assigneeId: staff.id });
+    expect((await staff.get(`${path}/${old}/timeline`)).body.total).toBe(2);
+
+    for (const assigneeId of [stranger.id, UNKNOWN_ID, 'x', ''])
+      expect((await staff.post(`${path}/${third}/assign`, { assigneeId })).body.errors).toEqual([
+        { field: 'assigneeId', rule: 'person', message: 'assigneeId must be a person of the shop' },
+      ]);
+    expect((await staff.post(`${path}/${third}/assign`, {})).status).toBe(400);
+
+    // Targets count from the status on, at once.
+    expect((await staff.get(`${path}/${old}`)).body.dueAt).toBe(null);
+    const set = await admin.put('/target-days', { targets: [{ status: start, days: 3 }] });
+    expect([set.status, set.body]).toEqual([200, { targets: [{ status: start, days: 3 }] }]);
+    const { dueAt, statusSince } = (await staff.get(`${path}/${old}`)).body;
+    expect(Date.parse(dueAt) - Date.parse(statusSince)).toBe(3 * DAY_MS);
+
+    expect(await listed(staff, path, 'open=true&order=asc')).toEqual(['01', '02', '03']);
+    expect(await listed(staff, path, 'open=false')).toEqual(['04']);
+    expect(await listed(staff, path, 'open=true&assignee=me')).toEqual(['01']);
+    expect(await listed(staff, path, `assignee=${admin.id}`)).toEqual(['02']);
+    expect(await listed(staff, path, `assignee=${stranger.id}`)).toEqual([]);
+    expect(await listed(staff, path, 'assignee=none')).toEqual(['04', '03']);
+    expect(await listed(staff, path, 'overdue=true')).toEqual(['01']);
+    expect(await listed(staff, path, 'open=true&sort=statusSince&order=asc')).toEqual(['01', '02', '03']);
+    await expectFiguresToBeLists(staff, path, figures);
+    expect((await staff.get('/overview')).body[figures]).toMatchObject({
+      mine: 1,
+      unassigned: 1,
+      overdue: 1,
+      open: 3,
+    });
+    expect((await stranger.get('/overview')).body[figures]).toMatchObject({
+      unassigned: 0,
+      overdue: 0,
+      open: 0,
+    });
+
+    // A move starts it anew.
+    await staff.post(`${path}/${old}/${move}`);
+    expect((await staff.get(`${path}/${old}`)).body.dueAt).toBe(null);
+    expect(await listed(staff, path, 'overdue=true')).toEqual([]);
+    expect((await admin.get('/audit-log')).body.items[0]).toMatchObject({
+      action: 'TARGET_DAYS_CHANGED',
+      data: { [start]: { from: null, to: 3 } },
+    });
+
+    // Whoever leaves has nothing any more.
+    await admin.delete(`/users/${staff.id}`);
+    expect((await admin.get(`${path}/${old}`)).body.assignee).toBe(null);
+    expect(await listed(admin, path, 'open=true&assignee=none&order=asc')).toEqual(['01', '03']);
+    t.clock.advance(120_000);
+    await sweep(t.ctx);
+    expect(await t.ctx.db.selectFrom('departed_people').select('user_id').execute()).toEqual([]);
+    expect((await admin.post(`${path}/${old}/assign`, { assigneeId: null })).body.assignee).toBe(null);
+  }, 30_000);
+
+  it('refuses filters that it does not know, and filters by dates to the millisecond', async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    for (const query of [
+      'open=maybe',
+      'assignee=everybody',
+      'overdue=false',
+      'createdFrom=yesterday',
+      'sort=colour',
+    ])
+      expect([query, (await staff.get(`${path}?${query}`)).status]).toEqual([query, 400]);
+    const { createdAt } = (await t.post(path, body())).body;
+    const next = new Date(Date.parse(createdAt) + 1).toISOString();
+    expect(await listed(staff, path, `createdFrom=${createdAt}&createdTo=${next}`)).toEqual(['01']);
+    expect(await listed(staff, path, `createdTo=${createdAt}`)).toEqual([]);
+    expect(await listed(staff, path, `createdFrom=${next}`)).toEqual([]);
+    expect((await t.get(`${path}?open=true`)).status).toBe(400);
+    expect((await staff.get('/overview?timeZone=Mars/Olympus')).status).toBe(400);
+  });
+});
+
+const found = async (t: Harness, path: string, queries: string[], expected: string[]): Promise<void> => {
+  const staff = await newPerson(t, { role: 'STAFF' });
+  for (const query of queries) expect([query, await listed(staff, path, query)]).toEqual([query, expected]);
+};
+
+it('finds repairs by reference, tracking number and phone, and by store, danger and disposition', async () => {
+  const t = await harness();
+  const admin = await newPerson(t);
+  await admin.put('/dangerous-goods', { rules: ['BATT-*'] });
+  const { id } = (
+    await t.post(
+      '/offline-repairs',
+      repairBody({
+        externalRef: 'POS-88213',
+        customerPhone: '+44 (20) 7946-0018',
+        storeId: 'Straße-ÖST/7',
+        faultyItem: { sku: 'BATT-9', productName: 'Cell', quantity: 1, price: 1 },
+      }),
+    )
+  ).body;
+  await t.post('/offline-repairs', repairBody({ storeId: 'west-1', customerPhone: '0170 55' }));
+  await t.post(`/offline-repairs/${id}/tracking`, { trackingNumber: 'JD-OLD', carrierName: 'DHL' });
+  await t.post(`/offline-repairs/${id}/tracking`, { trackingNumber: 'JD0146000034', carrierName: 'DHL' });
+  await t.post(`/offline-repairs/${id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
+  const phones = [
+    '+44 20 7946 0018',
+    '442079460018',
+    '020 7946-0018',
+    '(020)79460018',
+    '7946 0018',
+    '+442079460018',
+  ];
+  await found(
+    t,
+    '/offline-repairs',
+    [
+      ...['pos-88213', 'jd0146', 'BATT-9', ...phones].map((q) => `q=${encodeURIComponent(q)}`),
+      ...['straße', 'öst/7', 'Öst'].map((part) => `store=${encodeURIComponent(part)}`),
+      `storeId=${encodeURIComponent('Straße-ÖST/7')}`,
+      'isDangerous=true',
+      'disposition=WRITE_OFF',
+      'isDangerous=true&open=true&store=7&sort=status',
+    ],
+    ['01'],
+  );
+  await found(t, '/offline-repairs', ['q=jd-old', 'store=nowhere', 'q=999%20999%20999'], []);
+  await found(t, '/offline-repairs', ['isDangerous=false', 'store=WEST'], ['02']);
+  expect((await admin.get('/stores')).body.items).toEqual([
+    { storeId: 'Straße-ÖST/7', open: 1 },
+    { storeId: 'west-1', open: 1 },
+  ]);
+});
+
+it('finds trade returns by reference, phone and a part of the company', async () => {
+  const t = await harness();
+  await t.post(
+    '/trade-returns',
+    tradeBody({
+      externalRef: 'ERP-1',
+      companyName: 'ÅNGSTRÖM Ltd',
+      companyId: 'C_100%',
+      customerPhone: '02/1234.567',
+    }),
+  );
+  await t.post('/trade-returns', tradeBody({ customerName: 'Ångström' }));
+  await found(
+    t,
+    '/trade-returns',
+    [
+      'q=erp-1',
+      'q=02%201234%20567',
+      'q=21234567',
+      'company=ångström',
+      'company=_100%25',
+      'company=c_1&open=true',
+    ],
+    ['01'],
+  );
+});
+
+describe('saved views', () => {
+  const view = { kind: 'OFFLINE_REPAIR', name: 'Mine, oldest', search: { assignee: 'me', order: 'asc' } };
+
+  it("are one's own, or the shop's, which only Admins change", async () => {
+    const t = await harness();
+    const [admin, staff, colleague] = [
+      await newPerson(t),
+      await newPerson(t, { role: 'STAFF' }),
+      await newPerson(t, { role: 'STAFF' }),
+    ];
+    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+    const own = (await staff.post('/views', view)).body;
+    expect(own).toEqual({ ...view, id: own.id, shared: false });
+    expect((await staff.post('/views', { ...view, shared: true })).body.code).toBe('ADMIN_REQUIRED');
+    const shared = (await admin.post('/views', { ...view, name: 'Ours', shared: true })).body;
+    const names = async (person: Person) =>
+      (await person.get('/views')).body.items.map(({ name }: { name: string }) => name);
+    expect(await names(staff)).toEqual(['Mine, oldest', 'Ours']);
+    expect(await names(colleague)).toEqual(['Ours']);
+    expect(await names(stranger)).toEqual([]);
+
+    expect(
+      (await staff.patch(`/views/${own.id}`, { name: 'To do', search: { overdue: 'true' } })).body,
+    ).toEqual({
+      ...own,
+      name: 'To do',
+      search: { overdue: 'true' },
+    });
+    expect((await staff.patch(`/views/${own.id}`, { shared: true })).body.code).toBe('ADMIN_REQUIRED');
+    expect((await staff.patch(`/views/${shared.id}`, { name: 'x' })).body.code).toBe('ADMIN_REQUIRED');
+    for (const [person, id] of [
+      [colleague, own.id],
+      [admin, own.id],
+      [stranger, shared.id],
+      [stranger, UNKNOWN_ID],
+      [staff, 'x'],
+    ] as const)
+      for (const answer of [
+        await person.patch(`/views/${id}`, { name: 'x' }),
+        await person.delete(`/views/${id}`),
+      ])
+        expect([answer.status, answer.body.message]).toEqual([404, 'There is no such view.']);
+    expect((await admin.patch(`/views/${shared.id}`, { shared: false })).body.shared).toBe(false);
+    expect(await names(colleague)).toEqual([]);
+    expect((await staff.delete(`/views/${own.id}`)).status).toBe(204);
+    expect(await names(staff)).toEqual([]);
+    await staff.post('/views', view);
+    await admin.delete(`/users/${staff.id}`);
+    expect(await t.ctx.db.selectFrom('saved_views').select('name').execute()).toEqual([{ name: 'Ours' }]);
+  });
+
+  it('hold filters that the list knows, and are at most 50', async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    for (const [search, field] of [
+      [{ colour: 'red' }, 'search.colour'],
+      [{ company: 'x' }, 'search.company'],
+      [{ page: '2' }, 'search.page'],
+      [{ status: 'TRADE_SUBMITTED' }, 'search.status'],
+      [{ open: 'x' }, 'search.open'],
+    ] as const) {
+      const refused = await staff.post('/views', { ...view, search });
+      expect([refused.status, refused.body.errors?.[0].field]).toEqual([400, field]);
+    }
+    expect((await staff.post('/views', { ...view, name: ' ' })).status).toBe(400);
+    expect((await staff.post('/views', { ...view, search: { open: true } })).status).toBe(400);
+    const made = await Promise.all(Array.from({ length: 52 }, () => staff.post('/views', view)));
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(50);
+    expect(made.filter(({ body }) => body.code === 'TOO_MANY_VIEWS')).toHaveLength(2);
+  });
+});
