@@ -27,6 +27,7 @@ export const TIMELINE_TYPES = [
   'CREDIT_REQUESTED',
   'RESOLVED',
   'NOTE_ADDED',
+  'CORRECTED',
 ] as const;
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
 
@@ -107,6 +108,13 @@ export const openTradeMoves = (status: TradeReturnStatus): TradeReturnAction[] =
   (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).filter((action) =>
     (TRADE_RETURN_MOVES[action].from as readonly TradeReturnStatus[]).includes(status),
   );
+
+/** What the timeline calls moves of either kind: entries of these types tell of another status, disposition or tracking. */
+export const MOVE_ENTRIES: readonly TimelineType[] = [
+  ...new Set(
+    [...Object.values(OFFLINE_REPAIR_MOVES), ...Object.values(TRADE_RETURN_MOVES)].map(({ entry }) => entry),
+  ),
+];
 
 /** Where nothing more is expected to happen. */
 export const ENDED_STATUSES = {

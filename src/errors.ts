@@ -42,6 +42,10 @@ export const REFUSALS = {
     status: 409,
     message: 'The client was replaced already: replace the client that took its place.',
   },
+  CHANGED_MEANWHILE: {
+    status: 409,
+    message: 'Somebody changed the return since you saw it; nothing was done.',
+  },
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },

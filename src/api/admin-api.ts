@@ -11,6 +11,7 @@ import type { ApiApp } from '../http/openapi/route-schemas.ts';
 import { offlineRepairAdminRoutes } from '../offline-repairs/routes.ts';
 import { overviewRoutes } from '../overview/admin-routes.ts';
 import { dangerousGoodsRoutes } from '../shops/admin-routes.ts';
+import { shopSettingsRoutes } from '../shops/settings-routes.ts';
 import { sessionRoutes } from '../staff/session-routes.ts';
 import { userRoutes } from '../staff/user-routes.ts';
 import { tradeReturnAdminRoutes } from '../trade-returns/routes.ts';
@@ -25,6 +26,7 @@ const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
   overviewRoutes,
   apiClientRoutes,
   dangerousGoodsRoutes,
+  shopSettingsRoutes,
   auditRoutes,
 ];
 

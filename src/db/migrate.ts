@@ -11,6 +11,7 @@ import { signIn } from './migrations/0008-sign-in.ts';
 import { events } from './migrations/0009-events.ts';
 import { names } from './migrations/0010-names.ts';
 import { deliveries } from './migrations/0011-deliveries.ts';
+import { shopSettings } from './migrations/0013-shop-settings.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,6 +28,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0009-events': events,
   '0010-names': names,
   '0011-deliveries': deliveries,
+  '0013-shop-settings': shopSettings,
 };
 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {

@@ -1,8 +1,10 @@
 import type { Updateable } from 'kysely';
 import type { z } from 'zod';
-import { type Page, rmaNumber } from '../../contract/common.ts';
+import type { CorrectOfflineRepair, RelatedReturns } from '../../contract/admin-returns.ts';
+import type { Page } from '../../contract/common.ts';
 import {
   DEFAULT_START_STATUS,
+  MOVE_ENTRIES,
   OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
 } from '../../contract/lifecycle.ts';
@@ -18,13 +20,16 @@ import type { Context } from '../context.ts';
 import type { Row, Tables } from '../db/tables.ts';
 import type { Event, EventExtra } from '../events/event.ts';
 import { addNote, changeRma } from '../rma/change.ts';
+import { correctRma } from '../rma/correct.ts';
 import type { CreateRequest } from '../rma/creation/creation.ts';
 import { tryCreation } from '../rma/creation/dry-run.ts';
 import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas } from '../rma/list.ts';
 import type { RmaFilters } from '../rma/list-statements.ts';
-import { type Ahead, findRma, searchText } from '../rma/store.ts';
+import { findRelated } from '../rma/related.ts';
+import { seenAt } from '../rma/seen.ts';
+import { type Ahead, findRma, searchTextOf } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { viewOfflineRepair } from './view.ts';
 
@@ -39,7 +44,7 @@ const requestOf = (body: CreateOfflineRepair, key: string | undefined): CreateRe
   sku: body.faultyItem.sku,
   make(rma, isDangerous) {
     const { faultyItem, tracking } = body;
-    const row: Repair = {
+    const columns = {
       ...rma,
       status: body.startStatus ?? DEFAULT_START_STATUS,
       order_number: body.orderNumber,
@@ -58,15 +63,8 @@ const requestOf = (body: CreateOfflineRepair, key: string | undefined): CreateRe
       offline_disposition: null,
       assigned_to_id: null,
       repair_notes: null,
-      search_text: searchText(
-        rmaNumber(rma.number),
-        body.orderNumber,
-        body.customerName,
-        body.customerEmail,
-        faultyItem.sku,
-        faultyItem.serialNumber,
-      ),
     };
+    const row: Repair = { ...columns, search_text: searchTextOf(columns) };
     const answer = viewOfflineRepair(row);
     const event = { name: 'offline_repair.created', data: answer } as const;
     return { row, answer, event, note: body.notes, data: { ...tracking } };
@@ -121,6 +119,16 @@ export const noteOfflineRepair = async (
   id: string,
   note: string,
 ): Promise<OfflineRepair> => viewOfflineRepair(await addNote(ctx, caller, TABLE, id, note));
+
+export const correctOfflineRepair = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  body: CorrectOfflineRepair,
+): Promise<OfflineRepair> => viewOfflineRepair(await correctRma(ctx, caller, TABLE, id, body));
+
+export const relatedToOfflineRepair = (ctx: Context, caller: Caller, id: string): Promise<RelatedReturns> =>
+  findRelated(ctx, TABLE, caller, id);
 
 export type ActionBody<Action extends OfflineRepairAction> = z.infer<
   (typeof OfflineRepairActionBody)[Action]
@@ -178,15 +186,17 @@ export const moveOfflineRepair = async <Action extends OfflineRepairAction>(
   id: string,
   action: Action,
   body: ActionBody<Action>,
+  seen?: number,
 ): Promise<OfflineRepair> => {
   const { to, entry, event } = OFFLINE_REPAIR_MOVES[action];
   const { set, note, data, tells } = EFFECTS[action](body);
-  const after = await changeRma(ctx, caller, TABLE, id, () => ({
+  const change = () => ({
     set: { ...set, ...(to === null ? {} : { status: to }) },
     entry,
     ...(note === undefined ? {} : { note }),
     ...(data === undefined ? {} : { data }),
-    event: (before, now) => ({ name: event, data: tells(before, now) }) as Event,
-  }));
+    event: (before: Repair, now: Repair) => ({ name: event, data: tells(before, now) }) as Event,
+  });
+  const after = await changeRma(ctx, caller, TABLE, id, change, seenAt(seen, MOVE_ENTRIES));
   return viewOfflineRepair(after);
 };

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { AddNote } from '../../contract/admin.ts';
+import type { MoveQuery } from '../../contract/admin-returns.ts';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../contract/lifecycle.ts';
 import { OfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import type { Context } from '../context.ts';
-import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { type ApiApp, answer, refusals, stale } from '../http/openapi/route-schemas.ts';
 import { moveOfflineRepair, noteOfflineRepair } from './actions.ts';
 
 const tags = ['Offline repairs'];
@@ -41,7 +42,8 @@ const ACTIONS: Record<OfflineRepairAction, { operationId: string; summary: strin
   },
 };
 
-export const moveRoutes = (app: ApiApp, ctx: Context): void => {
+/** Staff also say what they saw, so `query` is theirs alone. */
+export const moveRoutes = (app: ApiApp, ctx: Context, query?: typeof MoveQuery): void => {
   for (const action of Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]) {
     const { operationId, summary, description } = ACTIONS[action];
     app.post(
@@ -53,11 +55,19 @@ export const moveRoutes = (app: ApiApp, ctx: Context): void => {
           description,
           tags,
           params,
+          ...(query ? { querystring: query } : {}),
           body: OfflineRepairActionBody[action] as z.ZodType,
-          response: { 200: answer('The whole repair, as it stands after this.', OfflineRepair), ...WRITE },
+          response: {
+            200: answer('The whole repair, as it stands after this.', OfflineRepair),
+            ...WRITE,
+            ...(query ? stale : {}),
+          },
         },
       },
-      (request) => moveOfflineRepair(ctx, request.caller, request.params.id, action, request.body as never),
+      (request) => {
+        const { seen } = request.query as z.infer<typeof MoveQuery>;
+        return moveOfflineRepair(ctx, request.caller, request.params.id, action, request.body as never, seen);
+      },
     );
   }
 };

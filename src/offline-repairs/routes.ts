@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AdminOfflineRepairQuery } from '../../contract/admin.ts';
+import { MoveQuery } from '../../contract/admin-returns.ts';
 import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
 import {
   CreateOfflineRepair,
@@ -20,6 +21,7 @@ import {
   tryOfflineRepair,
 } from './actions.ts';
 import { moveRoutes, noteRoute } from './move-routes.ts';
+import { staffRoutes } from './staff-routes.ts';
 
 const tags = ['Offline repairs'];
 const params = z.object({ id: z.string() });
@@ -124,18 +126,22 @@ const timeline = (app: ApiApp, ctx: Context): void => {
   );
 };
 
-/** Programs and staff get the same routes; only the filters of the list differ. */
+/** Programs and staff get the same routes; only the filters of the list and what moves are told differ. */
 const routes = (app: ApiApp, ctx: Context, listQuery: ListQuery): void => {
   create(app, ctx);
   list(app, ctx, listQuery);
   read(app, ctx);
   timeline(app, ctx);
+};
+
+export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => {
+  routes(app, ctx, OfflineRepairQuery);
   moveRoutes(app, ctx);
 };
 
-export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, OfflineRepairQuery);
-
 export const offlineRepairAdminRoutes = (app: ApiApp, ctx: Context): void => {
   routes(app, ctx, AdminOfflineRepairQuery);
+  moveRoutes(app, ctx, MoveQuery);
   noteRoute(app, ctx);
+  staffRoutes(app, ctx);
 };

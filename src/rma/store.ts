@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
-import { isId } from '../../contract/common.ts';
+import { isId, rmaNumber } from '../../contract/common.ts';
 import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
 import { batched } from '../db/batch.ts';
 import { RMA_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { change, statement, statementsBy } from '../db/statements.ts';
+import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
+import { fromStored } from '../stored-json.ts';
 import { isVisibleTo, type RmaRow, type RmaTableName } from './visibility.ts';
 
 /** Queries are typed for one table but work on either, since they use only columns that both have. */
@@ -95,9 +97,24 @@ const updating = statementsBy(({ table, columns }: { table: RmaTableName; column
 export const updateRma = (table: RmaTableName, id: string, set: object): Write =>
   change(updating({ table, columns: Object.keys(set) }), { ...set, id });
 
+export type Searched =
+  | Omit<Row<'offline_repairs'>, 'search_text'>
+  | Omit<Row<'trade_returns'>, 'search_text'>;
+
+const searchedParts = (row: Searched): (string | null)[] => {
+  if ('faulty_item' in row) {
+    const { sku } = fromStored('faulty_item', row.faulty_item);
+    return [row.order_number, row.customer_name, row.customer_email, sku, row.serial_number];
+  }
+  const items: { sku: string }[] = fromStored('items', row.items);
+  const company = [row.company_name, row.company_id];
+  const skus = items.map(({ sku }) => sku);
+  return [row.trade_order_number, row.customer_name, row.customer_email, ...company, ...skus];
+};
+
 /** The text that staff search in: all parts in lower case. */
-export const searchText = (...parts: (string | null)[]): string =>
-  parts
+export const searchTextOf = (row: Searched): string =>
+  [rmaNumber(row.number), ...searchedParts(row)]
     .filter((part) => part !== null)
     .join(' ')
     .toLowerCase();

@@ -1,5 +1,7 @@
-import { type Page, rmaNumber } from '../../contract/common.ts';
+import type { CorrectTradeReturn, RelatedReturns } from '../../contract/admin-returns.ts';
+import type { Page } from '../../contract/common.ts';
 import {
+  MOVE_ENTRIES,
   openTradeMoves,
   TRADE_RETURN_MOVES,
   TRADE_RETURN_START,
@@ -14,13 +16,16 @@ import { ServiceError } from '../errors.ts';
 import type { Event, EventExtra } from '../events/event.ts';
 import { exactNumber } from '../exact-number.ts';
 import { addNote, changeRma } from '../rma/change.ts';
+import { correctRma } from '../rma/correct.ts';
 import type { CreateRequest } from '../rma/creation/creation.ts';
 import { tryCreation } from '../rma/creation/dry-run.ts';
 import { createRma } from '../rma/creation/queue.ts';
 import type { Created } from '../rma/idempotency.ts';
 import { listRmas } from '../rma/list.ts';
 import type { RmaFilters } from '../rma/list-statements.ts';
-import { type Ahead, findRma, searchText } from '../rma/store.ts';
+import { findRelated } from '../rma/related.ts';
+import { seenAt } from '../rma/seen.ts';
+import { type Ahead, findRma, searchTextOf } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { fromStored } from '../stored-json.ts';
 import { creditAmount } from './credit.ts';
@@ -35,7 +40,7 @@ const requestOf = (body: CreateTradeReturn, key: string | undefined): CreateRequ
   body,
   key,
   make(rma) {
-    const row: Return = {
+    const columns = {
       ...rma,
       status: TRADE_RETURN_START,
       trade_order_number: body.tradeOrderNumber,
@@ -51,16 +56,8 @@ const requestOf = (body: CreateTradeReturn, key: string | undefined): CreateRequ
       customer_notes: body.customerNotes,
       fault_description: body.faultDescription,
       additional_comment: body.additionalComment,
-      search_text: searchText(
-        rmaNumber(rma.number),
-        body.tradeOrderNumber,
-        body.customerName,
-        body.customerEmail,
-        body.companyName,
-        body.companyId,
-        ...body.items.map(({ sku }) => sku),
-      ),
     };
+    const row: Return = { ...columns, search_text: searchTextOf(columns) };
     const answer = viewTradeReturn(row);
     return { row, answer, event: { name: 'trade_return.created', data: answer } };
   },
@@ -115,6 +112,16 @@ export const noteTradeReturn = async (
   note: string,
 ): Promise<TradeReturn> => viewTradeReturn(await addNote(ctx, caller, TABLE, id, note));
 
+export const correctTradeReturn = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  body: CorrectTradeReturn,
+): Promise<TradeReturn> => viewTradeReturn(await correctRma(ctx, caller, TABLE, id, body));
+
+export const relatedToTradeReturn = (ctx: Context, caller: Caller, id: string): Promise<RelatedReturns> =>
+  findRelated(ctx, TABLE, caller, id);
+
 type MoveEvent = (typeof TRADE_RETURN_MOVES)[TradeReturnAction]['event'];
 
 /** What each event tells beyond what all events do. */
@@ -134,17 +141,19 @@ export const moveTradeReturn = async (
   id: string,
   action: TradeReturnAction,
   note: string | null,
+  seen?: number,
 ): Promise<TradeReturn> => {
   const { from, to, entry, event } = TRADE_RETURN_MOVES[action];
-  const after = await changeRma(ctx, caller, TABLE, id, ({ status }) => {
+  const change = ({ status }: Return) => {
     if (!(from as readonly string[]).includes(status)) throw notOpen(action, status);
     return {
       set: { status: to },
       entry,
       note,
-      event: (before) => ({ name: event, data: TELLS[event](before) }) as Event,
+      event: (before: Return) => ({ name: event, data: TELLS[event](before) }) as Event,
     };
-  });
+  };
+  const after = await changeRma(ctx, caller, TABLE, id, change, seenAt(seen, MOVE_ENTRIES));
   return viewTradeReturn(after);
 };
 

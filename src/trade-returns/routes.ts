@@ -20,6 +20,7 @@ import {
   tryTradeReturn,
 } from './actions.ts';
 import { moveRoutes, noteRoute } from './move-routes.ts';
+import { staffRoutes } from './staff-routes.ts';
 
 const tags = ['Trade returns'];
 const params = z.object({ id: z.string() });
@@ -137,4 +138,5 @@ export const tradeReturnAdminRoutes = (app: ApiApp, ctx: Context): void => {
   routes(app, ctx, AdminTradeReturnQuery);
   noteRoute(app, ctx);
   moveRoutes(app, ctx);
+  staffRoutes(app, ctx);
 };

@@ -13,6 +13,8 @@ export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   USER_CREATED: 'Added a person',
   USER_CHANGED: 'Changed a person',
   USER_REMOVED: 'Removed a person',
+  RETURN_CORRECTED: 'Corrected a return',
+  SHOP_SETTINGS_CHANGED: 'Changed the shop’s settings',
 };
 
 export const ACTOR_LABELS: Record<AuditEntry['actor']['type'], string> = {
@@ -25,6 +27,7 @@ export const SUBJECT_LABELS: Record<AuditEntry['subject']['type'], string> = {
   SHOP: 'Shop',
   CLIENT: 'API client',
   USER: 'Person',
+  RETURN: 'Return',
 };
 
 /** A field that is missing here is shown by its own name. */
@@ -41,6 +44,13 @@ export const FIELD_LABELS: Record<string, string> = {
   limit: 'Monthly limit',
   added: 'Added',
   removed: 'Removed',
+  fields: 'Fields',
+  address: 'Address',
+  phone: 'Phone',
+  currency: 'Currency',
+  timeZone: 'Time zone',
+  slipText: 'Text on slips',
+  logo: 'Logo',
 };
 
 /** Values of the contract as the other pages call them, by field and value. */
@@ -50,4 +60,6 @@ export const VALUE_LABELS: Record<string, string> = {
   'billing ALLOWANCE': 'By plan',
   'billing USAGE': 'By use',
   'passwordChanged true': 'Set',
+  'logo replaced': 'Replaced',
+  'logo removed': 'Removed',
 };

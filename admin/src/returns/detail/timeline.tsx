@@ -6,6 +6,7 @@ import {
   type LucideIcon,
   MessageSquare,
   PackageCheck,
+  PencilLine,
   ReceiptText,
   Truck,
 } from 'lucide-react';
@@ -25,6 +26,7 @@ const ICONS: Record<TimelineType, LucideIcon> = {
   CREDIT_REQUESTED: ReceiptText,
   RESOLVED: CircleCheck,
   NOTE_ADDED: MessageSquare,
+  CORRECTED: PencilLine,
 };
 
 const ACTION_LABELS: Record<TimelineType, string> = {
@@ -36,6 +38,7 @@ const ACTION_LABELS: Record<TimelineType, string> = {
   CREDIT_REQUESTED: 'requested the credit',
   RESOLVED: 'resolved it',
   NOTE_ADDED: 'noted',
+  CORRECTED: 'corrected it',
 };
 
 const ACTOR_LABELS: Record<Actor['type'], string> = {
