@@ -196,9 +196,11 @@ const AUDIT_ACTIONS = [
   'SECOND_FACTOR_RESET',
   'RECOVERY_CODES_MADE',
   'RECOVERY_CODE_USED',
+  'RETURN_CORRECTED',
+  'SHOP_SETTINGS_CHANGED',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-const AUDIT_SUBJECTS = ['SHOP', 'CLIENT', 'USER'] as const;
+const AUDIT_SUBJECTS = ['SHOP', 'CLIENT', 'USER', 'RETURN'] as const;
 export type AuditSubjectType = (typeof AUDIT_SUBJECTS)[number];
 
 const AuditEntry = z

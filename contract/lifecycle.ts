@@ -28,6 +28,7 @@ export const TIMELINE_TYPES = [
   'RESOLVED',
   'NOTE_ADDED',
   'ASSIGNED',
+  'CORRECTED',
 ] as const;
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
 
@@ -108,6 +109,13 @@ export const openTradeMoves = (status: TradeReturnStatus): TradeReturnAction[] =
   (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).filter((action) =>
     (TRADE_RETURN_MOVES[action].from as readonly TradeReturnStatus[]).includes(status),
   );
+
+/** What the timeline calls moves of either kind: entries of these types tell of another status, disposition or tracking. */
+export const MOVE_ENTRIES: readonly TimelineType[] = [
+  ...new Set(
+    [...Object.values(OFFLINE_REPAIR_MOVES), ...Object.values(TRADE_RETURN_MOVES)].map(({ entry }) => entry),
+  ),
+];
 
 /** Where nothing more is expected to happen. */
 export const ENDED_STATUSES = {

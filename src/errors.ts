@@ -49,6 +49,10 @@ export const REFUSALS = {
     status: 409,
     message: 'The client was replaced already: replace the client that took its place.',
   },
+  CHANGED_MEANWHILE: {
+    status: 409,
+    message: 'Somebody changed the return since you saw it; nothing was done.',
+  },
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
   TOO_MANY_VIEWS: { status: 409, message: 'There are 50 views already: delete one first.' },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },

@@ -52,8 +52,8 @@ const request = async <Answer>(
 /** Calls the admin API. The caller names the type of the answer, taken from the contract's schemas. */
 export const api = {
   get: <Answer>(path: string, query: Query = {}) => request<Answer>('GET', path, query),
-  post: <Answer>(path: string, body: unknown = {}, headers: Record<string, string> = {}) =>
-    request<Answer>('POST', path, {}, body, headers),
+  post: <Answer>(path: string, body: unknown = {}, headers: Record<string, string> = {}, query: Query = {}) =>
+    request<Answer>('POST', path, query, body, headers),
   put: <Answer>(path: string, body: unknown) => request<Answer>('PUT', path, {}, body),
   patch: <Answer>(path: string, body: unknown) => request<Answer>('PATCH', path, {}, body),
   delete: <Answer>(path: string) => request<Answer>('DELETE', path, {}, {}),

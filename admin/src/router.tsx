@@ -116,6 +116,18 @@ const tradeReturn = createRoute({
   component: lazyRouteComponent(() => import('./returns/detail/trade-return-page.tsx'), 'TradeReturnPage'),
 });
 
+/** The kind and ids of the returns whose slips are printed. */
+const printSearch = ({ kind, ids }: Record<string, unknown>): { kind: string; ids: string } => ({
+  kind: typeof kind === 'string' ? kind : '',
+  ids: typeof ids === 'string' ? ids : '',
+});
+const print = createRoute({
+  getParentRoute: () => inside,
+  path: '/print',
+  validateSearch: printSearch,
+  component: lazyRouteComponent(() => import('./returns/print/print-page.tsx'), 'PrintPage'),
+});
+
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
@@ -130,6 +142,11 @@ const settings = createRoute({
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (session?.user.role !== 'ADMIN') throw redirect({ to: '/' });
   },
+});
+const shop = createRoute({
+  getParentRoute: () => settings,
+  path: '/shop',
+  component: lazyRouteComponent(() => import('./settings/shop-page.tsx'), 'ShopPage'),
 });
 const clients = createRoute({
   getParentRoute: () => settings,
@@ -179,8 +196,9 @@ const routeTree = root.addChildren([
     tradeReturns,
     newTradeReturn,
     tradeReturn,
+    print,
     account,
-    settings.addChildren([clients, deliveries, team, dangerousGoods, plan, auditLog]),
+    settings.addChildren([shop, clients, deliveries, team, dangerousGoods, plan, auditLog]),
   ]),
 ]);
 

@@ -12,6 +12,7 @@ import { offlineRepairAdminRoutes } from '../offline-repairs/routes.ts';
 import { overviewRoutes } from '../overview/admin-routes.ts';
 import { savedViewRoutes } from '../saved-views/admin-routes.ts';
 import { dangerousGoodsRoutes } from '../shops/admin-routes.ts';
+import { shopSettingsRoutes } from '../shops/settings-routes.ts';
 import { targetDaysRoutes } from '../shops/target-days-routes.ts';
 import { secondFactorRoutes } from '../staff/factor-routes.ts';
 import { linkRoutes } from '../staff/link-routes.ts';
@@ -35,6 +36,7 @@ const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
   apiClientRoutes,
   dangerousGoodsRoutes,
   targetDaysRoutes,
+  shopSettingsRoutes,
   auditRoutes,
 ];
 

@@ -37,6 +37,19 @@ export const COUNTER_COLUMNS = all<'shop_counters'>()(
   'last_at',
 );
 
+export const SETTINGS_COLUMNS = all<'shop_settings'>()(
+  'shop_id',
+  'name',
+  'address',
+  'phone',
+  'email',
+  'currency',
+  'time_zone',
+  'slip_text',
+  'logo',
+  'updated_at',
+);
+
 export const USER_COLUMNS = all<'users'>()(
   'id',
   'shop_id',

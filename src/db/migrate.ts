@@ -12,6 +12,7 @@ import { events } from './migrations/0009-events.ts';
 import { names } from './migrations/0010-names.ts';
 import { deliveries } from './migrations/0011-deliveries.ts';
 import { workbench } from './migrations/0012-workbench.ts';
+import { shopSettings } from './migrations/0013-shop-settings.ts';
 import { access } from './migrations/0014-access.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
@@ -30,6 +31,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0010-names': names,
   '0011-deliveries': deliveries,
   '0012-workbench': workbench,
+  '0013-shop-settings': shopSettings,
   '0014-access': access,
 };
 

@@ -42,6 +42,23 @@ interface ShopCounterTable {
   last_at: Generated<number>;
 }
 
+/** What the shop prints and shows. Apart from the shop's own row, which is read with every request. */
+interface ShopSettingsTable {
+  shop_id: Fixed<string>;
+  /** null: the shop's own name. */
+  name: string | null;
+  /** Lines, as JSON. */
+  address: string;
+  phone: string | null;
+  email: string | null;
+  currency: string | null;
+  time_zone: string | null;
+  slip_text: string | null;
+  /** A data URL. */
+  logo: string | null;
+  updated_at: number;
+}
+
 interface DangerousGoodsTable {
   shop_id: Fixed<string>;
   pattern: Fixed<string>;
@@ -154,12 +171,12 @@ interface RmaColumns<Status extends string> {
 
 interface OfflineRepairTable extends RmaColumns<OfflineRepairStatus> {
   order_number: Fixed<string>;
-  customer_email: Fixed<string>;
-  customer_name: Fixed<string>;
-  customer_phone: Fixed<string | null>;
-  faulty_item: Fixed<string>;
+  customer_email: string;
+  customer_name: string;
+  customer_phone: string | null;
+  faulty_item: string;
   /** Of the faulty item, so that it can be looked up. */
-  serial_number: Fixed<string | null>;
+  serial_number: string | null;
   fault_description: Fixed<string>;
   store_id: Fixed<string>;
   replacement_sku: Fixed<string | null>;
@@ -174,10 +191,10 @@ interface OfflineRepairTable extends RmaColumns<OfflineRepairStatus> {
 
 interface TradeReturnTable extends RmaColumns<TradeReturnStatus> {
   trade_order_number: Fixed<string>;
-  customer_email: Fixed<string>;
-  customer_name: Fixed<string>;
-  customer_phone: Fixed<string | null>;
-  company_name: Fixed<string>;
+  customer_email: string;
+  customer_name: string;
+  customer_phone: string | null;
+  company_name: string;
   company_id: Fixed<string>;
   reason: Fixed<string>;
   items: Fixed<string>;
@@ -293,6 +310,7 @@ interface InstallationTable {
 export interface Tables {
   shops: ShopTable;
   shop_counters: ShopCounterTable;
+  shop_settings: ShopSettingsTable;
   dangerous_goods: DangerousGoodsTable;
   api_clients: ApiClientTable;
   users: UserTable;

@@ -23,6 +23,7 @@ const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'IDEMPOTENCY_KEY_REUSED',
   'CURSOR_EXPIRED',
   'MOVE_NOT_OPEN',
+  'CHANGED_MEANWHILE',
   'NO_WEBHOOK',
   'CLIENT_REVOKED',
   'CLIENT_REPLACED',
@@ -50,13 +51,16 @@ const FASTIFY_REFUSALS: Record<string, RefusalCode> = {
 /** Every 503 says when to try again. */
 const RETRY_AFTER_UNAVAILABLE_S = '2';
 
-const serviceErrorFrom = (error: unknown): ServiceError => {
+const serviceErrorFrom = (error: unknown, bodyLimit: number): ServiceError => {
   if (error instanceof ServiceError) return error;
   if (isUnavailable(error)) return new ServiceError('UNAVAILABLE', { cause: error });
   const { code, statusCode } = error as FastifyError;
   const refusal =
     FASTIFY_REFUSALS[code] ?? (statusCode !== undefined && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL');
-  return new ServiceError(refusal);
+  return new ServiceError(
+    refusal,
+    refusal === 'BODY_TOO_LARGE' ? { message: `The body is larger than ${bodyLimit / 1024} KiB.` } : {},
+  );
 };
 
 /** Where a code is explained: below PUBLIC_URL if that is set, else a path, since no header of a caller is believed. */
@@ -88,7 +92,9 @@ export const errorAnswer =
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // A caller who hung up in the middle of a body gets no answer, and it is not our fault: do not log it.
     const hungUp = request.raw.destroyed && !request.raw.complete;
-    const refusal = hungUp ? new ServiceError('BAD_REQUEST') : serviceErrorFrom(error);
+    const refusal = hungUp
+      ? new ServiceError('BAD_REQUEST')
+      : serviceErrorFrom(error, request.routeOptions.bodyLimit);
     const { status } = REFUSALS[refusal.code];
     if (status >= 500 && !refusal.quiet)
       request.log.error({ requestId: request.id, fault: describeError(error) }, 'request failed');

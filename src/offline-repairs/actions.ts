@@ -1,9 +1,14 @@
 import type { Updateable } from 'kysely';
 import type { z } from 'zod';
-import type { AdminOfflineRepair } from '../../contract/admin-returns.ts';
+import type {
+  AdminOfflineRepair,
+  CorrectOfflineRepair,
+  RelatedReturns,
+} from '../../contract/admin-returns.ts';
 import type { Page } from '../../contract/common.ts';
 import {
   DEFAULT_START_STATUS,
+  MOVE_ENTRIES,
   OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
 } from '../../contract/lifecycle.ts';
@@ -19,6 +24,7 @@ import type { Context } from '../context.ts';
 import type { Row, Tables } from '../db/tables.ts';
 import type { Event, EventExtra } from '../events/event.ts';
 import { addNote, changeRma } from '../rma/change.ts';
+import { correctRma } from '../rma/correct.ts';
 import type { CreateRequest } from '../rma/creation/creation.ts';
 import { tryCreation } from '../rma/creation/dry-run.ts';
 import { createRma } from '../rma/creation/queue.ts';
@@ -26,7 +32,9 @@ import type { Created } from '../rma/idempotency.ts';
 import { listRmas } from '../rma/list.ts';
 import type { RmaFilters } from '../rma/list-query.ts';
 import { assignRma } from '../rma/people.ts';
+import { findRelated } from '../rma/related.ts';
 import { searchTextOf } from '../rma/search-text.ts';
+import { seenAt } from '../rma/seen.ts';
 import { viewFor, viewForStaff } from '../rma/staff-view.ts';
 import { type Ahead, findRma } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
@@ -150,6 +158,19 @@ export const assignOfflineRepair = async (
   return view(row);
 };
 
+export const correctOfflineRepair = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  body: CorrectOfflineRepair,
+): Promise<AdminOfflineRepair> => {
+  const corrected = await correctRma(ctx, caller, TABLE, id, body);
+  return (await viewForStaff(ctx, caller, viewOfflineRepair))(corrected);
+};
+
+export const relatedToOfflineRepair = (ctx: Context, caller: Caller, id: string): Promise<RelatedReturns> =>
+  findRelated(ctx, TABLE, caller, id);
+
 export type ActionBody<Action extends OfflineRepairAction> = z.infer<
   (typeof OfflineRepairActionBody)[Action]
 >;
@@ -209,10 +230,11 @@ export const moveOfflineRepair = async <Action extends OfflineRepairAction>(
   id: string,
   action: Action,
   body: ActionBody<Action>,
+  seen?: number,
 ): Promise<OfflineRepair> => {
   const { to, entry, event } = OFFLINE_REPAIR_MOVES[action];
   const { set, isSearched, note, data, tells } = EFFECTS[action](body);
-  const after = await changeRma(ctx, caller, TABLE, id, (present) => ({
+  const change = (present: Repair) => ({
     set: {
       ...set,
       ...(isSearched ? { search_text: searchTextOf({ ...present, ...set }) } : {}),
@@ -221,7 +243,8 @@ export const moveOfflineRepair = async <Action extends OfflineRepairAction>(
     entry,
     ...(note === undefined ? {} : { note }),
     ...(data === undefined ? {} : { data }),
-    event: (before, now) => ({ name: event, data: tells(before, now) }) as Event,
-  }));
+    event: (before: Repair, now: Repair) => ({ name: event, data: tells(before, now) }) as Event,
+  });
+  const after = await changeRma(ctx, caller, TABLE, id, change, seenAt(seen, MOVE_ENTRIES));
   return (await viewFor(ctx, caller, viewOfflineRepair))(after);
 };

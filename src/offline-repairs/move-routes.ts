@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { AddNote } from '../../contract/admin.ts';
-import { AdminOfflineRepair, Assign } from '../../contract/admin-returns.ts';
+import { AdminOfflineRepair, Assign, type MoveQuery } from '../../contract/admin-returns.ts';
 import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../contract/lifecycle.ts';
 import { type OfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import type { Context } from '../context.ts';
-import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { type ApiApp, answer, refusals, stale } from '../http/openapi/route-schemas.ts';
 import { assignOfflineRepair, moveOfflineRepair, noteOfflineRepair } from './actions.ts';
 
 const tags = ['Offline repairs'];
@@ -42,10 +42,12 @@ const ACTIONS: Record<OfflineRepairAction, { operationId: string; summary: strin
   },
 };
 
+/** Staff also say what they saw, so `query` is theirs alone. */
 export const moveRoutes = (
   app: ApiApp,
   ctx: Context,
   item: typeof OfflineRepair | typeof AdminOfflineRepair,
+  query?: typeof MoveQuery,
 ): void => {
   for (const action of Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]) {
     const { operationId, summary, description } = ACTIONS[action];
@@ -58,11 +60,19 @@ export const moveRoutes = (
           description,
           tags,
           params,
+          ...(query ? { querystring: query } : {}),
           body: OfflineRepairActionBody[action] as z.ZodType,
-          response: { 200: answer('The whole repair, as it stands after this.', item), ...WRITE },
+          response: {
+            200: answer('The whole repair, as it stands after this.', item),
+            ...WRITE,
+            ...(query ? stale : {}),
+          },
         },
       },
-      (request) => moveOfflineRepair(ctx, request.caller, request.params.id, action, request.body as never),
+      (request) => {
+        const { seen } = request.query as z.infer<typeof MoveQuery>;
+        return moveOfflineRepair(ctx, request.caller, request.params.id, action, request.body as never, seen);
+      },
     );
   }
 };

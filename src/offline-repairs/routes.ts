@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { AdminOfflineRepairQuery } from '../../contract/admin.ts';
-import { AdminOfflineRepair, AdminOfflineRepairList, StoreList } from '../../contract/admin-returns.ts';
+import {
+  AdminOfflineRepair,
+  AdminOfflineRepairList,
+  MoveQuery,
+  StoreList,
+} from '../../contract/admin-returns.ts';
 import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
 import {
   CreateOfflineRepair,
@@ -21,6 +26,7 @@ import {
   tryOfflineRepair,
 } from './actions.ts';
 import { assignRoute, moveRoutes, noteRoute } from './move-routes.ts';
+import { staffRoutes } from './staff-routes.ts';
 import { listStores } from './stores.ts';
 
 const tags = ['Offline repairs'];
@@ -149,20 +155,24 @@ const stores = (app: ApiApp, ctx: Context): void => {
   );
 };
 
-/** Programs and staff get the same routes; only the filters of the list, and what staff see beyond, differ. */
+/** Programs and staff get the same routes; only the filters of the list, and what staff see and say beyond, differ. */
 const routes = (app: ApiApp, ctx: Context, readers: Readers): void => {
   create(app, ctx);
   list(app, ctx, readers);
   read(app, ctx, readers);
   timeline(app, ctx);
-  moveRoutes(app, ctx, readers.item);
 };
 
-export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, FOR_PROGRAMS);
+export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => {
+  routes(app, ctx, FOR_PROGRAMS);
+  moveRoutes(app, ctx, FOR_PROGRAMS.item);
+};
 
 export const offlineRepairAdminRoutes = (app: ApiApp, ctx: Context): void => {
   routes(app, ctx, FOR_STAFF);
+  moveRoutes(app, ctx, FOR_STAFF.item, MoveQuery);
   noteRoute(app, ctx);
   assignRoute(app, ctx);
+  staffRoutes(app, ctx);
   stores(app, ctx);
 };

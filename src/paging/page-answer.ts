@@ -61,9 +61,9 @@ const isSmall = (rows: readonly Sized<unknown>[], limit: number): boolean => {
 };
 
 /** A row that cannot be shown is left out and logged; the others are shown. */
-const viewAll = <Row extends object, Item, Key>(
-  { log }: Context,
-  { name, view, keyOf }: ListSource<Row, Item, Key>,
+export const viewAll = <Row extends object, Item, Key>(
+  { log }: Pick<Context, 'log'>,
+  { name, view, keyOf }: Pick<ListSource<Row, Item, Key>, 'name' | 'view' | 'keyOf'>,
   rows: readonly Row[],
 ): Item[] => {
   const items: Item[] = [];

@@ -12,6 +12,7 @@ import { type Counter, keepCounters, lockCounters, takeInstant } from '../shops/
 import { mustBeActive } from '../shops/plans.ts';
 import { type Reachable, reachableClients } from '../webhooks/recipient.ts';
 import { type Change, type Receivers, record } from './record.ts';
+import { mustBeUnchanged, type Seen } from './seen.ts';
 import { lockRma, updateRma } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
 
@@ -23,6 +24,8 @@ interface ChangeOf<Table extends RmaTableName> {
   data?: Record<string, unknown>;
   /** The event that it fires, from the RMA before and after; none if nobody outside is told. */
   event?(before: RmaRow<Table>, after: RmaRow<Table>): Event;
+  /** What else is written with it. */
+  alongside?(at: number): Write[];
 }
 
 interface Changed<Table extends RmaTableName> {
@@ -31,20 +34,24 @@ interface Changed<Table extends RmaTableName> {
   hasEvent: boolean;
 }
 
-/** Changes an RMA of either kind with its timeline entry and event, all or nothing. Changes of one RMA run one at a time. */
+/**
+ * Changes an RMA of either kind with its timeline entry and event, all or nothing. Changes of one RMA run one at a time. Where
+ * `decide` answers null there is nothing to change. With `seen`, what somebody did in between refuses the change.
+ */
 export const changeRma = async <Table extends RmaTableName>(
   ctx: Context,
   caller: Caller,
   table: Table,
   id: string,
-  decide: (before: RmaRow<Table>) => ChangeOf<Table>,
+  decide: (before: RmaRow<Table>) => ChangeOf<Table> | null,
+  seen?: Seen,
 ): Promise<RmaRow<Table>> => {
   mustBeActive(caller.shop);
   if (!isId(id)) throw new ServiceError('NOT_FOUND');
   const shopId = caller.shop.id;
   let areCountersHeld = false;
   const attempt = (heldCounters: 'wait' | 'leave out'): Promise<Changed<Table> | null> =>
-    ctx.atomically(async (trx) => {
+    ctx.atomically<Changed<Table> | null>(async (trx) => {
       const locking = lockRma(trx, table, caller, id);
       // In this order: it is also the order in which they are locked.
       const [before, counters, reachable] = await Promise.all([
@@ -58,7 +65,10 @@ export const changeRma = async <Table extends RmaTableName>(
       ]);
       const counter = counters.get(shopId);
       if (!counter) return { writes: [], result: null };
-      return write(ctx, caller, table, { before, counter, reachable, what: decide(before) });
+      const what = decide(before);
+      if (seen) await mustBeUnchanged(trx, before, seen);
+      if (!what) return { writes: [], result: unchanged(before) };
+      return write(ctx, caller, table, { before, counter, reachable, what });
     });
   const { shopTurns } = ctx;
   const changed = shopTurns.areTaken(shopId) ? null : await attempt('leave out');
@@ -74,6 +84,12 @@ export const changeRma = async <Table extends RmaTableName>(
   return after;
 };
 
+const unchanged = <Table extends RmaTableName>(after: RmaRow<Table>): Changed<Table> => ({
+  after,
+  receivers: new Map(),
+  hasEvent: false,
+});
+
 interface Decided<Table extends RmaTableName> {
   before: RmaRow<Table>;
   counter: Counter;
@@ -85,8 +101,9 @@ const write = <Table extends RmaTableName>(
   ctx: Context,
   caller: Caller,
   table: Table,
-  { before, counter, reachable, what: { set, entry, note, data, event } }: Decided<Table>,
+  { before, counter, reachable, what }: Decided<Table>,
 ): { writes: Write[]; result: Changed<Table> } => {
+  const { set, entry, note, data, event, alongside } = what;
   // Times of one RMA strictly rise, also when two changes fall into the same millisecond.
   const at = takeInstant(counter, Math.max(ctx.clock.now(), before.updated_at + 1));
   const entersStatus = { ...before, ...set }.status !== before.status;
@@ -106,7 +123,12 @@ const write = <Table extends RmaTableName>(
   };
   const { writes, receivers } = record([made], reachable);
   return {
-    writes: [...writes, updateRma(table, before.id, change), keepCounters([counter])],
+    writes: [
+      ...writes,
+      ...(alongside?.(at) ?? []),
+      updateRma(table, before.id, change),
+      keepCounters([counter]),
+    ],
     result: { after, receivers, hasEvent: inLog !== null },
   };
 };

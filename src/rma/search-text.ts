@@ -9,8 +9,11 @@ type TradeReturn = Omit<Row<'trade_returns'>, 'search_text'>;
 const NOT_DIGITS = /\D+/g;
 export const digitsOf = (text: string): string => text.replaceAll(NOT_DIGITS, '');
 
+/** A row, as far as it is searched. */
+export type Searched = Repair | TradeReturn;
+
 /** The text of a row. Whoever changes one of its fields renews it. */
-export const searchTextOf = (row: Repair | TradeReturn): string =>
+export const searchTextOf = (row: Searched): string =>
   joined(
     rmaNumber(row.number),
     ...('store_id' in row ? partsOfRepair(row) : partsOfTradeReturn(row)),

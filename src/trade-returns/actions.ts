@@ -1,6 +1,7 @@
-import type { AdminTradeReturn } from '../../contract/admin-returns.ts';
+import type { AdminTradeReturn, CorrectTradeReturn, RelatedReturns } from '../../contract/admin-returns.ts';
 import type { Page } from '../../contract/common.ts';
 import {
+  MOVE_ENTRIES,
   openTradeMoves,
   TRADE_RETURN_MOVES,
   TRADE_RETURN_START,
@@ -15,6 +16,7 @@ import { ServiceError } from '../errors.ts';
 import type { Event, EventExtra } from '../events/event.ts';
 import { exactNumber } from '../exact-number.ts';
 import { addNote, changeRma } from '../rma/change.ts';
+import { correctRma } from '../rma/correct.ts';
 import type { CreateRequest } from '../rma/creation/creation.ts';
 import { tryCreation } from '../rma/creation/dry-run.ts';
 import { createRma } from '../rma/creation/queue.ts';
@@ -22,7 +24,9 @@ import type { Created } from '../rma/idempotency.ts';
 import { listRmas } from '../rma/list.ts';
 import type { RmaFilters } from '../rma/list-query.ts';
 import { assignRma } from '../rma/people.ts';
+import { findRelated } from '../rma/related.ts';
 import { searchTextOf } from '../rma/search-text.ts';
+import { seenAt } from '../rma/seen.ts';
 import { viewFor, viewForStaff } from '../rma/staff-view.ts';
 import { type Ahead, findRma } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
@@ -131,6 +135,19 @@ export const assignTradeReturn = async (
   return view(row);
 };
 
+export const correctTradeReturn = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  body: CorrectTradeReturn,
+): Promise<AdminTradeReturn> => {
+  const corrected = await correctRma(ctx, caller, TABLE, id, body);
+  return (await viewForStaff(ctx, caller, viewTradeReturn))(corrected);
+};
+
+export const relatedToTradeReturn = (ctx: Context, caller: Caller, id: string): Promise<RelatedReturns> =>
+  findRelated(ctx, TABLE, caller, id);
+
 type MoveEvent = (typeof TRADE_RETURN_MOVES)[TradeReturnAction]['event'];
 
 /** What each event tells beyond what all events do. */
@@ -150,17 +167,19 @@ export const moveTradeReturn = async (
   id: string,
   action: TradeReturnAction,
   note: string | null,
+  seen?: number,
 ): Promise<AdminTradeReturn> => {
   const { from, to, entry, event } = TRADE_RETURN_MOVES[action];
-  const after = await changeRma(ctx, caller, TABLE, id, ({ status }) => {
+  const change = ({ status }: Return) => {
     if (!(from as readonly string[]).includes(status)) throw notOpen(action, status);
     return {
       set: { status: to },
       entry,
       note,
-      event: (before) => ({ name: event, data: TELLS[event](before) }) as Event,
+      event: (before: Return) => ({ name: event, data: TELLS[event](before) }) as Event,
     };
-  });
+  };
+  const after = await changeRma(ctx, caller, TABLE, id, change, seenAt(seen, MOVE_ENTRIES));
   return (await viewForStaff(ctx, caller, viewTradeReturn))(after);
 };
 

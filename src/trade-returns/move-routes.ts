@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { AddNote, TradeMove } from '../../contract/admin.ts';
-import { AdminTradeReturn, Assign } from '../../contract/admin-returns.ts';
+import { AdminTradeReturn, Assign, MoveQuery } from '../../contract/admin-returns.ts';
 import { TRADE_RETURN_MOVES, type TradeReturnAction } from '../../contract/lifecycle.ts';
 import type { Context } from '../context.ts';
-import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { type ApiApp, answer, refusals, stale } from '../http/openapi/route-schemas.ts';
 import { assignTradeReturn, moveTradeReturn, noteTradeReturn } from './actions.ts';
 
 const tags = ['Trade returns'];
@@ -30,14 +30,17 @@ export const moveRoutes = (app: ApiApp, ctx: Context): void => {
           description: `Open from ${from.join(' and ')}; from elsewhere a 409 names what is open.`,
           tags,
           params,
+          querystring: MoveQuery,
           body: TradeMove,
           response: {
             200: answer('The whole trade return, as it stands after this.', AdminTradeReturn),
             ...WRITE,
+            ...stale,
           },
         },
       },
-      (request) => moveTradeReturn(ctx, request.caller, request.params.id, action, request.body.note),
+      ({ caller, params: { id }, body, query }) =>
+        moveTradeReturn(ctx, caller, id, action, body.note, query.seen),
     );
   }
 };

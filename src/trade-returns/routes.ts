@@ -21,6 +21,7 @@ import {
   tryTradeReturn,
 } from './actions.ts';
 import { assignRoute, moveRoutes, noteRoute } from './move-routes.ts';
+import { staffRoutes } from './staff-routes.ts';
 
 const tags = ['Trade returns'];
 const params = z.object({ id: z.string() });
@@ -142,4 +143,5 @@ export const tradeReturnAdminRoutes = (app: ApiApp, ctx: Context): void => {
   noteRoute(app, ctx);
   assignRoute(app, ctx);
   moveRoutes(app, ctx);
+  staffRoutes(app, ctx);
 };

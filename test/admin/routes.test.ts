@@ -126,6 +126,9 @@ const TABLE: Record<string, Route> = {
   'GET /dangerous-goods': { expected: forAdmins(200) },
   'PUT /dangerous-goods': { expected: forAdmins(200), body: { rules: ['ACID'] } },
 
+  'GET /shop-settings': { expected: forStaff(200) },
+  'PUT /shop-settings': { expected: forAdmins(200), body: { currency: 'EUR' } },
+
   'GET /clients': { expected: forAdmins(200) },
   'POST /clients': { expected: forAdmins(201), body: { name: 'Desk' } },
   'PATCH /clients/{id}': client({ name: 'Desk' }),
@@ -165,6 +168,8 @@ const TABLE: Record<string, Route> = {
   'POST /offline-repairs/{id}/resolve': repair({ offlineDisposition: 'WRITE_OFF' }),
   'POST /offline-repairs/{id}/close': repair({}),
   'POST /offline-repairs/{id}/assign': repair({ assigneeId: null }),
+  'POST /offline-repairs/{id}/correct': repair({ customerName: 'Ada P.' }),
+  'GET /offline-repairs/{id}/related': repair(),
   'POST /offline-repairs/{id}/notes': repair({ note: 'Called the customer' }),
 
   'GET /trade-returns': { expected: forStaff(200) },
@@ -172,6 +177,8 @@ const TABLE: Record<string, Route> = {
   'GET /trade-returns/{id}': tradeReturn(undefined),
   'GET /trade-returns/{id}/timeline': tradeReturn(undefined),
   'POST /trade-returns/{id}/assign': tradeReturn({ assigneeId: null }),
+  'POST /trade-returns/{id}/correct': tradeReturn({ customerName: 'Nora W.' }),
+  'GET /trade-returns/{id}/related': tradeReturn(undefined),
   'POST /trade-returns/{id}/approve': tradeReturn({}),
   'POST /trade-returns/{id}/reject': tradeReturn({}),
   'POST /trade-returns/{id}/receive': tradeReturn({}, 'approve'),

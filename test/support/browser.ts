@@ -132,6 +132,16 @@ export const openPageAs = async (
   return page;
 };
 
+/** Chooses a move of the return that is shown: the likely one is a button, the others are in a menu. */
+export const openMove = async (page: Page, label: string): Promise<void> => {
+  const moves = page.getByRole('group', { name: 'What can be done' });
+  await moves.getByRole('button').first().waitFor();
+  const button = moves.getByRole('button', { name: label, exact: true });
+  if ((await button.count()) > 0) return button.click();
+  await moves.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: label, exact: true }).click();
+};
+
 /** What is said beside an input, by what describes it: its help and its fault. */
 export const saidAt = async (input: Locator): Promise<string> => {
   const ids = (await input.getAttribute('aria-describedby'))?.split(/\s+/) ?? [];

@@ -19,6 +19,8 @@ export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   SECOND_FACTOR_RESET: 'Reset the second factor',
   RECOVERY_CODES_MADE: 'Made new recovery codes',
   RECOVERY_CODE_USED: 'Used a recovery code',
+  RETURN_CORRECTED: 'Corrected a return',
+  SHOP_SETTINGS_CHANGED: 'Changed the shop’s settings',
 };
 
 export const ACTOR_LABELS: Record<AuditEntry['actor']['type'], string> = {
@@ -31,6 +33,7 @@ export const SUBJECT_LABELS: Record<AuditEntry['subject']['type'], string> = {
   SHOP: 'Shop',
   CLIENT: 'API client',
   USER: 'Person',
+  RETURN: 'Return',
 };
 
 /** A field that is missing here is shown by its own name. */
@@ -49,6 +52,13 @@ export const FIELD_LABELS: Record<string, string> = {
   recoveryCodesLeft: 'Codes left',
   added: 'Added',
   removed: 'Removed',
+  fields: 'Fields',
+  address: 'Address',
+  phone: 'Phone',
+  currency: 'Currency',
+  timeZone: 'Time zone',
+  slipText: 'Text on slips',
+  logo: 'Logo',
 };
 
 /** Values of the contract as the other pages call them, by field and value. */
@@ -60,4 +70,6 @@ export const VALUE_LABELS: Record<string, string> = {
   'passwordChanged true': 'Set',
   'secondFactorRequired true': 'Required',
   'secondFactorRequired false': 'Up to each person',
+  'logo replaced': 'Replaced',
+  'logo removed': 'Removed',
 };

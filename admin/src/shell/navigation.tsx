@@ -8,6 +8,7 @@ import {
   LogOut,
   type LucideIcon,
   ScrollText,
+  Store,
   TriangleAlert,
   Undo2,
   UserRound,
@@ -26,6 +27,7 @@ const WORK = [
 ] as const;
 /** For Admins only. */
 const SETTINGS = [
+  { to: '/settings/shop', label: 'Shop', icon: Store },
   { to: '/settings/external-api', label: 'External API', icon: KeyRound },
   { to: '/settings/team', label: 'Team', icon: Users },
   { to: '/settings/dangerous-goods', label: 'Dangerous goods', icon: TriangleAlert },

@@ -13,6 +13,7 @@ import { Suspense } from 'react';
 import { useSession } from '../session/session.ts';
 import { lazyOptional, whenIdle } from '../ui/lazy-optional.ts';
 import { Loading } from '../ui/loading.tsx';
+import { ShortcutHelp } from '../ui/shortcut-help.tsx';
 import { Navigation } from './navigation.tsx';
 import { Notices } from './notices.tsx';
 import styles from './shell.module.css';
@@ -64,6 +65,7 @@ export const Shell = () => {
       <Suspense>
         <NotificationArea />
       </Suspense>
+      <ShortcutHelp />
     </div>
   );
 };

@@ -43,5 +43,13 @@ const REFUSED: Record<number, string> = {
   503: 'The service cannot work right now; nothing was acknowledged. Try again after `Retry-After` seconds.',
 };
 
+/** For changes that people make by what they saw. */
+export const stale = {
+  409: answer(
+    'Somebody changed the return since the person saw it (`CHANGED_MEANWHILE`), or the move is not open any more (`MOVE_NOT_OPEN`).',
+    ErrorBody,
+  ),
+};
+
 export const refusals = (...statuses: (keyof typeof REFUSED)[]) =>
   Object.fromEntries(statuses.map((status) => [status, answer(REFUSED[status] ?? '', ErrorBody)]));

@@ -1,20 +1,28 @@
-import { Alert, Button, Group, Stack, Textarea } from '@mantine/core';
+import { Button, Group, Stack, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { AddNote as NoteBody } from '../../../../contract/admin.ts';
 import { api } from '../../api.ts';
+import { useDraft } from '../../session/use-draft.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import type { Kind } from '../kinds.ts';
 import { detailQuery, timelineQuery } from '../queries.ts';
 
-/** A note for colleagues. It sends no webhook event. */
+const EMPTY = { note: '' };
+
+/** A note for colleagues. It sends no webhook event. What is half-written stays until it is added or deleted. */
 export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
   const queryClient = useQueryClient();
+  const { draft, stored } = useDraft<typeof EMPTY>(`note.${id}`);
   const { form, submit, busy, failure } = useApiForm({
     schema: NoteBody,
-    initialValues: { note: '' },
+    initialValues: stored ?? EMPTY,
+    onChange: (values) => (values.note === '' ? draft.clear() : draft.write(values)),
     send: (body) => api.post(`${kind.path}/${id}/notes`, body),
     onDone: (answer) => {
-      form.reset();
+      draft.clear();
+      form.setInitialValues(EMPTY);
+      form.setValues(EMPTY);
       queryClient.setQueryData(detailQuery(kind, id).queryKey, answer);
       return queryClient.invalidateQueries({ queryKey: timelineQuery(kind, id).queryKey });
     },
@@ -22,11 +30,7 @@ export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="xs">
-        {failure ? (
-          <Alert color="red" role="alert">
-            {failure.message}
-          </Alert>
-        ) : null}
+        {failure ? <ErrorAlert title="Not added yet; what you typed is kept" error={failure} /> : null}
         <Textarea
           aria-label="Add a note"
           placeholder="A note for your colleagues"

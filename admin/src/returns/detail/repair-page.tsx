@@ -1,16 +1,18 @@
 import { Alert } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { TriangleAlert } from 'lucide-react';
+import { MapPin, Package, TriangleAlert, UserRound, Wrench } from 'lucide-react';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import { SecondLine } from '../../ui/second-line.tsx';
 import { REPAIRS } from '../kinds.ts';
 import { DISPOSITION_LABELS } from '../labels.ts';
-import { REPAIR_MOVES } from '../moves/moves.ts';
-import { formatAmount, formatNumber } from '../numbers.ts';
+import { isDone, REPAIR_MOVES } from '../moves/moves.ts';
+import { formatNumber } from '../numbers.ts';
+import { useMoney } from '../use-money.ts';
 import { EmailLink, PhoneLink } from './contact-links.tsx';
 import { Facts } from './facts.tsx';
+import { FoldedText } from './folded-text.tsx';
 import { ReturnDetail } from './return-detail.tsx';
-import { Slip } from './slip.tsx';
+import { Lead, Line, type SummaryPart } from './summary.tsx';
 
 const route = getRouteApi('/inside/offline-repairs/$id');
 
@@ -22,6 +24,7 @@ export const RepairPage = () => {
       kind={REPAIRS}
       id={id}
       moves={REPAIR_MOVES}
+      summary={summaryOf}
       warning={({ isDangerous }) =>
         isDangerous ? (
           <Alert color="orange" icon={<TriangleAlert aria-hidden />} title="Dangerous goods">
@@ -30,89 +33,104 @@ export const RepairPage = () => {
         ) : null
       }
       facts={(repair) => <RepairFacts repair={repair} />}
-      slip={(repair) => <RepairSlip repair={repair} />}
     />
   );
 };
 
+const quantityOf = (quantity: number): string => (quantity === 1 ? '' : `${formatNumber(quantity)} × `);
+
+const summaryOf = (repair: OfflineRepair): SummaryPart[] => {
+  const { faultyItem: item } = repair;
+  return [
+    {
+      label: 'Customer',
+      icon: UserRound,
+      children: (
+        <>
+          <Lead>{repair.customerName}</Lead>
+          <Line>{repair.customerPhone && <PhoneLink number={repair.customerPhone} />}</Line>
+          <Line>
+            <EmailLink address={repair.customerEmail} />
+          </Line>
+        </>
+      ),
+    },
+    {
+      label: 'Item',
+      icon: Package,
+      children: (
+        <>
+          <Lead>{`${quantityOf(item.quantity)}${item.productName}`}</Lead>
+          <Line>{item.serialNumber && `Serial ${item.serialNumber}`}</Line>
+          <Line quiet>{item.sku}</Line>
+        </>
+      ),
+    },
+    {
+      label: 'Where',
+      icon: MapPin,
+      children: (
+        <>
+          <Lead>{repair.storeId}</Lead>
+          <Line quiet={!repair.trackingNumber}>
+            {repair.trackingNumber ? `${repair.carrierName} ${repair.trackingNumber}` : 'No tracking yet'}
+          </Line>
+        </>
+      ),
+    },
+    {
+      label: 'Technician',
+      icon: Wrench,
+      children: repair.assignedToId ? <Lead>{repair.assignedToId}</Lead> : <Line quiet>Nobody yet</Line>,
+    },
+  ];
+};
+
+const Disposition = ({ repair: { offlineDisposition, status } }: { repair: OfflineRepair }) => {
+  if (!offlineDisposition) return null;
+  const { label, description } = DISPOSITION_LABELS[offlineDisposition];
+  return (
+    <>
+      {label}
+      <SecondLine>
+        {isDone(status) ? description : 'Left from before: this repair was opened again.'}
+      </SecondLine>
+    </>
+  );
+};
+
 const RepairFacts = ({ repair }: { repair: OfflineRepair }) => {
-  const { faultyItem: item, offlineDisposition } = repair;
+  const { faultyItem: item, repairNotes, notes } = repair;
+  const money = useMoney();
   return (
     <>
       <Facts
         title="Item and fault"
         facts={[
-          ['Fault', repair.faultDescription],
-          ['Product', item.productName],
+          ['Fault', <FoldedText key="fault">{repair.faultDescription}</FoldedText>],
+          ['Notes', notes && <FoldedText key="notes">{notes}</FoldedText>],
           ['Variant', item.variantTitle],
-          ['Sku', item.sku],
-          ['Serial number', item.serialNumber],
           ['Quantity', formatNumber(item.quantity)],
-          ['Price', formatAmount(item.price)],
+          ['Price', money(item.price)],
           ['Weight', item.weight === null ? null : formatNumber(item.weight)],
-          ['Notes', repair.notes],
           ['Handed over', repair.replacementSku],
         ]}
       />
       <Facts
         title="Repair"
         facts={[
-          ['Technician', repair.assignedToId],
-          ['Repair notes', repair.repairNotes],
-          [
-            'Disposition',
-            offlineDisposition && (
-              <>
-                {DISPOSITION_LABELS[offlineDisposition].label}
-                <SecondLine>{DISPOSITION_LABELS[offlineDisposition].description}</SecondLine>
-              </>
-            ),
-          ],
+          ['Repair notes', repairNotes && <FoldedText key="notes">{repairNotes}</FoldedText>],
+          ['Disposition', repair.offlineDisposition && <Disposition key="disposition" repair={repair} />],
         ]}
       />
       <Facts
-        title="Customer"
-        facts={[
-          ['Name', repair.customerName],
-          ['E-mail', <EmailLink key="email" address={repair.customerEmail} />],
-          ['Phone', repair.customerPhone && <PhoneLink key="phone" number={repair.customerPhone} />],
-        ]}
-      />
-      <Facts
-        title="Order and shipping"
+        title="Order"
         facts={[
           ['Order', repair.orderNumber],
-          ['Store', repair.storeId],
-          ['Carrier', repair.carrierName],
-          ['Tracking', repair.trackingNumber],
           ['Your reference', repair.externalRef],
           ['Source system', repair.externalSource],
         ]}
       />
     </>
-  );
-};
-
-const RepairSlip = ({ repair }: { repair: OfflineRepair }) => {
-  const { faultyItem: item } = repair;
-  return (
-    <Slip
-      heading="Repair"
-      rmaNumber={repair.rmaNumber}
-      createdAt={repair.createdAt}
-      warning={repair.isDangerous ? 'Dangerous goods' : null}
-      facts={[
-        ['Customer', repair.customerName],
-        ['Phone', repair.customerPhone],
-        ['Order', repair.orderNumber],
-        ['Store', repair.storeId],
-        ['Item', `${formatNumber(item.quantity)} × ${item.productName}`],
-        ['Variant', item.variantTitle],
-        ['Sku', item.sku],
-        ['Serial number', item.serialNumber],
-        ['Fault', repair.faultDescription],
-        ['Notes', repair.notes],
-      ]}
-    />
   );
 };

@@ -1,46 +1,48 @@
-import { Button, Card, Grid, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Card, Grid, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Printer } from 'lucide-react';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { PencilLine, Printer } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { ApiError } from '../../api.ts';
+import { formatSpan } from '../../ui/age.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { ButtonLink } from '../../ui/links.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import { RelativeTime } from '../../ui/relative-time.tsx';
-import { BackToList } from '../back-link.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
+import { describeStatus } from '../labels.ts';
 import type { StaffMove } from '../moves/moves.ts';
 import { ReturnMoves } from '../moves/return-moves.tsx';
 import { detailQuery, timelineQuery } from '../queries.ts';
 import { StatusBadge } from '../status-badge.tsx';
+import styles from './detail.module.css';
+import { Related } from './related.tsx';
+import { Summary, type SummaryPart } from './summary.tsx';
 import { ReturnTimeline } from './timeline.tsx';
+import { WalkBar } from './walk-bar.tsx';
 
 const AddNote = lazy(() => import('./add-note.tsx').then((m) => ({ default: m.AddNote })));
+const CorrectDialog = lazy(() => import('./correct-dialog.tsx').then((m) => ({ default: m.CorrectDialog })));
 
 interface Props<Item> {
   kind: Kind;
   id: string;
   moves: readonly StaffMove<Item>[];
-  /** Shown between the moves and the facts. */
+  /** Who, what, where and whose, at the top. */
+  summary(item: Item): SummaryPart[];
+  /** Shown above the facts. */
   warning?: (item: Item) => ReactNode;
   facts(item: Item): ReactNode;
-  slip(item: Item): ReactNode;
 }
 
-/** One return: its status, the moves that are open, its facts and its timeline. */
-export const ReturnDetail = <Item extends AnyReturn>({
-  kind,
-  id,
-  moves,
-  warning,
-  facts,
-  slip,
-}: Props<Item>) => {
+/** One return: who, what, where, how old and what next; below its facts, earlier returns and timeline. */
+export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, id, moves, summary, warning, facts } = props;
   const detail = useQuery(detailQuery<Item>(kind, id));
   const item = detail.data;
   return (
-    <Stack gap="md" pb="xl" maw={1250} className="not-printed">
-      <BackToList kind={kind} />
+    <Stack gap="md" pb="xl" maw={1250}>
+      <WalkBar kind={kind} id={id} />
       {detail.error && !item ? <PageTitle>{`No ${kind.one}`}</PageTitle> : null}
       {detail.error ? (
         <ErrorAlert
@@ -51,18 +53,20 @@ export const ReturnDetail = <Item extends AnyReturn>({
       ) : null}
       {item ? (
         <>
-          <Heading item={item} />
-          <ReturnMoves kind={kind} item={item} moves={moves} />
+          <Heading kind={kind} item={item} moves={moves} />
+          <Summary parts={summary(item)} />
           {warning?.(item)}
           <Grid gap="md">
             <Grid.Col span={{ base: 12, lg: 7 }}>
-              <Stack gap="md">{facts(item)}</Stack>
+              <Stack gap="md">
+                {facts(item)}
+                <Related kind={kind} item={item} />
+              </Stack>
             </Grid.Col>
             <Grid.Col span={{ base: 12, lg: 5 }}>
               <TimelineCard kind={kind} id={id} />
             </Grid.Col>
           </Grid>
-          {slip(item)}
         </>
       ) : detail.isPending ? (
         <LoadingDetail />
@@ -73,23 +77,79 @@ export const ReturnDetail = <Item extends AnyReturn>({
 
 const isNotFound = (error: Error): boolean => error instanceof ApiError && error.status === 404;
 
-const Heading = ({ item: { rmaNumber, status, createdAt, updatedAt } }: { item: AnyReturn }) => (
-  <Group justify="space-between" gap="sm">
-    <div>
-      <Group gap="sm">
-        <PageTitle>{rmaNumber}</PageTitle>
-        <CopyButton text={rmaNumber} what={rmaNumber} variant="subtle" size="md" />
-        <StatusBadge status={status} size="lg" />
+interface HeadingProps<Item> {
+  kind: Kind;
+  item: Item;
+  moves: readonly StaffMove<Item>[];
+}
+
+const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Item>) => {
+  const [correcting, setCorrecting] = useState(false);
+  const { id, rmaNumber, status } = item;
+  return (
+    <div className={styles['heading']}>
+      <div>
+        <Group gap="xs">
+          <PageTitle>{rmaNumber}</PageTitle>
+          <CopyButton text={rmaNumber} what={rmaNumber} variant="subtle" size="md" />
+          <StatusBadge status={status} size="lg" />
+        </Group>
+        <Age item={item} />
+      </div>
+      <Group gap="xs" className="not-printed">
+        <ReturnMoves
+          kind={kind}
+          item={item}
+          moves={moves}
+          more={[
+            {
+              label: 'Correct details',
+              icon: <PencilLine size={14} aria-hidden />,
+              run: () => setCorrecting(true),
+            },
+          ]}
+        />
+        <ButtonLink
+          to="/print"
+          search={{ kind: kind.path.slice(1), ids: id }}
+          variant="default"
+          leftSection={<Printer size={16} aria-hidden />}
+        >
+          Print slip
+        </ButtonLink>
       </Group>
-      <Text size="sm" c="dimmed">
-        Created <RelativeTime at={createdAt} />, last changed <RelativeTime at={updatedAt} />
-      </Text>
+      {correcting ? (
+        <Suspense>
+          <CorrectDialog kind={kind} item={item} onClose={() => setCorrecting(false)} />
+        </Suspense>
+      ) : null}
     </div>
-    <Button variant="default" leftSection={<Printer size={16} aria-hidden />} onClick={() => window.print()}>
-      Print slip
-    </Button>
-  </Group>
-);
+  );
+};
+
+/** A newer service says until when the return is to leave its status. */
+const dueAtOf = (item: AnyReturn): string | null => {
+  const { dueAt } = item as { dueAt?: unknown };
+  return typeof dueAt === 'string' ? dueAt : null;
+};
+
+const Age = ({ item }: { item: AnyReturn }) => {
+  const { createdAt, statusSince, updatedAt, status } = item;
+  const due = dueAtOf(item);
+  const lateMs = due === null ? 0 : Date.now() - Date.parse(due);
+  return (
+    <Text size="sm" c="dimmed">
+      Created <RelativeTime at={createdAt} />, {describeStatus(status).label.toLowerCase()} for{' '}
+      {formatSpan(Date.now() - Date.parse(statusSince))}, last changed <RelativeTime at={updatedAt} />
+      {lateMs > 0 ? (
+        <>
+          {' · '}
+          <span className={styles['overdue']}>Overdue by {formatSpan(lateMs)}</span>
+        </>
+      ) : null}
+    </Text>
+  );
+};
 
 const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
   const timeline = useQuery(timelineQuery(kind, id));
@@ -119,7 +179,7 @@ const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
 const LoadingDetail = () => (
   <Stack gap="md" role="status" aria-label="Loading">
     <Skeleton height={48} maw={420} />
-    <Skeleton height={36} maw={560} />
+    <Skeleton height={96} />
     <Skeleton height={320} />
   </Stack>
 );

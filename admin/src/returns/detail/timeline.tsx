@@ -6,15 +6,17 @@ import {
   type LucideIcon,
   MessageSquare,
   PackageCheck,
+  PencilLine,
   ReceiptText,
   Truck,
 } from 'lucide-react';
-import type { ReactNode } from 'react';
 import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import type { TimelineType } from '../../../../contract/lifecycle.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
 import { dispositionLabel } from '../labels.ts';
 import { StatusBadge } from '../status-badge.tsx';
+import { CORRECTED_LABELS } from './corrected-fields.ts';
+import { FoldedText } from './folded-text.tsx';
 
 const ICONS: Record<TimelineType, LucideIcon> = {
   CREATED: FilePlus,
@@ -25,6 +27,7 @@ const ICONS: Record<TimelineType, LucideIcon> = {
   CREDIT_REQUESTED: ReceiptText,
   RESOLVED: CircleCheck,
   NOTE_ADDED: MessageSquare,
+  CORRECTED: PencilLine,
 };
 
 const ACTION_LABELS: Record<TimelineType, string> = {
@@ -36,6 +39,7 @@ const ACTION_LABELS: Record<TimelineType, string> = {
   CREDIT_REQUESTED: 'requested the credit',
   RESOLVED: 'resolved it',
   NOTE_ADDED: 'noted',
+  CORRECTED: 'corrected it',
 };
 
 const ACTOR_LABELS: Record<Actor['type'], string> = {
@@ -47,8 +51,18 @@ const ACTOR_LABELS: Record<Actor['type'], string> = {
 const textOrNull = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;
 
+/** "Phone: 555 (was: none)" for each field that was corrected. */
+const correctedLines = ({ data }: TimelineEntry): string[] =>
+  Object.entries(data).map(([field, change]) => {
+    const { from, to } = (change ?? {}) as { from?: unknown; to?: unknown };
+    const label = CORRECTED_LABELS[field as keyof typeof CORRECTED_LABELS] ?? field;
+    return `${label}: ${textOrNull(to) ?? 'none'} (was: ${textOrNull(from) ?? 'none'})`;
+  });
+
 /** What an entry recorded besides its note. */
-const recordedLines = ({ data }: TimelineEntry): string[] => {
+const recordedLines = (entry: TimelineEntry): string[] => {
+  const { data } = entry;
+  if (entry.type === 'CORRECTED') return correctedLines(entry);
   const [tracking, carrier] = [textOrNull(data['trackingNumber']), textOrNull(data['carrierName'])];
   const [technician, disposition] = [
     textOrNull(data['assignedToId']),
@@ -109,7 +123,7 @@ const StatusChange = ({ entry: { fromStatus, toStatus } }: { entry: TimelineEntr
   );
 };
 
-const Note = ({ children }: { children: ReactNode }) => (
+const Note = ({ children }: { children: string }) => (
   <Text
     size="sm"
     component="blockquote"
@@ -118,6 +132,6 @@ const Note = ({ children }: { children: ReactNode }) => (
     pl="xs"
     style={{ borderInlineStart: '3px solid var(--mantine-color-default-border)', whiteSpace: 'pre-wrap' }}
   >
-    {children}
+    <FoldedText>{children}</FoldedText>
   </Text>
 );

@@ -1,7 +1,8 @@
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import plain from '../../ui/plain-table.module.css';
 import { TwoLines } from '../../ui/two-lines.tsx';
-import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
+import { formatNumber, totalOf } from '../numbers.ts';
+import { useMoney } from '../use-money.ts';
 
 type Item = TradeReturn['items'][number];
 
@@ -13,68 +14,48 @@ const nameOf = ({ productName, variantTitle }: Item): string =>
 const detailsOf = ({ sku, tradeLineItemId, weight }: Item): string =>
   [sku, tradeLineItemId, weight !== null && `weight ${formatNumber(weight)}`].filter(Boolean).join(' · ');
 
-export const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => (
-  <table className={plain['table']}>
-    <thead>
-      <tr>
-        <th scope="col">Product</th>
-        <th scope="col" className={classes('number')}>
-          Quantity
-        </th>
-        <th scope="col" className={classes('number')}>
-          Price
-        </th>
-        <th scope="col" className={classes('number', 'wide-only')}>
-          Worth
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {items.map((item, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
-        <tr key={index}>
-          <td>
-            <TwoLines first={nameOf(item)} second={detailsOf(item)} />
+export const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => {
+  const money = useMoney();
+  return (
+    <table className={plain['table']}>
+      <thead>
+        <tr>
+          <th scope="col">Product</th>
+          <th scope="col" className={classes('number')}>
+            Quantity
+          </th>
+          <th scope="col" className={classes('number')}>
+            Price
+          </th>
+          <th scope="col" className={classes('number', 'wide-only')}>
+            Total
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((item, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
+          <tr key={index}>
+            <td>
+              <TwoLines first={nameOf(item)} second={detailsOf(item)} />
+            </td>
+            <td className={classes('number')}>{formatNumber(item.quantity)}</td>
+            <td className={classes('number')}>{money(item.price)}</td>
+            <td className={classes('number', 'wide-only')}>{money(totalOf([item]))}</td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row">Total</th>
+          <td className={classes('number')}>
+            {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
           </td>
-          <td className={classes('number')}>{formatNumber(item.quantity)}</td>
-          <td className={classes('number')}>{formatAmount(item.price)}</td>
-          <td className={classes('number', 'wide-only')}>{formatAmount(totalOf([item]))}</td>
+          <td className={classes('number', 'narrow-only', 'total')}>{money(totalOf(items))}</td>
+          <td className={classes('wide-only')} />
+          <td className={classes('number', 'wide-only', 'total')}>{money(totalOf(items))}</td>
         </tr>
-      ))}
-    </tbody>
-    <tfoot>
-      <tr>
-        <th scope="row">Together</th>
-        <td className={classes('number')}>
-          {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
-        </td>
-        <td className={classes('number', 'narrow-only', 'total')}>{formatAmount(totalOf(items))}</td>
-        <td className={classes('wide-only')} />
-        <td className={classes('number', 'wide-only', 'total')}>{formatAmount(totalOf(items))}</td>
-      </tr>
-    </tfoot>
-  </table>
-);
-
-/** The items on the printed slip. */
-export const SlipItems = ({ items }: Pick<TradeReturn, 'items'>) => (
-  <table>
-    <thead>
-      <tr>
-        <th>Sku</th>
-        <th>Product</th>
-        <th className="slip-quantity">Quantity</th>
-      </tr>
-    </thead>
-    <tbody>
-      {items.map((item, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
-        <tr key={index}>
-          <td>{item.sku}</td>
-          <td>{nameOf(item)}</td>
-          <td className="slip-quantity">{formatNumber(item.quantity)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
+      </tfoot>
+    </table>
+  );
+};

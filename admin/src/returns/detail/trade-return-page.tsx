@@ -1,12 +1,16 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { Building2, MapPin, Package, UserRound } from 'lucide-react';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
+import { totalOf } from '../numbers.ts';
+import { useMoney } from '../use-money.ts';
 import { EmailLink, PhoneLink } from './contact-links.tsx';
 import { Facts } from './facts.tsx';
+import { FoldedText } from './folded-text.tsx';
 import { ReturnDetail } from './return-detail.tsx';
-import { Slip } from './slip.tsx';
-import { SlipItems, TradeItems } from './trade-items.tsx';
+import { Lead, Line, type SummaryPart } from './summary.tsx';
+import { TradeItems } from './trade-items.tsx';
 
 const route = getRouteApi('/inside/trade-returns/$id');
 
@@ -18,14 +22,69 @@ export const TradeReturnPage = () => {
       kind={TRADE_RETURNS}
       id={id}
       moves={TRADE_MOVES}
+      summary={summaryOf}
       facts={(tradeReturn) => <TradeFacts tradeReturn={tradeReturn} />}
-      slip={(tradeReturn) => <TradeSlip tradeReturn={tradeReturn} />}
     />
   );
 };
 
-const addressLines = ({ street, suburb, state, postcode }: TradeReturn['shippingAddress']): string =>
-  `${street}\n${suburb} ${state} ${postcode}`;
+const itemsTitle = ([first, ...rest]: TradeReturn['items']): string =>
+  `${first?.productName ?? ''}${rest.length > 0 ? ` and ${rest.length} more` : ''}`;
+
+const summaryOf = (tradeReturn: TradeReturn): SummaryPart[] => {
+  const { street, suburb, state, postcode } = tradeReturn.shippingAddress;
+  return [
+    {
+      label: 'Company',
+      icon: Building2,
+      children: (
+        <>
+          <Lead>{tradeReturn.companyName}</Lead>
+          <Line quiet>{tradeReturn.companyId}</Line>
+        </>
+      ),
+    },
+    {
+      label: 'Contact',
+      icon: UserRound,
+      children: (
+        <>
+          <Lead>{tradeReturn.customerName}</Lead>
+          <Line>{tradeReturn.customerPhone && <PhoneLink number={tradeReturn.customerPhone} />}</Line>
+          <Line>
+            <EmailLink address={tradeReturn.customerEmail} />
+          </Line>
+        </>
+      ),
+    },
+    {
+      label: 'Items',
+      icon: Package,
+      children: (
+        <>
+          <Lead>{itemsTitle(tradeReturn.items)}</Lead>
+          <Line>
+            <Worth items={tradeReturn.items} />
+          </Line>
+        </>
+      ),
+    },
+    {
+      label: 'Goods come from',
+      icon: MapPin,
+      children: (
+        <>
+          <Line>{street}</Line>
+          <Line>{`${suburb} ${state} ${postcode}`}</Line>
+        </>
+      ),
+    },
+  ];
+};
+
+const Worth = ({ items }: Pick<TradeReturn, 'items'>) => useMoney()(totalOf(items));
+
+const folded = (text: string | null) => text && <FoldedText>{text}</FoldedText>;
 
 const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
   <>
@@ -35,21 +94,10 @@ const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
     <Facts
       title="Why"
       facts={[
-        ['Reason', tradeReturn.reason],
-        ['Fault', tradeReturn.faultDescription],
-        ['Customer notes', tradeReturn.customerNotes],
-        ['Comment', tradeReturn.additionalComment],
-      ]}
-    />
-    <Facts
-      title="Company"
-      facts={[
-        ['Company', tradeReturn.companyName],
-        ['Company id', tradeReturn.companyId],
-        ['Contact', tradeReturn.customerName],
-        ['E-mail', <EmailLink key="email" address={tradeReturn.customerEmail} />],
-        ['Phone', tradeReturn.customerPhone && <PhoneLink key="phone" number={tradeReturn.customerPhone} />],
-        ['Goods come from', addressLines(tradeReturn.shippingAddress)],
+        ['Reason', folded(tradeReturn.reason)],
+        ['Fault', folded(tradeReturn.faultDescription)],
+        ['Customer notes', folded(tradeReturn.customerNotes)],
+        ['Comment', folded(tradeReturn.additionalComment)],
       ]}
     />
     <Facts
@@ -62,22 +110,4 @@ const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
       ]}
     />
   </>
-);
-
-const TradeSlip = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
-  <Slip
-    heading="Trade return"
-    rmaNumber={tradeReturn.rmaNumber}
-    createdAt={tradeReturn.createdAt}
-    facts={[
-      ['Company', `${tradeReturn.companyName} (${tradeReturn.companyId})`],
-      ['Contact', tradeReturn.customerName],
-      ['Phone', tradeReturn.customerPhone],
-      ['Trade order', tradeReturn.tradeOrderNumber],
-      ['From', addressLines(tradeReturn.shippingAddress)],
-      ['Reason', tradeReturn.reason],
-    ]}
-  >
-    <SlipItems items={tradeReturn.items} />
-  </Slip>
 );

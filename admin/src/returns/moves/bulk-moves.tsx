@@ -1,5 +1,6 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { ButtonLink } from '../../ui/links.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import type { BulkDialog as BulkDialogType } from './bulk-dialog.tsx';
 import type { StaffMove } from './moves.ts';
@@ -52,6 +53,14 @@ export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSel
             </Button>
           );
         })}
+        <ButtonLink
+          to="/print"
+          search={{ kind: kind.path.slice(1), ids: selected.map(({ id }) => id).join() }}
+          size="xs"
+          variant="default"
+        >
+          Print slips
+        </ButtonLink>
         <Button size="xs" variant="subtle" ml="auto" onClick={() => onSelect([])}>
           Clear selection
         </Button>

@@ -1,60 +1,82 @@
-import { Alert, Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
+import { type FocusEvent, type ReactNode, useState } from 'react';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
+import { DraftNotice } from '../../ui/forms/draft-notice.tsx';
 import type { Kind } from '../kinds.ts';
 import { moveSchema } from './move-schemas.ts';
 import type { MoveBody, MoveField, StaffMove } from './moves.ts';
 
+type Values = Record<string, string>;
+
 interface Props {
   kind: Kind;
   move: Pick<StaffMove<never>, 'action' | 'label' | 'fields' | 'isRejection'>;
-  initialValues: Record<string, string>;
+  initialValues: Values;
+  /** Where what is typed is kept, if it is. */
+  draft?: { stored: Values | null; keep(values: Values): void; forget(): void };
+  /** What others did in between, told above the fields. */
+  conflict?: { isOver: boolean } | null;
   /** Shown before the fields. */
   children?: ReactNode;
   onSend(body: MoveBody): Promise<unknown>;
   onCancel(): void;
 }
 
-export const MoveForm = ({ kind, move, initialValues, children, onSend, onCancel }: Props) => {
+export const MoveForm = (props: Props) => {
+  const { kind, move, initialValues, draft, conflict, children, onSend, onCancel } = props;
+  const [isFromDraft, setFromDraft] = useState(draft?.stored != null);
   const { form, submit, busy, failure } = useApiForm({
     schema: moveSchema(kind, move.action),
-    initialValues,
+    initialValues: { ...initialValues, ...draft?.stored },
     send: (body) => onSend(body as MoveBody),
+    ...(draft ? { onChange: draft.keep } : {}),
   });
+  const startOver = () => {
+    form.setValues(initialValues);
+    form.clearErrors();
+    draft?.forget();
+    setFromDraft(false);
+  };
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
         {children}
-        {failure ? (
-          <Alert color="red" role="alert">
-            {failure.message}
-          </Alert>
+        {failure && !conflict ? (
+          <ErrorAlert title="Not done yet; what you typed is kept" error={failure} />
         ) : null}
+        {isFromDraft && !conflict ? <DraftNotice onStartOver={startOver} /> : null}
         {move.fields.map((field, index) => (
           <Field key={field.name} field={field} first={index === 0} input={form.getInputProps(field.name)} />
         ))}
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            {conflict ? 'Leave it' : 'Cancel'}
           </Button>
-          <Button
-            type="submit"
-            loading={busy}
-            color={move.isRejection ? 'red' : undefined}
-            data-autofocus={move.fields.length === 0 || undefined}
-          >
-            {move.label}
-          </Button>
+          {conflict?.isOver ? null : (
+            <Button
+              type="submit"
+              loading={busy}
+              color={conflict ? 'orange.9' : move.isRejection ? 'red' : undefined}
+              data-autofocus={move.fields.length === 0 || undefined}
+            >
+              {conflict ? 'Do it anyway' : move.label}
+            </Button>
+          )}
         </Group>
       </Stack>
     </form>
   );
 };
 
+/** Whatever is typed or scanned next replaces what was there before. */
+const selectAll = ({ currentTarget }: FocusEvent<HTMLInputElement>) => currentTarget.select();
+
 const Field = ({ field, first, input }: { field: MoveField; first: boolean; input: object }) => {
   const { label, description, required } = field;
   const props = { label, description, required, ...input };
-  if (field.as === 'line') return <TextInput {...props} data-autofocus={first || undefined} />;
+  if (field.as === 'line')
+    return <TextInput {...props} onFocus={selectAll} data-autofocus={first || undefined} />;
   if (field.as === 'text')
     return <Textarea {...props} autosize minRows={2} maxRows={8} data-autofocus={first || undefined} />;
   return (

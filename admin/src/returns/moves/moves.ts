@@ -10,7 +10,7 @@ import {
 } from '../../../../contract/lifecycle.ts';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
-import { DISPOSITION_LABELS, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../labels.ts';
+import { DISPOSITION_LABELS, describeStatus, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../labels.ts';
 
 // The contract's tables of moves, with what buttons and dialogs need.
 
@@ -91,8 +91,25 @@ const CURRENT_VALUES: Record<string, (repair: OfflineRepair) => string | null> =
   offlineDisposition: ({ offlineDisposition }) => offlineDisposition,
 };
 
-const isEnded = (status: OfflineRepair['status']): boolean =>
-  (ENDED_STATUSES.offline_repairs as readonly string[]).includes(status);
+/** From here on a repair's work is done; a move back begins it anew. */
+const DONE: readonly OfflineRepair['status'][] = ['OFFLINE_RESOLVED', ...ENDED_STATUSES.offline_repairs];
+export const isDone = (status: OfflineRepair['status']): boolean => DONE.includes(status);
+
+/** Moves from here to there open a repair again. */
+const reopens = (from: OfflineRepair['status'], to: OfflineRepair['status'] | null): boolean =>
+  to !== null && isDone(from) && DONE.indexOf(to) < DONE.indexOf(from);
+
+const reopeningWarning = (
+  { status, offlineDisposition }: OfflineRepair,
+  to: OfflineRepair['status'] | null,
+) => {
+  if (!reopens(status, to)) return null;
+  const stays =
+    offlineDisposition && to !== 'OFFLINE_RESOLVED'
+      ? ` The disposition ${DISPOSITION_LABELS[offlineDisposition].label} stays until the repair is resolved again.`
+      : '';
+  return `This repair is ${describeStatus(status).label.toLowerCase()}; this opens it again.${stays}`;
+};
 
 /** The contract lists the statuses in the order of the work. */
 const nextStatus = (status: OfflineRepair['status']) =>
@@ -113,8 +130,7 @@ export const REPAIR_MOVES: StaffMove<OfflineRepair>[] = (
     isOpen: () => true,
     isNext: ({ status }) => to !== null && nextStatus(status) === to,
     isRejection: false,
-    warning: ({ status }) =>
-      to !== null && isEnded(status) && to !== status ? 'This repair is closed; this opens it again.' : null,
+    warning: (repair) => reopeningWarning(repair, to),
   };
 });
 

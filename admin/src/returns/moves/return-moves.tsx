@@ -1,12 +1,12 @@
-import { Alert, Button, Group, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Button, Group } from '@mantine/core';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { ApiError, api } from '../../api.ts';
-import { notifyDone } from '../../ui/notify.ts';
+import { useSession } from '../../session/session.ts';
+import { draftOf } from '../../ui/forms/draft.ts';
+import { MenuButton, type MenuLine } from '../../ui/menu-button.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
-import { detailQuery, refetchReturns } from '../queries.ts';
 import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
-import type { MoveBody, StaffMove } from './moves.ts';
+import type { StaffMove } from './moves.ts';
+import { type MoveDraft, moveDraftName } from './use-staff-move.ts';
 
 const loadDialog = () => import('./move-dialog.tsx');
 const MoveDialog = lazy(() => loadDialog().then((m) => ({ default: m.MoveDialog }))) as typeof MoveDialogType;
@@ -15,45 +15,34 @@ interface Props<Item> {
   kind: Kind;
   item: Item;
   moves: readonly StaffMove<Item>[];
+  /** More lines for the menu. */
+  more: readonly MenuLine[];
 }
 
-/** A button for each move that is open. The likely next move is highlighted. */
-export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props<Item>) => {
-  const { chosen, choose, send, conflict, dismissConflict } = useMove(kind, item);
+/** The likely next move as a button, the others in a menu. */
+export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }: Props<Item>) => {
+  const [chosen, choose] = useState(useInterruptedMove(item, moves));
   // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(() => void loadDialog(), []);
   const open = moves.filter((move) => move.isOpen(item));
+  const next = open.find((move) => move.isNext(item));
+  const others = open.filter((move) => move !== next);
   return (
     <>
-      {conflict ? (
-        <Alert
-          color="orange"
-          role="alert"
-          title="Somebody was faster"
-          withCloseButton
-          closeButtonLabel="Dismiss"
-          onClose={dismissConflict}
-        >
-          {conflict} What you see now is how it stands.
-        </Alert>
-      ) : null}
       <Group gap="xs" role="group" aria-label="What can be done">
-        {open.map((move) => (
-          <Button
-            key={move.action}
-            size="sm"
-            variant={move.isNext(item) ? 'filled' : 'default'}
-            {...(move.isRejection && !move.isNext(item) ? { c: 'var(--mantine-color-error)' } : {})}
-            onClick={() => choose(move)}
-          >
-            {move.label}
-          </Button>
-        ))}
-        {open.length === 0 ? (
-          <Text size="sm" c="dimmed">
-            This {kind.one} is finished: no move is open any more.
-          </Text>
-        ) : null}
+        {next ? <Button onClick={() => choose(next)}>{next.label}</Button> : null}
+        <MenuButton
+          label="More"
+          note={open.length === 0 ? `This ${kind.one} is finished: no move is open any more.` : null}
+          groups={[
+            others.map((move) => ({
+              label: move.label,
+              dangerous: move.isRejection,
+              run: () => choose(move),
+            })),
+            more,
+          ].filter((group) => group.length > 0)}
+        />
       </Group>
       {chosen ? (
         <Suspense>
@@ -62,8 +51,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
             kind={kind}
             item={item}
             move={chosen}
-            onSend={(body) => send({ move: chosen, body })}
-            onClose={() => choose(null)}
+            onClose={() => choose(undefined)}
           />
         </Suspense>
       ) : null}
@@ -71,29 +59,13 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves }: Props
   );
 };
 
-const useMove = <Item extends AnyReturn>(kind: Kind, item: Item) => {
-  const queryClient = useQueryClient();
-  const [chosen, setChosen] = useState<StaffMove<Item> | null>(null);
-  const [conflict, setConflict] = useState<string | null>(null);
-  const { mutateAsync: send } = useMutation({
-    mutationFn: ({ move, body }: { move: StaffMove<Item>; body: MoveBody }) =>
-      api.post<Item>(`${kind.path}/${item.id}/${move.action}`, body),
-    onSuccess: (answer, { move }) => {
-      setChosen(null);
-      queryClient.setQueryData(detailQuery<Item>(kind, item.id).queryKey, answer);
-      notifyDone(`${item.rmaNumber}: ${move.done.toLowerCase()}`);
-    },
-    onError: (error) => {
-      if (!(error instanceof ApiError) || error.status !== 409) return;
-      setChosen(null);
-      setConflict(error.message);
-    },
-    onSettled: () => refetchReturns(queryClient, kind),
-  });
-  const dismissConflict = () => setConflict(null);
-  const choose = (move: StaffMove<Item> | null) => {
-    if (move) dismissConflict();
-    setChosen(move);
-  };
-  return { chosen, choose, send, conflict, dismissConflict };
+/** The move whose dialog was open when the page was reloaded or the session ended. */
+const useInterruptedMove = <Item extends AnyReturn>(
+  { id }: Item,
+  moves: readonly StaffMove<Item>[],
+): StaffMove<Item> | undefined => {
+  const { user } = useSession();
+  return moves.find(
+    ({ action }) => draftOf<MoveDraft>(moveDraftName(id, action), user.id).read()?.isOpen === true,
+  );
 };

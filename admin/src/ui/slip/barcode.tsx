@@ -5,7 +5,7 @@ const QUIET_ZONE = 10;
 const HEIGHT = 40;
 
 /** A Code 128 bar code, which every till scanner reads. */
-export const Barcode = ({ text }: { text: string }) => {
+export const Barcode = ({ text, className }: { text: string; className?: string | undefined }) => {
   let at = QUIET_ZONE;
   const bars: string[] = [];
   for (const [index, width] of code128Widths(text).entries()) {
@@ -19,7 +19,7 @@ export const Barcode = ({ text }: { text: string }) => {
       aria-label={`Bar code of ${text}`}
       shapeRendering="crispEdges"
       preserveAspectRatio="none"
-      className="barcode"
+      className={className}
     >
       <path d={bars.join('')} fill="#000" />
     </svg>

@@ -1,0 +1,94 @@
+import { Card, Skeleton, Text, Title } from '@mantine/core';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { RelatedReturn, RelatedReturns } from '../../../../contract/admin-returns.ts';
+import { api } from '../../api.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { TextLink } from '../../ui/links.tsx';
+import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
+import { StatusBadge } from '../status-badge.tsx';
+import styles from './detail.module.css';
+
+const relatedQuery = (kind: Kind, id: string) =>
+  queryOptions({
+    queryKey: [kind.path, id, 'related'],
+    queryFn: () => api.get<RelatedReturns>(`${kind.path}/${encodeURIComponent(id)}/related`),
+    staleTime: 60_000,
+  });
+
+const KIND_OF: Record<RelatedReturn['kind'], Kind> = { OFFLINE_REPAIR: REPAIRS, TRADE_RETURN: TRADE_RETURNS };
+
+/** Earlier repairs of the same item, and earlier returns of the same customer. */
+export const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
+  const related = useQuery(relatedQuery(kind, item.id));
+  const { data, error } = related;
+  const serial = 'faultyItem' in item ? item.faultyItem.serialNumber : null;
+  return (
+    <Card withBorder padding="md">
+      <Title order={3} size="h5" mb="xs">
+        Earlier returns
+      </Title>
+      {error ? (
+        <ErrorAlert
+          title="Earlier returns could not be read"
+          error={error}
+          onRetry={() => void related.refetch()}
+        />
+      ) : null}
+      {related.isPending ? <Skeleton height={64} /> : null}
+      {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
+        <Text size="sm" c="dimmed">
+          None of this {serial ? 'serial number or customer' : 'customer'}.
+        </Text>
+      ) : null}
+      {data && serial ? (
+        <Group title="Of this serial number" kind={REPAIRS} search={serial} found={data.sameSerial} />
+      ) : null}
+      {data ? (
+        <Group
+          title={kind === TRADE_RETURNS ? 'Of this company or customer' : 'Of this customer'}
+          kind={kind}
+          search={item.customerEmail}
+          found={data.sameCustomer}
+        />
+      ) : null}
+    </Card>
+  );
+};
+
+interface GroupProps {
+  title: string;
+  kind: Kind;
+  /** What finds all of them in the list. */
+  search: string;
+  found: RelatedReturns['sameSerial'];
+}
+
+const Group = ({ title, kind, search, found: { items, total } }: GroupProps) => {
+  if (total === 0) return null;
+  return (
+    <section>
+      <Text component="h4" size="xs" fw={600} c="dimmed" mt="xs" mb={2}>
+        {title}
+      </Text>
+      <ul className={styles['related']}>
+        {items.map((each) => (
+          <li key={each.id}>
+            <Link to={KIND_OF[each.kind].detail} params={{ id: each.id }} preload={false}>
+              <span className={styles['number']}>{each.rmaNumber}</span>
+              <span className={styles['title']} title={each.title} dir="auto">
+                {each.title}
+              </span>
+              <StatusBadge status={each.status} size="sm" />
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {total > items.length ? (
+        <TextLink to={kind.path} search={{ q: search }} size="sm">
+          All {total.toLocaleString()}
+        </TextLink>
+      ) : null}
+    </section>
+  );
+};

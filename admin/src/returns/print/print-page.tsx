@@ -1,0 +1,126 @@
+import { Alert, Button, Checkbox, Group, Skeleton, Stack } from '@mantine/core';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Printer } from 'lucide-react';
+import { useState } from 'react';
+import { shopSettingsQuery } from '../../shop-settings-query.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { PageTitle } from '../../ui/page-title.tsx';
+import { Slip } from '../../ui/slip/slip.tsx';
+import { lastSlipSize, rememberSlipSize, SLIP_SIZES, type SlipSize } from '../../ui/slip/slip-sizes.ts';
+import { BackToList } from '../back-link.tsx';
+import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
+import { detailQuery } from '../queries.ts';
+import styles from './print-page.module.css';
+import { slipOf } from './slip-data.ts';
+
+const route = getRouteApi('/inside/print');
+
+/** The slips of one or many returns as they will be printed. */
+export const PrintPage = () => {
+  const search = route.useSearch();
+  const ids = search.ids.split(',').filter(Boolean);
+  const kind = search.kind === 'trade-returns' ? TRADE_RETURNS : REPAIRS;
+  const settings = useQuery(shopSettingsQuery);
+  const { items, failed, isPending } = useReturns(kind, ids);
+  const [size, setSize] = useState(lastSlipSize);
+  const [withCopy, setWithCopy] = useState(true);
+  const copies = size !== 'label' && withCopy ? (['shop', 'customer'] as const) : (['shop'] as const);
+  return (
+    <Stack gap="md" pb="xl">
+      <BackToList kind={kind} />
+      <Group justify="space-between" gap="sm">
+        <PageTitle>{items.length > 1 ? `${items.length} slips` : 'Slip'}</PageTitle>
+        <Toolbar
+          size={size}
+          onSize={(next) => {
+            rememberSlipSize(next);
+            setSize(next);
+          }}
+          withCopy={withCopy}
+          onCopy={setWithCopy}
+          disabled={isPending || items.length === 0 || !settings.data}
+        />
+      </Group>
+      {settings.error ? (
+        <ErrorAlert
+          title="The shop’s settings could not be read"
+          error={settings.error}
+          onRetry={() => void settings.refetch()}
+        />
+      ) : null}
+      {failed > 0 ? (
+        <Alert color="orange" role="alert">
+          {failed === 1 ? `One ${kind.one}` : `${failed} ${kind.many}`} could not be read and will not be
+          printed.
+        </Alert>
+      ) : null}
+      {isPending || settings.isPending ? <Skeleton height={400} maw={600} /> : null}
+      {settings.data ? (
+        <div className={`slips ${styles['slips']}`} data-size={size}>
+          {items.flatMap((item) =>
+            copies.map((copy) => (
+              <Slip
+                key={`${item.id} ${copy}`}
+                letterhead={settings.data}
+                slip={slipOf(item)}
+                size={size}
+                copy={copy}
+              />
+            )),
+          )}
+        </div>
+      ) : null}
+    </Stack>
+  );
+};
+
+const useReturns = (kind: Kind, ids: readonly string[]) =>
+  useQueries({
+    queries: ids.map((id) => ({ ...detailQuery<AnyReturn>(kind, id), refetchInterval: false as const })),
+    combine: (results) => ({
+      items: results.flatMap(({ data }) => data ?? []),
+      failed: results.filter(({ error, data }) => error && !data).length,
+      isPending: results.some((result) => result.isPending),
+    }),
+  });
+
+interface ToolbarProps {
+  size: SlipSize;
+  onSize(size: SlipSize): void;
+  withCopy: boolean;
+  onCopy(withCopy: boolean): void;
+  disabled: boolean;
+}
+
+const Toolbar = ({ size, onSize, withCopy, onCopy, disabled }: ToolbarProps) => (
+  <Group gap="md">
+    <Checkbox
+      label="With a copy for the customer"
+      checked={withCopy && size !== 'label'}
+      disabled={size === 'label'}
+      onChange={({ currentTarget }) => onCopy(currentTarget.checked)}
+    />
+    <Group gap={6} role="group" aria-label="Paper">
+      {(Object.keys(SLIP_SIZES) as SlipSize[]).map((each) => (
+        <Button
+          key={each}
+          size="compact-md"
+          variant={each === size ? 'light' : 'default'}
+          aria-pressed={each === size}
+          onClick={() => onSize(each)}
+        >
+          {SLIP_SIZES[each].label}
+        </Button>
+      ))}
+    </Group>
+    <Button
+      leftSection={<Printer size={16} aria-hidden />}
+      disabled={disabled}
+      autoFocus
+      onClick={() => window.print()}
+    >
+      Print
+    </Button>
+  </Group>
+);

@@ -1,0 +1,135 @@
+import {
+  Button,
+  Group,
+  NativeSelect,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { ReplaceShopSettings, type ShopSettings } from '../../../contract/shop-settings.ts';
+import { api } from '../api.ts';
+import { shopSettingsQuery } from '../shop-settings-query.ts';
+import { ErrorAlert } from '../ui/error-alert.tsx';
+import { useApiForm } from '../ui/forms/api-form.ts';
+import { Loading } from '../ui/loading.tsx';
+import { notifyDone } from '../ui/notify.ts';
+import { PageFrame } from '../ui/page-frame.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { currencyChoices, timeZoneChoices } from './choices.ts';
+import { LogoInput } from './logo-input.tsx';
+import { type ShopValues, settingsFrom, valuesFrom } from './shop-values.ts';
+
+const SlipPreview = lazy(() => import('./slip-preview.tsx').then((m) => ({ default: m.SlipPreview })));
+
+export const ShopPage = () => {
+  const saved = useQuery(shopSettingsQuery);
+  return (
+    <PageFrame
+      title="Shop"
+      intro="What customers see on the slips they take home, and the currency and time zone that the app shows."
+    >
+      <QueryView query={saved}>{(settings) => <Editor saved={settings} />}</QueryView>
+    </PageFrame>
+  );
+};
+
+const Editor = ({ saved }: { saved: ShopSettings }) => {
+  const queryClient = useQueryClient();
+  const { form, submit, busy, failure } = useApiForm({
+    schema: ReplaceShopSettings,
+    initialValues: valuesFrom(saved),
+    bodyOf: settingsFrom,
+    send: (body) => api.put<ShopSettings>('/shop-settings', body),
+    onDone: (answer) => {
+      queryClient.setQueryData(shopSettingsQuery.queryKey, answer);
+      form.setInitialValues(valuesFrom(answer));
+      form.setValues(valuesFrom(answer));
+      notifyDone('The shop’s settings are saved.');
+    },
+  });
+  const isChanged = form.isDirty();
+  useBlocker({
+    shouldBlockFn: () => !window.confirm('Leave this page? The changed settings are not saved yet.'),
+    enableBeforeUnload: isChanged,
+    disabled: !isChanged,
+  });
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="xl">
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <Inputs form={form} shopName={saved.shopName} />
+          {failure ? <ErrorAlert title="Not saved yet; what you typed is kept" error={failure} /> : null}
+          <Group justify="flex-end">
+            <Button type="submit" loading={busy} disabled={!isChanged}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      <div>
+        <Title order={3} size="h5" mb={4}>
+          Preview
+        </Title>
+        <Text size="sm" c="dimmed" mb="sm">
+          A slip of a made-up repair.
+        </Text>
+        <Suspense fallback={<Loading />}>
+          <SlipPreview settings={{ ...saved, ...settingsFrom(form.values) }} />
+        </Suspense>
+      </div>
+    </SimpleGrid>
+  );
+};
+
+const Inputs = ({ form, shopName }: { form: UseFormReturnType<ShopValues>; shopName: string }) => (
+  <>
+    <TextInput
+      label="Name"
+      description="On slips; empty for the shop’s own name."
+      placeholder={shopName}
+      {...form.getInputProps('name')}
+    />
+    <Textarea
+      label="Address"
+      description="Line by line, as on a letter."
+      autosize
+      minRows={3}
+      maxRows={8}
+      {...form.getInputProps('address')}
+    />
+    <SimpleGrid cols={{ base: 1, sm: 2 }}>
+      <TextInput label="Phone" {...form.getInputProps('phone')} />
+      <TextInput label="E-mail" type="email" {...form.getInputProps('email')} />
+      <NativeSelect
+        label="Currency"
+        data={currencyChoices(form.values.currency)}
+        {...form.getInputProps('currency')}
+      />
+      <NativeSelect
+        label="Time zone"
+        data={timeZoneChoices(form.values.timeZone)}
+        {...form.getInputProps('timeZone')}
+      />
+    </SimpleGrid>
+    <Textarea
+      label="Text on slips"
+      description="Terms, opening hours, how long a repair takes."
+      autosize
+      minRows={3}
+      maxRows={10}
+      {...form.getInputProps('slipText')}
+    />
+    <LogoInput
+      value={form.values.logo}
+      error={form.errors['logo']}
+      onChange={(logo) => form.setFieldValue('logo', logo)}
+    />
+  </>
+);

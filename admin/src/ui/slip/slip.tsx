@@ -1,0 +1,155 @@
+import { Barcode } from './barcode.tsx';
+import { QrCode } from './qr-code.tsx';
+import styles from './slip.module.css';
+import type { SlipSize } from './slip-sizes.ts';
+
+/** What stands on every slip of a shop. */
+interface Letterhead {
+  shopName: string;
+  name: string | null;
+  address: readonly string[];
+  phone: string | null;
+  email: string | null;
+  timeZone: string | null;
+  slipText: string | null;
+  logo: string | null;
+}
+
+/** What stands on the slip of one return. */
+export interface SlipData {
+  heading: string;
+  rmaNumber: string;
+  createdAt: string;
+  warning: string | null;
+  /** Who it is for, in large letters. */
+  customer: string;
+  /** What it is about, in large letters. */
+  subject: string;
+  facts: readonly (readonly [label: string, value: string | null])[];
+  items: readonly { sku: string; name: string; quantity: string }[];
+}
+
+interface SlipProps {
+  letterhead: Letterhead;
+  slip: SlipData;
+  size: SlipSize;
+  copy: 'shop' | 'customer';
+}
+
+/** The paper that travels with the goods, and the one that the customer takes home. */
+export const Slip = ({ size, ...props }: SlipProps) => (
+  <article className={styles['sheet']} data-size={size} aria-label={`Slip of ${props.slip.rmaNumber}`}>
+    {size === 'label' ? <LabelSlip {...props} /> : <PaperSlip {...props} />}
+  </article>
+);
+
+type Content = Omit<SlipProps, 'size'>;
+
+const dateOf = (at: string, timeZone: string | null): string =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: 'long', ...(timeZone ? { timeZone } : {}) }).format(
+    new Date(at),
+  );
+
+const PaperSlip = ({ letterhead, slip, copy }: Content) => (
+  <>
+    <Head letterhead={letterhead} />
+    <div className={styles['title']}>
+      <div>
+        <p className={styles['kind']}>
+          {slip.heading}
+          {copy === 'customer' ? ' · your copy' : ''}
+        </p>
+        <p className={styles['number']}>{slip.rmaNumber}</p>
+        <p className={styles['date']}>{dateOf(slip.createdAt, letterhead.timeZone)}</p>
+      </div>
+      <div className={styles['codes']}>
+        <Barcode text={slip.rmaNumber} className={styles['barcode']} />
+        <QrCode text={slip.rmaNumber} className={styles['qr']} />
+      </div>
+    </div>
+    {slip.warning ? <p className={styles['warning']}>{slip.warning}</p> : null}
+    <dl className={styles['facts']}>
+      {slip.facts.map(([label, value]) =>
+        value ? (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd dir="auto">{value}</dd>
+          </div>
+        ) : null,
+      )}
+    </dl>
+    {slip.items.length > 0 ? <Items items={slip.items} /> : null}
+    <footer className={styles['foot']}>
+      {letterhead.slipText ? <p className={styles['text']}>{letterhead.slipText}</p> : null}
+      <div className={styles['signature']}>
+        <span>Date</span>
+        <span>{copy === 'customer' ? 'Received by the shop' : 'Signature of the customer'}</span>
+      </div>
+    </footer>
+  </>
+);
+
+const Head = ({
+  letterhead: { shopName, name, address, phone, email, logo },
+}: Pick<Content, 'letterhead'>) => (
+  <header className={styles['head']}>
+    {logo ? <img src={logo} alt="" className={styles['logo']} /> : null}
+    <div className={styles['shop']}>
+      <strong>{name ?? shopName}</strong>
+      {[...address, phone, email].filter(Boolean).map((line) => (
+        <span key={line}>{line}</span>
+      ))}
+    </div>
+  </header>
+);
+
+const Items = ({ items }: Pick<SlipData, 'items'>) => (
+  <table className={styles['items']}>
+    <thead>
+      <tr>
+        <th scope="col">Product</th>
+        <th scope="col">Sku</th>
+        <th scope="col" className={styles['quantity']}>
+          Quantity
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {items.map(({ sku, name, quantity }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
+        <tr key={index}>
+          <td dir="auto">{name}</td>
+          <td>{sku}</td>
+          <td className={styles['quantity']}>{quantity}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+const LabelSlip = ({ letterhead, slip }: Content) => {
+  const serial = slip.facts.find(([label]) => label === 'Serial number')?.[1];
+  return (
+    <>
+      <p className={styles['label-shop']}>{letterhead.name ?? letterhead.shopName}</p>
+      <p className={styles['number']}>{slip.rmaNumber}</p>
+      <Barcode text={slip.rmaNumber} className={styles['barcode']} />
+      {slip.warning ? <p className={styles['warning']}>{slip.warning}</p> : null}
+      <p className={styles['label-subject']} dir="auto">
+        {slip.subject}
+      </p>
+      {serial ? <p className={styles['label-line']}>{`Serial ${serial}`}</p> : null}
+      <p className={styles['label-line']} dir="auto">
+        {slip.customer}
+      </p>
+      <div className={styles['label-foot']}>
+        <QrCode text={slip.rmaNumber} className={styles['qr']} />
+        <span>
+          {slip.heading}
+          <br />
+          {dateOf(slip.createdAt, letterhead.timeZone)}
+        </span>
+      </div>
+    </>
+  );
+};

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { email, LENGTH, optionalText, text } from './fields.ts';
+
+// What a shop prints on its slips and shows in its pages.
+
+const MOST_LINES = 8;
+/** Of the picture itself; as a data URL it takes a third more. */
+export const LOGO_BYTES = 200_000;
+/** Four characters of base64 are three bytes. */
+const LOGO_CHARACTERS = Math.ceil(LOGO_BYTES / 3) * 4 + 'data:image/jpeg;base64,'.length;
+const bytesOf = (base64: string): number => (base64.length / 4) * 3 - (base64.match(/=*$/)?.[0].length ?? 0);
+
+const isCurrency = (code: string): boolean => Intl.supportedValuesOf('currency').includes(code);
+
+const isTimeZone = (name: string): boolean => {
+  // Offsets are no names: they know no summer time.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The first bytes of each type of picture, in hexadecimal; a dot is any digit. */
+const FIRST_BYTES = {
+  'image/png': /^89504e470d0a1a0a/,
+  'image/jpeg': /^ffd8ff/,
+  'image/webp': /^52494646.{8}57454250/,
+} as const;
+export const LOGO_TYPES = Object.keys(FIRST_BYTES) as (keyof typeof FIRST_BYTES)[];
+
+const DATA_URL = /^data:(image\/(?:png|jpeg|webp));base64,([A-Za-z0-9+/]+={0,2})$/;
+/** Enough of the text to know the first bytes. */
+const HEAD_CHARACTERS = 32;
+
+const logoFault = (value: string): string | null => {
+  const [, type, base64 = ''] = DATA_URL.exec(value.slice(0, LOGO_CHARACTERS + 1)) ?? [];
+  if (value.length > LOGO_CHARACTERS || bytesOf(base64) > LOGO_BYTES)
+    return `must be at most ${LOGO_BYTES / 1000} kB`;
+  if (type === undefined || base64.length % 4 !== 0)
+    return 'must be a PNG, JPEG or WebP picture as a data URL';
+  const head = [...atob(base64.slice(0, HEAD_CHARACTERS))]
+    .map((byte) => byte.charCodeAt(0).toString(16).padStart(2, '0'))
+    .join('');
+  return FIRST_BYTES[type as keyof typeof FIRST_BYTES].test(head)
+    ? null
+    : `must really be a picture of the type ${type}`;
+};
+
+const logo = z
+  .string()
+  .check((ctx) => {
+    const message = logoFault(ctx.value);
+    if (message) ctx.issues.push({ code: 'custom', input: '', message, params: { rule: 'picture' } });
+  })
+  .meta({
+    maxLength: LOGO_CHARACTERS,
+    description: `A PNG, JPEG or WebP picture of at most ${LOGO_BYTES / 1000} kB, as a data URL.`,
+    examples: ['data:image/png;base64,iVBORw0KGgoAAAANSUhEUg=='],
+  });
+
+const settings = {
+  name: optionalText(LENGTH.name, {
+    description: "What stands on slips; the shop's own name where it is empty.",
+  }),
+  address: z
+    .array(text(LENGTH.name))
+    .max(MOST_LINES)
+    .default([])
+    .meta({
+      description: 'Lines of the letterhead.',
+      examples: [['12 Harbour Road', '3207 Port Melbourne']],
+    }),
+  phone: optionalText(LENGTH.name),
+  email: email().nullable().default(null),
+  currency: z
+    .string()
+    .refine(isCurrency, { error: 'must be an ISO 4217 currency code such as EUR' })
+    .nullable()
+    .default(null)
+    .meta({ description: 'ISO 4217; prices are shown in it.', examples: ['EUR'] }),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, { error: 'must be an IANA time zone such as Europe/Berlin' })
+    .nullable()
+    .default(null)
+    .meta({ description: 'IANA name; dates on slips are in it.', examples: ['Europe/Berlin'] }),
+  slipText: optionalText(LENGTH.freeText, {
+    description: 'Stands at the foot of every slip: terms, opening hours.',
+  }),
+  logo: logo.nullable().default(null),
+};
+
+export const ReplaceShopSettings = z
+  .strictObject(settings)
+  .meta({ id: 'ReplaceShopSettings', description: 'Replaces all of them: what is absent becomes empty.' });
+export type ReplaceShopSettings = z.infer<typeof ReplaceShopSettings>;
+
+export const ShopSettings = z
+  .object({
+    shopName: z.string().meta({ description: "The shop's own name, which the operator gave it." }),
+    name: z.string().nullable(),
+    address: z.array(z.string()),
+    phone: z.string().nullable(),
+    email: z.string().nullable(),
+    currency: z.string().nullable(),
+    timeZone: z.string().nullable(),
+    slipText: z.string().nullable(),
+    logo: z.string().nullable(),
+  })
+  .meta({ id: 'ShopSettings' });
+export type ShopSettings = z.infer<typeof ShopSettings>;

@@ -1,0 +1,79 @@
+import type { Actor } from '../../contract/common.ts';
+import type { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.ts';
+import { recordAudit } from '../audit/store.ts';
+import type { Context } from '../context.ts';
+import { SETTINGS_COLUMNS } from '../db/columns.ts';
+import type { Db, Trx } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
+import { ServiceError } from '../errors.ts';
+import { fromStored } from '../stored-json.ts';
+import type { Shop } from './plans.ts';
+import { lockShop } from './store.ts';
+
+const find = (db: Db | Trx, shopId: string): Promise<Row<'shop_settings'> | undefined> =>
+  db.selectFrom('shop_settings').select(SETTINGS_COLUMNS).where('shop_id', '=', shopId).executeTakeFirst();
+
+/** A shop that never set anything has no row. */
+const viewSettings = ({ name }: Shop, row: Row<'shop_settings'> | undefined): ShopSettings => ({
+  shopName: name,
+  name: row?.name ?? null,
+  address: row ? fromStored('address', row.address) : [],
+  phone: row?.phone ?? null,
+  email: row?.email ?? null,
+  currency: row?.currency ?? null,
+  timeZone: row?.time_zone ?? null,
+  slipText: row?.slip_text ?? null,
+  logo: row?.logo ?? null,
+});
+
+export const readShopSettings = async (ctx: Context, shop: Shop): Promise<ShopSettings> =>
+  viewSettings(shop, await find(ctx.db, shop.id));
+
+export const replaceShopSettings = (
+  ctx: Context,
+  actor: Actor,
+  shopId: string,
+  wanted: ReplaceShopSettings,
+): Promise<ShopSettings> =>
+  ctx.db.transaction().execute(async (trx) => {
+    const shop = await lockShop(trx, shopId);
+    if (!shop) throw new ServiceError('NOT_FOUND', { message: 'There is no such shop.' });
+    const before = viewSettings(shop, await find(trx, shopId));
+    const data = changesBetween(before, wanted);
+    if (Object.keys(data).length === 0) return before;
+    const at = ctx.clock.now();
+    await write(trx, shopId, wanted, at);
+    const subject = { type: 'SHOP', id: shopId, name: shop.name } as const;
+    await recordAudit(trx, { shopId, at, actor, action: 'SHOP_SETTINGS_CHANGED', subject, data });
+    return { shopName: shop.name, ...wanted };
+  });
+
+const write = async (trx: Trx, shopId: string, settings: ReplaceShopSettings, at: number): Promise<void> => {
+  const { address, timeZone, slipText, ...same } = settings;
+  const columns = {
+    ...same,
+    address: JSON.stringify(address),
+    time_zone: timeZone,
+    slip_text: slipText,
+    updated_at: at,
+  };
+  await trx
+    .insertInto('shop_settings')
+    .values({ shop_id: shopId, ...columns })
+    .onConflict((conflict) => conflict.column('shop_id').doUpdateSet(columns))
+    .execute();
+};
+
+/** For the audit log: both values of each field that differs; of the logo only that it does. */
+const changesBetween = (before: ShopSettings, { logo, ...wanted }: ReplaceShopSettings) => ({
+  ...Object.fromEntries(
+    Object.entries(wanted).flatMap(([field, value]) => {
+      const [from, to] = [asText(before[field as keyof ShopSettings]), asText(value)];
+      return from === to ? [] : [[field, { from, to }]];
+    }),
+  ),
+  ...(before.logo === logo ? {} : { logo: logo === null ? 'removed' : 'replaced' }),
+});
+
+const asText = (value: string | string[] | null): string | null =>
+  Array.isArray(value) ? value.join(', ') || null : value;

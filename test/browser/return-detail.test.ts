@@ -1,0 +1,109 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { newPerson, PASSWORD } from '../support/admin.ts';
+import { repairBody } from '../support/bodies.ts';
+import { openAs, openMove } from '../support/browser.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+const newRepair = async (t: Harness, more: Record<string, unknown> = {}) =>
+  (await t.post('/offline-repairs', repairBody(more))).body as { id: string; rmaNumber: string };
+
+const openRepair = async (page: Page, { id, rmaNumber }: { id: string; rmaNumber: string }) => {
+  await page.goto(`/admin/offline-repairs/${id}`);
+  await page.getByRole('heading', { name: rmaNumber, level: 2 }).waitFor();
+};
+
+const dialogOf = (page: Page, label: string): Locator => page.getByRole('dialog', { name: label });
+
+it('a move that came too late tells who did what, keeps what was typed, and is made only on purpose', async () => {
+  const t = await harness();
+  const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  await openMove(page, 'Begin repair');
+  const dialog = dialogOf(page, 'Begin repair');
+  await dialog.getByLabel('Repair notes').fill('New heating element');
+  await ana.post(`/offline-repairs/${repair.id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
+  await ana.post(`/offline-repairs/${repair.id}/close`, {});
+
+  await dialog.getByRole('button', { name: 'Begin repair' }).click();
+  await dialog.getByText('Ana Lopez resolved it (Write off)').waitFor();
+  await dialog.getByText('Ana Lopez closed it').waitFor();
+  await dialog.getByText('The disposition Write off stays until the repair is resolved again.').waitFor();
+  expect(await dialog.getByLabel('Repair notes').inputValue()).toBe('New heating element');
+  const now = async () => (await t.get(`/offline-repairs/${repair.id}`)).body;
+  expect(await now()).toMatchObject({ status: 'OFFLINE_CLOSED', repairNotes: null });
+
+  await dialog.getByRole('button', { name: 'Leave it' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect((await now()).status).toBe('OFFLINE_CLOSED');
+  await openMove(page, 'Begin repair');
+  expect(await dialog.getByLabel('Repair notes').inputValue()).toBe('New heating element');
+  await ana.post(`/offline-repairs/${repair.id}/begin-diagnostics`, {});
+  await dialog.getByRole('button', { name: 'Begin repair' }).click();
+  await dialog.getByText('Ana Lopez moved it to In diagnostics').waitFor();
+  await dialog.getByRole('button', { name: 'Do it anyway' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await now()).toMatchObject({ status: 'OFFLINE_REPAIR', repairNotes: 'New heating element' });
+  await page.getByText('Left from before: this repair was opened again.').waitFor();
+});
+
+it('keeps half-written notes and moves through clicks outside, Escape, a reload and the end of the session', async () => {
+  const t = await harness();
+  const repair = await newRepair(t);
+  const email = 'clerk@example.com';
+  const page = await openAs(t, 'STAFF', { email });
+  await openRepair(page, repair);
+  await page.getByLabel('Add a note').fill('The customer was');
+  await openMove(page, 'Begin repair');
+  const dialog = dialogOf(page, 'Begin repair');
+  const notes = dialog.getByLabel('Repair notes');
+  await notes.fill('New heating');
+  await page.mouse.click(5, 450);
+  expect(await notes.inputValue()).toBe('New heating');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  await openMove(page, 'Begin repair');
+  await dialog.getByText('What you typed before is still here.').waitFor();
+  expect(await notes.inputValue()).toBe('New heating');
+  await notes.fill('New heating element');
+  await page.reload();
+  await dialog.waitFor();
+  expect(await notes.inputValue()).toBe('New heating element');
+
+  await t.ctx.db.deleteFrom('sessions').execute();
+  await dialog.getByRole('button', { name: 'Begin repair' }).click();
+  await dialog.getByRole('link', { name: 'Sign in again' }).click();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor();
+  expect(await notes.inputValue()).toBe('New heating element');
+  await dialog.getByRole('button', { name: 'Begin repair' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect((await t.get(`/offline-repairs/${repair.id}`)).body.repairNotes).toBe('New heating element');
+  expect(await page.getByLabel('Add a note').inputValue()).toBe('The customer was');
+  await page.getByLabel('Add a note').fill('The customer was told');
+  await page.getByRole('button', { name: 'Add note' }).click();
+  await expect.poll(() => page.getByLabel('Add a note').inputValue()).toBe('');
+
+  // Cancel means it: nothing of it comes back.
+  await openMove(page, 'Resolve');
+  await dialogOf(page, 'Resolve').getByLabel('Notes').fill('Nonsense');
+  await dialogOf(page, 'Resolve').getByRole('button', { name: 'Cancel' }).click();
+  await openMove(page, 'Resolve');
+  expect(await dialogOf(page, 'Resolve').getByLabel('Notes').inputValue()).toBe('');
+});
+
+it('a scan into "Add tracking" replaces the old number', async () => {
+  const t = await harness();
+  const repair = await newRepair(t, { tracking: { trackingNumber: 'OLD-1', carrierName: 'DHL' } });
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  await openMove(page, 'Add tracking');
+  const number = dialogOf(page, 'Add tracking').getByLabel('Tracking number');
+  await expect.poll(() => number.evaluate((input) => input.matches(':focus'))).toBe(true);
+  await page.keyboard.type('JD0146000034');
+  expect(await number.inputValue()).toBe('JD0146000034');
+});
