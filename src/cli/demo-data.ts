@@ -1,17 +1,24 @@
 import type { OfflineRepairAction, TradeReturnAction } from '../../contract/lifecycle.ts';
 
-// What the demo shop is filled with. Everything takes turns, so that every stage is there.
+// What the demo shop is filled with. Everything takes turns, so that every stage is there. Some of it is untidy, as data of
+// real shops is: long names, other scripts, emoji, many items.
 
 const PEOPLE = [
-  'Ada Pereira',
-  'Bo Lindqvist',
-  'Chidi Okafor',
-  'Dana Kowalski',
-  'Elif Yilmaz',
-  'Farid Haddad',
-  'Grace Muller',
+  ['Ada Pereira', 'ada.pereira'],
+  ['Bo Lindqvist', 'bo.lindqvist'],
+  ['María de los Ángeles Fernández de la Cuesta y Villanueva-Echeverría', 'maria.fernandez.de.la.cuesta'],
+  ['Dana Kowalski', 'dana.kowalski'],
+  ['נועה אברמוביץ׳־לוי', 'noa.levi'],
+  ['Farid Haddad', 'farid.haddad'],
+  ['Grace Muller 🛠️', 'grace.muller'],
+] as const;
+const COMPANIES = [
+  'Northwind Interiors',
+  'Gesellschaft für Werkzeug- und Maschinenbau Südwest-Niedersachsen mbH & Co. KG',
+  'Harbour Hotels',
+  'شركة الخليج لتجارة المعدات',
+  'Fjord Outfitters',
 ];
-const COMPANIES = ['Northwind Interiors', 'Harbour Hotels', 'Fjord Outfitters'];
 const ITEMS = [
   { sku: 'KETTLE-17', productName: 'Kettle 1.7 l', price: 49.95, fault: 'Does not heat up any more' },
   {
@@ -22,14 +29,22 @@ const ITEMS = [
   },
   { sku: 'LAMP-OAK', productName: 'Oak table lamp', price: 120.5, fault: 'Flickers, then goes out' },
   { sku: 'SPEAKER-MINI', productName: 'Mini speaker', price: 64.9, fault: 'No sound on the left side' },
+  {
+    sku: 'DHP484Z-18V-LXT-BODY-ONLY-EU-PLUG-2026-Q3-REFURBISHED',
+    productName: 'Makita DHP484Z 18V LXT Li-ion Brushless Combi Drill Body Only',
+    price: 239.9,
+    fault:
+      'The chuck slips under load. The customer says it began after a week, that it is worse when the battery is full, ' +
+      'and that the first repair did not help: it held for two days.\nPlease ring before it is sent back 📞',
+  },
   { sku: 'BLENDER-PRO', productName: 'Blender Pro', price: 179, fault: 'The jug leaks at its base' },
 ];
 
 export const pick = <Value>(values: readonly Value[], i: number): Value => values[i % values.length] as Value;
 
 const customer = (i: number) => {
-  const customerName = pick(PEOPLE, i);
-  return { customerName, customerEmail: `${customerName.toLowerCase().replace(' ', '.')}@example.com` };
+  const [customerName, mailbox] = pick(PEOPLE, i);
+  return { customerName, customerEmail: `${mailbox}@example.com` };
 };
 
 /** How far each repair has come. */
@@ -72,13 +87,17 @@ export const TRADE_JOURNEYS: TradeReturnAction[][] = [
   ['approve', 'receive', 'request-credit', 'resolve'],
 ];
 
+const MANY_ITEMS = 14;
+const itemsOf = (i: number) =>
+  Array.from({ length: i % 5 === 4 ? MANY_ITEMS : 2 }, (_, line) => pick(ITEMS, i + 2 * line));
+
 export const tradeReturn = (i: number) => ({
   ...customer(i),
   tradeOrderNumber: `TO-${5_500 + i}`,
   companyName: pick(COMPANIES, i),
   companyId: `company-${118 + (i % COMPANIES.length)}`,
   reason: pick(['Damaged in transit', 'Wrong colour delivered', 'Ordered too many'], i),
-  items: [pick(ITEMS, i), pick(ITEMS, i + 2)].map(({ fault: _, ...item }, line) => ({
+  items: itemsOf(i).map(({ fault: _, ...item }, line) => ({
     ...item,
     quantity: 2 + ((i + line) % 5),
     tradeLineItemId: `line-${line + 1}`,
