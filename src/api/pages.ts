@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
+import { ServiceError } from '../errors.ts';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
 import { refuseOtherMethodsOn } from '../http/method-not-allowed.ts';
 import { serveDocsText } from './docs-text.ts';
@@ -56,7 +57,16 @@ const ADMIN_APP: BuiltFiles = {
   },
 };
 
+/** A person who types the service's address wants the app. Programs, which do not ask for a page, are told what is there. */
+const leadToApp = (app: FastifyInstance): void => {
+  app.get('/', { schema: { hide: true } }, ({ headers }, reply) => {
+    if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('NO_ROUTE');
+    return reply.header('vary', 'accept').redirect('/admin/', 302);
+  });
+};
+
 export const servePages = (app: FastifyInstance, config: Config): void => {
+  leadToApp(app);
   const kinds = [DOCS, ADMIN_APP].map((files) => serveBuilt(app, files));
   refuseOtherMethodsOn(app, (path) => kinds.some((isPage) => isPage(path)));
   serveDocsText(app, config);
