@@ -1,16 +1,15 @@
 import type { ErrorBody } from '../../contract/common.ts';
+import { codeOf, inPlainWords } from './plain-words.ts';
 
-/** An error answer of the API, or no answer at all (`status` 0). */
+const UNREACHABLE = 'The service cannot be reached. Check the connection and try again.';
+
+/** An error answer of the API, or no answer at all (`status` 0). Its message is for people. */
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody | null;
 
-  constructor(status: number, body: ErrorBody | null) {
-    super(
-      body
-        ? [body.message].flat().join('; ')
-        : 'The service cannot be reached. Check the connection and try again.',
-    );
+  constructor(status: number, body: ErrorBody | null, retryAfterS: number | null = null) {
+    super(body ? inPlainWords(body, retryAfterS) : UNREACHABLE);
     this.status = status;
     this.body = body;
   }
@@ -30,6 +29,18 @@ const urlOf = (path: string, query: Query): string => {
   return search ? `${BASE}${path}?${search}` : `${BASE}${path}`;
 };
 
+/** They turn the text around them, or hide in which order it is; scripts that run from right to left do without them. */
+const TURNING = /[\u202A-\u202E\u2066-\u2069]/g;
+
+const readAnswer = async (response: Response): Promise<unknown> => {
+  if (response.status === 204) return null;
+  const text = await response.text();
+  return JSON.parse(text.replaceAll(TURNING, ''));
+};
+
+/** Sent to the window when the service no longer knows who is signed in. */
+export const SIGNED_OUT = 'handback:signed-out';
+
 const request = async <Answer>(
   method: string,
   path: string,
@@ -44,9 +55,11 @@ const request = async <Answer>(
   }).catch(() => {
     throw new ApiError(0, null);
   });
-  const answer = response.status === 204 ? null : await response.json().catch(() => null);
-  if (!response.ok) throw new ApiError(response.status, answer);
-  return answer as Answer;
+  const answer = await readAnswer(response).catch(() => null);
+  if (response.ok) return answer as Answer;
+  const error = answer as ErrorBody | null;
+  if (error && codeOf(error) === 'SIGNED_OUT') window.dispatchEvent(new Event(SIGNED_OUT));
+  throw new ApiError(response.status, error, Number(response.headers.get('retry-after')) || null);
 };
 
 /** Calls the admin API. The caller names the type of the answer, taken from the contract's schemas. */

@@ -9,6 +9,9 @@ import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
 import { createAppRouter } from './router.tsx';
 import { sessionQuery } from './session/session.ts';
+import { returnFocus } from './ui/focus-return.ts';
+import { listenForEnter } from './ui/forms/enter-key.ts';
+import { PageMissing } from './ui/lazy-page.tsx';
 import { isMissingChunk } from './ui/missing-chunks.ts';
 import { cssVariables, theme } from './ui/theme.ts';
 
@@ -35,19 +38,26 @@ const queryClient: QueryClient = new QueryClient({
   },
 });
 const router = createAppRouter(queryClient);
+listenForEnter();
+returnFocus();
 
 const root = document.getElementById('root');
 if (!root) throw new Error('no root element');
 createRoot(root, {
   onCaughtError: (error) => {
     // The page shows these itself.
-    if (error instanceof ApiError || isMissingChunk(error)) return;
+    if (error instanceof ApiError || error instanceof PageMissing || isMissingChunk(error)) return;
     // biome-ignore lint/suspicious/noConsole: a bug of ours, for whoever opens the console
     console.error(error);
   },
 }).render(
   <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      deduplicateCssVariables={false}
+      defaultColorScheme="auto"
+    >
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>

@@ -3,13 +3,13 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
 import { lacksFactor, sessionQuery } from './session/session.ts';
 import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
+import { lazyPage } from './ui/lazy-page.tsx';
 import { Loading } from './ui/loading.tsx';
 import { PageError } from './ui/page-error.tsx';
 
@@ -25,7 +25,7 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: (search: Record<string, unknown>): { to?: string } =>
     typeof search['to'] === 'string' ? { to: search['to'] } : {},
-  component: lazyRouteComponent(() => import('./session/sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./session/sign-in-page.tsx'), 'SignInPage'),
 });
 
 const setUp = createRoute({
@@ -33,19 +33,19 @@ const setUp = createRoute({
   path: '/set-up',
   validateSearch: (search: Record<string, unknown>): { token?: string } =>
     typeof search['token'] === 'string' ? { token: search['token'] } : {},
-  component: lazyRouteComponent(() => import('./session/set-up-page.tsx'), 'SetUpPage'),
+  component: lazyPage(() => import('./session/set-up-page.tsx'), 'SetUpPage'),
 });
 
 const forgotPassword = createRoute({
   getParentRoute: () => root,
   path: '/forgot-password',
-  component: lazyRouteComponent(() => import('./session/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+  component: lazyPage(() => import('./session/forgot-password-page.tsx'), 'ForgotPasswordPage'),
 });
 
 const link = createRoute({
   getParentRoute: () => root,
   path: '/link',
-  component: lazyRouteComponent(() => import('./session/link-page.tsx'), 'LinkPage'),
+  component: lazyPage(() => import('./session/link-page.tsx'), 'LinkPage'),
 });
 
 /** For people whose shop requires a second factor that they do not have yet. */
@@ -57,7 +57,7 @@ const secondFactor = createRoute({
     if (!session) throw redirect({ to: '/sign-in' });
     if (!lacksFactor(session)) throw redirect({ to: '/account' });
   },
-  component: lazyRouteComponent(() => import('./session/second-factor/factor-page.tsx'), 'FactorPage'),
+  component: lazyPage(() => import('./session/second-factor/factor-page.tsx'), 'FactorPage'),
 });
 
 /** Everything behind the sign-in. */
@@ -69,51 +69,48 @@ const inside = createRoute({
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href } });
     if (lacksFactor(session)) throw redirect({ to: '/second-factor' });
   },
-  component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+  component: lazyPage(() => import('./shell/shell.tsx'), 'Shell'),
   errorComponent: StartFailed,
 });
 
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
-  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+  component: lazyPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
 });
 
 const repairs = createRoute({
   getParentRoute: () => inside,
   path: '/offline-repairs',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./returns/list/repairs-page.tsx'), 'RepairsPage'),
+  component: lazyPage(() => import('./returns/list/repairs-page.tsx'), 'RepairsPage'),
 });
 const newRepair = createRoute({
   getParentRoute: () => inside,
   path: '/offline-repairs/new',
-  component: lazyRouteComponent(() => import('./returns/new/new-repair-page.tsx'), 'NewRepairPage'),
+  component: lazyPage(() => import('./returns/new/new-repair-page.tsx'), 'NewRepairPage'),
 });
 const repair = createRoute({
   getParentRoute: () => inside,
   path: '/offline-repairs/$id',
-  component: lazyRouteComponent(() => import('./returns/detail/repair-page.tsx'), 'RepairPage'),
+  component: lazyPage(() => import('./returns/detail/repair-page.tsx'), 'RepairPage'),
 });
 
 const tradeReturns = createRoute({
   getParentRoute: () => inside,
   path: '/trade-returns',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./returns/list/trade-returns-page.tsx'), 'TradeReturnsPage'),
+  component: lazyPage(() => import('./returns/list/trade-returns-page.tsx'), 'TradeReturnsPage'),
 });
 const newTradeReturn = createRoute({
   getParentRoute: () => inside,
   path: '/trade-returns/new',
-  component: lazyRouteComponent(
-    () => import('./returns/new/new-trade-return-page.tsx'),
-    'NewTradeReturnPage',
-  ),
+  component: lazyPage(() => import('./returns/new/new-trade-return-page.tsx'), 'NewTradeReturnPage'),
 });
 const tradeReturn = createRoute({
   getParentRoute: () => inside,
   path: '/trade-returns/$id',
-  component: lazyRouteComponent(() => import('./returns/detail/trade-return-page.tsx'), 'TradeReturnPage'),
+  component: lazyPage(() => import('./returns/detail/trade-return-page.tsx'), 'TradeReturnPage'),
 });
 
 /** The kind and ids of the returns whose slips are printed. */
@@ -125,13 +122,13 @@ const print = createRoute({
   getParentRoute: () => inside,
   path: '/print',
   validateSearch: printSearch,
-  component: lazyRouteComponent(() => import('./returns/print/print-page.tsx'), 'PrintPage'),
+  component: lazyPage(() => import('./returns/print/print-page.tsx'), 'PrintPage'),
 });
 
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
-  component: lazyRouteComponent(() => import('./session/account-page.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('./session/account-page.tsx'), 'AccountPage'),
 });
 
 /** For Admins only. The API checks that too; this spares people an error page. */
@@ -146,40 +143,40 @@ const settings = createRoute({
 const shop = createRoute({
   getParentRoute: () => settings,
   path: '/shop',
-  component: lazyRouteComponent(() => import('./settings/shop-page.tsx'), 'ShopPage'),
+  component: lazyPage(() => import('./settings/shop-page.tsx'), 'ShopPage'),
 });
 const clients = createRoute({
   getParentRoute: () => settings,
   path: '/external-api',
-  component: lazyRouteComponent(() => import('./clients/clients-page.tsx'), 'ClientsPage'),
+  component: lazyPage(() => import('./clients/clients-page.tsx'), 'ClientsPage'),
 });
 const deliveries = createRoute({
   getParentRoute: () => settings,
   path: '/external-api/$id',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./clients/deliveries-page.tsx'), 'DeliveriesPage'),
+  component: lazyPage(() => import('./clients/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./team/team-page.tsx'), 'TeamPage'),
+  component: lazyPage(() => import('./team/team-page.tsx'), 'TeamPage'),
 });
 const dangerousGoods = createRoute({
   getParentRoute: () => settings,
   path: '/dangerous-goods',
-  component: lazyRouteComponent(() => import('./settings/dangerous-goods-page.tsx'), 'DangerousGoodsPage'),
+  component: lazyPage(() => import('./settings/dangerous-goods-page.tsx'), 'DangerousGoodsPage'),
 });
 const plan = createRoute({
   getParentRoute: () => settings,
   path: '/plan',
-  component: lazyRouteComponent(() => import('./settings/plan-page.tsx'), 'PlanPage'),
+  component: lazyPage(() => import('./settings/plan-page.tsx'), 'PlanPage'),
 });
 const auditLog = createRoute({
   getParentRoute: () => settings,
   path: '/audit-log',
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => import('./settings/audit-log-page.tsx'), 'AuditLogPage'),
+  component: lazyPage(() => import('./settings/audit-log-page.tsx'), 'AuditLogPage'),
 });
 
 const routeTree = root.addChildren([

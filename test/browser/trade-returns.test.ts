@@ -56,7 +56,7 @@ describe('the list of trade returns', () => {
     ]);
     const rows = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n').slice(1);
     expect(rows).toHaveLength(1);
-    expect(rows[0]).toContain(`${ofStaff.rmaNumber},TRADE_APPROVED,TO-5501`);
+    expect(rows[0]).toContain(`${ofStaff.rmaNumber},Approved,TO-5501`);
     await page.getByRole('link', { name: ofStaff.rmaNumber }).click();
     await theTitle(page, ofStaff.rmaNumber).waitFor();
   });
@@ -186,7 +186,7 @@ describe('the form for a trade return', () => {
       await field(item, 'Quantity').fill(quantity);
       await field(item, 'Price of one').fill(price);
     }
-    await page.getByText('Worth 502').waitFor();
+    await page.getByText('Total 502').waitFor();
 
     await page.context().setOffline(true);
     await page.getByRole('button', { name: 'Create trade return' }).click();

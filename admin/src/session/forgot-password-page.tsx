@@ -4,8 +4,8 @@ import { AskForLink } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
-import { EntryFrame } from './entry-frame.tsx';
 import { FormFailure } from './form-failure.tsx';
+import { SignedOutFrame } from './signed-out-frame.tsx';
 
 export const ForgotPasswordPage = () => {
   const [asked, setAsked] = useState<string | null>(null);
@@ -17,7 +17,7 @@ export const ForgotPasswordPage = () => {
   });
   if (asked)
     return (
-      <EntryFrame tab="Forgot your password" title="Look into your mailbox">
+      <SignedOutFrame tab="Forgot your password" title="Look into your mailbox">
         <Text role="status">
           If {asked} has an account here, a link is on its way to it. It works once, for an hour.
         </Text>
@@ -27,10 +27,10 @@ export const ForgotPasswordPage = () => {
         <ButtonLink to="/sign-in" variant="default">
           Back to the sign-in
         </ButtonLink>
-      </EntryFrame>
+      </SignedOutFrame>
     );
   return (
-    <EntryFrame
+    <SignedOutFrame
       tab="Forgot your password"
       title="Forgot your password?"
       intro="We send you a link with which you choose a new one."
@@ -54,6 +54,6 @@ export const ForgotPasswordPage = () => {
           </TextLink>
         </Stack>
       </form>
-    </EntryFrame>
+    </SignedOutFrame>
   );
 };

@@ -7,10 +7,10 @@ import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink } from '../ui/links.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { CodeInput } from './code-input.tsx';
-import { EntryFrame } from './entry-frame.tsx';
 import { FormFailure } from './form-failure.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
+import { SignedOutFrame } from './signed-out-frame.tsx';
 
 const TAB = 'Choose a password';
 
@@ -31,20 +31,20 @@ export const LinkPage = () => {
 const isOver = (error: Error): boolean => error instanceof ApiError && error.body?.code === 'LINK_OVER';
 
 const LinkOver = () => (
-  <EntryFrame
+  <SignedOutFrame
     tab={TAB}
     title="This link does not work any more"
     intro="It was used already, its time is over, or a newer one took its place. If you have chosen a password, sign in with it. Otherwise ask an Admin of your shop for a new link."
   >
     <ButtonLink to="/sign-in">To the sign-in</ButtonLink>
-  </EntryFrame>
+  </SignedOutFrame>
 );
 
 const CheckFailed = ({ error, onRetry }: { error: Error; onRetry: () => void }) => (
-  <EntryFrame tab={TAB} title="The link could not be checked">
+  <SignedOutFrame tab={TAB} title="The link could not be checked">
     <FormFailure failure={error} />
     <Button onClick={() => onRetry()}>Try again</Button>
-  </EntryFrame>
+  </SignedOutFrame>
 );
 
 const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }) => {
@@ -65,7 +65,7 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
   });
   if (failure && isOver(failure)) return <LinkOver />;
   return (
-    <EntryFrame
+    <SignedOutFrame
       tab={TAB}
       title={user.name ? `Welcome, ${user.name}` : 'Choose a password'}
       intro={`Choose the password with which you sign in to ${shop.name} as ${user.email}.`}
@@ -89,6 +89,6 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
           </Button>
         </Stack>
       </form>
-    </EntryFrame>
+    </SignedOutFrame>
   );
 };

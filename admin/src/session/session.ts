@@ -11,6 +11,8 @@ const SIGNED_IN_NOTE = 'handback.signed-in';
 export const rememberSignIn = (signedIn: boolean): void =>
   signedIn ? localStorage.setItem(SIGNED_IN_NOTE, 'yes') : localStorage.removeItem(SIGNED_IN_NOTE);
 
+export const isSignInRemembered = (): boolean => localStorage.getItem(SIGNED_IN_NOTE) !== null;
+
 /** Others may use this computer, so nothing of the person stays behind. */
 export const forgetSession = (): void => {
   rememberSignIn(false);
@@ -20,12 +22,14 @@ export const forgetSession = (): void => {
 /** Who is signed in; null if nobody is. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async (): Promise<Session | null> => {
-    if (!localStorage.getItem(SIGNED_IN_NOTE)) return null;
+  queryFn: async ({ client, queryKey }): Promise<Session | null> => {
+    // Once there was one, the pages keep it until somebody else signs in or out.
+    const known = client.getQueryData<Session>(queryKey);
+    if (!isSignInRemembered()) return known ?? null;
     try {
       return await api.get<Session>('/session');
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      if (known || !(error instanceof ApiError) || error.status !== 401) throw error;
       rememberSignIn(false);
       return null;
     }

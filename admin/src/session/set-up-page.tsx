@@ -6,10 +6,10 @@ import { ApiError, api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink } from '../ui/links.tsx';
 import { Loading } from '../ui/loading.tsx';
-import { EntryFrame } from './entry-frame.tsx';
 import { FormFailure } from './form-failure.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
+import { SignedOutFrame } from './signed-out-frame.tsx';
 
 const route = getRouteApi('/set-up');
 const TAB = 'Set up';
@@ -32,13 +32,13 @@ const isOver = (error: Error | null): boolean =>
   error instanceof ApiError && error.body?.code === 'SET_UP_OVER';
 
 const SetUpOver = () => (
-  <EntryFrame
+  <SignedOutFrame
     tab={TAB}
     title="This link was used already"
     intro="The shop is set up: sign in with the e-mail and the password that were chosen then. If nobody has done it, look for the link that the service printed at its latest start."
   >
     <ButtonLink to="/sign-in">To the sign-in</ButtonLink>
-  </EntryFrame>
+  </SignedOutFrame>
 );
 
 const SetUpForm = ({ token }: { token: string }) => {
@@ -59,7 +59,7 @@ const SetUpForm = ({ token }: { token: string }) => {
   });
   if (isOver(failure)) return <SetUpOver />;
   return (
-    <EntryFrame
+    <SignedOutFrame
       tab={TAB}
       title="Welcome to Handback"
       intro="Make your shop and the account of its Admin. More people and API clients are added afterwards."
@@ -87,6 +87,6 @@ const SetUpForm = ({ token }: { token: string }) => {
           </Button>
         </Stack>
       </form>
-    </EntryFrame>
+    </SignedOutFrame>
   );
 };

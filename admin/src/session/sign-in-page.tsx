@@ -7,9 +7,9 @@ import type { SignInOptions } from '../../../contract/admin-access.ts';
 import { ApiError, api } from '../api.ts';
 import { TextLink } from '../ui/links.tsx';
 import { CodeInput } from './code-input.tsx';
-import { EntryFrame } from './entry-frame.tsx';
 import { FormFailure } from './form-failure.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
+import { SignedOutFrame } from './signed-out-frame.tsx';
 
 const route = getRouteApi('/sign-in');
 
@@ -42,7 +42,7 @@ export const SignInPage = () => {
     form.setValues({ code: '', password: '' });
   };
   return (
-    <EntryFrame
+    <SignedOutFrame
       tab="Sign in"
       title={step === 'code' ? 'One more step' : 'Sign in to Handback'}
       {...(step === 'code' ? { intro: `Signing in as ${form.values.email}` } : {})}
@@ -86,7 +86,7 @@ export const SignInPage = () => {
           )}
         </Stack>
       </form>
-    </EntryFrame>
+    </SignedOutFrame>
   );
 };
 

@@ -86,8 +86,9 @@ const SignOut = () => {
     mutationFn: () => api.delete('/session'),
     onSuccess: async () => {
       forgetSession();
-      queryClient.clear();
+      // First away from the page, which would ask for its figures again.
       await navigate({ to: '/sign-in' });
+      queryClient.clear();
     },
     onError: ({ message }) => void notify({ color: 'red', title: 'You are still signed in', message }),
   });

@@ -1,22 +1,18 @@
-import {
-  ActionIcon,
-  Burger,
-  Text,
-  Title,
-  useComputedColorScheme,
-  useMantineColorScheme,
-} from '@mantine/core';
+import { ActionIcon, Burger, Title, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
 import { Suspense } from 'react';
 import { useSession } from '../session/session.ts';
+import { SessionEnd } from '../session/session-end.tsx';
 import { lazyOptional, whenIdle } from '../ui/lazy-optional.ts';
 import { Loading } from '../ui/loading.tsx';
+import { Mark } from '../ui/mark.tsx';
 import { ShortcutHelp } from '../ui/shortcut-help.tsx';
 import { Navigation } from './navigation.tsx';
 import { Notices } from './notices.tsx';
 import styles from './shell.module.css';
+import { SkipLinks } from './skip-links.tsx';
 
 const NotificationArea = lazyOptional(async () => {
   await whenIdle();
@@ -30,6 +26,7 @@ export const Shell = () => {
   const path = useRouterState({ select: (state) => state.location.pathname });
   return (
     <div className={styles['shell']}>
+      <SkipLinks />
       <header className={`${styles['header']} not-printed`}>
         <Burger
           opened={opened}
@@ -40,12 +37,11 @@ export const Shell = () => {
           aria-expanded={opened}
           aria-controls="pages"
         />
-        <Title order={1} size="h4">
-          Handback
-        </Title>
-        <Text c="dimmed" truncate>
-          {shop.name}
-        </Text>
+        <div className={styles['brand']}>
+          <Mark />
+          <Title order={1}>Handback</Title>
+        </div>
+        <span className={styles['shop']}>{shop.name}</span>
         <SchemeSwitch />
       </header>
       <nav
@@ -56,7 +52,7 @@ export const Shell = () => {
       >
         <Navigation path={path} onNavigate={close} />
       </nav>
-      <main className={styles['main']}>
+      <main className={styles['main']} tabIndex={-1}>
         <Notices />
         <Suspense fallback={<Loading />}>
           <Outlet />
@@ -66,6 +62,7 @@ export const Shell = () => {
         <NotificationArea />
       </Suspense>
       <ShortcutHelp />
+      <SessionEnd />
     </div>
   );
 };

@@ -1,8 +1,6 @@
 import { Alert, Button, Group, Stack } from '@mantine/core';
-import { useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { ApiError } from '../api.ts';
-import { ButtonLink } from './links.tsx';
+import { ApiError, SIGNED_OUT } from '../api.ts';
 
 interface Props {
   title: string;
@@ -14,7 +12,6 @@ interface Props {
 
 /** An error in the service's words, with a button to try again or to sign in again. */
 export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
-  const here = useLocation({ select: ({ href }) => href });
   const body = error instanceof ApiError ? error.body : null;
   return (
     <Alert color="red" title={title} role="alert">
@@ -22,9 +19,9 @@ export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
         {error.message}
         <Group gap="sm">
           {body?.statusCode === 401 ? (
-            <ButtonLink size="xs" to="/sign-in" search={{ to: here }}>
+            <Button size="xs" onClick={() => window.dispatchEvent(new Event(SIGNED_OUT))}>
               Sign in again
-            </ButtonLink>
+            </Button>
           ) : onRetry ? (
             <Button size="xs" variant="default" onClick={onRetry}>
               Try again

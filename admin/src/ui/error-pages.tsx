@@ -1,4 +1,5 @@
-import { Button, Center, Stack, Text, Title } from '@mantine/core';
+import { Center, Stack, Text, Title } from '@mantine/core';
+import { ButtonLink } from './links.tsx';
 import { PageError } from './page-error.tsx';
 import { useTabTitle } from './page-title.tsx';
 
@@ -13,9 +14,7 @@ export const NoSuchPage = () => {
           There is no such page
         </Title>
         <Text c="dimmed">The link may be old, or a letter of it is missing.</Text>
-        <Button component="a" href="/admin/">
-          To the overview
-        </Button>
+        <ButtonLink to="/">To the overview</ButtonLink>
       </Stack>
     </Center>
   );

@@ -7,6 +7,8 @@ export interface MenuLine {
   label: string;
   icon?: ReactNode;
   dangerous?: boolean;
+  /** Why it cannot be done; null where it can. */
+  blocked?: string | null;
   run(): void;
 }
 
@@ -77,7 +79,7 @@ export const MenuButton = ({ label, groups, note }: Props) => {
           <div id={id} role="menu" aria-label={label} tabIndex={-1} onKeyDown={onKeyDown}>
             {groups.map((group) => (
               <div key={group[0]?.label ?? ''} role="none" className={styles['group']}>
-                {group.map(({ label: line, icon, dangerous, run }) => (
+                {group.map(({ label: line, icon, dangerous, blocked = null, run }) => (
                   <button
                     key={line}
                     type="button"
@@ -85,7 +87,10 @@ export const MenuButton = ({ label, groups, note }: Props) => {
                     tabIndex={-1}
                     className={styles['line']}
                     data-dangerous={dangerous || undefined}
+                    aria-disabled={blocked === null ? undefined : true}
+                    title={blocked ?? undefined}
                     onClick={() => {
+                      if (blocked !== null) return;
                       close();
                       run();
                     }}

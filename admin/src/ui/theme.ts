@@ -1,20 +1,78 @@
 import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
-/** The shade has enough contrast for WCAG AA, both as text on white and below white text. */
+/** The one accent, an ink blue. It takes the place of the library's blue, so that nothing has a second one. */
+const INK = [
+  '#f0f2ff',
+  '#e0e4fd',
+  '#bfc7f8',
+  '#9aa6f2',
+  '#7b8aee',
+  '#6373e6',
+  '#5263d9',
+  '#4151bf',
+  '#35439f',
+  '#283380',
+] as const;
+/** Greys with a little of the accent in them. */
+const GREY = [
+  '#f7f8fa',
+  '#f0f2f5',
+  '#e6e9ee',
+  '#dadee5',
+  '#c2c8d2',
+  '#99a1af',
+  '#757e8d',
+  '#545c6a',
+  '#363c47',
+  '#1d2129',
+] as const;
+const DARK = [
+  '#d3d6dd',
+  '#b3b8c2',
+  '#8b909c',
+  '#666c79',
+  '#3b404b',
+  '#2d313a',
+  '#23262e',
+  '#1a1c22',
+  '#131519',
+  '#0d0e11',
+] as const;
+
+const FONT =
+  'ui-sans-serif, system-ui, -apple-system, "Segoe UI Variable Text", "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif';
+
+/** The shades have enough contrast for WCAG AA, both as text on the page and below white text. */
 export const theme = createTheme({
   primaryColor: 'blue',
-  primaryShade: 8,
+  primaryShade: { light: 7, dark: 6 },
+  colors: { blue: INK, gray: GREY, dark: DARK },
+  black: GREY[9],
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
+  fontFamily: FONT,
+  fontFamilyMonospace: 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, monospace',
+  fontSizes: { xs: '0.75rem', sm: '0.875rem', md: '0.9375rem', lg: '1.0625rem', xl: '1.25rem' },
+  headings: {
+    fontFamily: FONT,
+    fontWeight: '650',
+    sizes: {
+      h1: { fontSize: '1.625rem', lineHeight: '1.25' },
+      h2: { fontSize: '1.375rem', lineHeight: '1.3' },
+      h3: { fontSize: '1.125rem', lineHeight: '1.35' },
+      h4: { fontSize: '1rem', lineHeight: '1.4' },
+      h5: { fontSize: '0.9375rem', lineHeight: '1.4' },
+    },
+  },
   // By name, not imported: the first page needs few of these components.
   components: {
     // Without this role a screen reader would list each dialog's header as a second banner of the page.
     Modal: {
       defaultProps: { attributes: { header: { role: 'presentation' } } },
-      styles: { title: { fontWeight: 600 } },
+      styles: { title: { fontWeight: 650, fontSize: '1.0625rem' } },
     },
-    Badge: { defaultProps: { tt: 'none', fw: 600 } },
+    Badge: { defaultProps: { tt: 'none', fw: 600, radius: 'sm' } },
     Fieldset: { styles: { legend: { fontWeight: 600 } } },
   },
 });
@@ -23,17 +81,25 @@ export const theme = createTheme({
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    '--mantine-color-text': GREY[9],
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
+    '--mantine-color-default-border': 'var(--mantine-color-gray-3)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     '--mantine-color-green-light-color': '#1d6a2d',
     '--mantine-color-teal-light-color': '#06694b',
     '--mantine-color-orange-light-color': '#a33508',
     '--mantine-color-yellow-light-color': '#854700',
+    '--canvas': GREY[1],
+    '--control-border': '#818a99',
   },
   dark: {
+    '--mantine-color-text': '#e4e6eb',
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
+    '--mantine-color-default-border': 'var(--mantine-color-dark-5)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--canvas': DARK[8],
+    '--control-border': '#7b8290',
   },
 });

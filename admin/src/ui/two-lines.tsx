@@ -1,14 +1,21 @@
-import { Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import type { PointerEvent, ReactNode } from 'react';
+import styles from './two-lines.module.css';
+
+/** Shows the whole text of what is cut to whoever points at it. */
+const tellAll = ({ currentTarget }: PointerEvent<HTMLElement>): void => {
+  const isCut = currentTarget.scrollHeight > currentTarget.clientHeight + 1;
+  if (isCut) currentTarget.title = currentTarget.textContent ?? '';
+  else currentTarget.removeAttribute('title');
+};
 
 /** Two lines of a table cell, the second in a lighter colour; each is cut where it does not fit. */
 export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNode }) => (
-  <div>
-    <Text size="sm" lineClamp={1}>
+  <div className={styles['lines']}>
+    <div className={styles['line']} onPointerEnter={tellAll}>
       {first}
-    </Text>
-    <Text size="xs" c="dimmed" lineClamp={1}>
+    </div>
+    <div className={`${styles['line']} ${styles['second']}`} onPointerEnter={tellAll}>
       {second}
-    </Text>
+    </div>
   </div>
 );

@@ -1,8 +1,10 @@
-import { Button, Group, Stack, Textarea } from '@mantine/core';
+import { Group, Stack, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { AddNote as NoteBody } from '../../../../contract/admin.ts';
 import { api } from '../../api.ts';
+import { useBlocked } from '../../session/blocked.ts';
 import { useDraft } from '../../session/use-draft.ts';
+import { BlockableButton } from '../../ui/blockable-button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import type { Kind } from '../kinds.ts';
@@ -12,6 +14,7 @@ const EMPTY = { note: '' };
 
 /** A note for colleagues. It sends no webhook event. What is half-written stays until it is added or deleted. */
 export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
+  const { changing } = useBlocked();
   const queryClient = useQueryClient();
   const { draft, stored } = useDraft<typeof EMPTY>(`note.${id}`);
   const { form, submit, busy, failure } = useApiForm({
@@ -40,7 +43,8 @@ export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
           {...form.getInputProps('note')}
         />
         <Group justify="flex-end">
-          <Button
+          <BlockableButton
+            blocked={changing}
             type="submit"
             size="xs"
             variant="default"
@@ -48,7 +52,7 @@ export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
             disabled={form.values.note.trim() === ''}
           >
             Add note
-          </Button>
+          </BlockableButton>
         </Group>
       </Stack>
     </form>

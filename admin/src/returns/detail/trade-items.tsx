@@ -36,7 +36,7 @@ export const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => {
         {items.map((item, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
           <tr key={index}>
-            <td>
+            <td className={classes('text')}>
               <TwoLines first={nameOf(item)} second={detailsOf(item)} />
             </td>
             <td className={classes('number')}>{formatNumber(item.quantity)}</td>

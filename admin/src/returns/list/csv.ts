@@ -7,6 +7,13 @@ export interface CsvColumn<Item> {
 const FORMULA = /^[\s=+\-@＝＋－＠]/u;
 const NEEDS_QUOTES = /[",;\r\n\t]|^\s|\s$/u;
 
+/** A time as a spreadsheet reads it, in the reader's time zone: `2026-11-16 09:30`. */
+export const csvTime = (at: string): string => {
+  const time = new Date(at);
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16).replace('T', ' ');
+};
+
 export const csvCell = (value: string | number | boolean | null): string => {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);

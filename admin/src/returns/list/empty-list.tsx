@@ -1,11 +1,11 @@
 import { Button, EmptyState, Paper } from '@mantine/core';
 import { PackageOpen, SearchX } from 'lucide-react';
 import type { ListSearch } from '../../list-search.ts';
-import { ButtonLink } from '../../ui/links.tsx';
 import { PastEnd } from '../../ui/past-end.tsx';
 import { countOf, type Kind } from '../kinds.ts';
 import { isFiltered } from '../queries.ts';
 import { orderInSearch, orderOf } from './list-order.ts';
+import { NewReturnLink } from './new-return-link.tsx';
 
 interface Props {
   kind: Kind;
@@ -43,7 +43,7 @@ export const EmptyList = ({ kind, search, total, onSearch }: Props) => {
           description={`What your programs and your staff create appears here.`}
         >
           <EmptyState.Actions>
-            <ButtonLink to={kind.add}>Create the first</ButtonLink>
+            <NewReturnLink kind={kind} label="Create the first" />
           </EmptyState.Actions>
         </EmptyState>
       )}

@@ -5,8 +5,9 @@ import { OFFLINE_REPAIR_STATUSES } from '../../../../contract/lifecycle.ts';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import { TwoLines } from '../../ui/two-lines.tsx';
 import { REPAIRS } from '../kinds.ts';
+import { describeStatus, dispositionLabel } from '../labels.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
-import type { CsvColumn } from './csv.ts';
+import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
 import type { ReturnColumn } from './returns-rows.tsx';
 
@@ -44,7 +45,7 @@ const COLUMNS: ReturnColumn<OfflineRepair>[] = [
 
 const CSV: CsvColumn<OfflineRepair>[] = [
   { header: 'Number', value: ({ rmaNumber }) => rmaNumber },
-  { header: 'Status', value: ({ status }) => status },
+  { header: 'Status', value: ({ status }) => describeStatus(status).label },
   { header: 'Order number', value: ({ orderNumber }) => orderNumber },
   { header: 'Store', value: ({ storeId }) => storeId },
   { header: 'Customer', value: ({ customerName }) => customerName },
@@ -60,16 +61,19 @@ const CSV: CsvColumn<OfflineRepair>[] = [
   { header: 'Dangerous goods', value: ({ isDangerous }) => (isDangerous ? 'yes' : 'no') },
   { header: 'Fault', value: ({ faultDescription }) => faultDescription },
   { header: 'Replacement sku', value: ({ replacementSku }) => replacementSku },
-  { header: 'Disposition', value: ({ offlineDisposition }) => offlineDisposition },
+  {
+    header: 'Disposition',
+    value: ({ offlineDisposition }) => offlineDisposition && dispositionLabel(offlineDisposition),
+  },
   { header: 'Technician', value: ({ assignedToId }) => assignedToId },
   { header: 'Repair notes', value: ({ repairNotes }) => repairNotes },
   { header: 'Notes', value: ({ notes }) => notes },
   { header: 'Carrier', value: ({ carrierName }) => carrierName },
   { header: 'Tracking number', value: ({ trackingNumber }) => trackingNumber },
-  { header: 'External reference', value: ({ externalRef }) => externalRef },
-  { header: 'External source', value: ({ externalSource }) => externalSource },
-  { header: 'Created', value: ({ createdAt }) => createdAt },
-  { header: 'Updated', value: ({ updatedAt }) => updatedAt },
+  { header: 'Your reference', value: ({ externalRef }) => externalRef },
+  { header: 'Source system', value: ({ externalSource }) => externalSource },
+  { header: 'Created', value: ({ createdAt }) => csvTime(createdAt) },
+  { header: 'Last change', value: ({ updatedAt }) => csvTime(updatedAt) },
   { header: 'Id', value: ({ id }) => id },
 ];
 

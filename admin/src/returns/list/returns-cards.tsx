@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { RelativeTime } from '../../ui/relative-time.tsx';
 import type { AnyReturn } from '../kinds.ts';
 import { StatusBadge } from '../status-badge.tsx';
-import { ReturnLink, type RowsProps, SelectAll, SelectOne } from './returns-rows.tsx';
+import { openOnClick, ReturnLink, type RowsProps, SelectAll, SelectOne } from './returns-rows.tsx';
 import styles from './returns-table.module.css';
 
 /** For narrow screens. */
@@ -24,6 +24,7 @@ export const ReturnsCards = <Item extends AnyReturn>(props: RowsProps<Item> & { 
             padding="sm"
             className={styles['row']}
             data-selected={isSelected(item.id) || undefined}
+            onClick={openOnClick}
           >
             <Group gap="sm" wrap="nowrap" mb={6}>
               <div className={styles['above']}>

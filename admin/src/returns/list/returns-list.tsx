@@ -1,11 +1,9 @@
 import { Box, Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { Plus } from 'lucide-react';
 import { useEffect } from 'react';
 import type { ListSearch } from '../../list-search.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { ButtonLink } from '../../ui/links.tsx';
 import { ListPager } from '../../ui/list-pager.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
@@ -18,6 +16,7 @@ import { CsvExport } from './csv-export.tsx';
 import { EmptyList } from './empty-list.tsx';
 import { ListFilters } from './list-filters.tsx';
 import { type ListOrder, orderInSearch, orderOf } from './list-order.ts';
+import { NewReturnLink } from './new-return-link.tsx';
 import { OrderSelect } from './order-select.tsx';
 import { ReturnsCards } from './returns-cards.tsx';
 import type { ReturnColumn } from './returns-rows.tsx';
@@ -91,9 +90,7 @@ const Header = <Item extends AnyReturn>({
     <PageTitle>{kind.title}</PageTitle>
     <Group gap="xs">
       <CsvExport kind={kind} search={search} columns={csv} disabled={isEmpty} />
-      <ButtonLink to={kind.add} leftSection={<Plus size={16} aria-hidden />}>
-        New {kind.one}
-      </ButtonLink>
+      <NewReturnLink kind={kind} />
     </Group>
   </Group>
 );

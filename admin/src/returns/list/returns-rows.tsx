@@ -1,5 +1,5 @@
 import { Checkbox } from '@mantine/core';
-import type { ReactNode } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 import { TextLink } from '../../ui/links.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import styles from './returns-table.module.css';
@@ -23,6 +23,13 @@ export interface RowsProps<Item> {
   isSelected(id: string): boolean;
   select(items: readonly Item[], on: boolean): void;
 }
+
+/** A click on a row's text opens it like a click beside the text, unless somebody selects that text. */
+export const openOnClick = ({ target, currentTarget }: MouseEvent<HTMLElement>): void => {
+  const isOwnControl = (target as Element).closest('a, button, input, label, time') !== null;
+  if (isOwnControl || window.getSelection()?.isCollapsed === false) return;
+  currentTarget.querySelector('a')?.click();
+};
 
 export const ReturnLink = ({ kind, item }: { kind: Kind; item: AnyReturn }) => (
   <TextLink

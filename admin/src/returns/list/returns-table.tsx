@@ -6,7 +6,7 @@ import { RelativeTimeAndDate } from '../../ui/relative-time.tsx';
 import type { AnyReturn } from '../kinds.ts';
 import { StatusBadge } from '../status-badge.tsx';
 import { type ListOrder, ORDER_LABELS, orderAfterClick } from './list-order.ts';
-import { ReturnLink, type RowsProps, SelectAll, SelectOne } from './returns-rows.tsx';
+import { openOnClick, ReturnLink, type RowsProps, SelectAll, SelectOne } from './returns-rows.tsx';
 import styles from './returns-table.module.css';
 
 interface OrderProps {
@@ -43,7 +43,12 @@ export const ReturnsTable = <Item extends AnyReturn>(props: RowsProps<Item> & Or
         </thead>
         <tbody>
           {items.map((item) => (
-            <tr key={item.id} className={styles['row']} data-selected={isSelected(item.id) || undefined}>
+            <tr
+              key={item.id}
+              className={styles['row']}
+              data-selected={isSelected(item.id) || undefined}
+              onClick={openOnClick}
+            >
               <td className={styles['above']}>
                 <SelectOne item={item} isSelected={isSelected} select={select} />
               </td>

@@ -4,9 +4,10 @@ import { TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import { TwoLines } from '../../ui/two-lines.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
+import { describeStatus } from '../labels.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
-import type { CsvColumn } from './csv.ts';
+import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
 import type { ReturnColumn } from './returns-rows.tsx';
 
@@ -25,7 +26,7 @@ const COLUMNS: ReturnColumn<TradeReturn>[] = [
     header: 'Items',
     noLabel: true,
     cell: (item) => (
-      <TwoLines first={itemsText(item)} second={`worth ${formatAmount(totalOf(item.items))}`} />
+      <TwoLines first={itemsText(item)} second={`Total ${formatAmount(totalOf(item.items))}`} />
     ),
   },
   { header: 'Order', cell: ({ tradeOrderNumber }) => <Text size="sm">{tradeOrderNumber}</Text> },
@@ -42,7 +43,7 @@ const COLUMNS: ReturnColumn<TradeReturn>[] = [
 
 const CSV: CsvColumn<TradeReturn>[] = [
   { header: 'Number', value: ({ rmaNumber }) => rmaNumber },
-  { header: 'Status', value: ({ status }) => status },
+  { header: 'Status', value: ({ status }) => describeStatus(status).label },
   { header: 'Trade order number', value: ({ tradeOrderNumber }) => tradeOrderNumber },
   { header: 'Order date', value: ({ orderDate }) => orderDate },
   { header: 'Company', value: ({ companyName }) => companyName },
@@ -59,7 +60,7 @@ const CSV: CsvColumn<TradeReturn>[] = [
         .join('; '),
   },
   { header: 'Lines', value: ({ items }) => items.length },
-  { header: 'Worth', value: ({ items }) => totalOf(items) },
+  { header: 'Total', value: ({ items }) => totalOf(items) },
   { header: 'Street', value: ({ shippingAddress }) => shippingAddress.street },
   { header: 'Suburb', value: ({ shippingAddress }) => shippingAddress.suburb },
   { header: 'State', value: ({ shippingAddress }) => shippingAddress.state },
@@ -67,10 +68,10 @@ const CSV: CsvColumn<TradeReturn>[] = [
   { header: 'Fault', value: ({ faultDescription }) => faultDescription },
   { header: 'Customer notes', value: ({ customerNotes }) => customerNotes },
   { header: 'Comment', value: ({ additionalComment }) => additionalComment },
-  { header: 'External reference', value: ({ externalRef }) => externalRef },
-  { header: 'External source', value: ({ externalSource }) => externalSource },
-  { header: 'Created', value: ({ createdAt }) => createdAt },
-  { header: 'Updated', value: ({ updatedAt }) => updatedAt },
+  { header: 'Your reference', value: ({ externalRef }) => externalRef },
+  { header: 'Source system', value: ({ externalSource }) => externalSource },
+  { header: 'Created', value: ({ createdAt }) => csvTime(createdAt) },
+  { header: 'Last change', value: ({ updatedAt }) => csvTime(updatedAt) },
   { header: 'Id', value: ({ id }) => id },
 ];
 

@@ -1,5 +1,7 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { useBlocked } from '../../session/blocked.ts';
+import { BlockableButton } from '../../ui/blockable-button.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import type { BulkDialog as BulkDialogType } from './bulk-dialog.tsx';
@@ -18,6 +20,7 @@ interface Props<Item> {
 /** The moves that can be made for all selected rows. */
 export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSelect }: Props<Item>) => {
   const [move, setMove] = useState<StaffMove<Item> | null>(null);
+  const { changing } = useBlocked();
   // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(() => void loadDialog(), []);
   return (
@@ -41,8 +44,9 @@ export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSel
         {moves.map((each) => {
           const open = selected.filter((item) => each.isOpen(item)).length;
           return (
-            <Button
+            <BlockableButton
               key={each.action}
+              blocked={changing}
               size="xs"
               variant="default"
               disabled={open === 0}
@@ -50,7 +54,7 @@ export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSel
             >
               {each.label}
               {open === selected.length ? '' : ` (${open})`}
-            </Button>
+            </BlockableButton>
           );
         })}
         <ButtonLink

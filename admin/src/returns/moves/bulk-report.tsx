@@ -1,7 +1,7 @@
 import { Alert, Button, Group, List, Stack } from '@mantine/core';
-import { errorMessage } from '../../ui/error-message.ts';
 import { TextLink } from '../../ui/links.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import { moveFailure } from './move-failure.ts';
 import type { StaffMove } from './moves.ts';
 import type { Outcome } from './run-for-each.ts';
 
@@ -44,7 +44,7 @@ export const BulkReport = <Item extends AnyReturn>({
                 {item.rmaNumber}
               </TextLink>
               <br />
-              {errorMessage(error)}
+              {moveFailure(error, move, item)}
             </List.Item>
           ))}
         </List>

@@ -1,6 +1,8 @@
-import { Button, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { useBlocked } from '../../session/blocked.ts';
 import { useSession } from '../../session/session.ts';
+import { BlockableButton } from '../../ui/blockable-button.tsx';
 import { draftOf } from '../../ui/forms/draft.ts';
 import { MenuButton, type MenuLine } from '../../ui/menu-button.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
@@ -24,13 +26,18 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
   const [chosen, choose] = useState(useInterruptedMove(item, moves));
   // Loads the dialog ahead, so that it opens even when the connection is lost.
   useEffect(() => void loadDialog(), []);
+  const { changing } = useBlocked();
   const open = moves.filter((move) => move.isOpen(item));
   const next = open.find((move) => move.isNext(item));
   const others = open.filter((move) => move !== next);
   return (
     <>
       <Group gap="xs" role="group" aria-label="What can be done">
-        {next ? <Button onClick={() => choose(next)}>{next.label}</Button> : null}
+        {next ? (
+          <BlockableButton blocked={changing} onClick={() => choose(next)}>
+            {next.label}
+          </BlockableButton>
+        ) : null}
         <MenuButton
           label="More"
           note={open.length === 0 ? `This ${kind.one} is finished: no move is open any more.` : null}
@@ -38,6 +45,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
             others.map((move) => ({
               label: move.label,
               dangerous: move.isRejection,
+              blocked: changing,
               run: () => choose(move),
             })),
             more,

@@ -5,7 +5,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { z } from 'zod';
 import { api } from '../../api.ts';
+import { useBlocked } from '../../session/blocked.ts';
 import { useSession } from '../../session/session.ts';
+import { BlockableButton } from '../../ui/blockable-button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { draftOf } from '../../ui/forms/draft.ts';
@@ -33,7 +35,8 @@ interface Props<Values> extends FormOptions<Values> {
 /** The page around the inputs of a new return. */
 export const NewReturnForm = <Values extends object>({ children, ...options }: Props<Values>) => {
   const { kind } = options;
-  const { form, submit, busy, failure, isFromDraft, startOver } = useNewReturn(options);
+  const { form, submit, busy, failure, isFromDraft, startOver, forget } = useNewReturn(options);
+  const { creating } = useBlocked();
   const errors = Object.keys(form.errors).length;
   return (
     <Stack gap="md" pb="xl" maw={900}>
@@ -57,12 +60,12 @@ export const NewReturnForm = <Values extends object>({ children, ...options }: P
             <Text size="sm" c="var(--mantine-color-error)" role="status" mr="auto">
               {errors > 0 ? `${errors} ${errors === 1 ? 'field needs' : 'fields need'} another look.` : ''}
             </Text>
-            <ButtonLink variant="default" to={kind.path} search={lastSearch(kind)}>
+            <ButtonLink variant="default" to={kind.path} search={lastSearch(kind)} onClick={forget}>
               Cancel
             </ButtonLink>
-            <Button type="submit" loading={busy}>
+            <BlockableButton blocked={creating} type="submit" loading={busy}>
               Create {kind.one}
-            </Button>
+            </BlockableButton>
           </Group>
         </Stack>
       </form>
@@ -107,5 +110,5 @@ const useNewReturn = <Values extends object>(options: FormOptions<Values>) => {
     setFromDraft(false);
     clearFailure();
   };
-  return { form, submit, busy, failure, isFromDraft, startOver };
+  return { form, submit, busy, failure, isFromDraft, startOver, forget: draft.clear };
 };

@@ -32,7 +32,7 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
         <TextInput label="Order date" type="date" {...input('orderDate')} />
       </FormSection>
       <TradeItemInputs form={form} />
-      <FormSection title="Why">
+      <FormSection title="Reason">
         <GrowingTextarea label="Reason" required {...FULL_WIDTH} {...input('reason')} />
         <GrowingTextarea label="Fault" {...input('faultDescription')} />
         <GrowingTextarea label="What the customer says" {...input('customerNotes')} />

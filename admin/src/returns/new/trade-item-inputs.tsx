@@ -40,7 +40,7 @@ export const TradeItemInputs = ({ form }: { form: UseFormReturnType<Values> }) =
           Add an item
         </Button>
         <Text size="sm" className="tabular-numbers">
-          Worth {formatAmount(totalOf(numbers) || 0)}
+          Total {formatAmount(totalOf(numbers) || 0)}
         </Text>
       </Group>
     </Stack>

@@ -2,8 +2,8 @@ import { Anchor } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { EntryFrame } from '../entry-frame.tsx';
 import { forgetSession, useSession } from '../session.ts';
+import { SignedOutFrame } from '../signed-out-frame.tsx';
 import { SetUpFactor } from './set-up-factor.tsx';
 
 /** Where people land whose shop requires a second factor that they do not have yet. */
@@ -20,8 +20,7 @@ export const FactorPage = () => {
     },
   });
   return (
-    <EntryFrame
-      wide
+    <SignedOutFrame
       tab="Second factor"
       title="Set up a second factor"
       intro={`${shop.name} asks everybody for one: beside the password, a code from your phone. It takes a minute, and you need an authenticator app.`}
@@ -30,6 +29,6 @@ export const FactorPage = () => {
       <Anchor component="button" type="button" size="sm" onClick={() => signOut.mutate()}>
         Sign out
       </Anchor>
-    </EntryFrame>
+    </SignedOutFrame>
   );
 };

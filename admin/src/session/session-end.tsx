@@ -1,0 +1,40 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { SIGNED_OUT } from '../api.ts';
+import { whenIdle } from '../ui/lazy-optional.ts';
+import { isSignInRemembered, useSession } from './session.ts';
+
+const loadDialog = () => import('./sign-in-again.tsx');
+const SignInAgain = lazy(() => loadDialog().then((module) => ({ default: module.SignInAgain })));
+
+/** What happens when the session ends while the app is open. */
+export const SessionEnd = () => {
+  const { user } = useSession();
+  const [hasEnded, setEnded] = useState(false);
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  useEffect(() => {
+    // Ahead, so that it opens in a moment in which many things do not work.
+    void whenIdle().then(() => loadDialog().catch(() => {}));
+    const onEnd = () => setEnded(isSignInRemembered());
+    // Signed out in another tab: nothing of the person stays here either.
+    const onStorage = async () => {
+      if (isSignInRemembered()) return;
+      await navigate({ to: '/sign-in' });
+      queryClient.clear();
+    };
+    window.addEventListener(SIGNED_OUT, onEnd);
+    window.addEventListener('storage', onStorage);
+    return () => {
+      window.removeEventListener(SIGNED_OUT, onEnd);
+      window.removeEventListener('storage', onStorage);
+    };
+  }, [navigate, queryClient]);
+  if (!hasEnded) return null;
+  return (
+    <Suspense>
+      <SignInAgain email={user.email} onDone={() => setEnded(false)} />
+    </Suspense>
+  );
+};

@@ -1,0 +1,55 @@
+// A dialog takes the focus; when it closes, the focus goes back to where it was. The component library does this only for
+// dialogs that stay mounted, and where the element is gone the browser begins at the top of the page again.
+
+const DIALOG = '[role="dialog"], [role="alertdialog"]';
+const FOCUSABLE =
+  'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled)';
+const KEPT = 8;
+
+/** Where the focus was outside of dialogs, the latest first: the element and everything around it. */
+let places: HTMLElement[][] = [];
+let inDialog: Element | null = null;
+
+const around = (element: HTMLElement): HTMLElement[] => {
+  const all: HTMLElement[] = [];
+  for (let at: HTMLElement | null = element; at && !at.matches('main, body'); at = at.parentElement)
+    all.push(at);
+  return all;
+};
+
+const canFocus = (element: HTMLElement): boolean =>
+  element.isConnected && element.matches(FOCUSABLE) && (element.checkVisibility?.() ?? true);
+
+/** The element itself, or what stands nearest to where it was. */
+const nearest = ([element, ...parents]: HTMLElement[]): HTMLElement | null => {
+  if (element && canFocus(element)) return element;
+  const parent = parents.find(({ isConnected }) => isConnected);
+  return [...(parent?.querySelectorAll<HTMLElement>(FOCUSABLE) ?? [])].find(canFocus) ?? null;
+};
+
+const giveBack = (): void => {
+  if (inDialog === null || inDialog.isConnected || document.activeElement !== document.body) return;
+  inDialog = null;
+  for (const place of places) {
+    const element = nearest(place);
+    if (!element) continue;
+    element.focus();
+    return;
+  }
+  document.querySelector<HTMLElement>('main')?.focus();
+};
+
+const remember = ({ target }: FocusEvent): void => {
+  if (!(target instanceof HTMLElement)) return;
+  if (target.closest(DIALOG)) inDialog = target;
+  else {
+    inDialog = null;
+    places = [around(target), ...places].slice(0, KEPT);
+  }
+};
+
+/** Watches over the focus of the whole page. */
+export const returnFocus = (): void => {
+  document.addEventListener('focusin', remember);
+  new MutationObserver(giveBack).observe(document.body, { childList: true, subtree: true });
+};

@@ -1,0 +1,75 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { look, openAs } from '../support/browser.ts';
+import { harness } from '../support/harness.ts';
+
+// Names as they are in a shop: long, in other scripts, and with characters that turn text around.
+
+const DRILL = 'Makita DHP484Z 18V LXT Li-ion Brushless Combi Drill Body Only';
+const COMPANY = 'Gesellschaft für Werkzeug- und Maschinenbau Südwest-Niedersachsen mbH & Co. KG, Außenstelle';
+const REVERSING = 'Ada \u202EPereira';
+
+/** What is written over more than one line, though it is a heading, a number, a time or a status. */
+const BROKEN_UP = `
+  [...document.querySelectorAll('main th, main td, main time, main .mantine-Badge-label')].filter((element) => {
+    const text = element.textContent.trim();
+    const isShort = element.matches('thead th, time div, .mantine-Badge-label') || /^[\\d.,\\s#RMA-]+$/.test(text);
+    if (!isShort || text === '' || element.getClientRects().length === 0) return false;
+    const lines = [];
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      lines.push(...[...range.getClientRects()].filter(({ width, height }) => width > 1 && height > 8));
+    }
+    return lines.some(({ top }) => Math.abs(top - lines[0].top) > 6);
+  }).map(({ textContent }) => textContent.trim())`;
+
+const expectWhole = async (page: Page, where: string) => {
+  for (const width of [1280, 1024, 390]) {
+    await look(page, { width });
+    expect(await page.evaluate(BROKEN_UP), `${where}, ${width} px`).toEqual([]);
+    const fits = await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth');
+    expect(fits, `${where}, ${width} px, sticks out`).toBe(true);
+  }
+};
+
+it('long names, other scripts and characters that turn text around leave tables whole', async () => {
+  const t = await harness();
+  const items = Array.from({ length: 12 }, (_, i) => ({
+    sku: `DHP484Z-${i}-WITH-A-VERY-LONG-SKU-THAT-NOBODY-EVER-BREAKS`,
+    productName: i % 2 ? DRILL : 'מקדחה נטענת 18V 🔧',
+    quantity: 1200 + i,
+    price: 239.9,
+  }));
+  const body = tradeBody({ companyName: COMPANY, customerName: REVERSING, items });
+  const { body: trade } = await t.post('/trade-returns', body);
+  const faultyItem = { sku: 'X'.repeat(60), productName: DRILL, quantity: 1, price: 1239.9 };
+  await t.post('/offline-repairs', repairBody({ customerName: COMPANY, faultyItem }));
+  const page = await openAs(t, 'STAFF');
+
+  await page.goto(`/admin/trade-returns/${trade.id}`);
+  await page.getByRole('cell', { name: DRILL }).first().waitFor();
+  await expectWhole(page, 'a trade return');
+  expect(await page.locator('body').innerText()).not.toContain('\u202E');
+
+  await look(page, { width: 1280 });
+  await page.goto('/admin/trade-returns');
+  await page.getByRole('link', { name: trade.rmaNumber }).waitFor();
+  await expectWhole(page, 'trade returns');
+  await page.goto('/admin/offline-repairs');
+  await page.getByText('Gesellschaft').first().waitFor();
+  await expectWhole(page, 'repairs');
+
+  // What is cut is there in full for whoever points at it.
+  await look(page, { width: 1280 });
+  const name = page.getByRole('row').getByText('Gesellschaft');
+  await name.hover();
+  await expect.poll(() => name.getAttribute('title')).toBe(COMPANY);
+
+  // The name of the service stays on one line beside a long name of the shop.
+  await look(page, { width: 390 });
+  const brand = await page.getByRole('banner').getByText('Handback', { exact: true }).boundingBox();
+  expect(brand?.height).toBeLessThan(40);
+});
