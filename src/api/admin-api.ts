@@ -11,6 +11,7 @@ import type { ApiApp } from '../http/openapi/route-schemas.ts';
 import { offlineRepairAdminRoutes } from '../offline-repairs/routes.ts';
 import { overviewRoutes } from '../overview/admin-routes.ts';
 import { savedViewRoutes } from '../saved-views/admin-routes.ts';
+import { searchRoutes } from '../search/routes.ts';
 import { dangerousGoodsRoutes } from '../shops/admin-routes.ts';
 import { shopSettingsRoutes } from '../shops/settings-routes.ts';
 import { targetDaysRoutes } from '../shops/target-days-routes.ts';
@@ -33,6 +34,7 @@ const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
   overviewRoutes,
   peopleRoutes,
   savedViewRoutes,
+  searchRoutes,
   apiClientRoutes,
   dangerousGoodsRoutes,
   targetDaysRoutes,

@@ -21,6 +21,7 @@ interface Route {
   expected: Statuses;
   /** Or what makes one, where it must be another each time. */
   body?: unknown;
+  query?: string;
   endsSession?: true;
   /** Of refusals that are not about the role. */
   codes?: Record<number, string>;
@@ -157,6 +158,7 @@ const TABLE: Record<string, Route> = {
   },
   'PATCH /views/{id}': { expected: forAdmins(200, 404), id: aSharedView, body: { name: 'Ours' } },
   'DELETE /views/{id}': { expected: forAdmins(204, 404), id: aSharedView },
+  'GET /search': { expected: forStaff(200), query: '?q=RMA' },
 
   'GET /offline-repairs': { expected: forStaff(200) },
   'POST /offline-repairs': { expected: forStaff(201), body: repairBody() },
@@ -248,11 +250,11 @@ describe('the routes of the admin API', () => {
     ];
     const usual = await makePeople();
     const seen: Record<string, number[]> = {};
-    for (const [name, { id, body, endsSession, codes = {} }] of Object.entries(TABLE)) {
+    for (const [name, { id, body, query = '', endsSession, codes = {} }] of Object.entries(TABLE)) {
       const [method = '', template = ''] = name.split(' ');
       const statuses: number[] = [];
       for (const person of endsSession ? await makePeople() : usual) {
-        const path = template.replace('{id}', id ? await id(t) : '');
+        const path = `${template.replace('{id}', id ? await id(t) : '')}${query}`;
         const answer = await person.send(path, { method, body: typeof body === 'function' ? body() : body });
         if (answer.status >= 400)
           expectError(answer, answer.status, { 403: 'ADMIN_REQUIRED', ...codes }[answer.status]);

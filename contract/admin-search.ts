@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { Id, Instant } from './common.ts';
+import { LENGTH, text } from './fields.ts';
+
+// The search over returns of both kinds, for staff and their scanners.
+
+export const SearchQuery = z.strictObject({
+  q: text(LENGTH.name, {
+    description:
+      'A number, serial, tracking number, reference or order, to the letter; or free text, every word of which must be found.',
+  }),
+});
+
+/** What a return may be found by to the letter. */
+export const EXACT_MATCHES = ['number', 'serial', 'tracking', 'reference', 'order'] as const;
+export type ExactMatch = (typeof EXACT_MATCHES)[number];
+
+export const FoundReturn = z
+  .object({
+    kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+    id: Id,
+    rmaNumber: z.string(),
+    status: z.string(),
+    customerName: z.string(),
+    about: z.string().meta({ description: 'The product of a repair, the company of a trade return.' }),
+    orderNumber: z.string(),
+    match: z
+      .enum(EXACT_MATCHES)
+      .nullable()
+      .meta({ description: 'What of it is exactly the text that was searched for; `null` for free text.' }),
+    updatedAt: Instant,
+  })
+  .meta({ id: 'FoundReturn' });
+export type FoundReturn = z.infer<typeof FoundReturn>;
+
+export const SearchResult = z
+  .object({ items: z.array(FoundReturn) })
+  .meta({ id: 'SearchResult', description: 'At most ten: exact matches first, then the newest.' });
+export type SearchResult = z.infer<typeof SearchResult>;
