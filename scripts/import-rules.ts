@@ -48,6 +48,12 @@ const ADMIN_FOLDERS = {
     mayImport: ['ui', 'session', 'returns'],
     why: 'It counts returns and links to them, with the labels that their lists use.',
   },
+  search: {
+    mayImport: ['ui', 'session', 'returns'],
+    why: 'It finds returns, and shows them with the labels that their lists use.',
+  },
+  bench: { mayImport: ['ui', 'session', 'returns', 'search'], why: 'It finds returns and moves them.' },
+  shell: { mayImport: ['ui', 'session', 'search'], why: 'Its header has the search.' },
 } as const;
 
 const adminFolder = (name: string, mayImport: readonly string[], why: string) =>

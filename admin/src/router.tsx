@@ -125,6 +125,12 @@ const print = createRoute({
   component: lazyPage(() => import('./returns/print/print-page.tsx'), 'PrintPage'),
 });
 
+const bench = createRoute({
+  getParentRoute: () => inside,
+  path: '/bench',
+  component: lazyPage(() => import('./bench/bench-page.tsx'), 'BenchPage'),
+});
+
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
@@ -194,6 +200,7 @@ const routeTree = root.addChildren([
     newTradeReturn,
     tradeReturn,
     print,
+    bench,
     account,
     settings.addChildren([shop, clients, deliveries, team, dangerousGoods, plan, auditLog]),
   ]),

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
-import { openAs } from '../support/browser.ts';
+import { openAs, openMove } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 
 const hasFocus = (input: Locator): Promise<boolean> => input.and(input.page().locator(':focus')).isVisible();
@@ -25,12 +25,12 @@ it('the first row is a few keys away, and the focus returns when a dialog closes
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: repair.rmaNumber, level: 2 }).waitFor();
 
-  await page.getByRole('button', { name: 'Add tracking' }).focus();
+  await page.getByRole('button', { name: 'Begin repair' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
-  await expect.poll(() => focused(page)).toBe('Add tracking');
+  await expect.poll(() => focused(page)).toBe('Begin repair');
 
   await page.goto('/admin/settings/team');
   await page.getByRole('button', { name: 'Add person' }).focus();
@@ -45,7 +45,7 @@ it("a scanner's Enter goes on to the next field, and a scan replaces an old trac
   const { body: repair } = await t.post('/offline-repairs', repairBody({ tracking }));
   const page = await openAs(t, 'STAFF');
   await page.goto(`/admin/offline-repairs/${repair.id}`);
-  await page.getByRole('button', { name: 'Add tracking' }).click();
+  await openMove(page, 'Add tracking');
   const dialog = page.getByRole('dialog');
   await dialog.waitFor();
   const number = dialog.getByLabel('Tracking number');

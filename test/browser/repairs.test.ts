@@ -121,6 +121,9 @@ describe('the list of repairs', () => {
     await page.goto('/admin/offline-repairs');
     await rowOf(page, rmaNumber).waitFor();
     await page.keyboard.press('/');
+    const search = page.getByRole('dialog', { name: 'Search returns' }).getByRole('combobox');
+    await search.waitFor();
+    await expect.poll(() => search.and(page.locator(':focus')).count()).toBe(1);
     await page.keyboard.type(rmaNumber);
     await page.keyboard.press('Enter');
     await theTitle(page, rmaNumber).waitFor();

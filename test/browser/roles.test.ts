@@ -5,7 +5,7 @@ import { repairBody } from '../support/bodies.ts';
 import { openAs, openPageAs } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 
-const WORK = ['Overview', 'Offline repairs', 'Trade returns'];
+const WORK = ['Overview', 'Offline repairs', 'Trade returns', 'Bench'];
 const SETTINGS = ['External API', 'Team', 'Dangerous goods', 'Plan and usage', 'Audit log'];
 const OWN = ['Account and password'];
 

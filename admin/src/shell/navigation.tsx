@@ -7,6 +7,7 @@ import {
   LayoutDashboard,
   LogOut,
   type LucideIcon,
+  ScanLine,
   ScrollText,
   Store,
   TriangleAlert,
@@ -24,6 +25,7 @@ const WORK = [
   { to: '/', label: 'Overview', icon: LayoutDashboard },
   { to: '/offline-repairs', label: 'Offline repairs', icon: Wrench },
   { to: '/trade-returns', label: 'Trade returns', icon: Undo2 },
+  { to: '/bench', label: 'Bench', icon: ScanLine },
 ] as const;
 /** For Admins only. */
 const SETTINGS = [

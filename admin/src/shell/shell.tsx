@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
 import { Suspense } from 'react';
+import { HeaderSearch } from '../search/header-search.tsx';
 import { useSession } from '../session/session.ts';
 import { SessionEnd } from '../session/session-end.tsx';
 import { lazyOptional, whenIdle } from '../ui/lazy-optional.ts';
@@ -41,6 +42,7 @@ export const Shell = () => {
           <Mark />
           <Title order={1}>Handback</Title>
         </div>
+        <HeaderSearch />
         <span className={styles['shop']}>{shop.name}</span>
         <SchemeSwitch />
       </header>
@@ -72,9 +74,10 @@ const SchemeSwitch = () => {
   const scheme = useComputedColorScheme();
   return (
     <ActionIcon
-      variant="default"
+      variant="subtle"
+      color="gray"
       size="lg"
-      ml="auto"
+      className={styles['switch'] ?? ''}
       onClick={toggleColorScheme}
       aria-label="Switch between light and dark"
     >

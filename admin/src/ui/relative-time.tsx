@@ -12,7 +12,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
-const formatRelative = (at: string, nowMs = Date.now()): string => {
+export const formatRelative = (at: string, nowMs = Date.now()): string => {
   const ms = Date.parse(at) - nowMs;
   const [unit, size] = STEPS.find(([, step]) => Math.abs(ms) >= step) ?? ['minute', 60_000];
   return Math.abs(ms) < 60_000 ? 'just now' : relative.format(Math.round(ms / size), unit);

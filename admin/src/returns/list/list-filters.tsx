@@ -1,8 +1,6 @@
-import { Button, Group, Kbd, NativeSelect, Stack } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
+import { Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { useRef } from 'react';
 import type { ListSearch } from '../../list-search.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { fetchPage, isFiltered } from '../queries.ts';
@@ -26,8 +24,6 @@ interface Props {
 
 export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
   const openOnlyMatch = useOpenOnlyMatch(kind);
-  const searchInput = useRef<HTMLInputElement>(null);
-  useHotkeys([['/', () => searchInput.current?.focus()]]);
   /** A new filter starts at the first page. */
   const filterBy = (change: ListSearch, isTyped = false) => {
     const { page: _, ...rest } = search;
@@ -48,9 +44,7 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
           value={search.q ?? ''}
           onSearch={(q) => filterBy({ q: q || undefined }, true)}
           onEnter={openOnlyMatch}
-          inputRef={searchInput}
           leftSection={<Search size={16} aria-hidden />}
-          {...(search.q ? {} : { rightSection: <Kbd aria-hidden>/</Kbd> })}
           style={{ flex: '3 1 260px' }}
         />
         <NativeSelect

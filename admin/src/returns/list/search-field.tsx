@@ -1,6 +1,6 @@
 import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { type Ref, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { LENGTH } from '../../../../contract/lengths.ts';
 
 const PAUSE_MS = 300;
@@ -11,11 +11,10 @@ interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
   onSearch(value: string): void;
   /** Called with the text when Enter is pressed. */
   onEnter?: (value: string) => void;
-  inputRef?: Ref<HTMLInputElement>;
 }
 
 /** Searches when the typing pauses, or at once with Enter. */
-export const SearchField = ({ label, value, onSearch, onEnter, inputRef, ...rest }: Props) => {
+export const SearchField = ({ label, value, onSearch, onEnter, ...rest }: Props) => {
   const [text, setText] = useState(value);
   const searched = useRef(value);
   // The address may change without typing, by the back button for example.
@@ -31,7 +30,6 @@ export const SearchField = ({ label, value, onSearch, onEnter, inputRef, ...rest
   const searchLater = useDebouncedCallback(search, PAUSE_MS);
   return (
     <TextInput
-      ref={inputRef}
       aria-label={label}
       placeholder={label}
       maxLength={LENGTH.name}

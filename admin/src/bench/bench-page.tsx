@@ -1,0 +1,130 @@
+import { Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import { ScanLine } from 'lucide-react';
+import { type FormEvent, useRef, useState } from 'react';
+import { LENGTH } from '../../../contract/lengths.ts';
+import { moveSchema } from '../returns/moves/move-schemas.ts';
+import type { MoveBody } from '../returns/moves/moves.ts';
+import { useBlocked } from '../session/blocked.ts';
+import { formErrors } from '../ui/forms/form-errors.ts';
+import { PageFrame } from '../ui/page-frame.tsx';
+import { useScanner } from '../ui/scanner.ts';
+import { BENCH_KINDS, type BenchKind, type BenchMove } from './bench-moves.ts';
+import styles from './bench-page.module.css';
+import type { Job, Outcome } from './do-scan.ts';
+import { JobInputs } from './job-inputs.tsx';
+import { LastScan } from './last-scan.tsx';
+import { ScanList } from './scan-list.tsx';
+import { useSound } from './sound.ts';
+import { useScanQueue } from './use-scan-queue.ts';
+
+/** A move is chosen once; then every scan makes it. */
+export const BenchPage = () => {
+  const job = useJob();
+  const sound = useSound();
+  const [last, setLast] = useState<Outcome | null>(null);
+  const { scans, add } = useScanQueue((outcome) => {
+    setLast(outcome);
+    sound.play(outcome.isDone ? 'done' : 'failed');
+  });
+  const input = useRef<HTMLInputElement>(null);
+  const { changing } = useBlocked();
+  const scan = (text: string): void => {
+    const ready = changing === null ? job.ready() : null;
+    if (ready) add(text, ready);
+    else
+      setLast({
+        isDone: false,
+        message: changing ?? 'Fill in above what each scan does.',
+        found: null,
+        kind: null,
+      });
+  };
+  // A scan beside the field counts as well.
+  useScanner(scan);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const field = input.current;
+    const text = field?.value.trim();
+    if (!field || !text) return;
+    field.value = '';
+    scan(text);
+  };
+  return (
+    <PageFrame
+      title="Bench"
+      intro="Choose what is to be done once, then scan one return after the other. The page stays; what was done and what was not is listed below."
+    >
+      <JobInputs {...job} />
+      <form onSubmit={submit}>
+        <TextInput
+          ref={input}
+          label="Scan a return"
+          description="Its number, serial, tracking number, reference or order; Enter sends it."
+          size="lg"
+          autoFocus
+          autoComplete="off"
+          maxLength={LENGTH.name}
+          leftSection={<ScanLine size={22} aria-hidden />}
+          classNames={{ input: styles['scan'] ?? '' }}
+        />
+      </form>
+      <LastScan last={last} waiting={scans.filter(({ outcome }) => outcome === null).length} />
+      <Stack gap="xs">
+        <Group justify="space-between" gap="sm">
+          <Text fw={600} role="status" className="tabular-numbers">
+            {summaryOf(scans.map(({ outcome }) => outcome))}
+          </Text>
+          <Checkbox
+            label="Sound"
+            checked={sound.isOn}
+            onChange={({ currentTarget }) => sound.turn(currentTarget.checked)}
+          />
+        </Group>
+        <ScanList scans={scans} onRetry={scan} />
+      </Stack>
+    </PageFrame>
+  );
+};
+
+const summaryOf = (outcomes: (Outcome | null)[]): string => {
+  if (outcomes.length === 0) return 'Nothing was scanned yet';
+  const done = outcomes.filter((outcome) => outcome?.isDone).length;
+  const failed = outcomes.filter((outcome) => outcome && !outcome.isDone).length;
+  return `${done} done${failed > 0 ? `, ${failed} not done` : ''}`;
+};
+
+/** What was chosen, with the inputs of the move. */
+const useJob = () => {
+  const [of, setOf] = useState<BenchKind>(BENCH_KINDS[0] as BenchKind);
+  const [move, setMove] = useState<BenchMove>(of.moves[1] as BenchMove);
+  const [values, setValues] = useState<Record<string, string>>({});
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  const onMove = (next: BenchMove) => {
+    setMove(next);
+    setValues({});
+    setErrors({});
+  };
+  return {
+    of,
+    move,
+    values,
+    errors,
+    onMove,
+    onKind: (next: BenchKind) => {
+      setOf(next);
+      onMove(next.moves[0] as BenchMove);
+    },
+    onValue: (name: string, value: string) => {
+      setValues({ ...values, [name]: value });
+      setErrors({});
+    },
+    /** The job, or null where an input is missing; then the inputs say so. */
+    ready: (): Job | null => {
+      const filled = Object.fromEntries(move.fields.map(({ name }) => [name, values[name] ?? '']));
+      const schema = moveSchema(of.kind, move.action);
+      const wrong = formErrors(schema, filled);
+      setErrors(wrong);
+      return Object.keys(wrong).length > 0 ? null : { of, move, body: schema.parse(filled) as MoveBody };
+    },
+  };
+};

@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+import type { FoundReturn } from '../../../contract/admin-search.ts';
+import type { Timeline, TimelineEntry } from '../../../contract/common.ts';
+import { ENDED_STATUSES, OFFLINE_REPAIR_MOVES, TRADE_RETURN_MOVES } from '../../../contract/lifecycle.ts';
+import { ApiError, api } from '../api.ts';
+import { type Kind, REPAIRS } from '../returns/kinds.ts';
+import { describeStatus } from '../returns/labels.ts';
+import type { MoveBody } from '../returns/moves/moves.ts';
+import { findReturns } from '../search/search-query.ts';
+import { errorMessage } from '../ui/error-message.ts';
+import { formatRelative } from '../ui/relative-time.tsx';
+import { BENCH_KINDS, type BenchKind, type BenchMove } from './bench-moves.ts';
+
+/** What each scan does. */
+export interface Job {
+  of: BenchKind;
+  move: BenchMove;
+  body: MoveBody;
+}
+
+export interface Outcome {
+  isDone: boolean;
+  message: string;
+  /** Which return it was, where one was found. */
+  found: FoundReturn | null;
+  kind: Kind | null;
+}
+
+/** Finds the return that was scanned and moves it. Whatever stands in the way is told in words; it never throws. */
+export const doScan = async (text: string, job: Job): Promise<Outcome> => {
+  let found: FoundReturn | null = null;
+  const failed = (message: string): Outcome => ({ isDone: false, message, found, kind: kindOf(found) });
+  try {
+    const matches = (await findReturns(text)).filter(({ match }) => match !== null);
+    const ofKind = stillOpen(matches.filter(({ kind }) => kind === job.of.found));
+    found = ofKind[0] ?? matches[0] ?? null;
+    if (!found) return failed('Not found: no return has exactly this number, serial, reference or order.');
+    if (ofKind.length === 0)
+      return failed(`This is a ${kindOf(found)?.one}. Choose “${kindOf(found)?.title}” above.`);
+    if (ofKind.length > 1)
+      return failed(`${ofKind.length} ${job.of.kind.many} have this. Scan their number instead.`);
+    const reason = await whyNot(found, job);
+    if (reason !== null) return failed(reason);
+    const path = `${job.of.kind.path}/${found.id}/${job.move.action}?seen=${encodeURIComponent(found.updatedAt)}`;
+    await api.post(path, job.body);
+    return { isDone: true, message: job.move.done, found, kind: job.of.kind };
+  } catch (error) {
+    return failed(found && isConflict(error) ? await whoWasFaster(found, job) : errorMessage(error));
+  }
+};
+
+const ENDED: readonly string[] = Object.values(ENDED_STATUSES).flat();
+/** Of several that are meant, as with an item that was repaired before, those whose work has not ended. */
+const stillOpen = (found: FoundReturn[]): FoundReturn[] => {
+  const open = found.filter(({ status }) => !ENDED.includes(status));
+  return open.length > 0 ? open : found;
+};
+
+const kindOf = (found: FoundReturn | null): Kind | null =>
+  BENCH_KINDS.find((each) => each.found === found?.kind)?.kind ?? null;
+
+const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
+
+const targetOf = ({ of: { kind }, move: { action } }: Job): string | null => {
+  const moves: Record<string, { to: string | null }> =
+    kind === REPAIRS ? OFFLINE_REPAIR_MOVES : TRADE_RETURN_MOVES;
+  return moves[action]?.to ?? null;
+};
+
+/** Why the move is not made; null where it can be. */
+const whyNot = async (found: FoundReturn, job: Job): Promise<string | null> => {
+  if (found.status === targetOf(job))
+    return `Already “${describeStatus(found.status).label}”${byWhom(await lastMove(found, job))}.`;
+  const status = `It is “${describeStatus(found.status).label}”`;
+  if (job.move.reopens(found.status)) return `${status}. Open it to begin it again.`;
+  return job.move.isOpen(found.status) ? null : `${status}, so “${job.move.label}” is not possible.`;
+};
+
+const whoWasFaster = async (found: FoundReturn, job: Job): Promise<string> => {
+  const last = await lastMove(found, job);
+  const status = last?.toStatus ? `It is “${describeStatus(last.toStatus).label}” now` : 'It was changed';
+  return `Somebody was faster. ${status}${byWhom(last)}.`;
+};
+
+const byWhom = (entry: TimelineEntry | null): string =>
+  entry ? `, by ${entry.actor.name} ${formatRelative(entry.at)}` : '';
+
+/** The latest entry that changed the status. Without it the reason is still told, only not by whom. */
+const lastMove = async ({ id }: FoundReturn, { of: { kind } }: Job): Promise<TimelineEntry | null> => {
+  const path = `${kind.path}/${id}/timeline`;
+  const { items } = await api
+    .get<z.infer<typeof Timeline>>(path)
+    .catch(() => ({ items: [] as TimelineEntry[] }));
+  return items.findLast(({ fromStatus, toStatus }) => toStatus !== null && toStatus !== fromStatus) ?? null;
+};

@@ -1,0 +1,64 @@
+import { Button, Loader } from '@mantine/core';
+import { CircleCheck, CircleX } from 'lucide-react';
+import { TextLink } from '../ui/links.tsx';
+import styles from './bench-page.module.css';
+import type { Outcome } from './do-scan.ts';
+import type { Scan } from './use-scan-queue.ts';
+
+interface Props {
+  scans: readonly Scan[];
+  onRetry(text: string): void;
+}
+
+/** Everything that was scanned, the newest first. */
+export const ScanList = ({ scans, onRetry }: Props) => (
+  <ol className={styles['scans']} aria-label="What was scanned, newest first">
+    {scans.map(({ id, text, outcome }) => (
+      <li key={id} data-state={outcome === null ? 'waiting' : outcome.isDone ? 'done' : 'failed'}>
+        <Sign outcome={outcome} />
+        <span className={styles['number']}>
+          {outcome?.found && outcome.kind ? (
+            <TextLink
+              to={outcome.kind.detail}
+              params={{ id: outcome.found.id }}
+              target="_blank"
+              title="Opens in a new tab"
+              fw={600}
+            >
+              {outcome.found.rmaNumber}
+            </TextLink>
+          ) : (
+            <bdi>{text}</bdi>
+          )}
+        </span>
+        <span className={styles['message']}>
+          {outcome?.message ?? 'Under way'}
+          {outcome?.found ? (
+            <small>
+              <bdi>{outcome.found.customerName}</bdi>
+            </small>
+          ) : null}
+        </span>
+        {outcome && !outcome.isDone ? (
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onRetry(text)}
+            aria-label={`Try again: ${text}`}
+          >
+            Try again
+          </Button>
+        ) : null}
+      </li>
+    ))}
+  </ol>
+);
+
+const Sign = ({ outcome }: { outcome: Outcome | null }) => {
+  if (outcome === null) return <Loader size={16} aria-label="Under way" />;
+  return outcome.isDone ? (
+    <CircleCheck size={18} aria-label="Done" role="img" />
+  ) : (
+    <CircleX size={18} aria-label="Not done" role="img" />
+  );
+};

@@ -1,0 +1,76 @@
+import { Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Search } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { errorMessage } from '../ui/error-message.ts';
+import { notify } from '../ui/notify.ts';
+import { useScanner } from '../ui/scanner.ts';
+import { useShortcuts } from '../ui/shortcuts.ts';
+import styles from './header-search.module.css';
+import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
+
+const loadDialog = () => import('./search-dialog.tsx');
+const SearchDialog = lazy(() => loadDialog().then((module) => ({ default: module.SearchDialog })));
+
+/** Opens the search over both kinds: a click, Ctrl-K, `/`, or a scan anywhere on a page. */
+export const HeaderSearch = () => {
+  /** What the search begins with; null while it is closed. */
+  const [text, setText] = useState<string | null>(null);
+  const [said, setSaid] = useState('');
+  const open = () => setText('');
+  useShortcuts([
+    { key: '/', label: 'Search', run: open },
+    { key: 'mod+k', label: 'Search', run: open },
+  ]);
+  useScanner(useOpenScanned({ onSeveral: setText, onNothing: setSaid }));
+  return (
+    <>
+      <UnstyledButton
+        className={styles['field'] ?? ''}
+        onClick={open}
+        onPointerEnter={() => void loadDialog().catch(() => {})}
+        aria-label="Search or scan a return"
+        aria-keyshortcuts="/ Control+K"
+      >
+        <Search size={16} aria-hidden />
+        <span className={styles['hint']}>Search or scan a return</span>
+        <Kbd size="xs" className={styles['key'] ?? ''} aria-hidden>
+          Ctrl K
+        </Kbd>
+      </UnstyledButton>
+      <VisuallyHidden role="status">{said}</VisuallyHidden>
+      {text === null ? null : (
+        <Suspense>
+          <SearchDialog initialText={text} onClose={() => setText(null)} />
+        </Suspense>
+      )}
+    </>
+  );
+};
+
+interface Outcomes {
+  onSeveral(text: string): void;
+  onNothing(said: string): void;
+}
+
+/** What a scan on any page does. */
+const useOpenScanned = ({ onSeveral, onNothing }: Outcomes) => {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  return async (text: string) => {
+    try {
+      const found = await queryClient.fetchQuery(searchQuery(text));
+      const only = onlyMatch(found);
+      if (only) await navigate({ to: ADDRESSES[only.kind], params: { id: only.id } });
+      else if (found.length > 0) onSeveral(text);
+      else {
+        const message = `Nothing was found for “${text}”.`;
+        onNothing(message);
+        void notify({ color: 'red', title: 'Not found', message });
+      }
+    } catch (error) {
+      void notify({ color: 'red', title: `“${text}” could not be looked up`, message: errorMessage(error) });
+    }
+  };
+};

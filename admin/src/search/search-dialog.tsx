@@ -1,0 +1,111 @@
+import { Group, Kbd, Loader, Modal, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Search } from 'lucide-react';
+import { type KeyboardEvent, useId, useState } from 'react';
+import type { FoundReturn } from '../../../contract/admin-search.ts';
+import { LENGTH } from '../../../contract/lengths.ts';
+import { FoundList } from './found-list.tsx';
+import styles from './search-dialog.module.css';
+import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
+
+const PAUSE_MS = 150;
+
+/** A field and what it finds. Arrows walk through the list, Enter opens; what was scanned opens at once. */
+export const SearchDialog = ({ initialText, onClose }: { initialText: string; onClose: () => void }) => {
+  const [text, setText] = useState(initialText);
+  const [active, setActive] = useState(0);
+  const [searched] = useDebouncedValue(text.trim(), PAUSE_MS);
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const listId = useId();
+  const { data, error, isFetching, isPlaceholderData } = useQuery({
+    ...searchQuery(searched),
+    placeholderData: keepPreviousData,
+  });
+  const found = searched === '' ? [] : (data ?? []);
+  const isCurrent = searched === text.trim() && data !== undefined && !isPlaceholderData;
+
+  const open = ({ kind, id }: FoundReturn) => {
+    onClose();
+    void navigate({ to: ADDRESSES[kind], params: { id } });
+  };
+  /** Enter came before the answer, as with a scanner: the one return that is meant opens, several are shown. */
+  const openWhenFound = async (typed: string) => {
+    const only = onlyMatch(await queryClient.fetchQuery(searchQuery(typed)).catch(() => []));
+    if (only) open(only);
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && found.length > 0) {
+      event.preventDefault();
+      setActive((active + step + found.length) % found.length);
+    }
+    if (event.key !== 'Enter' || text.trim() === '') return;
+    event.preventDefault();
+    const chosen = found[active];
+    if (!isCurrent) void openWhenFound(text.trim());
+    else if (chosen) open(chosen);
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      padding={0}
+      size="lg"
+      yOffset="10vh"
+      attributes={{ content: { 'aria-label': 'Search returns' } }}
+    >
+      <TextInput
+        variant="unstyled"
+        size="lg"
+        data-autofocus
+        role="combobox"
+        aria-label="Number, serial, tracking, reference, order, phone or customer"
+        placeholder="Number, serial, tracking, reference, order, phone or customer"
+        aria-expanded={found.length > 0}
+        aria-controls={listId}
+        aria-activedescendant={found[active] ? `${listId}-${active}` : undefined}
+        aria-autocomplete="list"
+        autoComplete="off"
+        maxLength={LENGTH.name}
+        classNames={{ input: styles['input'] ?? '' }}
+        leftSection={<Search size={18} aria-hidden />}
+        rightSection={isFetching ? <Loader size="xs" aria-hidden /> : null}
+        value={text}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <FoundList id={listId} found={found} active={active} onOpen={open} onActive={setActive} />
+      <Text size="sm" px="md" py="sm" c="dimmed" role="status" className={styles['said'] ?? ''}>
+        {error ? error.message : saidOf(searched, found.length, isCurrent)}
+      </Text>
+      <Group gap="lg" className={styles['keys'] ?? ''} aria-hidden>
+        <span>
+          <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> choose
+        </span>
+        <span>
+          <Kbd size="xs">Enter</Kbd> open
+        </span>
+        <span>
+          <Kbd size="xs">Esc</Kbd> close
+        </span>
+      </Group>
+    </Modal>
+  );
+};
+
+const MOST = 10;
+
+const saidOf = (searched: string, count: number, isCurrent: boolean): string => {
+  if (searched === '') return 'Type or scan. Repairs and trade returns are searched together.';
+  if (!isCurrent) return '';
+  if (count === 0) return `Nothing was found for “${searched}”. Every word must be found.`;
+  if (count === MOST) return `The newest ${MOST} are shown. Type more to narrow it down.`;
+  return count === 1 ? 'One was found.' : `${count} were found.`;
+};
