@@ -30,12 +30,11 @@ export const HeaderSearch = () => {
         className={styles['field'] ?? ''}
         onClick={open}
         onPointerEnter={() => void loadDialog().catch(() => {})}
-        aria-label="Search or scan a return"
         aria-keyshortcuts="/ Control+K"
       >
         <Search size={16} aria-hidden />
         <span className={styles['hint']}>Search or scan a return</span>
-        <Kbd size="xs" className={styles['key'] ?? ''} aria-hidden>
+        <Kbd size="xs" className={styles['key'] ?? ''}>
           Ctrl K
         </Kbd>
       </UnstyledButton>
