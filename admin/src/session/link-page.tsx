@@ -1,6 +1,7 @@
 import { Button, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type LinkTarget, UseLink } from '../../../contract/admin-access.ts';
 import { ApiError, api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
@@ -15,7 +16,7 @@ import { SignedOutFrame } from './signed-out-frame.tsx';
 const TAB = 'Choose a password';
 
 /** Where an invitation or a link for a forgotten password leads. Its token is behind the `#`, which browsers keep to themselves. */
-export const LinkPage = () => {
+export const LinkPage = (): ReactNode => {
   const token = useLocation({ select: ({ hash }) => hash });
   const target = useQuery({
     queryKey: ['link', token],
