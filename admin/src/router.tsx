@@ -128,6 +128,11 @@ const dangerousGoods = createRoute({
   path: '/dangerous-goods',
   component: lazyRouteComponent(() => import('./settings/dangerous-goods-page.tsx'), 'DangerousGoodsPage'),
 });
+const targets = createRoute({
+  getParentRoute: () => settings,
+  path: '/targets',
+  component: lazyRouteComponent(() => import('./settings/targets-page.tsx'), 'TargetsPage'),
+});
 const plan = createRoute({
   getParentRoute: () => settings,
   path: '/plan',
@@ -152,7 +157,7 @@ const routeTree = root.addChildren([
     newTradeReturn,
     tradeReturn,
     account,
-    settings.addChildren([clients, deliveries, team, dangerousGoods, plan, auditLog]),
+    settings.addChildren([clients, deliveries, team, dangerousGoods, targets, plan, auditLog]),
   ]),
 ]);
 

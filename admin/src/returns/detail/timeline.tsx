@@ -8,6 +8,7 @@ import {
   PackageCheck,
   ReceiptText,
   Truck,
+  UserRound,
 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
@@ -25,6 +26,7 @@ const ICONS: Record<TimelineType, LucideIcon> = {
   CREDIT_REQUESTED: ReceiptText,
   RESOLVED: CircleCheck,
   NOTE_ADDED: MessageSquare,
+  ASSIGNED: UserRound,
 };
 
 const ACTION_LABELS: Record<TimelineType, string> = {
@@ -36,6 +38,7 @@ const ACTION_LABELS: Record<TimelineType, string> = {
   CREDIT_REQUESTED: 'requested the credit',
   RESOLVED: 'resolved it',
   NOTE_ADDED: 'noted',
+  ASSIGNED: 'assigned it',
 };
 
 const ACTOR_LABELS: Record<Actor['type'], string> = {
@@ -48,7 +51,8 @@ const textOrNull = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;
 
 /** What an entry recorded besides its note. */
-const recordedLines = ({ data }: TimelineEntry): string[] => {
+const recordedLines = ({ type, data }: TimelineEntry): string[] => {
+  if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'nobody'}`];
   const [tracking, carrier] = [textOrNull(data['trackingNumber']), textOrNull(data['carrierName'])];
   const [technician, disposition] = [
     textOrNull(data['assignedToId']),

@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import type { TradeReturn } from '../../../../contract/trade-return.ts';
+import type { AdminTradeReturn as TradeReturn } from '../../../../contract/admin-returns.ts';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { EmailLink, PhoneLink } from './contact-links.tsx';

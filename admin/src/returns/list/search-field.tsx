@@ -12,10 +12,20 @@ interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
   /** Called with the text when Enter is pressed. */
   onEnter?: (value: string) => void;
   inputRef?: Ref<HTMLInputElement>;
+  /** The label stands above, not only inside. */
+  withLabel?: boolean;
 }
 
 /** Searches when the typing pauses, or at once with Enter. */
-export const SearchField = ({ label, value, onSearch, onEnter, inputRef, ...rest }: Props) => {
+export const SearchField = ({
+  label,
+  value,
+  onSearch,
+  onEnter,
+  inputRef,
+  withLabel = false,
+  ...rest
+}: Props) => {
   const [text, setText] = useState(value);
   const searched = useRef(value);
   // The address may change without typing, by the back button for example.
@@ -32,8 +42,7 @@ export const SearchField = ({ label, value, onSearch, onEnter, inputRef, ...rest
   return (
     <TextInput
       ref={inputRef}
-      aria-label={label}
-      placeholder={label}
+      {...(withLabel ? { label } : { 'aria-label': label, placeholder: label })}
       maxLength={LENGTH.name}
       value={text}
       onChange={({ currentTarget }) => {

@@ -1,9 +1,10 @@
 import { Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
 import { TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
-import type { TradeReturn } from '../../../../contract/trade-return.ts';
-import { TwoLines } from '../../ui/two-lines.tsx';
+import { OneLine, TwoLines } from '../../ui/two-lines.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
+import { describeStatus } from '../labels.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
 import type { CsvColumn } from './csv.ts';
@@ -12,10 +13,10 @@ import type { ReturnColumn } from './returns-rows.tsx';
 
 const route = getRouteApi('/inside/trade-returns');
 
-const itemsText = ({ items: [first, ...others] }: TradeReturn): string =>
+const itemsText = ({ items: [first, ...others] }: AdminTradeReturn): string =>
   `${first ? `${formatNumber(first.quantity)} × ${first.productName}` : ''}${others.length > 0 ? ` and ${others.length} more` : ''}`;
 
-const COLUMNS: ReturnColumn<TradeReturn>[] = [
+const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
   {
     header: 'Company',
     noLabel: true,
@@ -28,7 +29,7 @@ const COLUMNS: ReturnColumn<TradeReturn>[] = [
       <TwoLines first={itemsText(item)} second={`worth ${formatAmount(totalOf(item.items))}`} />
     ),
   },
-  { header: 'Order', cell: ({ tradeOrderNumber }) => <Text size="sm">{tradeOrderNumber}</Text> },
+  { header: 'Order', width: '8rem', cell: ({ tradeOrderNumber }) => <OneLine>{tradeOrderNumber}</OneLine> },
   {
     header: 'Reason',
     wideOnly: true,
@@ -40,9 +41,9 @@ const COLUMNS: ReturnColumn<TradeReturn>[] = [
   },
 ];
 
-const CSV: CsvColumn<TradeReturn>[] = [
+const CSV: CsvColumn<AdminTradeReturn>[] = [
   { header: 'Number', value: ({ rmaNumber }) => rmaNumber },
-  { header: 'Status', value: ({ status }) => status },
+  { header: 'Status', value: ({ status }) => describeStatus(status).label },
   { header: 'Trade order number', value: ({ tradeOrderNumber }) => tradeOrderNumber },
   { header: 'Order date', value: ({ orderDate }) => orderDate },
   { header: 'Company', value: ({ companyName }) => companyName },
@@ -50,6 +51,8 @@ const CSV: CsvColumn<TradeReturn>[] = [
   { header: 'Contact', value: ({ customerName }) => customerName },
   { header: 'E-mail', value: ({ customerEmail }) => customerEmail },
   { header: 'Phone', value: ({ customerPhone }) => customerPhone },
+  { header: 'Assigned to', value: ({ assignee }) => assignee?.name ?? null },
+  { header: 'Due', value: ({ dueAt }) => dueAt },
   { header: 'Reason', value: ({ reason }) => reason },
   {
     header: 'Items',
@@ -78,7 +81,7 @@ export const TradeReturnsPage = () => {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <ReturnsList<TradeReturn>
+    <ReturnsList<AdminTradeReturn>
       kind={TRADE_RETURNS}
       statuses={TRADE_RETURN_STATUSES}
       columns={COLUMNS}
