@@ -45,7 +45,6 @@ export const PeopleList = z
     items: z.array(z.object({ id: Id, name: z.string(), email: z.string(), role: z.enum(USER_ROLES) })),
   })
   .meta({ id: 'PeopleList', description: 'By name.' });
-export type Person = z.infer<typeof PeopleList>['items'][number];
 
 export const StoreList = z
   .object({ items: z.array(z.object({ storeId: z.string(), open: z.int().min(0) })) })

@@ -10,10 +10,10 @@ import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '
 
 const ENDED: readonly string[] = Object.values(ENDED_STATUSES).flat();
 /** Where work is waiting: a return in one of these can be overdue. */
-export const TARGET_STATUSES = [...OFFLINE_REPAIR_STATUSES, ...TRADE_RETURN_STATUSES].filter(
+const TARGET_STATUSES = [...OFFLINE_REPAIR_STATUSES, ...TRADE_RETURN_STATUSES].filter(
   (status) => !ENDED.includes(status),
 );
-export const MOST_TARGET_DAYS = 365;
+const MOST_TARGET_DAYS = 365;
 
 export const TargetDays = z
   .strictObject({
@@ -40,7 +40,7 @@ export type TargetDays = z.infer<typeof TargetDays>;
 
 // --- saved views ---
 
-export const RETURN_KINDS = ['OFFLINE_REPAIR', 'TRADE_RETURN'] as const;
+const RETURN_KINDS = ['OFFLINE_REPAIR', 'TRADE_RETURN'] as const;
 export const MOST_VIEWS = 50;
 
 const FILTERS = {

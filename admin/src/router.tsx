@@ -173,6 +173,11 @@ const dangerousGoods = createRoute({
   path: '/dangerous-goods',
   component: lazyPage(() => import('./settings/dangerous-goods-page.tsx'), 'DangerousGoodsPage'),
 });
+const targets = createRoute({
+  getParentRoute: () => settings,
+  path: '/targets',
+  component: lazyPage(() => import('./settings/targets-page.tsx'), 'TargetsPage'),
+});
 const plan = createRoute({
   getParentRoute: () => settings,
   path: '/plan',
@@ -202,7 +207,7 @@ const routeTree = root.addChildren([
     print,
     bench,
     account,
-    settings.addChildren([shop, clients, deliveries, team, dangerousGoods, plan, auditLog]),
+    settings.addChildren([shop, clients, deliveries, team, dangerousGoods, targets, plan, auditLog]),
   ]),
 ]);
 

@@ -1,21 +1,102 @@
-import '@mantine/core/styles/ColorSwatch.css';
-import '@mantine/charts/styles.css';
-import { BarChart } from '@mantine/charts';
+import { Link } from '@tanstack/react-router';
 import type { Overview } from '../../../contract/admin.ts';
+import type { ListSearch } from '../list-search.ts';
+import { countOf, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
+import plain from '../ui/plain-table.module.css';
+import styles from './overview.module.css';
 
-const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const KINDS = [
+  { kind: TRADE_RETURNS, colour: 'var(--mantine-color-teal-6)' },
+  { kind: REPAIRS, colour: 'var(--mantine-color-blue-6)' },
+] as const;
 
-/** A chunk of its own, because the chart library is larger than the rest of the app. */
-export const CreationsChart = ({ days }: { days: Overview['createdPerDay'] }) => (
-  <BarChart
-    h={220}
-    data={days.map((each) => ({ ...each, day: day.format(new Date(`${each.day}T00:00:00Z`)) }))}
-    dataKey="day"
-    type="stacked"
-    withLegend
-    series={[
-      { name: 'offlineRepairs', label: 'Offline repairs', color: 'blue.6' },
-      { name: 'tradeReturns', label: 'Trade returns', color: 'teal.6' },
-    ]}
-  />
+type Day = Overview['createdPerDay'][number];
+
+/** The days are the reader's own, so they are named without a time zone. */
+const format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const dayName = ({ day }: Day): string => format.format(new Date(`${day}T00:00:00Z`));
+
+/** All that was created on the day, open or not. */
+const searchOf = ({ createdFrom, createdTo }: Day): ListSearch => ({
+  open: 'all',
+  ...(createdFrom === null ? {} : { createdFrom }),
+  ...(createdTo === null ? {} : { createdTo }),
+});
+
+/** A column for each day. A click opens what was created on it; the table below is for the keyboard. */
+export const CreationsChart = ({ days }: { days: readonly Day[] }) => {
+  const most = Math.max(1, ...days.map((day) => day.offlineRepairs + day.tradeReturns));
+  return (
+    <>
+      <div className={styles['days']} aria-hidden>
+        {days.map((day) => (
+          <div key={day.day} className={styles['day']}>
+            {KINDS.filter(({ kind }) => day[kind.overview] > 0).map(({ kind, colour }) => (
+              <Link
+                key={kind.path}
+                to={kind.path}
+                search={searchOf(day)}
+                tabIndex={-1}
+                preload={false}
+                className={styles['segment'] ?? ''}
+                title={`${dayName(day)}: ${countOf(day[kind.overview], kind)}`}
+                style={{ height: `${(day[kind.overview] / most) * 100}%`, background: colour }}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+      <div className={styles['axis']} aria-hidden>
+        {[days[0], days[Math.floor(days.length / 2)], days.at(-1)].map((day) =>
+          day ? <span key={day.day}>{dayName(day)}</span> : null,
+        )}
+      </div>
+      <DaysTable days={days} />
+    </>
+  );
+};
+
+const DaysTable = ({ days }: { days: readonly Day[] }) => (
+  <details className={styles['details']}>
+    <summary>As a table</summary>
+    <div className={plain['frame']}>
+      <table className={plain['table']}>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            <th scope="col">{REPAIRS.title}</th>
+            <th scope="col">{TRADE_RETURNS.title}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.toReversed().map((day) => (
+            <tr key={day.day}>
+              <th scope="row">{dayName(day)}</th>
+              {[REPAIRS, TRADE_RETURNS].map((kind) => (
+                <td key={kind.path}>
+                  <Link to={kind.path} search={searchOf(day)} preload={false}>
+                    {day[kind.overview].toLocaleString()}
+                  </Link>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </details>
+);
+
+/** Which colour is which. */
+export const ChartLegend = ({ days }: { days: readonly Day[] }) => (
+  <div className={styles['legend']}>
+    {KINDS.toReversed().map(({ kind, colour }) => (
+      <span key={kind.path} style={{ ['--swatch' as string]: colour }}>
+        {countOf(
+          days.reduce((sum, day) => sum + day[kind.overview], 0),
+          kind,
+        )}
+      </span>
+    ))}
+  </div>
 );

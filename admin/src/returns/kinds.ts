@@ -1,31 +1,30 @@
-import type { OfflineRepair } from '../../../contract/offline-repair.ts';
-import type { TradeReturn } from '../../../contract/trade-return.ts';
+import type { AdminOfflineRepair, AdminTradeReturn } from '../../../contract/admin-returns.ts';
 
-// The two kinds of return: their addresses and what they are called.
+// The two kinds of return: their addresses, what they are called, and what only one of them can be narrowed by.
 
-export type AnyReturn = OfflineRepair | TradeReturn;
+export type AnyReturn = AdminOfflineRepair | AdminTradeReturn;
 
 export const REPAIRS = {
   path: '/offline-repairs',
   detail: '/offline-repairs/$id',
   add: '/offline-repairs/new',
   overview: 'offlineRepairs',
+  savedKind: 'OFFLINE_REPAIR',
   title: 'Offline repairs',
   one: 'repair',
   many: 'repairs',
-  reference: 'storeId',
-  referenceLabel: 'Store',
+  filters: ['storeId', 'store', 'isDangerous', 'disposition'],
 } as const;
 export const TRADE_RETURNS = {
   path: '/trade-returns',
   detail: '/trade-returns/$id',
   add: '/trade-returns/new',
   overview: 'tradeReturns',
+  savedKind: 'TRADE_RETURN',
   title: 'Trade returns',
   one: 'trade return',
   many: 'trade returns',
-  reference: 'companyId',
-  referenceLabel: 'Company id',
+  filters: ['companyId', 'company'],
 } as const;
 export type Kind = typeof REPAIRS | typeof TRADE_RETURNS;
 

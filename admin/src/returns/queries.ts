@@ -2,7 +2,7 @@ import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/reac
 import type { z } from 'zod';
 import type { listEnvelope, Timeline, TimelineEntry } from '../../../contract/common.ts';
 import { api } from '../api.ts';
-import type { ListSearch } from '../list-search.ts';
+import { LIST_ORDER, type ListSearch } from '../list-search.ts';
 import { overviewQuery } from '../overview-query.ts';
 import type { Kind } from './kinds.ts';
 
@@ -10,28 +10,44 @@ type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
 
 /** Others work on the same returns, so the screen refreshes this often. */
 const REFETCH_MS = 30_000;
-const PAGE_SIZE = 25;
 
-/** The filters that this kind's list knows; the API refuses others. */
-export const filtersOf = (kind: Kind, { q, status, origin, ...rest }: ListSearch) => ({
-  q,
-  status,
-  origin,
-  [kind.reference]: rest[kind.reference],
-});
+/** The filters that this kind's list knows, as the service takes them; it refuses others. */
+export const filtersOf = (kind: Kind, search: ListSearch): Record<string, string | undefined> => {
+  const { q, status, origin, open, assignee, overdue, createdFrom, createdTo } = search;
+  const own = kind.filters.map((name) => [name, search[name]?.toString()] as const);
+  return {
+    q,
+    status,
+    origin,
+    open: status === undefined ? OPEN[open ?? 'open'] : undefined,
+    assignee,
+    overdue: overdue?.toString(),
+    createdFrom,
+    createdTo,
+    ...Object.fromEntries(own),
+  };
+};
+const OPEN = { open: 'true', ended: 'false', all: undefined };
 
+/** Whether anything but the view itself narrows the list. */
 export const isFiltered = (kind: Kind, search: ListSearch): boolean =>
-  Object.values(filtersOf(kind, search)).some((value) => value !== undefined);
+  Object.entries(filtersOf(kind, search)).some(([name, value]) => name !== 'open' && value !== undefined);
 
 export const fetchPage = <Item>(kind: Kind, search: ListSearch, limit: number): Promise<ListPage<Item>> => {
-  const { page, sort, order } = search;
-  return api.get<ListPage<Item>>(kind.path, { ...filtersOf(kind, search), sort, order, page, limit });
+  const { sort, order } = { ...LIST_ORDER, ...search };
+  return api.get<ListPage<Item>>(kind.path, {
+    ...filtersOf(kind, search),
+    sort,
+    order,
+    page: search.page,
+    limit,
+  });
 };
 
-export const listQuery = <Item>(kind: Kind, search: ListSearch) =>
+export const listQuery = <Item>(kind: Kind, search: ListSearch, limit: number) =>
   queryOptions({
-    queryKey: [kind.path, 'list', search],
-    queryFn: () => fetchPage<Item>(kind, search, PAGE_SIZE),
+    queryKey: [kind.path, 'list', search, limit],
+    queryFn: () => fetchPage<Item>(kind, search, limit),
     placeholderData: keepPreviousData,
     refetchInterval: REFETCH_MS,
   });

@@ -1,6 +1,7 @@
 import { Button, Stack, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { SetUp } from '../../../contract/admin-people.ts';
 import { ApiError, api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
@@ -15,7 +16,7 @@ const route = getRouteApi('/set-up');
 const TAB = 'Set up';
 
 /** The first page of a new installation: creates the first shop and its Admin. */
-export const SetUpPage = () => {
+export const SetUpPage = (): ReactNode => {
   const { token = '' } = route.useSearch();
   const check = useQuery({
     queryKey: ['set-up', token],

@@ -1,11 +1,13 @@
 import type { AuditEntry } from '../../../contract/admin-people.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
 import { PLAN_NAMES } from './plan-names.ts';
+import { TARGET_STATUSES } from './target-statuses.ts';
 
 export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   SHOP_CREATED: 'Created the shop',
   SHOP_CHANGED: 'Changed the shop',
   DANGEROUS_GOODS_CHANGED: 'Changed the dangerous-goods rules',
+  TARGET_DAYS_CHANGED: 'Changed the target days',
   CLIENT_CREATED: 'Created an API client',
   CLIENT_CHANGED: 'Changed an API client',
   CLIENT_REVOKED: 'Revoked an API client',
@@ -50,6 +52,7 @@ export const FIELD_LABELS: Record<string, string> = {
   limit: 'Monthly limit',
   secondFactorRequired: 'Second factor',
   recoveryCodesLeft: 'Codes left',
+  ...Object.fromEntries(TARGET_STATUSES.map(({ status, label }) => [status, `Days ${label}`])),
   added: 'Added',
   removed: 'Removed',
   fields: 'Fields',

@@ -2,6 +2,7 @@ import { UnstyledButton } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import {
+  Clock,
   Gauge,
   KeyRound,
   LayoutDashboard,
@@ -33,6 +34,7 @@ const SETTINGS = [
   { to: '/settings/external-api', label: 'External API', icon: KeyRound },
   { to: '/settings/team', label: 'Team', icon: Users },
   { to: '/settings/dangerous-goods', label: 'Dangerous goods', icon: TriangleAlert },
+  { to: '/settings/targets', label: 'Targets', icon: Clock },
   { to: '/settings/plan', label: 'Plan and usage', icon: Gauge },
   { to: '/settings/audit-log', label: 'Audit log', icon: ScrollText },
 ] as const;

@@ -1,34 +1,34 @@
-import { useQuery } from '@tanstack/react-query';
+import encode from 'qr';
 
 /** Modules of white around the code, without which cameras do not find it. */
 const QUIET = 4;
 
-const drawn = async (text: string): Promise<{ path: string; size: number }> => {
-  const { encode } = await import('uqr');
-  const { data, size } = encode(text, { ecc: 'M', border: QUIET });
-  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
-  return { path, size };
-};
+interface Props {
+  text: string;
+  label: string;
+  className?: string | undefined;
+  /** In pixels; otherwise the class says how large it is. */
+  width?: number;
+}
 
-/** A QR code, black on white in every colour scheme. What draws it loads when it is needed. */
-export const QrCode = ({ text, label, width = 192 }: { text: string; label: string; width?: number }) => {
-  const { data } = useQuery({
-    queryKey: ['qr-code', text],
-    queryFn: () => drawn(text),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
+/** A QR code, black on white in every colour scheme. */
+export const QrCode = ({ text, label, className, width }: Props) => {
+  const rows = encode(text, 'raw', { ecc: 'medium', border: QUIET });
+  const path = rows
+    .flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])))
+    .join('');
   return (
     <svg
       role="img"
       aria-label={label}
+      className={className}
       width={width}
       height={width}
-      viewBox={`0 0 ${data?.size ?? 1} ${data?.size ?? 1}`}
+      viewBox={`0 0 ${rows.length} ${rows.length}`}
       shapeRendering="crispEdges"
-      style={{ background: '#fff', borderRadius: 'var(--mantine-radius-md)', flex: 'none' }}
+      style={{ background: '#fff' }}
     >
-      {data ? <path d={data.path} fill="#000" /> : null}
+      <path d={path} fill="#000" />
     </svg>
   );
 };

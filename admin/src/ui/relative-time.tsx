@@ -1,21 +1,26 @@
 import { Suspense, useId, useRef, useState } from 'react';
+import { calendarDaysBetween } from './calendar.ts';
 import { lazyOptional } from './lazy-optional.ts';
 import { TwoLines } from './two-lines.tsx';
 
 const ExactTime = lazyOptional(() => import('./exact-time.tsx').then((module) => module.ExactTime));
 
-const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Up to here people think in hours, also over midnight. */
+const HOURS = 6;
+
+/** Minutes, hours, then the days of the reader's calendar: what was last night is "yesterday". */
 export const formatRelative = (at: string, nowMs = Date.now()): string => {
   const ms = Date.parse(at) - nowMs;
-  const [unit, size] = STEPS.find(([, step]) => Math.abs(ms) >= step) ?? ['minute', 60_000];
-  return Math.abs(ms) < 60_000 ? 'just now' : relative.format(Math.round(ms / size), unit);
+  const [distance, days] = [Math.abs(ms), calendarDaysBetween(nowMs, nowMs + ms)];
+  if (distance < MINUTE_MS) return 'just now';
+  if (distance < HOUR_MS) return relative.format(Math.round(ms / MINUTE_MS), 'minute');
+  if (days === 0 || distance < HOURS * HOUR_MS) return relative.format(Math.trunc(ms / HOUR_MS), 'hour');
+  return relative.format(days, 'day');
 };
 
 /** How long ago something was. Hover, touch or keyboard focus shows the exact time, in the reader's time zone. */

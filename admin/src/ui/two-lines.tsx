@@ -19,3 +19,12 @@ export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNod
     </div>
   </div>
 );
+
+/** One line of a table cell, cut where it does not fit. */
+export const OneLine = ({ children }: { children: string }) => (
+  <div className={styles['lines']}>
+    <div className={styles['line']} onPointerEnter={tellAll}>
+      {children}
+    </div>
+  </div>
+);

@@ -1,7 +1,7 @@
 import { Alert } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { MapPin, Package, TriangleAlert, UserRound, Wrench } from 'lucide-react';
-import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
+import type { AdminOfflineRepair as OfflineRepair } from '../../../../contract/admin-returns.ts';
 import { SecondLine } from '../../ui/second-line.tsx';
 import { REPAIRS } from '../kinds.ts';
 import { DISPOSITION_LABELS } from '../labels.ts';

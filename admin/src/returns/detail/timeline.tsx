@@ -9,6 +9,7 @@ import {
   PencilLine,
   ReceiptText,
   Truck,
+  UserRound,
 } from 'lucide-react';
 import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import type { TimelineType } from '../../../../contract/lifecycle.ts';
@@ -28,6 +29,7 @@ const ICONS: Record<TimelineType, LucideIcon> = {
   RESOLVED: CircleCheck,
   NOTE_ADDED: MessageSquare,
   CORRECTED: PencilLine,
+  ASSIGNED: UserRound,
 };
 
 const ACTION_LABELS: Record<TimelineType, string> = {
@@ -40,6 +42,7 @@ const ACTION_LABELS: Record<TimelineType, string> = {
   RESOLVED: 'resolved it',
   NOTE_ADDED: 'noted',
   CORRECTED: 'corrected it',
+  ASSIGNED: 'assigned it',
 };
 
 const ACTOR_LABELS: Record<Actor['type'], string> = {
@@ -61,8 +64,9 @@ const correctedLines = ({ data }: TimelineEntry): string[] =>
 
 /** What an entry recorded besides its note. */
 const recordedLines = (entry: TimelineEntry): string[] => {
-  const { data } = entry;
-  if (entry.type === 'CORRECTED') return correctedLines(entry);
+  const { type, data } = entry;
+  if (type === 'CORRECTED') return correctedLines(entry);
+  if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'nobody'}`];
   const [tracking, carrier] = [textOrNull(data['trackingNumber']), textOrNull(data['carrierName'])];
   const [technician, disposition] = [
     textOrNull(data['assignedToId']),

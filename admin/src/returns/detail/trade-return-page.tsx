@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Building2, MapPin, Package, UserRound } from 'lucide-react';
-import type { TradeReturn } from '../../../../contract/trade-return.ts';
+import type { AdminTradeReturn as TradeReturn } from '../../../../contract/admin-returns.ts';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { totalOf } from '../numbers.ts';

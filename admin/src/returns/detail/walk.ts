@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { lastSearch } from '../last-search.ts';
+import { usePageSize } from '../list/page-size.ts';
 import { listQuery } from '../queries.ts';
 
 // Next and previous of the list that one came from. The page of the list is remembered as it was, so that a return which a
@@ -48,14 +49,15 @@ const pageOf = (search: Search, { items, page, limit, total }: ListPage): Page =
 export const useWalk = (kind: Kind, id: string) => {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
+  const [pageSize] = usePageSize();
   const current = useMemo(() => {
     const search = lastSearch(kind);
-    const shown = queryClient.getQueryData(listQuery<AnyReturn>(kind, search).queryKey);
+    const shown = queryClient.getQueryData(listQuery<AnyReturn>(kind, search, pageSize).queryKey);
     const fresh = shown ? pageOf(search, shown) : null;
     const known = [fresh, remembered(kind)].find((page) => page?.ids.includes(id)) ?? null;
     if (known) remember(kind, known);
     return known;
-  }, [kind, id, queryClient]);
+  }, [kind, id, queryClient, pageSize]);
 
   const index = current?.ids.indexOf(id) ?? -1;
   const position = current ? (current.page - 1) * current.limit + index + 1 : 0;
@@ -65,9 +67,9 @@ export const useWalk = (kind: Kind, id: string) => {
     if (neighbour) await navigate({ to: kind.detail, params: { id: neighbour } });
   };
   /** The nearest return of the page before or after. */
-  const firstOfPage = async ({ page, search }: Page, step: 1 | -1): Promise<string | undefined> => {
+  const firstOfPage = async ({ page, limit, search }: Page, step: 1 | -1): Promise<string | undefined> => {
     const there = { ...search, page: page + step };
-    const found = await queryClient.fetchQuery(listQuery<AnyReturn>(kind, there));
+    const found = await queryClient.fetchQuery(listQuery<AnyReturn>(kind, there, limit));
     remember(kind, pageOf(there, found));
     return found.items.at(step === 1 ? 0 : -1)?.id;
   };

@@ -1,6 +1,8 @@
 import { Button, EmptyState, Paper } from '@mantine/core';
-import { PackageOpen, SearchX } from 'lucide-react';
+import { useQuery } from '@tanstack/react-query';
+import { CircleCheckBig, PackageOpen, SearchX } from 'lucide-react';
 import type { ListSearch } from '../../list-search.ts';
+import { overviewQuery } from '../../overview-query.ts';
 import { PastEnd } from '../../ui/past-end.tsx';
 import { countOf, type Kind } from '../kinds.ts';
 import { isFiltered } from '../queries.ts';
@@ -16,6 +18,8 @@ interface Props {
 
 /** Says why a list is empty, and what people can do about it. */
 export const EmptyList = ({ kind, search, total, onSearch }: Props) => {
+  const { data } = useQuery(overviewQuery);
+  const hasAny = data?.[kind.overview].byStatus.some(({ count }) => count > 0) ?? false;
   if (total > 0)
     return (
       <Paper withBorder>
@@ -28,11 +32,26 @@ export const EmptyList = ({ kind, search, total, onSearch }: Props) => {
         <EmptyState
           icon={<SearchX size={32} aria-hidden />}
           title={`No ${kind.many} like that`}
-          description="Every word must be found in number, order, customer, sku or serial, and all filters count together."
+          description="Every word must be found in number, order, reference, customer, phone, sku, serial or tracking number, and all filters count together."
         >
           <EmptyState.Actions>
+            {search.q && search.open === undefined ? (
+              <Button onClick={() => onSearch({ q: search.q, open: 'all' })}>Search all {kind.many}</Button>
+            ) : null}
             <Button variant="default" onClick={() => onSearch(orderInSearch(orderOf(search)))}>
               Clear all filters
+            </Button>
+          </EmptyState.Actions>
+        </EmptyState>
+      ) : search.open === undefined && hasAny ? (
+        <EmptyState
+          icon={<CircleCheckBig size={32} aria-hidden />}
+          title={`No open ${kind.many}`}
+          description="Everything has come to its end."
+        >
+          <EmptyState.Actions>
+            <Button variant="default" onClick={() => onSearch({ open: 'all', order: 'desc' })}>
+              Show all {kind.many}
             </Button>
           </EmptyState.Actions>
         </EmptyState>

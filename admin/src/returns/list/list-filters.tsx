@@ -1,18 +1,20 @@
 import { Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Search } from 'lucide-react';
+import { ListFilter, Search } from 'lucide-react';
+import { lazy, Suspense, useId, useState } from 'react';
 import type { ListSearch } from '../../list-search.ts';
+import { overviewQuery } from '../../overview-query.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
-import { fetchPage, isFiltered } from '../queries.ts';
-import { orderInSearch, orderOf } from './list-order.ts';
+import { describeStatus } from '../labels.ts';
+import { fetchPage } from '../queries.ts';
+import { FilterChips } from './filter-chips.tsx';
 import { SearchField } from './search-field.tsx';
-import { StatusFilter } from './status-filter.tsx';
+import { ViewsBar } from './views-bar.tsx';
 
-const ORIGINS = [
-  { value: '', label: 'Created by anyone' },
-  { value: 'API', label: 'Created by a program' },
-  { value: 'STAFF', label: 'Created by staff' },
-];
+const FilterPanel = lazy(() =>
+  import('./filter-panel.tsx').then((module) => ({ default: module.FilterPanel })),
+);
 
 interface Props {
   kind: Kind;
@@ -24,6 +26,8 @@ interface Props {
 
 export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
   const openOnlyMatch = useOpenOnlyMatch(kind);
+  const [showsAll, setShowsAll] = useState(false);
+  const panelId = useId();
   /** A new filter starts at the first page. */
   const filterBy = (change: ListSearch, isTyped = false) => {
     const { page: _, ...rest } = search;
@@ -31,54 +35,79 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
   };
   return (
     <Stack gap="xs" role="search" aria-label={kind.title}>
-      <StatusFilter
-        kind={kind}
-        statuses={statuses}
-        status={search.status}
-        showCounts={!isFiltered(kind, { ...search, status: undefined })}
-        onStatus={(status) => filterBy({ status })}
-      />
+      <ViewsBar kind={kind} search={search} onSearch={onSearch} />
       <Group gap="xs">
         <SearchField
-          label="Number, order, customer, sku, serial"
+          label="Number, reference, customer, phone, serial …"
           value={search.q ?? ''}
           onSearch={(q) => filterBy({ q: q || undefined }, true)}
           onEnter={openOnlyMatch}
           leftSection={<Search size={16} aria-hidden />}
-          style={{ flex: '3 1 260px' }}
+          style={{ flex: '3 1 240px' }}
         />
-        <NativeSelect
-          aria-label="Created by"
-          data={ORIGINS}
-          value={search.origin ?? ''}
-          onChange={({ currentTarget: { value } }) =>
-            filterBy({ origin: (value || undefined) as ListSearch['origin'] })
-          }
-          style={{ flex: '1 1 150px' }}
+        <StatusSelect
+          kind={kind}
+          statuses={statuses}
+          search={search}
+          onStatus={(status) => filterBy({ status })}
         />
-        <SearchField
-          label={kind.referenceLabel}
-          value={search[kind.reference] ?? ''}
-          onSearch={(reference) => filterBy({ [kind.reference]: reference || undefined }, true)}
-          style={{ flex: '1 1 120px' }}
-        />
-        {isFiltered(kind, search) ? (
-          <Button variant="subtle" onClick={() => onSearch(orderInSearch(orderOf(search)))}>
-            Clear filters
-          </Button>
-        ) : null}
+        <Button
+          variant={showsAll ? 'light' : 'default'}
+          leftSection={<ListFilter size={16} aria-hidden />}
+          aria-expanded={showsAll}
+          aria-controls={panelId}
+          onClick={() => setShowsAll(!showsAll)}
+        >
+          Filters
+        </Button>
       </Group>
+      <div id={panelId} hidden={!showsAll}>
+        {showsAll ? (
+          <Suspense>
+            <FilterPanel kind={kind} search={search} onFilter={filterBy} />
+          </Suspense>
+        ) : null}
+      </div>
+      <FilterChips kind={kind} search={search} onSearch={onSearch} />
     </Stack>
   );
 };
 
-/** Somebody scanned a slip or typed a whole number: if there is one match, it opens. */
+interface StatusProps extends Pick<Props, 'kind' | 'statuses' | 'search'> {
+  onStatus(status: string | undefined): void;
+}
+
+/** The counts are those of the whole shop. */
+const StatusSelect = ({ kind, statuses, search, onStatus }: StatusProps) => {
+  const { data } = useQuery(overviewQuery);
+  const counts = new Map<string, number>(
+    data?.[kind.overview].byStatus.map((each) => [each.status, each.count]),
+  );
+  const label = (status: string) => {
+    const count = counts.get(status);
+    return `${describeStatus(status).label}${count === undefined ? '' : ` (${count.toLocaleString()})`}`;
+  };
+  return (
+    <NativeSelect
+      aria-label="Status"
+      data={[
+        { value: '', label: 'Any status' },
+        ...statuses.map((status) => ({ value: status, label: label(status) })),
+      ]}
+      value={search.status ?? ''}
+      onChange={({ currentTarget: { value } }) => onStatus(value || undefined)}
+      style={{ flex: '1 1 150px', maxWidth: 240 }}
+    />
+  );
+};
+
+/** Somebody scanned a slip or typed a whole number: if there is one match, open or ended, it opens. */
 const useOpenOnlyMatch = (kind: Kind) => {
   const navigate = useNavigate();
   return async (q: string) => {
     if (!q) return;
     // The list below shows the error.
-    const found = await fetchPage<AnyReturn>(kind, { q }, 2).catch(() => null);
+    const found = await fetchPage<AnyReturn>(kind, { q, open: 'all' }, 2).catch(() => null);
     const [only] = found?.items ?? [];
     if (found?.total === 1 && only) await navigate({ to: kind.detail, params: { id: only.id } });
   };

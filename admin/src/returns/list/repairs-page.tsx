@@ -1,9 +1,9 @@
-import { Group, Text } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
+import type { AdminOfflineRepair } from '../../../../contract/admin-returns.ts';
 import { OFFLINE_REPAIR_STATUSES } from '../../../../contract/lifecycle.ts';
-import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
-import { TwoLines } from '../../ui/two-lines.tsx';
+import { OneLine, TwoLines } from '../../ui/two-lines.tsx';
 import { REPAIRS } from '../kinds.ts';
 import { describeStatus, dispositionLabel } from '../labels.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
@@ -13,7 +13,7 @@ import type { ReturnColumn } from './returns-rows.tsx';
 
 const route = getRouteApi('/inside/offline-repairs');
 
-const COLUMNS: ReturnColumn<OfflineRepair>[] = [
+const COLUMNS: ReturnColumn<AdminOfflineRepair>[] = [
   {
     header: 'Customer',
     noLabel: true,
@@ -39,11 +39,11 @@ const COLUMNS: ReturnColumn<OfflineRepair>[] = [
       />
     ),
   },
-  { header: 'Order', cell: ({ orderNumber }) => <Text size="sm">{orderNumber}</Text> },
-  { header: 'Store', wideOnly: true, cell: ({ storeId }) => <Text size="sm">{storeId}</Text> },
+  { header: 'Order', width: '8rem', cell: ({ orderNumber }) => <OneLine>{orderNumber}</OneLine> },
+  { header: 'Store', width: '8rem', wideOnly: true, cell: ({ storeId }) => <OneLine>{storeId}</OneLine> },
 ];
 
-const CSV: CsvColumn<OfflineRepair>[] = [
+const CSV: CsvColumn<AdminOfflineRepair>[] = [
   { header: 'Number', value: ({ rmaNumber }) => rmaNumber },
   { header: 'Status', value: ({ status }) => describeStatus(status).label },
   { header: 'Order number', value: ({ orderNumber }) => orderNumber },
@@ -65,6 +65,8 @@ const CSV: CsvColumn<OfflineRepair>[] = [
     header: 'Disposition',
     value: ({ offlineDisposition }) => offlineDisposition && dispositionLabel(offlineDisposition),
   },
+  { header: 'Assigned to', value: ({ assignee }) => assignee?.name ?? null },
+  { header: 'Due', value: ({ dueAt }) => dueAt && csvTime(dueAt) },
   { header: 'Technician', value: ({ assignedToId }) => assignedToId },
   { header: 'Repair notes', value: ({ repairNotes }) => repairNotes },
   { header: 'Notes', value: ({ notes }) => notes },
@@ -84,7 +86,7 @@ export const RepairsPage = () => {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <ReturnsList<OfflineRepair>
+    <ReturnsList<AdminOfflineRepair>
       kind={REPAIRS}
       statuses={OFFLINE_REPAIR_STATUSES}
       columns={COLUMNS}

@@ -1,10 +1,9 @@
 import { Box, Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import type { ListSearch } from '../../list-search.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { ListPager } from '../../ui/list-pager.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { rememberSearch } from '../last-search.ts';
@@ -15,13 +14,19 @@ import type { CsvColumn } from './csv.ts';
 import { CsvExport } from './csv-export.tsx';
 import { EmptyList } from './empty-list.tsx';
 import { ListFilters } from './list-filters.tsx';
+import { ListFooter } from './list-footer.tsx';
 import { type ListOrder, orderInSearch, orderOf } from './list-order.ts';
 import { NewReturnLink } from './new-return-link.tsx';
 import { OrderSelect } from './order-select.tsx';
+import { usePageSize } from './page-size.ts';
 import { ReturnsCards } from './returns-cards.tsx';
 import type { ReturnColumn } from './returns-rows.tsx';
 import { ReturnsTable } from './returns-table.tsx';
 import { useSelection } from './use-selection.ts';
+
+const AssignDialog = lazy(() =>
+  import('./assign-dialog.tsx').then((module) => ({ default: module.AssignDialog })),
+);
 
 /** On a narrower screen a table would not fit beside the menu. */
 const NARROW = '(max-width: 62em)';
@@ -40,13 +45,16 @@ interface Props<Item> {
 /** A list of returns with its filters, pages, export and bulk moves. */
 export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
   const { kind, columns, moves, search, onSearch } = props;
-  const list = useQuery(listQuery<Item>(kind, search));
+  const [pageSize, setPageSize] = usePageSize();
+  const list = useQuery(listQuery<Item>(kind, search, pageSize));
   useEffect(() => rememberSearch(kind, search), [kind, search]);
   const items = list.data?.items ?? [];
   const { selected, isSelected, select, selectOnly } = useSelection(items);
+  /** What is being assigned to somebody: one row, or all that are selected. */
+  const [assigning, setAssigning] = useState<readonly Item[] | null>(null);
 
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
-  const rows = { kind, columns, items, isSelected, select };
+  const rows = { kind, columns, items, isSelected, select, onAssign: (item: Item) => setAssigning([item]) };
   const order = orderOf(search);
   /** A new order starts at the first page. */
   const reorder = (next: ListOrder) => onSearch({ ...search, ...orderInSearch(next), page: undefined });
@@ -73,9 +81,31 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
         </Box>
       ) : null}
       {selected.length > 0 ? (
-        <BulkMoves kind={kind} moves={moves} selected={selected} onSelect={selectOnly} />
+        <BulkMoves
+          kind={kind}
+          moves={moves}
+          selected={selected}
+          onSelect={selectOnly}
+          onAssign={() => setAssigning(selected)}
+        />
       ) : null}
-      {list.data ? <ListPager list={list.data} noun={[kind.one, kind.many]} onPage={toPage} /> : null}
+      {assigning ? (
+        <Suspense>
+          <AssignDialog kind={kind} items={assigning} onClose={() => setAssigning(null)} />
+        </Suspense>
+      ) : null}
+      {list.data ? (
+        <ListFooter
+          kind={kind}
+          list={list.data}
+          pageSize={pageSize}
+          onPage={toPage}
+          onPageSize={(size) => {
+            setPageSize(size);
+            onSearch({ ...search, page: undefined });
+          }}
+        />
+      ) : null}
     </Stack>
   );
 };

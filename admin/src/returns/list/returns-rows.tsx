@@ -1,6 +1,7 @@
-import { Checkbox } from '@mantine/core';
-import type { MouseEvent, ReactNode } from 'react';
+import { Checkbox, UnstyledButton } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { TextLink } from '../../ui/links.tsx';
+import { Assignee } from '../assignee.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import styles from './returns-table.module.css';
 
@@ -10,6 +11,8 @@ import styles from './returns-table.module.css';
 export interface ReturnColumn<Item> {
   header: string;
   cell(item: Item): ReactNode;
+  /** Of the table, where it has a width of its own. */
+  width?: string;
   /** Only wide screens show it. */
   wideOnly?: boolean;
   /** A card shows the cell without the header. */
@@ -22,14 +25,8 @@ export interface RowsProps<Item> {
   items: readonly Item[];
   isSelected(id: string): boolean;
   select(items: readonly Item[], on: boolean): void;
+  onAssign(item: Item): void;
 }
-
-/** A click on a row's text opens it like a click beside the text, unless somebody selects that text. */
-export const openOnClick = ({ target, currentTarget }: MouseEvent<HTMLElement>): void => {
-  const isOwnControl = (target as Element).closest('a, button, input, label, time') !== null;
-  if (isOwnControl || window.getSelection()?.isCollapsed === false) return;
-  currentTarget.querySelector('a')?.click();
-};
 
 export const ReturnLink = ({ kind, item }: { kind: Kind; item: AnyReturn }) => (
   <TextLink
@@ -44,12 +41,26 @@ export const ReturnLink = ({ kind, item }: { kind: Kind; item: AnyReturn }) => (
   </TextLink>
 );
 
+/** Who works on it; a click chooses somebody else. */
+export const AssigneeButton = <Item extends AnyReturn>({
+  item,
+  onAssign,
+}: Pick<RowsProps<Item>, 'onAssign'> & { item: Item }) => (
+  <UnstyledButton
+    className={styles['assignee']}
+    aria-label={`Assign ${item.rmaNumber}, now ${item.assignee?.name ?? 'nobody'}`}
+    onClick={() => onAssign(item)}
+  >
+    <Assignee person={item.assignee} />
+  </UnstyledButton>
+);
+
 export const SelectAll = <Item extends AnyReturn>({
   items,
   isSelected,
   select,
   label,
-}: RowsProps<Item> & { label?: string }) => {
+}: Pick<RowsProps<Item>, 'items' | 'isSelected' | 'select'> & { label?: string }) => {
   const count = items.filter(({ id }) => isSelected(id)).length;
   return (
     <Checkbox

@@ -3,10 +3,12 @@ import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReturnSort } from '../../../../contract/return-order.ts';
 import plain from '../../ui/plain-table.module.css';
 import { RelativeTimeAndDate } from '../../ui/relative-time.tsx';
+import { Due } from '../due.tsx';
 import type { AnyReturn } from '../kinds.ts';
 import { StatusBadge } from '../status-badge.tsx';
 import { type ListOrder, ORDER_LABELS, orderAfterClick } from './list-order.ts';
-import { openOnClick, ReturnLink, type RowsProps, SelectAll, SelectOne } from './returns-rows.tsx';
+import { useOpenRow } from './open-row.ts';
+import { AssigneeButton, ReturnLink, type RowsProps, SelectAll, SelectOne } from './returns-rows.tsx';
 import styles from './returns-table.module.css';
 
 interface OrderProps {
@@ -15,61 +17,19 @@ interface OrderProps {
 }
 
 export const ReturnsTable = <Item extends AnyReturn>(props: RowsProps<Item> & OrderProps) => {
-  const { kind, columns, items, isSelected, select, order, onOrder } = props;
-  const sortable = { order, onOrder };
+  const { kind, items, order } = props;
   return (
-    <Paper withBorder className={plain['frame'] ?? ''}>
-      <table className={plain['table']}>
+    <Paper withBorder className={styles['frame'] ?? ''}>
+      <table className={`${plain['table']} ${styles['table']}`}>
         <caption className={styles['caption']}>
           <VisuallyHidden>
             {kind.title}, {ORDER_LABELS[order.sort][order.order].toLowerCase()}
           </VisuallyHidden>
         </caption>
-        <thead>
-          <tr>
-            <th className={styles['checkbox']}>
-              <SelectAll {...props} />
-            </th>
-            <SortHeader sort="number" label="Number" {...sortable} />
-            <SortHeader sort="status" label="Status" {...sortable} />
-            {columns.map(({ header, wideOnly }) => (
-              <th key={header} scope="col" className={wideOnly ? styles['wide-only'] : undefined}>
-                {header}
-              </th>
-            ))}
-            <th scope="col">Created</th>
-            <SortHeader sort="updatedAt" label="Last change" {...sortable} />
-          </tr>
-        </thead>
+        <Head {...props} />
         <tbody>
           {items.map((item) => (
-            <tr
-              key={item.id}
-              className={styles['row']}
-              data-selected={isSelected(item.id) || undefined}
-              onClick={openOnClick}
-            >
-              <td className={styles['above']}>
-                <SelectOne item={item} isSelected={isSelected} select={select} />
-              </td>
-              <th scope="row">
-                <ReturnLink kind={kind} item={item} />
-              </th>
-              <td>
-                <StatusBadge status={item.status} />
-              </td>
-              {columns.map(({ header, cell, wideOnly }) => (
-                <td key={header} className={wideOnly ? styles['wide-only'] : undefined}>
-                  {cell(item)}
-                </td>
-              ))}
-              <td className={`${styles['above']} ${styles['time']}`}>
-                <RelativeTimeAndDate at={item.createdAt} />
-              </td>
-              <td className={`${styles['above']} ${styles['time']}`}>
-                <RelativeTimeAndDate at={item.updatedAt} />
-              </td>
-            </tr>
+            <Row key={item.id} {...props} item={item} />
           ))}
         </tbody>
       </table>
@@ -77,12 +37,96 @@ export const ReturnsTable = <Item extends AnyReturn>(props: RowsProps<Item> & Or
   );
 };
 
+const Head = <Item extends AnyReturn>(props: RowsProps<Item> & OrderProps) => {
+  const { columns, order, onOrder } = props;
+  const sortable = { order, onOrder };
+  return (
+    <thead className={styles['head']}>
+      <tr>
+        <th className={styles['checkbox']}>
+          <SelectAll {...props} />
+        </th>
+        <SortHeader sort="number" label="Number" width="7.25rem" {...sortable} />
+        <SortHeader sort="status" label="Status" width="9.5rem" {...sortable} />
+        {columns.map(({ header, wideOnly, width }) => (
+          <th
+            key={header}
+            scope="col"
+            className={wideOnly ? styles['wide-only'] : undefined}
+            style={width ? { width } : {}}
+          >
+            {header}
+          </th>
+        ))}
+        <th scope="col" style={{ width: '8.5rem' }}>
+          Assigned to
+        </th>
+        <th scope="col" className={styles['wide-only']} style={{ width: '8rem' }}>
+          Created
+        </th>
+        <SortHeader sort="updatedAt" label="Last change" width="8rem" {...sortable} />
+      </tr>
+    </thead>
+  );
+};
+
+const Row = <Item extends AnyReturn>({ item, ...props }: RowsProps<Item> & { item: Item }) => {
+  const { kind, columns, isSelected, select, onAssign } = props;
+  const open = useOpenRow(kind);
+  return (
+    // The keyboard uses the link inside.
+    <tr
+      className={styles['row']}
+      data-selected={isSelected(item.id) || undefined}
+      onClick={(event) => open(event, item)}
+    >
+      <td>
+        <SelectOne item={item} isSelected={isSelected} select={select} />
+      </td>
+      <th scope="row">
+        <ReturnLink kind={kind} item={item} />
+      </th>
+      <td>
+        <div className={styles['status']}>
+          <StatusBadge status={item.status} />
+          <Due dueAt={item.dueAt} />
+        </div>
+      </td>
+      {columns.map(({ header, cell, wideOnly }) => (
+        <td key={header} className={wideOnly ? styles['wide-only'] : undefined}>
+          {cell(item)}
+        </td>
+      ))}
+      <td>
+        <AssigneeButton item={item} onAssign={onAssign} />
+      </td>
+      <td className={`${styles['wide-only']} ${styles['time']}`}>
+        <RelativeTimeAndDate at={item.createdAt} />
+      </td>
+      <td className={styles['time']}>
+        <RelativeTimeAndDate at={item.updatedAt} />
+      </td>
+    </tr>
+  );
+};
+
+interface SortProps extends OrderProps {
+  sort: ReturnSort;
+  label: string;
+  width: string;
+}
+
 /** The header of a column by which the list can be sorted. */
-const SortHeader = ({ sort, label, order, onOrder }: OrderProps & { sort: ReturnSort; label: string }) => {
+const SortHeader = ({ sort, label, width, order, onOrder }: SortProps) => {
   const direction = order.sort === sort ? order.order : null;
   const Icon = direction === null ? ChevronsUpDown : direction === 'asc' ? ArrowUp : ArrowDown;
   return (
-    <th scope="col" className={styles['time']} {...(direction ? { 'aria-sort': ARIA_SORT[direction] } : {})}>
+    <th
+      scope="col"
+      className={styles['time']}
+      style={{ width }}
+      {...(direction ? { 'aria-sort': ARIA_SORT[direction] } : {})}
+    >
       <UnstyledButton
         className={styles['header']}
         data-ordered={direction ?? undefined}

@@ -11,10 +11,12 @@ interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
   onSearch(value: string): void;
   /** Called with the text when Enter is pressed. */
   onEnter?: (value: string) => void;
+  /** The label stands above, not only inside. */
+  withLabel?: boolean;
 }
 
 /** Searches when the typing pauses, or at once with Enter. */
-export const SearchField = ({ label, value, onSearch, onEnter, ...rest }: Props) => {
+export const SearchField = ({ label, value, onSearch, onEnter, withLabel = false, ...rest }: Props) => {
   const [text, setText] = useState(value);
   const searched = useRef(value);
   // The address may change without typing, by the back button for example.
@@ -30,8 +32,7 @@ export const SearchField = ({ label, value, onSearch, onEnter, ...rest }: Props)
   const searchLater = useDebouncedCallback(search, PAUSE_MS);
   return (
     <TextInput
-      aria-label={label}
-      placeholder={label}
+      {...(withLabel ? { label } : { 'aria-label': label, placeholder: label })}
       maxLength={LENGTH.name}
       value={text}
       onChange={({ currentTarget }) => {

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
 import { TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
-import type { TradeReturn } from '../../../../contract/trade-return.ts';
-import { TwoLines } from '../../ui/two-lines.tsx';
+import { OneLine, TwoLines } from '../../ui/two-lines.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
@@ -13,10 +13,10 @@ import type { ReturnColumn } from './returns-rows.tsx';
 
 const route = getRouteApi('/inside/trade-returns');
 
-const itemsText = ({ items: [first, ...others] }: TradeReturn): string =>
+const itemsText = ({ items: [first, ...others] }: AdminTradeReturn): string =>
   `${first ? `${formatNumber(first.quantity)} × ${first.productName}` : ''}${others.length > 0 ? ` and ${others.length} more` : ''}`;
 
-const COLUMNS: ReturnColumn<TradeReturn>[] = [
+const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
   {
     header: 'Company',
     noLabel: true,
@@ -29,7 +29,7 @@ const COLUMNS: ReturnColumn<TradeReturn>[] = [
       <TwoLines first={itemsText(item)} second={`Total ${formatAmount(totalOf(item.items))}`} />
     ),
   },
-  { header: 'Order', cell: ({ tradeOrderNumber }) => <Text size="sm">{tradeOrderNumber}</Text> },
+  { header: 'Order', width: '8rem', cell: ({ tradeOrderNumber }) => <OneLine>{tradeOrderNumber}</OneLine> },
   {
     header: 'Reason',
     wideOnly: true,
@@ -41,7 +41,7 @@ const COLUMNS: ReturnColumn<TradeReturn>[] = [
   },
 ];
 
-const CSV: CsvColumn<TradeReturn>[] = [
+const CSV: CsvColumn<AdminTradeReturn>[] = [
   { header: 'Number', value: ({ rmaNumber }) => rmaNumber },
   { header: 'Status', value: ({ status }) => describeStatus(status).label },
   { header: 'Trade order number', value: ({ tradeOrderNumber }) => tradeOrderNumber },
@@ -51,6 +51,8 @@ const CSV: CsvColumn<TradeReturn>[] = [
   { header: 'Contact', value: ({ customerName }) => customerName },
   { header: 'E-mail', value: ({ customerEmail }) => customerEmail },
   { header: 'Phone', value: ({ customerPhone }) => customerPhone },
+  { header: 'Assigned to', value: ({ assignee }) => assignee?.name ?? null },
+  { header: 'Due', value: ({ dueAt }) => dueAt },
   { header: 'Reason', value: ({ reason }) => reason },
   {
     header: 'Items',
@@ -79,7 +81,7 @@ export const TradeReturnsPage = () => {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <ReturnsList<TradeReturn>
+    <ReturnsList<AdminTradeReturn>
       kind={TRADE_RETURNS}
       statuses={TRADE_RETURN_STATUSES}
       columns={COLUMNS}

@@ -15,10 +15,17 @@ interface Props<Item> {
   moves: readonly StaffMove<Item>[];
   selected: readonly Item[];
   onSelect(items: readonly Item[]): void;
+  onAssign(): void;
 }
 
 /** The moves that can be made for all selected rows. */
-export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSelect }: Props<Item>) => {
+export const BulkMoves = <Item extends AnyReturn>({
+  kind,
+  moves,
+  selected,
+  onSelect,
+  onAssign,
+}: Props<Item>) => {
   const [move, setMove] = useState<StaffMove<Item> | null>(null);
   const { changing } = useBlocked();
   // Loads the dialog ahead, so that it opens even when the connection is lost.
@@ -41,6 +48,9 @@ export const BulkMoves = <Item extends AnyReturn>({ kind, moves, selected, onSel
         <Text size="sm" fw={600} className="tabular-numbers" role="status" mr="xs">
           {countOf(selected.length, kind)} selected
         </Text>
+        <Button size="xs" variant="default" onClick={onAssign}>
+          Assign
+        </Button>
         {moves.map((each) => {
           const open = selected.filter((item) => each.isOpen(item)).length;
           return (

@@ -67,7 +67,7 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
           Microsoft Authenticator or 1Password.
         </Text>
         <Group align="center" gap="lg">
-          <QrCode text={factor.uri} label="QR code for the authenticator app" />
+          <QrCode text={factor.uri} label="QR code for the authenticator app" width={192} />
           <TypedSecret secret={factor.secret} />
         </Group>
         <TextInput

@@ -1,5 +1,5 @@
+import { QrCode } from '../qr-code.tsx';
 import { Barcode } from './barcode.tsx';
-import { QrCode } from './qr-code.tsx';
 import styles from './slip.module.css';
 import type { SlipSize } from './slip-sizes.ts';
 
@@ -64,7 +64,7 @@ const PaperSlip = ({ letterhead, slip, copy }: Content) => (
       </div>
       <div className={styles['codes']}>
         <Barcode text={slip.rmaNumber} className={styles['barcode']} />
-        <QrCode text={slip.rmaNumber} className={styles['qr']} />
+        <QrCode text={slip.rmaNumber} label={`QR code of ${slip.rmaNumber}`} className={styles['qr']} />
       </div>
     </div>
     {slip.warning ? <p className={styles['warning']}>{slip.warning}</p> : null}
@@ -143,7 +143,7 @@ const LabelSlip = ({ letterhead, slip }: Content) => {
         {slip.customer}
       </p>
       <div className={styles['label-foot']}>
-        <QrCode text={slip.rmaNumber} className={styles['qr']} />
+        <QrCode text={slip.rmaNumber} label={`QR code of ${slip.rmaNumber}`} className={styles['qr']} />
         <span>
           {slip.heading}
           <br />

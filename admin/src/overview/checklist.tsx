@@ -1,0 +1,109 @@
+import { Card, Group, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Check } from 'lucide-react';
+import type { z } from 'zod';
+import type { ApiClientList } from '../../../contract/admin.ts';
+import type { TargetDays } from '../../../contract/admin-work.ts';
+import { api } from '../api.ts';
+import { peopleQuery } from '../returns/people-query.ts';
+import { useSession } from '../session/session.ts';
+import { ButtonLink } from '../ui/links.tsx';
+import styles from './overview.module.css';
+
+interface Step {
+  title: string;
+  why: string;
+  done: boolean;
+  to: '/settings/external-api' | '/settings/team' | '/settings/targets' | '/offline-repairs/new';
+  action: string;
+}
+
+/** What an Admin sets up before the work begins, and how far that is. */
+const useSetUpSteps = (isAdmin: boolean): Step[] => {
+  const clients = useQuery({
+    queryKey: ['clients'],
+    queryFn: () => api.get<z.infer<typeof ApiClientList>>('/clients'),
+    enabled: isAdmin,
+  });
+  const people = useQuery({ ...peopleQuery, enabled: isAdmin });
+  const targets = useQuery({
+    queryKey: ['target-days'],
+    queryFn: () => api.get<TargetDays>('/target-days'),
+    enabled: isAdmin,
+  });
+  if (!isAdmin) return [];
+  return [
+    {
+      title: 'Make an API client',
+      why: 'Your till or ERP gets a key, and creates returns by itself.',
+      done: (clients.data?.items.length ?? 0) > 0,
+      to: '/settings/external-api',
+      action: 'API clients',
+    },
+    {
+      title: 'Invite your people',
+      why: 'Everybody works under their own name, and returns are assigned to them.',
+      done: (people.data?.items.length ?? 0) > 1,
+      to: '/settings/team',
+      action: 'Team',
+    },
+    {
+      title: 'Set targets',
+      why: 'After how many days a return counts as overdue.',
+      done: (targets.data?.targets.length ?? 0) > 0,
+      to: '/settings/targets',
+      action: 'Targets',
+    },
+  ];
+};
+
+const FIRST_RETURN: Step = {
+  title: 'Make the first return',
+  why: 'Write down what a customer hands in. Its figures then stand on this page.',
+  done: false,
+  to: '/offline-repairs/new',
+  action: 'New repair',
+};
+
+/** What a shop without returns sees instead of zeros. */
+export const Checklist = () => {
+  const { user } = useSession();
+  const steps = [...useSetUpSteps(user.role === 'ADMIN'), FIRST_RETURN];
+  return (
+    <Card withBorder padding="lg" maw={720}>
+      <Title order={3} size="h4">
+        {steps.length > 1 ? 'Ready in four steps' : 'Nothing to do yet'}
+      </Title>
+      <Text c="dimmed" size="sm" mb="sm">
+        There are no returns yet.
+      </Text>
+      <Stack gap={0} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
+        {steps.map(({ title, why, done, to, action }) => (
+          <li key={title} className={styles['step']}>
+            <span
+              className={styles['mark']}
+              data-done={done || undefined}
+              role="img"
+              aria-label={done ? 'Done' : 'To do'}
+            >
+              {done ? <Check size={16} aria-hidden /> : null}
+            </span>
+            <Group justify="space-between" gap="xs" flex={1}>
+              <div>
+                <Text fw={600} size="sm">
+                  {title}
+                </Text>
+                <Text c="dimmed" size="sm">
+                  {why}
+                </Text>
+              </div>
+              <ButtonLink to={to} size="xs" variant={done ? 'default' : 'light'}>
+                {action}
+              </ButtonLink>
+            </Group>
+          </li>
+        ))}
+      </Stack>
+    </Card>
+  );
+};

@@ -1,0 +1,93 @@
+import { Button, Checkbox, Group, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { z } from 'zod';
+import type { SavedView } from '../../../../contract/admin-work.ts';
+import { text } from '../../../../contract/fields.ts';
+import { api } from '../../api.ts';
+import type { ListSearch } from '../../list-search.ts';
+import { useSession } from '../../session/session.ts';
+import { useApiForm } from '../../ui/forms/api-form.ts';
+import { FormDialog } from '../../ui/forms/form-dialog.tsx';
+import { notify, notifyDone } from '../../ui/notify.ts';
+import type { Kind } from '../kinds.ts';
+import { savedSearch, viewsQuery } from '../views-query.ts';
+
+const LONGEST_NAME = 80;
+const Body = z.object({ name: text(LONGEST_NAME), shared: z.boolean() });
+
+interface Props {
+  kind: Kind;
+  /** The one to change; null saves the present filters as a new one. */
+  view: SavedView | null;
+  search: ListSearch;
+  onDeleted(): void;
+  onClose(): void;
+}
+
+/** Saves the present filters under a name, or changes the name of a view, who sees it, and whether there is one. */
+export const ViewDialog = ({ kind, view, search, onDeleted, onClose }: Props) => {
+  const { user } = useSession();
+  const queryClient = useQueryClient();
+  const refetch = () => queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
+  const { form, submit, busy, failure } = useApiForm({
+    schema: Body,
+    initialValues: { name: view?.name ?? '', shared: view?.shared ?? false },
+    send: (body) =>
+      view
+        ? api.patch<SavedView>(`/views/${view.id}`, body)
+        : api.post<SavedView>('/views', { ...body, kind: kind.savedKind, search: savedSearch(kind, search) }),
+    onDone: async ({ name }) => {
+      await refetch();
+      notifyDone(`View saved: ${name}`);
+      onClose();
+    },
+  });
+  const remove = useMutation({
+    mutationFn: (id: string) => api.delete(`/views/${id}`),
+    onSuccess: async () => {
+      await refetch();
+      onClose();
+      onDeleted();
+    },
+    onError: ({ message }) => void notify({ color: 'red', title: 'The view is still there', message }),
+  });
+  return (
+    <FormDialog
+      title={view ? 'Edit view' : 'Save view'}
+      action="Save"
+      busy={busy}
+      failure={failure}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description={view ? undefined : 'The filters and the order of the list are kept under this name.'}
+        data-autofocus
+        maxLength={LONGEST_NAME}
+        key={form.key('name')}
+        {...form.getInputProps('name')}
+      />
+      {user.role === 'ADMIN' ? (
+        <Checkbox
+          label="Show it to everybody of the shop"
+          key={form.key('shared')}
+          {...form.getInputProps('shared', { type: 'checkbox' })}
+        />
+      ) : null}
+      {view ? (
+        <Group>
+          <Button
+            variant="subtle"
+            color="red.8"
+            size="xs"
+            loading={remove.isPending}
+            onClick={() => remove.mutate(view.id)}
+          >
+            Delete this view
+          </Button>
+        </Group>
+      ) : null}
+    </FormDialog>
+  );
+};

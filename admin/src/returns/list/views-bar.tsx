@@ -1,0 +1,124 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Bookmark, Pencil, Users } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import type { SavedView } from '../../../../contract/admin-work.ts';
+import type { ListSearch } from '../../list-search.ts';
+import { overviewQuery } from '../../overview-query.ts';
+import { useSession } from '../../session/session.ts';
+import type { Kind } from '../kinds.ts';
+import {
+  BUILT_IN_VIEWS,
+  type BuiltInView,
+  isOfKind,
+  isSameSearch,
+  searchOfView,
+  viewsQuery,
+} from '../views-query.ts';
+import styles from './views-bar.module.css';
+
+const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })));
+
+interface Props {
+  kind: Kind;
+  search: ListSearch;
+  onSearch(search: ListSearch): void;
+}
+
+/** The list's views as tabs, and the buttons to save or change one. */
+export const ViewsBar = ({ kind, search, onSearch }: Props) => {
+  const { data } = useQuery(viewsQuery);
+  const { user } = useSession();
+  /** The view that is being changed; `new` for one that is saved. */
+  const [dialog, setDialog] = useState<SavedView | 'new' | null>(null);
+  const saved = (data?.items ?? []).filter((view) => isOfKind(kind, view));
+  const current = saved.find((view) => isSameSearch(searchOfView(view), search));
+  const isBuiltIn = BUILT_IN_VIEWS.some((view) => isSameSearch(view.search, search));
+  const canChange = current && (!current.shared || user.role === 'ADMIN');
+  return (
+    <div className={styles['bar']}>
+      <nav className={styles['tabs']} aria-label="Views">
+        {BUILT_IN_VIEWS.map((view) => (
+          <Tab key={view.name} kind={kind} to={view.search} isCurrent={isSameSearch(view.search, search)}>
+            {view.name}
+            <Count kind={kind} figure={view.figure} />
+          </Tab>
+        ))}
+        {saved.map((view) => (
+          <Tab key={view.id} kind={kind} to={searchOfView(view)} isCurrent={view === current}>
+            <bdi>{view.name}</bdi>
+            {view.shared ? <Users size={13} role="img" aria-label="(shared)" /> : null}
+          </Tab>
+        ))}
+      </nav>
+      {canChange ? (
+        <Action icon={<Pencil size={14} aria-hidden />} onClick={() => setDialog(current)}>
+          Edit view
+        </Action>
+      ) : null}
+      {current || isBuiltIn ? null : (
+        <Action icon={<Bookmark size={14} aria-hidden />} onClick={() => setDialog('new')}>
+          Save view
+        </Action>
+      )}
+      {dialog ? (
+        <Suspense>
+          <ViewDialog
+            kind={kind}
+            view={dialog === 'new' ? null : dialog}
+            search={search}
+            onDeleted={() => onSearch({})}
+            onClose={() => setDialog(null)}
+          />
+        </Suspense>
+      ) : null}
+    </div>
+  );
+};
+
+interface ActionProps {
+  icon: ReactNode;
+  onClick(): void;
+  children: string;
+}
+
+const Action = ({ icon, onClick, children }: ActionProps) => (
+  <Button variant="subtle" size="compact-sm" leftSection={icon} onClick={onClick} style={{ flex: 'none' }}>
+    {children}
+  </Button>
+);
+
+interface TabProps {
+  kind: Kind;
+  to: ListSearch;
+  isCurrent: boolean;
+  children: ReactNode;
+}
+
+const Tab = ({ kind, to, isCurrent, children }: TabProps) => (
+  <Link
+    to={kind.path}
+    search={to}
+    className={styles['tab'] ?? ''}
+    activeOptions={{ exact: true }}
+    activeProps={{}}
+    aria-current={isCurrent ? 'page' : undefined}
+    preload={false}
+  >
+    {children}
+  </Link>
+);
+
+const Count = ({ kind, figure }: { kind: Kind; figure: BuiltInView['figure'] }) => {
+  const { data } = useQuery(overviewQuery);
+  if (!data) return null;
+  const figures = data[kind.overview];
+  const count =
+    figure === 'all' ? figures.byStatus.reduce((sum, each) => sum + each.count, 0) : figures[figure];
+  return (
+    <span className={styles['count']} data-late={(figure === 'overdue' && count > 0) || undefined}>
+      {count.toLocaleString()}
+    </span>
+  );
+};
