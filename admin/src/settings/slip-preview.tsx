@@ -7,6 +7,7 @@ const EXAMPLE: Omit<SlipData, 'createdAt'> = {
   warning: null,
   customer: 'Ada Pereira',
   subject: 'Kettle 1.7 l',
+  fault: 'Does not heat up any more',
   facts: [
     ['Customer', 'Ada Pereira\n+44 20 7946 0018'],
     ['Order', 'SO-10042'],

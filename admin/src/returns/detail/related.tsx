@@ -49,11 +49,18 @@ export const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
           title={kind === TRADE_RETURNS ? 'Of this company or customer' : 'Of this customer'}
           kind={kind}
           search={item.customerEmail}
-          found={data.sameCustomer}
+          found={withoutRepeats(data)}
         />
       ) : null}
     </Card>
   );
+};
+
+/** What the first group shows already is not shown again. */
+const withoutRepeats = ({ sameSerial, sameCustomer }: RelatedReturns): RelatedReturns['sameCustomer'] => {
+  const shown = new Set(sameSerial.items.map(({ id }) => id));
+  const items = sameCustomer.items.filter(({ id }) => !shown.has(id));
+  return items.length === 0 ? { items, total: 0 } : { ...sameCustomer, items };
 };
 
 interface GroupProps {

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useSession } from '../../session/session.ts';
 import { draftOf } from '../../ui/forms/draft.ts';
@@ -31,9 +31,13 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
     <>
       <Group gap="xs" role="group" aria-label="What can be done">
         {next ? <Button onClick={() => choose(next)}>{next.label}</Button> : null}
+        {open.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            This {kind.one} is finished: no move is open any more.
+          </Text>
+        ) : null}
         <MenuButton
           label="More"
-          note={open.length === 0 ? `This ${kind.one} is finished: no move is open any more.` : null}
           groups={[
             others.map((move) => ({
               label: move.label,

@@ -25,6 +25,8 @@ export interface SlipData {
   customer: string;
   /** What it is about, in large letters. */
   subject: string;
+  /** Why it came back. */
+  fault: string;
   facts: readonly (readonly [label: string, value: string | null])[];
   items: readonly { sku: string; name: string; quantity: string }[];
 }
@@ -141,6 +143,9 @@ const LabelSlip = ({ letterhead, slip }: Content) => {
       {serial ? <p className={styles['label-line']}>{`Serial ${serial}`}</p> : null}
       <p className={styles['label-line']} dir="auto">
         {slip.customer}
+      </p>
+      <p className={styles['label-fault']} dir="auto">
+        {slip.fault}
       </p>
       <div className={styles['label-foot']}>
         <QrCode text={slip.rmaNumber} className={styles['qr']} />
