@@ -64,6 +64,8 @@ it('keeps half-written notes and moves through clicks outside, Escape, a reload 
   expect(await notes.inputValue()).toBe('New heating');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
+  const primary = page.getByRole('button', { name: 'Begin repair' });
+  await expect.poll(() => primary.evaluate((element) => element.matches(':focus'))).toBe(true);
   await openMove(page, 'Begin repair');
   await dialog.getByText('What you typed before is still here.').waitFor();
   expect(await notes.inputValue()).toBe('New heating');
@@ -125,8 +127,11 @@ it('walks through the list one came from by keys, corrects a typing error, and s
   await page.getByRole('link', { name: numbers[0] ?? '' }).click();
   await title(numbers[0]);
   await page.getByText('1 of 3', { exact: true }).waitFor();
-  await page.keyboard.press('k');
   await page.keyboard.press('j');
+  await title(numbers[1]);
+  await page.keyboard.press('k');
+  await title(numbers[0]);
+  await page.getByRole('button', { name: 'Next repair' }).click();
   await title(numbers[1]);
   await page.getByText('2 of 3', { exact: true }).waitFor();
 

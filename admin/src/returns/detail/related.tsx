@@ -38,7 +38,13 @@ export const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
       {related.isPending ? <Skeleton height={64} /> : null}
       {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
         <Text size="sm" c="dimmed">
-          None of this {serial ? 'serial number or customer' : 'customer'}.
+          None{' '}
+          {kind === TRADE_RETURNS
+            ? 'of this company or customer'
+            : serial
+              ? 'of this serial number or customer'
+              : 'of this customer'}
+          .
         </Text>
       ) : null}
       {data && serial ? (

@@ -86,6 +86,7 @@ const PaperSlip = ({ letterhead, slip, copy }: Content) => (
       <div className={styles['signature']}>
         <span>Date</span>
         <span>{copy === 'customer' ? 'Received by the shop' : 'Signature of the customer'}</span>
+        <span className={styles['again']}>{slip.rmaNumber}</span>
       </div>
     </footer>
   </>
