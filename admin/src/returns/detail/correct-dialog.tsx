@@ -8,7 +8,6 @@ import { useApiForm } from '../../ui/forms/api-form.ts';
 import { DraftNotice } from '../../ui/forms/draft-notice.tsx';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
-import { useReturnFocus } from '../../ui/return-focus.ts';
 import { type AnyReturn, type Kind, REPAIRS } from '../kinds.ts';
 import { detailQuery, refetchReturns } from '../queries.ts';
 import { CORRECTED_LABELS } from './corrected-fields.ts';
@@ -41,7 +40,6 @@ interface Props {
 
 /** Puts typing errors right: of the customer, the company, or the serial number. */
 export const CorrectDialog = ({ kind, item, onClose }: Props) => {
-  useReturnFocus();
   const queryClient = useQueryClient();
   const { draft, stored } = useDraft<Values>(`correct.${item.id}`);
   const [before] = useState(() => presentValues(item));

@@ -1,5 +1,4 @@
 import { Alert, Modal, Text } from '@mantine/core';
-import { useReturnFocus } from '../../ui/return-focus.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { ConflictAlert } from './conflict-alert.tsx';
 import { MoveForm } from './move-form.tsx';
@@ -16,7 +15,6 @@ interface Props<Item> {
 
 /** Asks for a move's fields, with a warning where there is one. Only Cancel throws away what was typed. */
 export const MoveDialog = <Item extends AnyReturn>({ kind, item, move, onClose }: Props<Item>) => {
-  useReturnFocus();
   const { stored, conflict, send, keep, closeForNow, cancel, forget } = useStaffMove(
     kind,
     item,
