@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { expectAccessible, look, openAs, openWindow } from '../support/browser.ts';
+import { expectAccessible, look, openAs, openMove, openWindow } from '../support/browser.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
@@ -48,8 +48,23 @@ const refusedForm = (action: string) => async (page: Page) => {
 };
 const moveDialog = (move: string) => async (page: Page) => {
   await page.getByText('created this return').waitFor();
-  await button(page, move).click();
+  await openMove(page, move);
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
+};
+
+const openMenu = async (page: Page) => {
+  await page.getByText('created this return').waitFor();
+  await button(page, 'More').click();
+};
+const correctDialog = async (page: Page) => {
+  await openMenu(page);
+  await page.getByRole('menuitem', { name: 'Correct details' }).click();
+  await page.getByRole('dialog').getByLabel('Serial number').waitFor();
+};
+const keysDialog = async (page: Page) => {
+  await page.getByText('created this return').waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys on this page' }).waitFor();
 };
 
 const STAFF: Visit[] = [
@@ -58,6 +73,14 @@ const STAFF: Visit[] = [
   { name: 'repairs, none found', path: '/offline-repairs?q=nowhere', until: text('No repairs like that') },
   { name: 'a repair', path: (ids) => `/offline-repairs/${ids.repair}`, until: text('created this return') },
   { name: 'a move', path: (ids) => `/offline-repairs/${ids.repair}`, until: moveDialog('Resolve') },
+  { name: 'the menu of moves', path: (ids) => `/offline-repairs/${ids.repair}`, until: openMenu },
+  { name: 'a correction', path: (ids) => `/offline-repairs/${ids.repair}`, until: correctDialog },
+  { name: 'the keys', path: (ids) => `/offline-repairs/${ids.repair}`, until: keysDialog },
+  {
+    name: 'slips',
+    path: (ids) => `/print?kind=trade-returns&ids=${ids.tradeReturn}`,
+    until: text('Signature of the customer'),
+  },
   { name: 'new repair', path: '/offline-repairs/new', until: refusedForm('Create repair') },
   { name: 'trade returns', path: '/trade-returns', until: listed },
   {
@@ -83,6 +106,7 @@ const triedRule = async (page: Page) => {
 };
 
 const ADMIN: Visit[] = [
+  { name: 'shop', path: '/settings/shop', until: text('Received by the shop') },
   { name: 'clients', path: '/settings/external-api', until: text('Receiver') },
   {
     name: 'deliveries',

@@ -69,7 +69,7 @@ it.each(KINDS)(
     await page.getByRole('alert').getByText('Not created yet; what you typed is kept').waitFor();
     expect((await staff.get(path)).body.total).toBe(1);
     await page.getByRole('button', { name: action }).click();
-    await page.getByRole('button', { name: 'Print slip' }).waitFor();
+    await page.getByRole('link', { name: 'Print slip' }).waitFor();
     const { total, items } = (await staff.get(path)).body;
     expect(total).toBe(1);
     await page.getByRole('heading', { name: items[0].rmaNumber }).waitFor();
@@ -92,7 +92,7 @@ it.each(KINDS)(
     await page.reload();
     await page.getByText('What you typed before is still here.').waitFor();
     await page.getByRole('button', { name: action }).click();
-    await page.getByRole('button', { name: 'Print slip' }).waitFor();
+    await page.getByRole('link', { name: 'Print slip' }).waitFor();
     expect((await staff.get(path)).body.total).toBe(1);
 
     // The next one is another one, also where everything about it is the same.
@@ -100,7 +100,7 @@ it.each(KINDS)(
     for (const [name, text] of Object.entries(fields))
       await page.getByRole('textbox', { name, exact: true }).fill(text);
     await page.getByRole('button', { name: action }).click();
-    await page.getByRole('button', { name: 'Print slip' }).waitFor();
+    await page.getByRole('link', { name: 'Print slip' }).waitFor();
     expect((await staff.get(path)).body.total).toBe(2);
   },
 );

@@ -5,7 +5,7 @@ import type { UserRole } from '../../contract/admin-people.ts';
 import { newId } from '../../src/ids.ts';
 import { newPerson } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
-import { openAs, saidAt } from '../support/browser.ts';
+import { openAs, openMove, saidAt } from '../support/browser.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 const newRepair = async (t: Harness, more: Record<string, unknown> = {}) => {
@@ -233,11 +233,10 @@ describe('a repair', () => {
       const { page, email } = await openWithEmail(t, role);
       await page.goto(`/admin/offline-repairs/${id}`);
       await theTitle(page, rmaNumber).waitFor();
-      const moves = page.getByRole('group', { name: 'What can be done' });
       const story = page.getByLabel('What happened, newest first');
       await story.getByText('created this return').waitFor();
       const begin = async (label: string) => {
-        await moves.getByRole('button', { name: label, exact: true }).click();
+        await openMove(page, label);
         return page.getByRole('dialog', { name: `${label}: ${rmaNumber}` });
       };
       const send = async (dialog: Locator, label: string) => {
@@ -324,26 +323,12 @@ describe('a repair', () => {
     await t.post(`/offline-repairs/${id}/close`, {});
     const page = await openAs(t, 'STAFF');
     await page.goto(`/admin/offline-repairs/${id}`);
-    await page.getByRole('button', { name: 'Begin diagnostics' }).click();
+    await openMove(page, 'Begin diagnostics');
     const dialog = page.getByRole('dialog', { name: `Begin diagnostics: ${rmaNumber}` });
     await dialog.getByText('This repair is closed; this opens it again.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'hidden' });
     expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe('OFFLINE_CLOSED');
-  });
-
-  it('prints a slip, and nothing else', async () => {
-    const t = await harness();
-    const { id, rmaNumber } = await newRepair(t);
-    const page = await openAs(t, 'STAFF');
-    await page.goto(`/admin/offline-repairs/${id}`);
-    await page.getByRole('button', { name: 'Print slip' }).waitFor();
-    const barcode = page.getByLabel(`Bar code of ${rmaNumber}`);
-    expect(await barcode.isVisible()).toBe(false);
-    await page.emulateMedia({ media: 'print' });
-    await barcode.waitFor();
-    await page.getByRole('paragraph', { includeHidden: true }).getByText(rmaNumber).waitFor();
-    expect(await page.getByRole('button', { name: 'Print slip' }).count()).toBe(0);
   });
 
   it('that is not of this shop is not found', async () => {

@@ -107,3 +107,74 @@ it('a scan into "Add tracking" replaces the old number', async () => {
   await page.keyboard.type('JD0146000034');
   expect(await number.inputValue()).toBe('JD0146000034');
 });
+
+it('walks through the list one came from by keys, corrects a typing error, and shows earlier returns', async () => {
+  const t = await harness();
+  const serial = { ...repairBody().faultyItem, serialNumber: 'SN-1' };
+  const repairs = [
+    await newRepair(t, { faultyItem: serial }),
+    await newRepair(t, { customerEmail: 'other@example.com' }),
+    await newRepair(t, { faultyItem: serial, customerName: 'Ada Perera' }),
+  ];
+  const page = await openAs(t, 'STAFF');
+  await page.goto('/admin/offline-repairs?q=so-10042&sort=number&order=asc');
+  await page.getByText('3 repairs', { exact: true }).waitFor();
+  const numbers = await page.getByRole('rowheader').allTextContents();
+  expect(new Set(numbers)).toEqual(new Set(repairs.map(({ rmaNumber }) => rmaNumber)));
+  const title = (number = '') => page.getByRole('heading', { name: number, level: 2, exact: true }).waitFor();
+  await page.getByRole('link', { name: numbers[0] ?? '' }).click();
+  await title(numbers[0]);
+  await page.getByText('1 of 3', { exact: true }).waitFor();
+  await page.keyboard.press('j');
+  await title(numbers[1]);
+  await page.keyboard.press('k');
+  await title(numbers[0]);
+  await page.getByRole('button', { name: 'Next repair' }).click();
+  await title(numbers[1]);
+  await page.getByText('2 of 3', { exact: true }).waitFor();
+
+  // In a field and in a dialog they are letters.
+  await page.getByLabel('Add a note').pressSequentially('juku?', { delay: 60 });
+  await title(numbers[1]);
+  expect(await page.getByLabel('Add a note').inputValue()).toBe('juku?');
+  await page.getByLabel('Add a note').fill('');
+  await page.getByRole('heading', { name: 'Timeline' }).click();
+  // And so they are when a scanner types them.
+  await page.keyboard.type('SN-juk');
+  await page.reload();
+  await page.getByText('2 of 3', { exact: true }).waitFor();
+  await page.keyboard.press('?');
+  const keys = page.getByRole('dialog', { name: 'Keys on this page' });
+  for (const label of ['Next repair', 'Previous repair', 'Back to the list'])
+    await keys.getByText(label).waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Escape');
+  await keys.waitFor({ state: 'hidden' });
+  await title(numbers[1]);
+
+  const third = repairs[2] ?? { id: '', rmaNumber: '' };
+  await openRepair(page, third);
+  const earlier = page.getByRole('listitem').filter({ hasText: repairs[0]?.rmaNumber ?? '' });
+  await earlier.first().waitFor();
+  await page.getByRole('heading', { name: 'Of this serial number' }).waitFor();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  const dialog = dialogOf(page, 'Correct details');
+  await dialog.getByLabel('Customer').fill('Ada Pereira');
+  await dialog.getByLabel('Serial number').fill('');
+  await dialog.getByLabel('E-mail').fill('ada');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Must be an e-mail address.').waitFor();
+  await dialog.getByLabel('E-mail').fill('ada@example.com');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByText('Customer: Ada Pereira (was: Ada Perera)').waitFor();
+  await page.getByText('Serial number: none (was: SN-1)').waitFor();
+  expect((await t.get(`/offline-repairs/${third.id}`)).body).toMatchObject({
+    customerName: 'Ada Pereira',
+    faultyItem: { serialNumber: null },
+  });
+  await page.keyboard.press('u');
+  await page.getByText('3 repairs', { exact: true }).waitFor();
+});

@@ -6,7 +6,7 @@ import { openAs, openPageAs } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 
 const WORK = ['Overview', 'Offline repairs', 'Trade returns', 'Bench'];
-const SETTINGS = ['External API', 'Team', 'Dangerous goods', 'Plan and usage', 'Audit log'];
+const SETTINGS = ['Shop', 'External API', 'Team', 'Dangerous goods', 'Plan and usage', 'Audit log'];
 const OWN = ['Account and password'];
 
 const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
@@ -43,6 +43,7 @@ describe('Staff', () => {
     const page = await openPageAs('Overview', t, 'STAFF');
     expect(await pages(page).allTextContents()).toEqual([...WORK, ...OWN]);
     for (const path of [
+      'shop',
       'external-api',
       `external-api/${t.client.id}`,
       'team',

@@ -118,7 +118,7 @@ describe('a trade return', () => {
       expect((await t.get(`/trade-returns/${id}`)).body.status).toBe(status);
     }
     await moves.getByText('This trade return is finished: no move is open any more.').waitFor();
-    expect(await moves.getByRole('button').count()).toBe(0);
+    expect(await moves.getByRole('button').allTextContents()).toEqual(['More']);
   });
 
   it('that somebody else moved meanwhile is explained, and shown as it stands', async () => {
@@ -132,24 +132,14 @@ describe('a trade return', () => {
     await dialog.waitFor();
     expect((await other.post(`/trade-returns/${id}/reject`, { note: 'Too late' })).status).toBe(200);
     await dialog.getByRole('button', { name: 'Approve' }).click();
-    await page.getByRole('alert').getByText('Somebody was faster').waitFor();
+    await dialog.getByText(`${other.email} moved it to Rejected`).waitFor();
+    await dialog.getByText('so “Approve” is not possible any more').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Do it anyway' }).count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Leave it' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByText('This trade return is finished').waitFor();
     await page.getByLabel('What happened, newest first').getByText(other.email).waitFor();
     expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_REJECTED');
-  });
-
-  it('prints a slip with its items', async () => {
-    const t = await harness();
-    const { id, rmaNumber } = await newTradeReturn(t);
-    const page = await openAs(t, 'STAFF');
-    await page.goto(`/admin/trade-returns/${id}`);
-    await page.getByRole('button', { name: 'Print slip' }).waitFor();
-    await page.emulateMedia({ media: 'print' });
-    await page.getByLabel(`Bar code of ${rmaNumber}`).waitFor();
-    await page.getByRole('paragraph', { includeHidden: true }).getByText(rmaNumber).waitFor();
-    await page.getByRole('cell', { name: 'LAMP-OAK', includeHidden: true }).last().waitFor();
-    expect(await page.getByRole('button', { name: 'Print slip' }).count()).toBe(0);
   });
 });
 
@@ -194,6 +184,6 @@ describe('the form for a trade return', () => {
     expect(await field(page, 'Company').inputValue()).toBe('Northwind Interiors');
     await page.context().setOffline(false);
     await page.getByRole('button', { name: 'Create trade return' }).click();
-    await page.getByRole('button', { name: 'Print slip' }).waitFor();
+    await page.getByRole('link', { name: 'Print slip' }).waitFor();
   });
 });

@@ -1,5 +1,6 @@
 import type { ShopSettings } from '../../../contract/shop-settings.ts';
 import { Slip, type SlipData } from '../ui/slip/slip.tsx';
+import styles from './slip-preview.module.css';
 
 const EXAMPLE: Omit<SlipData, 'createdAt'> = {
   heading: 'Repair',
@@ -7,6 +8,7 @@ const EXAMPLE: Omit<SlipData, 'createdAt'> = {
   warning: null,
   customer: 'Ada Pereira',
   subject: 'Kettle 1.7 l',
+  fault: 'Does not heat up any more',
   facts: [
     ['Customer', 'Ada Pereira\n+44 20 7946 0018'],
     ['Order', 'SO-10042'],
@@ -19,7 +21,7 @@ const EXAMPLE: Omit<SlipData, 'createdAt'> = {
 
 /** A slip as it would be printed with these settings. */
 export const SlipPreview = ({ settings }: { settings: ShopSettings }) => (
-  <div style={{ overflow: 'hidden', padding: 2, zoom: 0.72 }}>
+  <div className={styles['preview']}>
     <Slip
       letterhead={settings}
       slip={{ ...EXAMPLE, createdAt: new Date().toISOString() }}

@@ -4,9 +4,11 @@ const STEPS: [unit: string, ms: number][] = [
   ['minute', 60_000],
 ];
 
-/** How long it is between two times, in whole units: "3 days". */
+/** A length of time in whole units: "3 days". */
 export const formatSpan = (ms: number): string => {
-  const [unit, size] = STEPS.find(([, step]) => Math.abs(ms) >= step) ?? ['minute', 60_000];
-  const count = Math.max(1, Math.floor(Math.abs(ms) / size));
+  const step = STEPS.find(([, size]) => ms >= size);
+  if (!step) return 'less than a minute';
+  const [unit, size] = step;
+  const count = Math.floor(ms / size);
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 };

@@ -16,8 +16,6 @@ interface Props {
   label: string;
   /** Groups of lines, with a rule between them. */
   groups: readonly (readonly MenuLine[])[];
-  /** Shown above the lines. */
-  note?: ReactNode;
 }
 
 /** Where an arrow key leads from a line. */
@@ -29,7 +27,7 @@ const STEPS: Record<string, (at: number, count: number) => number> = {
 };
 
 /** A button that opens a menu. The library's own, with its positioning, is larger than a page. */
-export const MenuButton = ({ label, groups, note }: Props) => {
+export const MenuButton = ({ label, groups }: Props) => {
   const [open, setOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -74,34 +72,38 @@ export const MenuButton = ({ label, groups, note }: Props) => {
         {label}
       </Button>
       {open ? (
-        <div className={styles['dropdown']}>
-          {note ? <p className={styles['note']}>{note}</p> : null}
-          <div id={id} role="menu" aria-label={label} tabIndex={-1} onKeyDown={onKeyDown}>
-            {groups.map((group) => (
-              <div key={group[0]?.label ?? ''} role="none" className={styles['group']}>
-                {group.map(({ label: line, icon, dangerous, blocked = null, run }) => (
-                  <button
-                    key={line}
-                    type="button"
-                    role="menuitem"
-                    tabIndex={-1}
-                    className={styles['line']}
-                    data-dangerous={dangerous || undefined}
-                    aria-disabled={blocked === null ? undefined : true}
-                    title={blocked ?? undefined}
-                    onClick={() => {
-                      if (blocked !== null) return;
-                      close();
-                      run();
-                    }}
-                  >
-                    {icon}
-                    {line}
-                  </button>
-                ))}
-              </div>
-            ))}
-          </div>
+        <div
+          id={id}
+          role="menu"
+          aria-label={label}
+          tabIndex={-1}
+          className={styles['dropdown']}
+          onKeyDown={onKeyDown}
+        >
+          {groups.map((group) => (
+            <div key={group[0]?.label ?? ''} role="none" className={styles['group']}>
+              {group.map(({ label: line, icon, dangerous, blocked = null, run }) => (
+                <button
+                  key={line}
+                  type="button"
+                  role="menuitem"
+                  tabIndex={-1}
+                  className={styles['line']}
+                  data-dangerous={dangerous || undefined}
+                  aria-disabled={blocked === null ? undefined : true}
+                  title={blocked ?? undefined}
+                  onClick={() => {
+                    if (blocked !== null) return;
+                    close();
+                    run();
+                  }}
+                >
+                  {icon}
+                  {line}
+                </button>
+              ))}
+            </div>
+          ))}
         </div>
       ) : null}
     </div>

@@ -2,7 +2,7 @@ import { Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CorrectOfflineRepair, CorrectTradeReturn } from '../../../../contract/admin-returns.ts';
-import { api } from '../../api.ts';
+import { ApiError, api } from '../../api.ts';
 import { useDraft } from '../../session/use-draft.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { DraftNotice } from '../../ui/forms/draft-notice.tsx';
@@ -29,6 +29,9 @@ const changed = (before: Values, after: Values): Values =>
     (Object.entries(after) as [Field, string][]).filter(([field, value]) => value.trim() !== before[field]),
   );
 
+const CORRECTED_MEANWHILE =
+  'Somebody else corrected this meanwhile; the timeline shows what. Save once more to put yours in its place.';
+
 interface Props {
   kind: Kind;
   item: AnyReturn;
@@ -40,15 +43,24 @@ export const CorrectDialog = ({ kind, item, onClose }: Props) => {
   const queryClient = useQueryClient();
   const { draft, stored } = useDraft<Values>(`correct.${item.id}`);
   const [before] = useState(() => presentValues(item));
-  const [seen] = useState(item.updatedAt);
+  const [seen, setSeen] = useState(item.updatedAt);
   const [isFromDraft, setFromDraft] = useState(stored !== null);
   const { form, submit, busy, failure } = useApiForm({
     schema: kind === REPAIRS ? CorrectOfflineRepair : CorrectTradeReturn,
     initialValues: { ...before, ...stored },
     bodyOf: (values: Values) => ({ ...changed(before, values), seen }),
     onChange: draft.write,
-    // The schema reads `seen` as a time; the service wants it as it was.
-    send: (body) => api.post<AnyReturn>(`${kind.path}/${item.id}/correct`, { ...body, seen }),
+    send: async (body) => {
+      try {
+        // The schema reads `seen` as a time; the service wants it as it was.
+        return await api.post<AnyReturn>(`${kind.path}/${item.id}/correct`, { ...body, seen });
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.body?.code !== 'CHANGED_MEANWHILE') throw error;
+        const now = await queryClient.fetchQuery({ ...detailQuery<AnyReturn>(kind, item.id), staleTime: 0 });
+        setSeen(now.updatedAt);
+        throw new Error(CORRECTED_MEANWHILE);
+      }
+    },
     onDone: (answer) => {
       draft.clear();
       queryClient.setQueryData(detailQuery<AnyReturn>(kind, item.id).queryKey, answer);
@@ -71,6 +83,10 @@ export const CorrectDialog = ({ kind, item, onClose }: Props) => {
       failure={failure}
       onSubmit={submit}
       onClose={onClose}
+      onCancel={() => {
+        draft.clear();
+        onClose();
+      }}
     >
       <Text size="sm" c="dimmed">
         For typing errors. The timeline keeps what was there before; no program is told.

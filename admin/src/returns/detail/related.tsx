@@ -38,7 +38,13 @@ export const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
       {related.isPending ? <Skeleton height={64} /> : null}
       {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
         <Text size="sm" c="dimmed">
-          None of this {serial ? 'serial number or customer' : 'customer'}.
+          None{' '}
+          {kind === TRADE_RETURNS
+            ? 'of this company or customer'
+            : serial
+              ? 'of this serial number or customer'
+              : 'of this customer'}
+          .
         </Text>
       ) : null}
       {data && serial ? (
@@ -49,11 +55,18 @@ export const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
           title={kind === TRADE_RETURNS ? 'Of this company or customer' : 'Of this customer'}
           kind={kind}
           search={item.customerEmail}
-          found={data.sameCustomer}
+          found={withoutRepeats(data)}
         />
       ) : null}
     </Card>
   );
+};
+
+/** What the first group shows already is not shown again. */
+const withoutRepeats = ({ sameSerial, sameCustomer }: RelatedReturns): RelatedReturns['sameCustomer'] => {
+  const shown = new Set(sameSerial.items.map(({ id }) => id));
+  const items = sameCustomer.items.filter(({ id }) => !shown.has(id));
+  return items.length === 0 ? { items, total: 0 } : { ...sameCustomer, items };
 };
 
 interface GroupProps {

@@ -1,8 +1,9 @@
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import plain from '../../ui/plain-table.module.css';
-import { TwoLines } from '../../ui/two-lines.tsx';
+import { SecondLine } from '../../ui/second-line.tsx';
 import { formatNumber, totalOf } from '../numbers.ts';
 import { useMoney } from '../use-money.ts';
+import styles from './detail.module.css';
 
 type Item = TradeReturn['items'][number];
 
@@ -37,7 +38,10 @@ export const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => {
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
           <tr key={index}>
             <td className={classes('text')}>
-              <TwoLines first={nameOf(item)} second={detailsOf(item)} />
+              <span className={styles['wrapping']} dir="auto">
+                {nameOf(item)}
+              </span>
+              <SecondLine>{detailsOf(item)}</SecondLine>
             </td>
             <td className={classes('number')}>{formatNumber(item.quantity)}</td>
             <td className={classes('number')}>{money(item.price)}</td>

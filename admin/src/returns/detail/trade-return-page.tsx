@@ -28,9 +28,6 @@ export const TradeReturnPage = () => {
   );
 };
 
-const itemsTitle = ([first, ...rest]: TradeReturn['items']): string =>
-  `${first?.productName ?? ''}${rest.length > 0 ? ` and ${rest.length} more` : ''}`;
-
 const summaryOf = (tradeReturn: TradeReturn): SummaryPart[] => {
   const { street, suburb, state, postcode } = tradeReturn.shippingAddress;
   return [
@@ -62,7 +59,8 @@ const summaryOf = (tradeReturn: TradeReturn): SummaryPart[] => {
       icon: Package,
       children: (
         <>
-          <Lead>{itemsTitle(tradeReturn.items)}</Lead>
+          <Lead>{tradeReturn.items[0]?.productName ?? ''}</Lead>
+          <Line>{tradeReturn.items.length > 1 ? `and ${tradeReturn.items.length - 1} more` : null}</Line>
           <Line>
             <Worth items={tradeReturn.items} />
           </Line>

@@ -70,7 +70,7 @@ const useBulkMove = <Item extends AnyReturn>(kind: Kind, move: StaffMove<Item>, 
       stopping.current = new AbortController();
       const outcomes = await runForEach(
         items,
-        (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body),
+        (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body, {}, { seen: item.updatedAt }),
         { concurrency: CONCURRENCY, signal: stopping.current.signal, onProgress: setDone },
       );
       return Promise.all(outcomes.map((outcome) => refreshConflict(kind, outcome)));

@@ -1,4 +1,4 @@
-import { Group } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useBlocked } from '../../session/blocked.ts';
 import { useSession } from '../../session/session.ts';
@@ -38,9 +38,13 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
             {next.label}
           </BlockableButton>
         ) : null}
+        {open.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            This {kind.one} is finished: no move is open any more.
+          </Text>
+        ) : null}
         <MenuButton
           label="More"
-          note={open.length === 0 ? `This ${kind.one} is finished: no move is open any more.` : null}
           groups={[
             others.map((move) => ({
               label: move.label,

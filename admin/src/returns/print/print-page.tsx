@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Skeleton, Stack } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Skeleton } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Printer } from 'lucide-react';
@@ -8,7 +8,7 @@ import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import { Slip } from '../../ui/slip/slip.tsx';
 import { lastSlipSize, rememberSlipSize, SLIP_SIZES, type SlipSize } from '../../ui/slip/slip-sizes.ts';
-import { BackToList } from '../back-link.tsx';
+import { BackLink, BackToList } from '../back-link.tsx';
 import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import { detailQuery } from '../queries.ts';
 import styles from './print-page.module.css';
@@ -27,8 +27,8 @@ export const PrintPage = () => {
   const [withCopy, setWithCopy] = useState(true);
   const copies = size !== 'label' && withCopy ? (['shop', 'customer'] as const) : (['shop'] as const);
   return (
-    <Stack gap="md" pb="xl">
-      <BackToList kind={kind} />
+    <div className={styles['page']}>
+      <Back kind={kind} items={items} />
       <Group justify="space-between" gap="sm">
         <PageTitle>{items.length > 1 ? `${items.length} slips` : 'Slip'}</PageTitle>
         <Toolbar
@@ -71,9 +71,19 @@ export const PrintPage = () => {
           )}
         </div>
       ) : null}
-    </Stack>
+    </div>
   );
 };
+
+/** One slip was asked for on the page of its return, many in the list. */
+const Back = ({ kind, items: [first, ...rest] }: { kind: Kind; items: readonly AnyReturn[] }) =>
+  first && rest.length === 0 ? (
+    <BackLink to={kind.detail} params={{ id: first.id }}>
+      {first.rmaNumber}
+    </BackLink>
+  ) : (
+    <BackToList kind={kind} />
+  );
 
 const useReturns = (kind: Kind, ids: readonly string[]) =>
   useQueries({
@@ -105,7 +115,7 @@ const Toolbar = ({ size, onSize, withCopy, onCopy, disabled }: ToolbarProps) => 
       {(Object.keys(SLIP_SIZES) as SlipSize[]).map((each) => (
         <Button
           key={each}
-          size="compact-md"
+          size="compact-sm"
           variant={each === size ? 'light' : 'default'}
           aria-pressed={each === size}
           onClick={() => onSize(each)}

@@ -12,6 +12,7 @@ const ofRepair = (repair: OfflineRepair): Omit<SlipData, 'rmaNumber' | 'createdA
     warning: repair.isDangerous ? 'Dangerous goods' : null,
     customer: repair.customerName,
     subject,
+    fault: repair.faultDescription,
     facts: [
       ['Customer', [repair.customerName, repair.customerPhone].filter(Boolean).join('\n')],
       ['E-mail', repair.customerEmail],
@@ -36,6 +37,7 @@ const ofTradeReturn = (tradeReturn: TradeReturn): Omit<SlipData, 'rmaNumber' | '
     warning: null,
     customer: tradeReturn.companyName,
     subject: `${first?.productName ?? ''}${rest.length > 0 ? ` and ${rest.length} more` : ''}`,
+    fault: tradeReturn.faultDescription ?? tradeReturn.reason,
     facts: [
       ['Company', `${tradeReturn.companyName} (${tradeReturn.companyId})`],
       ['Contact', [tradeReturn.customerName, tradeReturn.customerPhone].filter(Boolean).join('\n')],

@@ -11,6 +11,8 @@ interface Props {
   failure: Error | null;
   onSubmit: (event: FormEvent<HTMLFormElement>) => void;
   onClose: () => void;
+  /** What the Cancel button does, where that is not the same as closing. */
+  onCancel?: () => void;
   children: ReactNode;
 }
 
@@ -24,6 +26,7 @@ export const FormDialog = ({
   failure,
   onSubmit,
   onClose,
+  onCancel = onClose,
   children,
 }: Props) => (
   <Modal
@@ -44,7 +47,7 @@ export const FormDialog = ({
         ) : null}
         {children}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
           <Button type="submit" loading={busy} disabled={disabled} {...(dangerous ? { color: 'red.8' } : {})}>

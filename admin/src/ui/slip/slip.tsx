@@ -25,6 +25,8 @@ export interface SlipData {
   customer: string;
   /** What it is about, in large letters. */
   subject: string;
+  /** Why it came back. */
+  fault: string;
   facts: readonly (readonly [label: string, value: string | null])[];
   items: readonly { sku: string; name: string; quantity: string }[];
 }
@@ -84,6 +86,7 @@ const PaperSlip = ({ letterhead, slip, copy }: Content) => (
       <div className={styles['signature']}>
         <span>Date</span>
         <span>{copy === 'customer' ? 'Received by the shop' : 'Signature of the customer'}</span>
+        <span className={styles['again']}>{slip.rmaNumber}</span>
       </div>
     </footer>
   </>
@@ -141,6 +144,9 @@ const LabelSlip = ({ letterhead, slip }: Content) => {
       {serial ? <p className={styles['label-line']}>{`Serial ${serial}`}</p> : null}
       <p className={styles['label-line']} dir="auto">
         {slip.customer}
+      </p>
+      <p className={styles['label-fault']} dir="auto">
+        {slip.fault}
       </p>
       <div className={styles['label-foot']}>
         <QrCode text={slip.rmaNumber} label={`QR code of ${slip.rmaNumber}`} className={styles['qr']} />

@@ -1,0 +1,87 @@
+import { Buffer } from 'node:buffer';
+import { expect, it } from 'vitest';
+import { newPerson } from '../support/admin.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
+import { openAs } from '../support/browser.ts';
+import { harness } from '../support/harness.ts';
+
+/** Of a PDF as Chromium makes it: the size of each page in millimetres. */
+const pagesOf = (pdf: Buffer): string[] =>
+  [...pdf.toString('latin1').matchAll(/\/MediaBox ?\[([^\]]*)\]/g)].map(([, box = '']) =>
+    box
+      .trim()
+      .split(/\s+/)
+      .slice(2)
+      .map((points) => Math.round((Number(points) * 25.4) / 72))
+      .join('×'),
+  );
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+it('an Admin sets the letterhead, and slips of many returns come in three sizes, one page each and nothing else', async () => {
+  const t = await harness();
+  const staff = await newPerson(t, { role: 'STAFF' });
+  const repair = (await staff.post('/offline-repairs', repairBody({ storeId: 'store-9' }))).body;
+  const second = (await staff.post('/offline-repairs', repairBody({ storeId: 'store-9' }))).body;
+  const trade = (await staff.post('/trade-returns', tradeBody())).body;
+  const page = await openAs(t, 'ADMIN');
+  await page.goto('/admin/settings/shop');
+  await page.getByLabel('Name').fill('Kettle & Sons');
+  await page.getByLabel('Address').fill('12 Harbour Road\n3207 Port Melbourne');
+  await page.getByLabel('Currency').selectOption('AUD');
+  await page.getByLabel('Time zone').selectOption('Australia/Melbourne');
+  await page.getByLabel('Text on slips').fill('Keep this slip.');
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.getByRole('button', { name: 'Choose a logo' }).click(),
+  ]);
+  await chooser.setFiles({ name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from(PIXEL, 'base64') });
+  await page.getByAltText('The shop’s logo').waitFor();
+  const preview = page.getByRole('article', { name: 'Slip of #RMA-000123' });
+  for (const words of ['Kettle & Sons', '3207 Port Melbourne', 'Keep this slip.'])
+    await preview.getByText(words).waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await staff.get('/shop-settings')).body.currency).toBe('AUD');
+  expect((await staff.get('/shop-settings')).body.logo).toBe(`data:image/png;base64,${PIXEL}`);
+
+  await page.goto(`/admin/offline-repairs/${repair.id}`);
+  await page.getByText('A$49.95').or(page.getByText('$49.95')).first().waitFor();
+  await page.getByRole('link', { name: 'Print slip' }).click();
+  const slip = page.getByRole('article', { name: `Slip of ${repair.rmaNumber}` });
+  await slip.first().waitFor();
+  expect(await slip.count()).toBe(2);
+  await slip.last().getByText('your copy').waitFor();
+  await slip
+    .first()
+    .getByRole('img', { name: `Bar code of ${repair.rmaNumber}` })
+    .waitFor();
+  await slip
+    .first()
+    .getByRole('img', { name: `QR code of ${repair.rmaNumber}` })
+    .waitFor();
+  expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual(['210×297', '210×297']);
+  await page.getByRole('button', { name: 'A5' }).click();
+  await page.getByRole('checkbox', { name: 'With a copy for the customer' }).uncheck();
+  expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual(['148×210']);
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.getByRole('button', { name: 'Print' }).count()).toBe(0);
+  await page.emulateMedia({ media: null });
+
+  // Many at once, from the list; the size is remembered.
+  await page.goto('/admin/offline-repairs?storeId=store-9');
+  await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
+  await page.getByRole('link', { name: 'Print slips' }).click();
+  await page.getByRole('heading', { name: '2 slips' }).waitFor();
+  await page
+    .getByRole('article', { name: `Slip of ${second.rmaNumber}` })
+    .first()
+    .waitFor();
+  await page.getByRole('button', { name: 'Label' }).click();
+  expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual(['62×100', '62×100']);
+  await page.goto(`/admin/print?kind=trade-returns&ids=${trade.id},${repair.id}`);
+  await page.getByText('One trade return could not be read and will not be printed.').waitFor();
+  await page.getByRole('button', { name: 'Label', pressed: true }).waitFor();
+  await page.getByRole('button', { name: 'A4' }).click();
+  await page.getByRole('cell', { name: 'LAMP-OAK' }).first().waitFor();
+});
