@@ -58,7 +58,7 @@ describe('API clients', () => {
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'External API' }).click();
     await page.getByRole('button', { name: 'New client' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     const once = page.getByRole('dialog', { name: 'Kiosk is ready' });
     await once.waitFor();
     const asked: string[] = [];
@@ -121,7 +121,7 @@ describe('API clients', () => {
     const typed = form.getByRole('textbox', { name: 'Type Till to confirm' });
     expect(await revoke.isDisabled()).toBe(true);
     await typed.fill('till');
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     expect(await revoke.isDisabled()).toBe(true);
     expect((await t.get('/offline-repairs')).status).toBe(200);
 

@@ -165,7 +165,7 @@ describe('the list of repairs', () => {
     const [head, ...rows] = text.trimEnd().split('\r\n');
     expect(head).toMatch(/^\uFEFFNumber,Status,Order number,/);
     expect(rows).toHaveLength(1);
-    expect(rows[0]).toContain(`${wanted.rmaNumber},OFFLINE_DIAGNOSTICS,SO-10042,store-9,"Pereira, Ada"`);
+    expect(rows[0]).toContain(`${wanted.rmaNumber},In diagnostics,SO-10042,store-9,"Pereira, Ada"`);
     expect(text).not.toContain(other.rmaNumber);
     await page.getByText('1 repair exported').waitFor();
   });

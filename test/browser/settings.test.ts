@@ -299,7 +299,7 @@ it('axe finds nothing in the dialogs, in light and in dark', { timeout: 60_000 }
   await inDialog('Revoke Till', 'Revoke Till?');
   await page.getByRole('button', { name: 'New client' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
-  await page.keyboard.press('Enter');
+  await page.keyboard.press('Control+Enter');
   await page.getByRole('dialog', { name: 'Kiosk is ready' }).waitFor();
   await expectAccessibleInBoth();
   await page.getByLabel('I have stored the key and the secret').check();

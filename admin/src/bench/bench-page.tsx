@@ -17,6 +17,8 @@ import { ScanList } from './scan-list.tsx';
 import { useSound } from './sound.ts';
 import { useScanQueue } from './use-scan-queue.ts';
 
+const INCOMPLETE = 'Fill in above what each scan does.';
+
 /** A move is chosen once; then every scan makes it. */
 export const BenchPage = () => {
   const job = useJob();
@@ -31,13 +33,7 @@ export const BenchPage = () => {
   const scan = (text: string): void => {
     const ready = changing === null ? job.ready() : null;
     if (ready) add(text, ready);
-    else
-      setLast({
-        isDone: false,
-        message: changing ?? 'Fill in above what each scan does.',
-        found: null,
-        kind: null,
-      });
+    else setLast({ text, isDone: false, message: changing ?? INCOMPLETE, found: null, kind: null });
   };
   // A scan beside the field counts as well.
   useScanner(scan);

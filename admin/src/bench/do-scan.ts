@@ -19,6 +19,8 @@ export interface Job {
 }
 
 export interface Outcome {
+  /** What was scanned. */
+  text: string;
   isDone: boolean;
   message: string;
   /** Which return it was, where one was found. */
@@ -29,7 +31,7 @@ export interface Outcome {
 /** Finds the return that was scanned and moves it. Whatever stands in the way is told in words; it never throws. */
 export const doScan = async (text: string, job: Job): Promise<Outcome> => {
   let found: FoundReturn | null = null;
-  const failed = (message: string): Outcome => ({ isDone: false, message, found, kind: kindOf(found) });
+  const failed = (message: string): Outcome => ({ text, isDone: false, message, found, kind: kindOf(found) });
   try {
     const matches = (await findReturns(text)).filter(({ match }) => match !== null);
     const ofKind = stillOpen(matches.filter(({ kind }) => kind === job.of.found));
@@ -43,7 +45,7 @@ export const doScan = async (text: string, job: Job): Promise<Outcome> => {
     if (reason !== null) return failed(reason);
     const path = `${job.of.kind.path}/${found.id}/${job.move.action}?seen=${encodeURIComponent(found.updatedAt)}`;
     await api.post(path, job.body);
-    return { isDone: true, message: job.move.done, found, kind: job.of.kind };
+    return { text, isDone: true, message: job.move.done, found, kind: job.of.kind };
   } catch (error) {
     return failed(found && isConflict(error) ? await whoWasFaster(found, job) : errorMessage(error));
   }

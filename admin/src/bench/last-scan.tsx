@@ -12,7 +12,9 @@ export const LastScan = ({ last, waiting }: { last: Outcome | null; waiting: num
         'Ready'
       ) : (
         <>
-          <strong>{last.found?.rmaNumber ?? (last.isDone ? '' : 'Not done')}</strong>{' '}
+          <strong>
+            <bdi>{last.found?.rmaNumber ?? last.text}</bdi>
+          </strong>{' '}
           <span>{last.message}</span>
         </>
       )}

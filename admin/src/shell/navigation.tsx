@@ -60,11 +60,12 @@ export const Navigation = ({ path, onNavigate }: Props) => {
         key={to}
         to={to}
         className={styles['link'] ?? ''}
+        title={label}
         data-current={(to === '/' ? path === '/' : path.startsWith(to)) || undefined}
         onClick={onNavigate}
       >
         <Icon size={18} aria-hidden />
-        {label}
+        <span>{label}</span>
       </Link>
     ));
   return (
@@ -99,11 +100,12 @@ const SignOut = () => {
   return (
     <UnstyledButton
       className={styles['link'] ?? ''}
+      title="Sign out"
       onClick={() => signOut.mutate()}
       disabled={signOut.isPending}
     >
       <LogOut size={18} aria-hidden />
-      Sign out
+      <span>Sign out</span>
     </UnstyledButton>
   );
 };
