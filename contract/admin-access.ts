@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { CodeText, GivenPassword, NewPassword, User } from './admin-people.ts';
+import { CodeText, User } from './admin-people.ts';
 import { Instant } from './common.ts';
 import { email, LENGTH, text } from './fields.ts';
+import { GivenPassword, NewPassword } from './person-fields.ts';
 
 // What the admin API takes and gives about access: links with which people choose a password, and the second factor.
 

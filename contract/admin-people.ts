@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { PLANS, SUBSCRIPTIONS } from './admin-plans.ts';
 import { Actor, Id, Instant, listOf, pageQuery } from './common.ts';
-import { email, LENGTH, optionalText, text, verbatimText } from './fields.ts';
+import { LENGTH, optionalText, text, verbatimText } from './fields.ts';
+import { GivenPassword, isName, NAME, NewPassword, PersonName, staffEmail } from './person-fields.ts';
 
 // What the admin API takes and gives about people: who is signed in, the team, the audit log, the shop's rules.
 
@@ -12,42 +13,8 @@ export const ADMIN_BASE_PATH = '/admin/api';
 export const USER_ROLES = ['ADMIN', 'STAFF'] as const;
 export type UserRole = (typeof USER_ROLES)[number];
 
-// --- passwords ---
-
-export const PASSWORD_LENGTH = { least: 8, most: 200 } as const;
-
-/** Taken as typed, spaces and all. Long ones are refused here, before they are hashed, since hashing is what costs. */
-const password = (least: number) =>
-  z
-    .string()
-    .check((ctx) => {
-      const length = [...ctx.value].length;
-      const wrong = (rule: string, message: string) =>
-        ctx.issues.push({ code: 'custom', input: ctx.value, message, params: { rule } });
-      if (length < least) wrong('minLength', `must be at least ${least} characters long`);
-      if (length > PASSWORD_LENGTH.most)
-        wrong('maxLength', `must be at most ${PASSWORD_LENGTH.most} characters long`);
-    })
-    .meta({ format: 'password', minLength: least, maxLength: PASSWORD_LENGTH.most });
-export const NewPassword = password(PASSWORD_LENGTH.least);
-/** One that is only compared: a short one is wrong, not malformed. */
-export const GivenPassword = password(1);
-
 // --- session ---
 
-const staffEmail = () => email({ examples: ['grace@example.com'] });
-
-/** What people are called. Programs read it in timelines, so it must not be an e-mail address (decision 46). */
-const NAME = {
-  description: 'What timelines call them. To programs, a person without a name is `Staff`.',
-  examples: ['Grace Muller'],
-  pattern: '^[^@\\x00]*$',
-};
-const isName = [
-  (value: string | null) => !value?.includes('@'),
-  { error: 'must be a name, not an e-mail address', params: { rule: 'name' } },
-] as const;
-export const PersonName = optionalText(LENGTH.name, NAME).refine(...isName);
 /** Here `""` takes the name away, and `null` leaves it. */
 const changedName = verbatimText(LENGTH.name, NAME)
   .refine(...isName)
@@ -90,22 +57,6 @@ export const ChangePassword = z
 export type ChangePassword = z.infer<typeof ChangePassword>;
 
 // --- first start ---
-
-const setUpToken = () =>
-  text(LENGTH.reference, { description: 'From the link that the service printed at its first start.' });
-
-export const GivenSetUp = z.strictObject({ token: setUpToken() }).meta({ id: 'GivenSetUp' });
-
-export const SetUp = z
-  .strictObject({
-    token: setUpToken(),
-    shopName: text(LENGTH.name, { examples: ['Harbour Road Electrics'] }),
-    email: staffEmail(),
-    name: PersonName,
-    password: NewPassword,
-  })
-  .meta({ id: 'SetUp' });
-export type SetUp = z.infer<typeof SetUp>;
 
 export const SetUpDone = z
   .object({

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
-import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/admin-people.ts';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
+import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
 import { formFaultOf, urlIn } from '../webhooks/webhook-url.ts';
 import { CliFailure } from './output.ts';
 

@@ -81,6 +81,8 @@ export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions 
 /** A mail goes out before the process ends; `mailed` says whether the server took it. */
 const mailed = async (ctx: Context): Promise<boolean> => ctx.mail.isOn && (await ctx.mail.finish());
 
+const handOver = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: true });
+
 export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...user }: PersonOptions) => {
   const shop = await shopById(ctx, shopId);
   const invited = { name, password: null, ...user };
@@ -89,7 +91,7 @@ export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...u
     OPERATOR,
     shop,
     invited,
-    ctx.config.publicUrl,
+    handOver(ctx),
   ).catch(orFailure);
   return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
@@ -103,7 +105,7 @@ const userByEmail = async (ctx: Context, email: string) => {
 export const userLink = async (ctx: Context, given: string) => {
   const { user, shop } = await userByEmail(ctx, given);
   const { id, email } = user;
-  const { link, linkExpiresAt } = await makeLink(ctx, OPERATOR, shop, id, ctx.config.publicUrl);
+  const { link, linkExpiresAt } = await makeLink(ctx, OPERATOR, shop, id, handOver(ctx));
   return { id, email, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 

@@ -26,11 +26,24 @@ const mailLink = (ctx: Context, shopName: string, reader: Reader, link: Link): v
   ctx.mail.send(letter({ to, name, shopName, link: addressOf(ctx.config.publicUrl, link) }));
 };
 
-const viewLink = (ctx: Context, baseUrl: string, link: Link): NewLink => ({
-  link: addressOf(baseUrl, link),
-  linkExpiresAt: instant(link.expiresAt),
-  mailed: ctx.mail.isOn,
-});
+/** Where a link that somebody is shown leads, and whether it is mailed too. */
+interface HandOver {
+  baseUrl: string;
+  mayMail: boolean;
+}
+
+/** Shows the link, and mails it where that is set up. */
+const handOver = (
+  ctx: Context,
+  { baseUrl, mayMail }: HandOver,
+  shopName: string,
+  reader: Reader,
+  link: Link,
+): NewLink => {
+  const mailed = ctx.mail.isOn && mayMail;
+  if (mailed) mailLink(ctx, shopName, reader, link);
+  return { link: addressOf(baseUrl, link), linkExpiresAt: instant(link.expiresAt), mailed };
+};
 
 /** Adds a person: with a password, or with a link by which they choose one. */
 export const addPerson = async (
@@ -38,7 +51,7 @@ export const addPerson = async (
   actor: Actor,
   shop: ShopName,
   { password, ...user }: CreateUser,
-  baseUrl: string,
+  way: HandOver,
 ): Promise<CreatedUser> => {
   if (password !== null) {
     const made = await createUser(ctx, actor, { shopId: shop.id, password, ...user });
@@ -54,8 +67,7 @@ export const addPerson = async (
       return { made, link: await addLink(trx, { id: made.id, last_sign_in_at: null }, at) };
     })
     .catch(refuseTakenEmail);
-  mailLink(ctx, shop.name, { ...made, last_sign_in_at: null }, link);
-  return { ...made, ...viewLink(ctx, baseUrl, link) };
+  return { ...made, ...handOver(ctx, way, shop.name, { ...made, last_sign_in_at: null }, link) };
 };
 
 /** A new link for a person of the shop. The links before it end. */
@@ -64,7 +76,7 @@ export const makeLink = async (
   actor: Actor,
   shop: ShopName,
   userId: string,
-  baseUrl: string,
+  way: HandOver,
 ): Promise<NewLink> => {
   const { user, link } = await ctx.db.transaction().execute(async (trx) => {
     const { user } = await lockUser(trx, shop.id, userId);
@@ -73,8 +85,7 @@ export const makeLink = async (
     await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'LINK_MADE', data: {} });
     return { user, link: await addLink(trx, user, at) };
   });
-  mailLink(ctx, shop.name, user, link);
-  return viewLink(ctx, baseUrl, link);
+  return handOver(ctx, way, shop.name, user, link);
 };
 
 const askTurns = turns({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });

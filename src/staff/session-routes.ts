@@ -1,11 +1,5 @@
-import {
-  ChangePassword,
-  GivenSetUp,
-  SetUp,
-  SetUpDone,
-  SignedIn,
-  SignIn,
-} from '../../contract/admin-people.ts';
+import { ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
+import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
 import type { Context } from '../context.ts';
 import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SetUp } from '../../contract/admin-people.ts';
+import type { SetUp } from '../../contract/admin-set-up.ts';
 import { OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
 import { resetFactor } from './factor-actions.ts';
 import { addPerson, makeLink } from './invitations.ts';
+import { linkLimits } from './limits.ts';
 import { changeUser, listUsers, removeUser } from './users.ts';
 
 const tags = ['Team'];
@@ -15,6 +16,12 @@ const params = z.object({ id: z.string() });
 /** Where links lead: PUBLIC_URL, else where the Admin's own browser is, which the gate has checked. */
 const baseUrlFor = ({ config }: Context, { headers: { origin } }: FastifyRequest): string =>
   config.publicUrlIsSet || !origin ? config.publicUrl : new URL(origin).origin;
+
+type Limits = ReturnType<typeof linkLimits>;
+const handOver = async (ctx: Context, limits: Limits, request: FastifyRequest) => ({
+  baseUrl: baseUrlFor(ctx, request),
+  mayMail: await limits.mayMailFor(request.caller.shop.id),
+});
 
 const list = (app: ApiApp, ctx: Context): void => {
   app.get(
@@ -33,7 +40,7 @@ const list = (app: ApiApp, ctx: Context): void => {
   );
 };
 
-const create = (app: ApiApp, ctx: Context): void => {
+const create = (app: ApiApp, ctx: Context, limits: Limits): void => {
   app.post(
     '/users',
     {
@@ -50,7 +57,8 @@ const create = (app: ApiApp, ctx: Context): void => {
     },
     async (request, reply) => {
       const { caller, body } = request;
-      const made = await addPerson(ctx, caller.actor, caller.shop, body, baseUrlFor(ctx, request));
+      const way = await handOver(ctx, limits, request);
+      const made = await addPerson(ctx, caller.actor, caller.shop, body, way);
       return reply.code(201).send(made);
     },
   );
@@ -99,7 +107,7 @@ const remove = (app: ApiApp, ctx: Context): void => {
   );
 };
 
-const link = (app: ApiApp, ctx: Context): void => {
+const link = (app: ApiApp, ctx: Context, limits: Limits): void => {
   app.post(
     '/users/:id/link',
     {
@@ -116,7 +124,8 @@ const link = (app: ApiApp, ctx: Context): void => {
     },
     async (request, reply) => {
       const { caller, params } = request;
-      const made = await makeLink(ctx, caller.actor, caller.shop, params.id, baseUrlFor(ctx, request));
+      const way = await handOver(ctx, limits, request);
+      const made = await makeLink(ctx, caller.actor, caller.shop, params.id, way);
       return reply.code(201).send(made);
     },
   );
@@ -148,5 +157,6 @@ const resetSecondFactor = (app: ApiApp, ctx: Context): void => {
 };
 
 export const userRoutes = (app: ApiApp, ctx: Context): void => {
-  for (const route of [list, create, change, remove, link, resetSecondFactor]) route(app, ctx);
+  const limits = linkLimits(ctx);
+  for (const route of [list, create, change, remove, link, resetSecondFactor]) route(app, ctx, limits);
 };

@@ -70,6 +70,21 @@ describe('where mails are sent', () => {
     expect((await ask(t, 'nobody@example.com')).status).toBe(202);
   });
 
+  it('a shop has a hundred links an hour mailed; more are shown all the same', async () => {
+    const mails = await mailServer();
+    const t = await harness({ env: mails.env });
+    const admin = await newPerson(t);
+    const path = `/users/${admin.id}/link`;
+    for (let i = 0; i < 10; i += 1)
+      for (const { body } of await Promise.all(Array.from({ length: 10 }, () => admin.post(path))))
+        expect(body.mailed).toBe(true);
+    const { status, body } = await admin.post(path);
+    expect([status, body.mailed]).toEqual([201, false]);
+    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+    expect((await stranger.post(`/users/${stranger.id}/link`)).body.mailed).toBe(true);
+    await until('all were taken', () => mails.received.length === 101);
+  });
+
   it('a refusal for now is tried again, one for good is given up; neither address nor link is logged', async () => {
     const mails = await mailServer();
     const t = await harness({ env: mails.env });

@@ -182,6 +182,32 @@ describe('users', () => {
       NOBODY,
     );
   });
+
+  it('are invited with a link, get a new one, and lose their second factor', async () => {
+    const env = { ...(await migratedDatabase()), PUBLIC_URL: 'https://returns.example.com' };
+    const { id: shop } = await cli(['shop', 'create', '--name', 'Shop'], env);
+    const args = ['user', 'invite', '--shop', shop, '--email', 'Ada@Example.com', '--role', 'ADMIN'];
+    const LINK = /^https:\/\/returns\.example\.com\/admin\/link#[0-9a-f]{64}$/;
+    const invited = await cli(args, env);
+    const shown = {
+      link: expect.stringMatching(LINK),
+      linkExpiresAt: expect.stringMatching(ISO),
+      mailed: false,
+    };
+    const { id } = invited;
+    expect(invited).toEqual({ id, email: 'ada@example.com', role: 'ADMIN', ...shown });
+    const again = await cli(['user', 'link', 'ADA@example.com'], env);
+    expect(again).toEqual({ id, email: 'ada@example.com', ...shown });
+    expect(again.link).not.toBe(invited.link);
+    expect(await cli(['user', 'reset-factor', 'ada@example.com'], env)).toEqual({
+      id,
+      email: 'ada@example.com',
+      secondFactor: false,
+    });
+    expect(await failing(args, env)).toContain('e-mail');
+    for (const command of ['link', 'reset-factor'])
+      expect(await failing(['user', command, 'bo@example.com'], env)).toContain('bo@example.com');
+  });
 });
 
 describe('clients', () => {

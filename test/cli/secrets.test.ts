@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { secretBox } from '../../src/secrets.ts';
+import { factorPlace, sealFactor } from '../../src/staff/second-factor.ts';
 import { openWebhookSecret } from '../../src/webhooks/secret.ts';
 import { cli, emptyDatabase, lookInto, run, startServer } from '../support/process.ts';
-import { makeShop } from '../support/shops.ts';
+import { addPerson, makeShop } from '../support/shops.ts';
 
 const OLD = 'the key of the first years that is long enough';
 const NEW = 'the key that takes its place and is long enough';
@@ -12,12 +13,20 @@ describe('secrets reseal', () => {
   it('takes an installation from one key to the next while servers run', async () => {
     const env = { ...(await emptyDatabase()), ...keys(OLD) };
     const { clientId, webhookSecret, shopId } = await makeShop(env);
+    const { email } = await addPerson(env, shopId);
+    const user = await lookInto(env).selectFrom('users').select('id').executeTakeFirstOrThrow();
+    const factor = sealFactor(secretBox([OLD]), user.id, Buffer.from('a second factor'));
+    await lookInto(env)
+      .updateTable('users')
+      .set({ factor_secret: factor })
+      .where('email', '=', email)
+      .execute();
     const running = await startServer({ ...env, ...keys(OLD, NEW) });
 
     const both = { ...env, ...keys(NEW, OLD) };
     const late = await cli(['client', 'create', '--shop', shopId, '--name', 'Sealed with the new one'], both);
-    expect(await cli(['secrets', 'reseal'], both)).toEqual({ resealed: 2, total: 3, failed: 0 });
-    expect(await cli(['secrets', 'reseal'], both)).toEqual({ resealed: 0, total: 3, failed: 0 });
+    expect(await cli(['secrets', 'reseal'], both)).toEqual({ resealed: 3, total: 4, failed: 0 });
+    expect(await cli(['secrets', 'reseal'], both)).toEqual({ resealed: 0, total: 4, failed: 0 });
     expect((await running.get('/readyz')).status).toBe(200);
     expect((await running.stop()).status).toBe(0);
 
@@ -27,6 +36,10 @@ describe('secrets reseal', () => {
     const server = await startServer({ ...env, ...keys(NEW) });
     expect((await server.get('/readyz')).status).toBe(200);
     const rows = await lookInto(env).selectFrom('api_clients').select(['id', 'webhook_secret']).execute();
+    const person = await lookInto(env).selectFrom('users').select('factor_secret').executeTakeFirstOrThrow();
+    expect(secretBox([NEW]).open(person.factor_secret ?? '', factorPlace(user.id))).toBe(
+      Buffer.from('a second factor').toString('base64'),
+    );
     const secrets = rows.map((row) => [
       row.id,
       openWebhookSecret(secretBox([NEW]), row.id, row.webhook_secret),

@@ -36,7 +36,7 @@ export const AccountPage = () => {
           <DataList.ItemValue>{shop.name}</DataList.ItemValue>
         </DataList.Item>
       </DataList>
-      <Card withBorder component="section" aria-labelledby="change-password">
+      <Card withBorder maw={720} component="section" aria-labelledby="change-password">
         <Title order={3} size="h4" mb="md" id="change-password">
           Change your password
         </Title>

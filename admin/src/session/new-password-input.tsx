@@ -1,6 +1,6 @@
 import { Anchor, PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { PASSWORD_LENGTH } from '../../../contract/admin-people.ts';
+import { PASSWORD_LENGTH } from '../../../contract/person-fields.ts';
 
 /** Without letters and digits that look alike. */
 const ALPHABET = 'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';

@@ -2,7 +2,7 @@ import { Button, Stack, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { SetUp } from '../../../contract/admin-people.ts';
+import { SetUp } from '../../../contract/admin-set-up.ts';
 import { ApiError, api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink } from '../ui/links.tsx';

@@ -53,7 +53,7 @@ export const PersonActions = ({ person, isSelf, onPick }: Props) => {
             </>
           )}
           <Menu.Divider />
-          <Menu.Item color="red" onClick={() => onPick('remove')}>
+          <Menu.Item c="var(--mantine-color-error)" onClick={() => onPick('remove')}>
             Remove from the team
           </Menu.Item>
         </Menu.Dropdown>

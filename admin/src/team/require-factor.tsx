@@ -37,6 +37,8 @@ export const RequireFactor = () => {
         description={`Whoever has none sets one up at their next step, before anything else.${
           user.secondFactor ? '' : ' You have none yet: you begin with yourself.'
         }`}
+        // Without it the track of one that is off is hardly to be seen.
+        styles={{ track: { border: '1px solid var(--mantine-color-dimmed)' } }}
         checked={required}
         disabled={!rules.data || change.isPending}
         onChange={(event) => change.mutate(event.currentTarget.checked)}

@@ -1,3 +1,6 @@
+// Only this page has these components.
+import '@mantine/core/styles/Menu.css';
+import '@mantine/core/styles/Switch.css';
 import { Badge, Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -6,6 +9,7 @@ import { type ComponentType, useState } from 'react';
 import type { User } from '../../../contract/admin-people.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
+import { BreakableEmail } from '../ui/breakable.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { ListPager } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
@@ -89,10 +93,14 @@ const People = ({ people, onPick }: PeopleProps) => {
           cell: (person) => (
             <>
               <Group gap="xs" component="span">
-                {personName(person)}
+                <bdi>{person.name ?? <BreakableEmail email={person.email} />}</bdi>
                 {person.id === user.id ? <Badge variant="default">You</Badge> : null}
               </Group>
-              {person.name ? <SecondLine>{person.email}</SecondLine> : null}
+              {person.name ? (
+                <SecondLine>
+                  <BreakableEmail email={person.email} />
+                </SecondLine>
+              ) : null}
             </>
           ),
         },

@@ -17,7 +17,7 @@ export const FactorCard = () => {
   // While it is set up, or its codes are shown, a fresh answer must not replace what is on the screen.
   const [settingUp, setSettingUp] = useState(false);
   return (
-    <Card withBorder component="section" aria-labelledby="second-factor">
+    <Card withBorder maw={720} component="section" aria-labelledby="second-factor">
       <Group gap="sm" mb="xs">
         <Title order={3} size="h4" id="second-factor">
           Second factor
@@ -65,7 +65,9 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
   return (
     <Stack>
       <Text size="sm" maw="60ch">
-        Signing in takes your password and a code from your authenticator app.{' '}
+        Signing in takes your password and a code from your authenticator app.
+      </Text>
+      <Text size="sm">
         <Text span inherit {...(left <= LOW ? { c: 'red', fw: 600 } : {})}>
           {left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left
         </Text>
@@ -96,7 +98,11 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
       {dialog === 'off' ? (
         <ProveDialog<null>
           title="Turn the second factor off"
-          intro="Signing in then takes the password alone. If your shop requires a second factor, you set up a new one next."
+          intro={
+            shop.secondFactorRequired
+              ? `${shop.name} requires a second factor: you set up a new one right after this.`
+              : 'Signing in then takes the password alone.'
+          }
           action="Turn it off"
           dangerous
           path="turn-off"

@@ -26,7 +26,13 @@ export const FactorPage = () => {
       intro={`${shop.name} asks everybody for one: beside the password, a code from your phone. It takes a minute, and you need an authenticator app.`}
     >
       <SetUpFactor action="Begin" onDone={() => void navigate({ to: '/', replace: true })} />
-      <Anchor component="button" type="button" size="sm" onClick={() => signOut.mutate()}>
+      <Anchor
+        component="button"
+        type="button"
+        size="sm"
+        style={{ alignSelf: 'flex-start' }}
+        onClick={() => signOut.mutate()}
+      >
         Sign out
       </Anchor>
     </SignedOutFrame>

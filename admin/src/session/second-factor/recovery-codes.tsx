@@ -1,7 +1,8 @@
-import { Alert, Button, Checkbox, Group, SimpleGrid, Stack } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Stack } from '@mantine/core';
 import { Download, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import styles from './recovery-codes.module.css';
 
 const download = (codes: readonly string[]): void => {
   const text = `Handback recovery codes. Each works once.\n\n${codes.join('\n')}\n`;
@@ -26,28 +27,11 @@ export const RecoveryCodeList = ({ codes, onDone }: { codes: readonly string[]; 
         With one of them you get in when your phone is lost. Each works once. Print them or keep them in a
         password manager, not on the same phone.
       </Alert>
-      <SimpleGrid
-        cols={2}
-        component="ul"
-        spacing="xs"
-        m={0}
-        p={0}
-        style={{ listStyle: 'none' }}
-        aria-label="Recovery codes"
-      >
+      <ul className={styles['codes']} aria-label="Recovery codes">
         {codes.map((code) => (
-          <li
-            key={code}
-            style={{
-              fontFamily: 'var(--mantine-font-family-monospace)',
-              whiteSpace: 'nowrap',
-              textAlign: 'center',
-            }}
-          >
-            {code}
-          </li>
+          <li key={code}>{code}</li>
         ))}
-      </SimpleGrid>
+      </ul>
       <Group gap="xs">
         <CopyButton text={codes.join('\n')} what="the recovery codes" />
         <Button

@@ -62,7 +62,7 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
     <form onSubmit={submit} noValidate>
       <Stack>
         <FormFailure failure={failure} />
-        <Text>
+        <Text size="sm">
           <strong>1.</strong> Scan this with an authenticator app on your phone, such as Google Authenticator,
           Microsoft Authenticator or 1Password.
         </Text>

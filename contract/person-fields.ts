@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { email, LENGTH, optionalText } from './fields.ts';
+
+// What is asked of a person: e-mail, name, password. Apart from the rest, so that the first pages load little.
+
+export const PASSWORD_LENGTH = { least: 8, most: 200 } as const;
+
+/** Taken as typed, spaces and all. Long ones are refused here, before they are hashed, since hashing is what costs. */
+const password = (least: number) =>
+  z
+    .string()
+    .check((ctx) => {
+      const length = [...ctx.value].length;
+      const wrong = (rule: string, message: string) =>
+        ctx.issues.push({ code: 'custom', input: ctx.value, message, params: { rule } });
+      if (length < least) wrong('minLength', `must be at least ${least} characters long`);
+      if (length > PASSWORD_LENGTH.most)
+        wrong('maxLength', `must be at most ${PASSWORD_LENGTH.most} characters long`);
+    })
+    .meta({ format: 'password', minLength: least, maxLength: PASSWORD_LENGTH.most });
+export const NewPassword = password(PASSWORD_LENGTH.least);
+/** One that is only compared: a short one is wrong, not malformed. */
+export const GivenPassword = password(1);
+
+export const staffEmail = () => email({ examples: ['grace@example.com'] });
+
+/** What people are called. Programs read it in timelines, so it must not be an e-mail address (decision 46). */
+export const NAME = {
+  description: 'What timelines call them. To programs, a person without a name is `Staff`.',
+  examples: ['Grace Muller'],
+  pattern: '^[^@\\x00]*$',
+};
+export const isName = [
+  (value: string | null) => !value?.includes('@'),
+  { error: 'must be a name, not an e-mail address', params: { rule: 'name' } },
+] as const;
+export const PersonName = optionalText(LENGTH.name, NAME).refine(...isName);
