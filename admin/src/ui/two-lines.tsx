@@ -4,10 +4,10 @@ import type { ReactNode } from 'react';
 /** Two lines of a table cell, the second in a lighter colour; each is cut where it does not fit. */
 export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNode }) => (
   <div>
-    <Text size="sm" lineClamp={1} title={titleOf(first)}>
+    <Text size="sm" truncate title={titleOf(first)}>
       {first}
     </Text>
-    <Text size="xs" c="dimmed" lineClamp={1} title={titleOf(second)}>
+    <Text size="xs" c="dimmed" truncate title={titleOf(second)}>
       {second}
     </Text>
   </div>
@@ -15,7 +15,7 @@ export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNod
 
 /** One line of a table cell, cut where it does not fit. */
 export const OneLine = ({ children }: { children: string }) => (
-  <Text size="sm" lineClamp={1} title={children}>
+  <Text size="sm" truncate title={children}>
     {children}
   </Text>
 );
