@@ -78,7 +78,7 @@ describe('the list of trade returns', () => {
     const [first, second] = [await newTradeReturn(t), await newTradeReturn(t)];
     const other = await newPerson(t, { role: 'STAFF' });
     const page = await openAs(t, 'STAFF');
-    await page.goto('/admin/trade-returns');
+    await page.goto('/admin/trade-returns?open=all');
     await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
     await other.post(`/trade-returns/${second.id}/reject`, {});
     const bar = page.getByRole('region', { name: 'Selected rows' });

@@ -1,13 +1,16 @@
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
+/** A text that runs from right to left is cut at its own end, and stays at the left of its column. */
+const BIDI = { unicodeBidi: 'plaintext', textAlign: 'left' } as const;
+
 /** Two lines of a table cell, the second in a lighter colour; each is cut where it does not fit. */
 export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNode }) => (
   <div>
-    <Text size="sm" truncate title={titleOf(first)}>
+    <Text size="sm" truncate style={BIDI} title={titleOf(first)}>
       {first}
     </Text>
-    <Text size="xs" c="dimmed" truncate title={titleOf(second)}>
+    <Text size="xs" c="dimmed" truncate style={BIDI} title={titleOf(second)}>
       {second}
     </Text>
   </div>
@@ -15,7 +18,7 @@ export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNod
 
 /** One line of a table cell, cut where it does not fit. */
 export const OneLine = ({ children }: { children: string }) => (
-  <Text size="sm" truncate title={children}>
+  <Text size="sm" truncate style={BIDI} title={children}>
     {children}
   </Text>
 );
