@@ -70,6 +70,15 @@ const keysDialog = async (page: Page) => {
 const STAFF: Visit[] = [
   { name: 'overview', path: '/', until: text('Created per day') },
   { name: 'repairs', path: '/offline-repairs', until: listed },
+  {
+    name: 'repairs, filtered',
+    path: '/offline-repairs?open=all&origin=API&isDangerous=false',
+    until: async (page) => {
+      await listed(page);
+      await button(page, 'Filters').click();
+      await page.getByLabel('Created until').waitFor();
+    },
+  },
   { name: 'repairs, none found', path: '/offline-repairs?q=nowhere', until: text('No repairs like that') },
   { name: 'a repair', path: (ids) => `/offline-repairs/${ids.repair}`, until: text('created this return') },
   { name: 'a move', path: (ids) => `/offline-repairs/${ids.repair}`, until: moveDialog('Resolve') },
@@ -114,6 +123,7 @@ const ADMIN: Visit[] = [
     until: opened('Details of offline_repair.created'),
   },
   { name: 'team', path: '/settings/team', until: text('You') },
+  { name: 'targets', path: '/settings/targets', until: heading('Targets') },
   { name: 'plan', path: '/settings/plan', until: text('How it is billed') },
   { name: 'audit log', path: '/settings/audit-log', until: opened(/^Details of “Added a person”/) },
   { name: 'dangerous goods', path: '/settings/dangerous-goods', until: triedRule },

@@ -5,6 +5,8 @@ import { readConfig } from '../../src/config.ts';
 import { initial } from '../../src/db/migrations/0001-initial.ts';
 import { webhookDeliveries } from '../../src/db/migrations/0002-webhook-deliveries.ts';
 import { tradeReturns } from '../../src/db/migrations/0003-trade-returns.ts';
+import { events } from '../../src/db/migrations/0009-events.ts';
+import { workbench } from '../../src/db/migrations/0012-workbench.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { SCHEMA_WORDS as postgresWords } from '../../src/db/postgres/schema-words.ts';
 import type { SchemaWords } from '../../src/db/schema-change.ts';
@@ -41,6 +43,32 @@ it('repairs from before there was a search are found by their number as people r
     ...['#rma-000007', '#rma-000123', '#rma-999999', '#rma-1234567'],
   ]);
   expect(rows[0]?.search_text).toContain('ada@example.com');
+});
+
+it('returns from before are found by reference, tracking number and phone, and have a status since then', async () => {
+  const { db } = open(await emptyDatabase());
+  for (const change of [initial, webhookDeliveries, tradeReturns, events]) await change(db, WORDS);
+  for (const [i, phone] of ['+44 (20) 7946-0018', null].entries())
+    await sql`insert into offline_repairs (id, shop_id, number, status, order_number, customer_email, customer_name, customer_phone,
+      faulty_item, fault_description, store_id, is_dangerous, external_ref, tracking_number, search_text, created_at, updated_at)
+      values (${UNKNOWN_ID.replace(/.$/, String(i))}, ${UNKNOWN_ID}, ${i + 1}, 'OFFLINE_REPAIR', 'SO-1', 'a@example.com', 'Ada',
+      ${phone}, '{}', 'x', 's', 0, ${phone && 'POS-88213'}, ${phone && 'JD014'}, '#rma-00000', 1, 5)`.execute(
+      db,
+    );
+  await workbench(db, WORDS);
+  const rows = await db
+    .selectFrom('offline_repairs')
+    .select(['search_text', 'status_since', 'assignee_id'])
+    .orderBy('number')
+    .execute();
+  expect(rows).toEqual([
+    {
+      search_text: '#rma-00000 pos-88213 jd014 +44 (20) 7946-0018 442079460018',
+      status_since: 5,
+      assignee_id: null,
+    },
+    { search_text: '#rma-00000', status_since: 5, assignee_id: null },
+  ]);
 });
 
 describe.runIf(ENGINE === 'postgres')('the search index', () => {

@@ -21,7 +21,7 @@ const MonthCard = ({ month }: { month: Overview['month'] }) => {
       </TextLink>
       <Text className={styles['number'] ?? ''}>
         {month.used.toLocaleString()}
-        <Text span c="dimmed" size="sm" fw={400}>
+        <Text span c="dimmed" size="sm" fw={400} className={styles['unit'] ?? ''}>
           {month.limit === null ? ' without a limit' : ` of ${month.limit.toLocaleString()}`}
         </Text>
       </Text>
@@ -46,7 +46,7 @@ const WebhookCard = ({ overview: { webhooks, droppedByClient } }: { overview: Ov
       </TextLink>
       <Text className={styles['number'] ?? ''}>
         {ended === 0 ? 'None' : `${Math.floor((delivered / ended) * 100)} %`}
-        <Text span c="dimmed" size="sm" fw={400}>
+        <Text span c="dimmed" size="sm" fw={400} className={styles['unit'] ?? ''}>
           {ended === 0 ? ' sent' : ' delivered'}
           {waiting > 0 ? `, ${waiting.toLocaleString()} waiting` : ''}
         </Text>

@@ -17,8 +17,8 @@ type Step = Overview['offlineRepairs']['openByAge'][number];
 
 /** "3 to 7 days" */
 const ageText = ({ upToDays }: Step, before: Step | undefined): string => {
-  if (upToDays === null) return `more than ${before?.upToDays} days`;
-  return before ? `${before.upToDays} to ${upToDays} days` : 'less than a day';
+  if (upToDays === null) return `More than ${before?.upToDays} days`;
+  return before ? `${before.upToDays} to ${upToDays} days` : 'Less than a day';
 };
 
 /** The longer it has been there, the warmer. */

@@ -20,10 +20,10 @@ export const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) =
             <tr>
               <th scope="col">Number</th>
               <th scope="col">Status</th>
+              <th scope="col">Created</th>
               <th scope="col" className={plain['wide-only']}>
-                Created
+                Last change
               </th>
-              <th scope="col">Last change</th>
             </tr>
           </thead>
           <tbody>
@@ -44,10 +44,10 @@ export const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) =
                 <td>
                   <StatusBadge status={each.status} />
                 </td>
-                <td className={plain['wide-only']}>
+                <td style={{ whiteSpace: 'nowrap' }}>
                   <RelativeTime at={each.createdAt} />
                 </td>
-                <td>
+                <td className={plain['wide-only']} style={{ whiteSpace: 'nowrap' }}>
                   <RelativeTime at={each.updatedAt} />
                 </td>
               </tr>

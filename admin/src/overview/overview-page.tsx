@@ -22,13 +22,12 @@ export const OverviewPage = () => {
   return (
     <Stack pb="xl">
       <PageTitle>Overview</PageTitle>
-      {hasReturns(data) ? <Work overview={data} /> : <Checklist />}
-      {user.role === 'ADMIN' ? <AdminCards overview={data} /> : null}
+      {hasReturns(data) ? <Work overview={data} isAdmin={user.role === 'ADMIN'} /> : <Checklist />}
     </Stack>
   );
 };
 
-const Work = ({ overview }: { overview: Overview }) => (
+const Work = ({ overview, isAdmin }: { overview: Overview; isAdmin: boolean }) => (
   <>
     <WorkTiles overview={overview} />
     <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -42,5 +41,6 @@ const Work = ({ overview }: { overview: Overview }) => (
         <CreationsChart days={overview.createdPerDay} />
       </Stack>
     </Section>
+    {isAdmin ? <AdminCards overview={overview} /> : null}
   </>
 );

@@ -3,7 +3,7 @@ import styles from './assignee.module.css';
 
 /** The first letters of the first and the last word of a name. */
 const initialsOf = (name: string): string => {
-  const words = name.split(/[\s._-]+/u).filter(Boolean);
+  const words = name.split(/[\s._-]+/u).filter((word) => /^[\p{L}\p{N}]/u.test(word));
   const chosen = words.length > 1 ? [words[0], words.at(-1)] : words;
   return chosen.map((word) => [...(word ?? '')][0]?.toUpperCase() ?? '').join('');
 };

@@ -52,7 +52,8 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
           onStatus={(status) => filterBy({ status })}
         />
         <Button
-          variant={showsAll ? 'light' : 'default'}
+          variant="default"
+          style={showsAll ? { borderColor: 'var(--mantine-primary-color-filled)' } : {}}
           leftSection={<ListFilter size={16} aria-hidden />}
           aria-expanded={showsAll}
           aria-controls={panelId}

@@ -39,8 +39,13 @@ const COLUMNS: ReturnColumn<AdminOfflineRepair>[] = [
       />
     ),
   },
-  { header: 'Order', width: '8rem', cell: ({ orderNumber }) => <OneLine>{orderNumber}</OneLine> },
-  { header: 'Store', width: '8rem', wideOnly: true, cell: ({ storeId }) => <OneLine>{storeId}</OneLine> },
+  {
+    header: 'Order',
+    width: '7.5rem',
+    wideOnly: 'wide',
+    cell: ({ orderNumber }) => <OneLine>{orderNumber}</OneLine>,
+  },
+  { header: 'Store', width: '8rem', wideOnly: 'widest', cell: ({ storeId }) => <OneLine>{storeId}</OneLine> },
 ];
 
 const CSV: CsvColumn<AdminOfflineRepair>[] = [

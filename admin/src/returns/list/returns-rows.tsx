@@ -13,8 +13,8 @@ export interface ReturnColumn<Item> {
   cell(item: Item): ReactNode;
   /** Of the table, where it has a width of its own. */
   width?: string;
-  /** Only wide screens show it. */
-  wideOnly?: boolean;
+  /** The table shows it only on screens from 1200 or from 1408 pixels on. */
+  wideOnly?: 'wide' | 'widest';
   /** A card shows the cell without the header. */
   noLabel?: boolean;
 }

@@ -37,6 +37,10 @@ export const ReturnsTable = <Item extends AnyReturn>(props: RowsProps<Item> & Or
   );
 };
 
+/** Some columns need room that a narrower screen does not have. */
+const shownOn = (wideOnly: 'wide' | 'widest' | undefined): string | undefined =>
+  wideOnly ? styles[`${wideOnly}-only`] : undefined;
+
 const Head = <Item extends AnyReturn>(props: RowsProps<Item> & OrderProps) => {
   const { columns, order, onOrder } = props;
   const sortable = { order, onOrder };
@@ -46,25 +50,20 @@ const Head = <Item extends AnyReturn>(props: RowsProps<Item> & OrderProps) => {
         <th className={styles['checkbox']}>
           <SelectAll {...props} />
         </th>
-        <SortHeader sort="number" label="Number" width="7.25rem" {...sortable} />
-        <SortHeader sort="status" label="Status" width="9.5rem" {...sortable} />
+        <SortHeader sort="number" label="Number" width="7rem" {...sortable} />
+        <SortHeader sort="status" label="Status" width="9rem" {...sortable} />
         {columns.map(({ header, wideOnly, width }) => (
-          <th
-            key={header}
-            scope="col"
-            className={wideOnly ? styles['wide-only'] : undefined}
-            style={width ? { width } : {}}
-          >
+          <th key={header} scope="col" className={shownOn(wideOnly)} style={width ? { width } : {}}>
             {header}
           </th>
         ))}
-        <th scope="col" style={{ width: '8.5rem' }}>
+        <th scope="col" style={{ width: '7.75rem' }}>
           Assigned to
         </th>
-        <th scope="col" className={styles['wide-only']} style={{ width: '8rem' }}>
+        <th scope="col" className={shownOn('widest')} style={{ width: '8rem' }}>
           Created
         </th>
-        <SortHeader sort="updatedAt" label="Last change" width="8rem" {...sortable} />
+        <SortHeader sort="updatedAt" label="Last change" width="7.75rem" {...sortable} />
       </tr>
     </thead>
   );
@@ -93,14 +92,14 @@ const Row = <Item extends AnyReturn>({ item, ...props }: RowsProps<Item> & { ite
         </div>
       </td>
       {columns.map(({ header, cell, wideOnly }) => (
-        <td key={header} className={wideOnly ? styles['wide-only'] : undefined}>
+        <td key={header} className={shownOn(wideOnly)}>
           {cell(item)}
         </td>
       ))}
       <td>
         <AssigneeButton item={item} onAssign={onAssign} />
       </td>
-      <td className={`${styles['wide-only']} ${styles['time']}`}>
+      <td className={`${shownOn('widest')} ${styles['time']}`}>
         <RelativeTimeAndDate at={item.createdAt} />
       </td>
       <td className={styles['time']}>

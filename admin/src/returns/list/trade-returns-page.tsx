@@ -29,10 +29,15 @@ const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
       <TwoLines first={itemsText(item)} second={`Total ${formatAmount(totalOf(item.items))}`} />
     ),
   },
-  { header: 'Order', width: '8rem', cell: ({ tradeOrderNumber }) => <OneLine>{tradeOrderNumber}</OneLine> },
+  {
+    header: 'Order',
+    width: '7.5rem',
+    wideOnly: 'wide',
+    cell: ({ tradeOrderNumber }) => <OneLine>{tradeOrderNumber}</OneLine>,
+  },
   {
     header: 'Reason',
-    wideOnly: true,
+    wideOnly: 'widest',
     cell: ({ reason }) => (
       <Text size="sm" lineClamp={2}>
         {reason}
