@@ -70,6 +70,28 @@ it('a session that ends inside a dialog is begun again above it, and what was ty
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.status).toBe('OFFLINE_REPAIR');
 });
 
+it('somebody else who signs in after a session ended sees nothing of what was there', async () => {
+  const t = await harness();
+  await t.post('/offline-repairs', repairBody({ customerName: 'Grace Okafor' }));
+  const { shop } = await t.addShop();
+  const stranger = await newUser(t, { role: 'STAFF', shop });
+  const page = await openAs(t, 'STAFF');
+  await page.goto('/admin/offline-repairs');
+  await page.getByText('Grace Okafor').waitFor();
+  await endSessions(t);
+  await page.getByRole('button', { name: 'Resolved' }).first().click();
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByRole('button', { name: 'Somebody else signs in' }).click();
+  await page.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();
+  await page.getByLabel('E-mail').fill(stranger.email);
+  await page.getByLabel('Password').and(page.locator('input')).fill(stranger.password);
+  await page.keyboard.press('Enter');
+  await title(page, 'Overview').waitFor();
+  await menu(page, 'Offline repairs').click();
+  await page.getByText('No repairs').first().waitFor();
+  expect(await page.content()).not.toContain('Grace Okafor');
+});
+
 it('signing out shows no error on the way, and nobody is asked to sign in again', async () => {
   const t = await harness();
   const page = await openPageAs('Overview', t, 'STAFF');

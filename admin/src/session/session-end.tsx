@@ -1,9 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { SIGNED_OUT } from '../api.ts';
 import { whenIdle } from '../ui/lazy-optional.ts';
 import { isSignInRemembered, useSession } from './session.ts';
+import { useLeave } from './use-leave.ts';
 
 const loadDialog = () => import('./sign-in-again.tsx');
 const SignInAgain = lazy(() => loadDialog().then((module) => ({ default: module.SignInAgain })));
@@ -12,17 +11,14 @@ const SignInAgain = lazy(() => loadDialog().then((module) => ({ default: module.
 export const SessionEnd = () => {
   const { user } = useSession();
   const [hasEnded, setEnded] = useState(false);
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
+  const leave = useLeave();
   useEffect(() => {
     // Ahead, so that it opens in a moment in which many things do not work.
     void whenIdle().then(() => loadDialog().catch(() => {}));
     const onEnd = () => setEnded(isSignInRemembered());
     // Signed out in another tab: nothing of the person stays here either.
-    const onStorage = async () => {
-      if (isSignInRemembered()) return;
-      await navigate({ to: '/sign-in' });
-      queryClient.clear();
+    const onStorage = () => {
+      if (!isSignInRemembered()) void leave();
     };
     window.addEventListener(SIGNED_OUT, onEnd);
     window.addEventListener('storage', onStorage);
@@ -30,7 +26,7 @@ export const SessionEnd = () => {
       window.removeEventListener(SIGNED_OUT, onEnd);
       window.removeEventListener('storage', onStorage);
     };
-  }, [navigate, queryClient]);
+  }, [leave]);
   if (!hasEnded) return null;
   return (
     <Suspense>

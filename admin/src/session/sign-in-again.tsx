@@ -2,8 +2,8 @@ import { Alert, Button, Group, Modal, PasswordInput, Stack, Text } from '@mantin
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api.ts';
-import { ButtonLink } from '../ui/links.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
+import { useLeave } from './use-leave.ts';
 
 /** Above every other dialog, which stays as it is. */
 const ABOVE_ALL = 1000;
@@ -13,6 +13,7 @@ const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': true } as const;
 /** The same person signs in again, over the page and everything that is typed on it. */
 export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => void }) => {
   const queryClient = useQueryClient();
+  const leave = useLeave();
   const form = useForm({ initialValues: { password: '' } });
   const signIn = useMutation({
     mutationFn: ({ password }: typeof form.values) => api.post<Session>('/session', { email, password }),
@@ -55,9 +56,9 @@ export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => vo
             {...form.getInputProps('password')}
           />
           <Group justify="space-between">
-            <ButtonLink to="/sign-in" variant="subtle" size="xs" onClick={onDone}>
+            <Button variant="subtle" size="xs" onClick={leave}>
               Somebody else signs in
-            </ButtonLink>
+            </Button>
             <Button type="submit" loading={signIn.isPending}>
               Sign in
             </Button>

@@ -1,6 +1,6 @@
 import { UnstyledButton } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import {
   Clock,
   Gauge,
@@ -18,7 +18,8 @@ import {
   Wrench,
 } from 'lucide-react';
 import { api } from '../api.ts';
-import { forgetSession, useSession } from '../session/session.ts';
+import { useSession } from '../session/session.ts';
+import { useLeave } from '../session/use-leave.ts';
 import { notify } from '../ui/notify.ts';
 import styles from './shell.module.css';
 
@@ -85,16 +86,10 @@ export const Navigation = ({ path, onNavigate }: Props) => {
 };
 
 const SignOut = () => {
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
+  const leave = useLeave();
   const signOut = useMutation({
     mutationFn: () => api.delete('/session'),
-    onSuccess: async () => {
-      forgetSession();
-      // First away from the page, which would ask for its figures again.
-      await navigate({ to: '/sign-in' });
-      queryClient.clear();
-    },
+    onSuccess: leave,
     onError: ({ message }) => void notify({ color: 'red', title: 'You are still signed in', message }),
   });
   return (
