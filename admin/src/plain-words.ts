@@ -9,7 +9,7 @@ const WORDS: Record<string, string | ((wait: string) => string)> = {
   CROSS_SITE: 'Open this page at its usual address and try again.',
   LIMIT_EXCEEDED: 'All returns of this month are used. No more can be made until next month.',
   USAGE_CAP_EXCEEDED: 'All returns of this month are used. No more can be made until next month.',
-  NOT_FOUND: 'This return does not exist, or it belongs to another shop.',
+  NOT_FOUND: 'There is no such return.',
   NO_ROUTE: 'This page and the service do not fit together. Load the page again.',
   METHOD_NOT_ALLOWED: 'This page and the service do not fit together. Load the page again.',
   UNSUPPORTED_MEDIA_TYPE: 'This page and the service do not fit together. Load the page again.',

@@ -121,6 +121,7 @@ describe('API clients', () => {
     const typed = form.getByRole('textbox', { name: 'Type Till to confirm' });
     expect(await revoke.isDisabled()).toBe(true);
     await typed.fill('till');
+    await page.keyboard.press('Enter');
     await page.keyboard.press('Control+Enter');
     expect(await revoke.isDisabled()).toBe(true);
     expect((await t.get('/offline-repairs')).status).toBe(200);

@@ -36,7 +36,7 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
       opened
       onClose={close}
       title={`${move.label}: ${countOf(items.length, kind)}`}
-      closeOnClickOutside={!run.isPending}
+      closeOnClickOutside={false}
       closeOnEscape={!run.isPending}
       withCloseButton={!run.isPending}
       closeButtonProps={{ 'aria-label': 'Close the dialog' }}

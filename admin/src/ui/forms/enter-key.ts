@@ -5,7 +5,8 @@ const FIELDS = 'input:not([type="hidden"], [hidden], [readonly]), textarea, sele
 /** Where Enter would send the form. A password is typed by hand, and the last thing before a form is sent. */
 const TEXT_INPUT = 'input:not([type="checkbox"], [type="radio"], [type="password"], [role="combobox"])';
 
-const BLOCKED = 'button[type="submit"][aria-disabled="true"]';
+/** A form whose button cannot be pressed is not sent by keys either. */
+const BLOCKED = 'button[type="submit"]:is(:disabled, [aria-disabled="true"])';
 
 const isUsable = (field: HTMLElement): boolean =>
   !field.matches(':disabled') && (field.checkVisibility?.() ?? true);
