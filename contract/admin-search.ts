@@ -12,7 +12,7 @@ export const SearchQuery = z.strictObject({
 });
 
 /** What a return may be found by to the letter. */
-export const EXACT_MATCHES = ['number', 'serial', 'tracking', 'reference', 'order'] as const;
+const EXACT_MATCHES = ['number', 'serial', 'tracking', 'reference', 'order'] as const;
 export type ExactMatch = (typeof EXACT_MATCHES)[number];
 
 export const FoundReturn = z

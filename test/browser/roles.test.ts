@@ -6,7 +6,15 @@ import { openAs, openPageAs } from '../support/browser.ts';
 import { harness } from '../support/harness.ts';
 
 const WORK = ['Overview', 'Offline repairs', 'Trade returns', 'Bench'];
-const SETTINGS = ['Shop', 'External API', 'Team', 'Dangerous goods', 'Targets', 'Plan and usage', 'Audit log'];
+const SETTINGS = [
+  'Shop',
+  'External API',
+  'Team',
+  'Dangerous goods',
+  'Targets',
+  'Plan and usage',
+  'Audit log',
+];
 const OWN = ['Account and password'];
 
 const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link');

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Table.css';
 import { Badge, Box, Code, Stack, Table, Text, Title } from '@mantine/core';
 import { Check, Clock, X } from 'lucide-react';
 import { useId } from 'react';

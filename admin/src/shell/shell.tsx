@@ -1,7 +1,7 @@
-import { ActionIcon, Burger, Title, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { Title, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { Moon, Sun } from 'lucide-react';
+import { Menu, Moon, Sun, X } from 'lucide-react';
 import { Suspense } from 'react';
 import { HeaderSearch } from '../search/header-search.tsx';
 import { useSession } from '../session/session.ts';
@@ -29,15 +29,15 @@ export const Shell = () => {
     <div className={styles['shell']}>
       <SkipLinks />
       <header className={`${styles['header']} not-printed`}>
-        <Burger
-          opened={opened}
+        <UnstyledButton
+          className={`${styles['icon']} ${styles['burger']}`}
           onClick={toggle}
-          className={styles['burger'] ?? ''}
-          size="sm"
           aria-label="Menu"
           aria-expanded={opened}
           aria-controls="pages"
-        />
+        >
+          {opened ? <X size={20} aria-hidden /> : <Menu size={20} aria-hidden />}
+        </UnstyledButton>
         <div className={styles['brand']}>
           <Mark />
           <Title order={1}>Handback</Title>
@@ -73,15 +73,12 @@ const SchemeSwitch = () => {
   const { toggleColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme();
   return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      size="lg"
-      className={styles['switch'] ?? ''}
+    <UnstyledButton
+      className={`${styles['icon']} ${styles['switch']}`}
       onClick={toggleColorScheme}
       aria-label="Switch between light and dark"
     >
       {scheme === 'dark' ? <Sun size={18} aria-hidden /> : <Moon size={18} aria-hidden />}
-    </ActionIcon>
+    </UnstyledButton>
   );
 };

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Table.css';
 import { Button, Collapse, Table, VisuallyHidden } from '@mantine/core';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Timeline.css';
 import { Group, Text, Timeline } from '@mantine/core';
 import {
   ArrowRight,
