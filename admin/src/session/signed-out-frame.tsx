@@ -10,11 +10,13 @@ interface Props {
   title: string;
   /** One or two sentences below the title. */
   intro?: ReactNode;
+  /** For more than a few inputs. */
+  wide?: boolean;
   children?: ReactNode;
 }
 
 /** The page around what people see before they are signed in. */
-export const SignedOutFrame = ({ tab, title, intro, children }: Props) => {
+export const SignedOutFrame = ({ tab, title, intro, wide = false, children }: Props) => {
   useTabTitle(tab);
   return (
     <div className={styles['frame']}>
@@ -32,7 +34,7 @@ export const SignedOutFrame = ({ tab, title, intro, children }: Props) => {
         </div>
       </header>
       <main className={styles['main']}>
-        <Stack gap="lg" className={styles['content'] ?? ''}>
+        <Stack gap="lg" className={styles['content'] ?? ''} data-wide={wide || undefined}>
           <Stack gap={6}>
             <Title order={1}>{title}</Title>
             {intro ? <Text c="dimmed">{intro}</Text> : null}
