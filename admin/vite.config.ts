@@ -1,6 +1,10 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+/** The first page holds the names of all parts. So those that several pages share have only a hash, or it would be too large. */
+const nameOfPart = ({ isDynamicEntry }: { isDynamicEntry: boolean }): string =>
+  isDynamicEntry ? 'assets/[name]-[hash].js' : 'assets/[hash].js';
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/admin/',
@@ -10,8 +14,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     chunkSizeWarningLimit: 700,
-    // The first page holds the names of all parts, so names of their own would make it larger.
-    rolldownOptions: { output: { chunkFileNames: 'assets/[hash].js' } },
+    rolldownOptions: { output: { chunkFileNames: nameOfPart } },
   },
   server: { proxy: { '/admin/api': 'http://127.0.0.1:3000' } },
 });
