@@ -11,11 +11,10 @@ export const assign = (kind: Kind, id: string, person: string): Promise<AnyRetur
 interface Props {
   kind: Kind;
   item: Pick<AnyReturn, 'id' | 'rmaNumber' | 'assignee'>;
-  label?: string;
 }
 
 /** Shows who works on a return, and gives it to somebody else as soon as one is chosen. */
-export const AssigneePicker = ({ kind, item, label = 'Assigned to' }: Props) => {
+export const AssigneePicker = ({ kind, item }: Props) => {
   const queryClient = useQueryClient();
   const assigning = useMutation({
     mutationFn: (person: string) => assign(kind, item.id, person),
@@ -25,7 +24,8 @@ export const AssigneePicker = ({ kind, item, label = 'Assigned to' }: Props) => 
   });
   return (
     <PersonSelect
-      label={label}
+      aria-label="Assigned to"
+      size="xs"
       value={assigning.isPending ? assigning.variables : (item.assignee?.id ?? NOBODY)}
       onChange={(person) => assigning.mutate(person)}
       disabled={assigning.isPending}

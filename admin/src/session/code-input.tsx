@@ -1,5 +1,6 @@
 import { Anchor, TextInput, type TextInputProps } from '@mantine/core';
 import { useState } from 'react';
+import { ApiError } from '../api.ts';
 
 const KINDS = {
   app: {
@@ -15,6 +16,10 @@ const KINDS = {
     other: 'Use the authenticator app instead',
   },
 } as const;
+
+/** The password was right, and a code is needed as well. */
+export const isCodeMissing = (error: unknown): boolean =>
+  error instanceof ApiError && error.body?.code === 'SECOND_FACTOR_REQUIRED';
 
 /** A code of the second factor, of either kind. */
 export const CodeInput = ({ onClear, ...props }: TextInputProps & { onClear: () => void }) => {

@@ -1,7 +1,10 @@
-import { Alert, Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api } from '../api.ts';
+import { CodeInput, isCodeMissing } from './code-input.tsx';
+import { FormFailure } from './form-failure.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
 import { useLeave } from './use-leave.ts';
 
@@ -14,14 +17,20 @@ const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': true } as const;
 export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => void }) => {
   const queryClient = useQueryClient();
   const leave = useLeave();
-  const form = useForm({ initialValues: { password: '' } });
+  const [asksCode, askCode] = useState(false);
+  const form = useForm({ initialValues: { password: '', code: '' } });
   const signIn = useMutation({
-    mutationFn: ({ password }: typeof form.values) => api.post<Session>('/session', { email, password }),
+    mutationFn: ({ password, code }: typeof form.values) =>
+      api.post<Session>('/session', { email, password, ...(asksCode ? { code } : {}) }),
     onSuccess: (session) => {
       rememberSignIn(true);
       queryClient.setQueryData(sessionQuery.queryKey, session);
       onDone();
       void queryClient.invalidateQueries();
+    },
+    onError: (error) => {
+      if (isCodeMissing(error)) askCode(true);
+      else form.setFieldValue('code', '');
     },
   });
   return (
@@ -41,11 +50,7 @@ export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => vo
             Your session has ended. Everything on the page stays as it is while you sign in as{' '}
             <strong>{email}</strong>.
           </Text>
-          {signIn.error ? (
-            <Alert color="red" role="alert">
-              {signIn.error.message}
-            </Alert>
-          ) : null}
+          <FormFailure failure={isCodeMissing(signIn.error) ? null : signIn.error} />
           <input type="text" autoComplete="username" value={email} readOnly hidden />
           <PasswordInput
             label="Password"
@@ -55,6 +60,14 @@ export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => vo
             {...KEEPS_ESCAPE}
             {...form.getInputProps('password')}
           />
+          {asksCode ? (
+            <CodeInput
+              autoFocus
+              {...KEEPS_ESCAPE}
+              {...form.getInputProps('code')}
+              onClear={() => form.setFieldValue('code', '')}
+            />
+          ) : null}
           <Group justify="space-between">
             <Button variant="subtle" size="xs" onClick={leave}>
               Somebody else signs in

@@ -4,17 +4,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { SignInOptions } from '../../../contract/admin-access.ts';
-import { ApiError, api } from '../api.ts';
+import { api } from '../api.ts';
 import { TextLink } from '../ui/links.tsx';
-import { CodeInput } from './code-input.tsx';
+import { CodeInput, isCodeMissing } from './code-input.tsx';
 import { FormFailure } from './form-failure.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
 
 const route = getRouteApi('/sign-in');
-
-const isCodeMissing = (error: unknown): boolean =>
-  error instanceof ApiError && error.body?.code === 'SECOND_FACTOR_REQUIRED';
 
 export const SignInPage = () => {
   const { to } = route.useSearch();

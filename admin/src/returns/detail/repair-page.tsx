@@ -78,11 +78,9 @@ const summaryOf = (repair: OfflineRepair): SummaryPart[] => {
         </>
       ),
     },
-    {
-      label: 'Technician',
-      icon: Wrench,
-      children: repair.assignedToId ? <Lead>{repair.assignedToId}</Lead> : <Line quiet>Nobody yet</Line>,
-    },
+    ...(repair.assignedToId
+      ? [{ label: 'Technician', icon: Wrench, children: <Lead>{repair.assignedToId}</Lead> }]
+      : []),
   ];
 };
 

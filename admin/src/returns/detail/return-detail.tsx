@@ -1,6 +1,6 @@
 import { Card, Grid, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { PencilLine, Printer } from 'lucide-react';
+import { PencilLine, Printer, UserRoundCheck } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import { formatSpan } from '../../ui/age.ts';
@@ -9,6 +9,7 @@ import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import { RelativeTime } from '../../ui/relative-time.tsx';
+import { AssigneePicker } from '../assignee-picker.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
 import type { StaffMove } from '../moves/moves.ts';
@@ -54,7 +55,7 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
       {item ? (
         <>
           <Heading kind={kind} item={item} moves={moves} />
-          <Summary parts={summary(item)} />
+          <Summary parts={[...summary(item), assigneePart(kind, item)]} />
           {warning?.(item)}
           <Grid gap="md">
             <Grid.Col span={{ base: 12, lg: 7 }}>
@@ -74,6 +75,12 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
     </Stack>
   );
 };
+
+const assigneePart = (kind: Kind, item: AnyReturn): SummaryPart => ({
+  label: 'Assigned to',
+  icon: UserRoundCheck,
+  children: <AssigneePicker kind={kind} item={item} />,
+});
 
 const isNotFound = (error: Error): boolean => error instanceof ApiError && error.status === 404;
 
@@ -127,16 +134,9 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Ite
   );
 };
 
-/** A newer service says until when the return is to leave its status. */
-const dueAtOf = (item: AnyReturn): string | null => {
-  const { dueAt } = item as { dueAt?: unknown };
-  return typeof dueAt === 'string' ? dueAt : null;
-};
-
 const Age = ({ item }: { item: AnyReturn }) => {
-  const { createdAt, statusSince, updatedAt, status } = item;
-  const due = dueAtOf(item);
-  const lateMs = due === null ? 0 : Date.now() - Date.parse(due);
+  const { createdAt, statusSince, updatedAt, status, dueAt } = item;
+  const lateMs = dueAt === null ? 0 : Date.now() - Date.parse(dueAt);
   return (
     <Text size="sm" c="dimmed">
       Created <RelativeTime at={createdAt} />, {describeStatus(status).label.toLowerCase()} for{' '}
