@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
+import { NoAnswer } from '../support/http.ts';
 import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
@@ -30,8 +31,7 @@ const write = async (
       const moved = await server.post(`/offline-repairs/${created.body.id}/begin-repair`);
       acknowledged.set(created.body.id, moved.body);
     } catch (error) {
-      // fetch fails like this when the connection breaks.
-      if (error instanceof TypeError) return;
+      if (error instanceof NoAnswer) return;
       throw error;
     }
   }

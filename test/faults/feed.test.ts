@@ -4,6 +4,7 @@ import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { wrongClock } from '../support/faketime.ts';
 import { ENGINE } from '../support/harness.ts';
+import { NoAnswer } from '../support/http.ts';
 import {
   cli,
   type Env,
@@ -37,8 +38,7 @@ class Service {
         const answer = await work(server);
         if (answer.status < 500) return answer;
       } catch (error) {
-        // fetch fails like this when the connection breaks.
-        if (!(error instanceof TypeError)) throw error;
+        if (!(error instanceof NoAnswer)) throw error;
       }
       await pause(20);
     }

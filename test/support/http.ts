@@ -13,14 +13,19 @@ export interface HttpRequest {
   body: string | Uint8Array | undefined;
 }
 
-/** One exchange, with the body parsed where it is JSON. It follows no redirect and unpacks nothing, and takes half the time that `fetch` takes. */
+/** There was no answer, or only a part of one. */
+export class NoAnswer extends Error {}
+
+/**
+ * One exchange, with the body parsed where it is JSON. It follows no redirect and unpacks nothing, and takes half the time that
+ * `fetch` takes.
+ */
 export const exchange = async (url: string, { method, headers, body }: HttpRequest): Promise<Answer> => {
-  const answer = await request(url, {
-    method: method as 'GET',
-    headers,
-    ...(body === undefined ? {} : { body }),
+  const options = { method: method as 'GET', headers, ...(body === undefined ? {} : { body }) };
+  const asked = request(url, options).then(async (answer) => ({ answer, text: await answer.body.text() }));
+  const { answer, text } = await asked.catch((cause) => {
+    throw new NoAnswer(`no answer to ${method} ${url}`, { cause });
   });
-  const text = await answer.body.text();
   const { 'content-type': type = '', 'content-encoding': compressed } = answer.headers;
   const isJson = method !== 'HEAD' && !compressed && /json/.test(String(type));
   return {
