@@ -77,6 +77,8 @@ describe('a correction', () => {
     const { updatedAt, ...rest } = corrected.body;
     expect(rest).toEqual({
       ...(({ updatedAt: _, ...same }) => same)(created),
+      assignee: null,
+      dueAt: null,
       customerName: 'Ada Perreira',
       customerPhone: '+351 21 000',
       faultyItem: { ...created.faultyItem, serialNumber: 'SN-l' },

@@ -9,7 +9,6 @@ import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import { RelativeTime } from '../../ui/relative-time.tsx';
-import { AssigneePicker } from '../assignee-picker.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
 import type { StaffMove } from '../moves/moves.ts';
@@ -18,11 +17,14 @@ import { detailQuery, timelineQuery } from '../queries.ts';
 import { StatusBadge } from '../status-badge.tsx';
 import styles from './detail.module.css';
 import { Related } from './related.tsx';
-import { Summary, type SummaryPart } from './summary.tsx';
+import { Lead, Summary, type SummaryPart } from './summary.tsx';
 import { ReturnTimeline } from './timeline.tsx';
 import { WalkBar } from './walk-bar.tsx';
 
 const AddNote = lazy(() => import('./add-note.tsx').then((m) => ({ default: m.AddNote })));
+const AssigneePicker = lazy(() =>
+  import('../assignee-picker.tsx').then((m) => ({ default: m.AssigneePicker })),
+);
 const CorrectDialog = lazy(() => import('./correct-dialog.tsx').then((m) => ({ default: m.CorrectDialog })));
 
 interface Props<Item> {
@@ -79,7 +81,11 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
 const assigneePart = (kind: Kind, item: AnyReturn): SummaryPart => ({
   label: 'Assigned to',
   icon: UserRoundCheck,
-  children: <AssigneePicker kind={kind} item={item} />,
+  children: (
+    <Suspense fallback={<Lead>{item.assignee?.name ?? 'Nobody'}</Lead>}>
+      <AssigneePicker kind={kind} item={item} />
+    </Suspense>
+  ),
 });
 
 const isNotFound = (error: Error): boolean => error instanceof ApiError && error.status === 404;

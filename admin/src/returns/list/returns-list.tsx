@@ -12,7 +12,6 @@ import type { StaffMove } from '../moves/moves.ts';
 import { listQuery } from '../queries.ts';
 import type { CsvColumn } from './csv.ts';
 import { CsvExport } from './csv-export.tsx';
-import { EmptyList } from './empty-list.tsx';
 import { ListFilters } from './list-filters.tsx';
 import { ListFooter } from './list-footer.tsx';
 import { type ListOrder, orderInSearch, orderOf } from './list-order.ts';
@@ -24,6 +23,7 @@ import type { ReturnColumn } from './returns-rows.tsx';
 import { ReturnsTable } from './returns-table.tsx';
 import { useSelection } from './use-selection.ts';
 
+const EmptyList = lazy(() => import('./empty-list.tsx').then((module) => ({ default: module.EmptyList })));
 const AssignDialog = lazy(() =>
   import('./assign-dialog.tsx').then((module) => ({ default: module.AssignDialog })),
 );
@@ -69,7 +69,9 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       <ListError list={list} onClear={() => onSearch(orderInSearch(order))} />
       {list.isPending ? <LoadingRows /> : null}
       {list.data && items.length === 0 ? (
-        <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
+        <Suspense>
+          <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
+        </Suspense>
       ) : null}
       {items.length > 0 ? (
         <Box aria-busy={list.isPlaceholderData} opacity={list.isPlaceholderData ? 0.5 : 1}>
