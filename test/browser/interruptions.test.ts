@@ -79,7 +79,7 @@ it('somebody else who signs in after a session ended sees nothing of what was th
   await page.goto('/admin/offline-repairs');
   await page.getByText('Grace Okafor').waitFor();
   await endSessions(t);
-  await page.getByRole('button', { name: 'Resolved' }).first().click();
+  await page.getByRole('link', { name: 'Unassigned' }).click();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await again.getByRole('button', { name: 'Somebody else signs in' }).click();
   await page.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();

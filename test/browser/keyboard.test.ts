@@ -33,10 +33,10 @@ it('the first row is a few keys away, and the focus returns when a dialog closes
   await expect.poll(() => focused(page)).toBe('Begin repair');
 
   await page.goto('/admin/settings/team');
-  await page.getByRole('button', { name: 'Add person' }).focus();
+  await page.getByRole('button', { name: 'Invite person' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-  await expect.poll(() => focused(page)).toBe('Add person');
+  await expect.poll(() => focused(page)).toBe('Invite person');
 });
 
 it("a scanner's Enter goes on to the next field, and a scan replaces an old tracking number", async () => {

@@ -14,7 +14,7 @@ describe('people read their own words, not those of the API', () => {
     const { body: trade } = await t.post('/trade-returns', tradeBody());
     const other = await newPerson(t, { role: 'STAFF' });
     const page = await openAs(t, 'STAFF');
-    await page.goto('/admin/trade-returns');
+    await page.goto('/admin/trade-returns?open=all');
     await page.getByRole('checkbox', { name: `Select ${trade.rmaNumber}` }).check();
     await page
       .getByRole('region', { name: 'Selected rows' })

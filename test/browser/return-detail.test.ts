@@ -74,11 +74,10 @@ it('keeps half-written notes and moves through clicks outside, Escape, a reload 
 
   await t.ctx.db.deleteFrom('sessions').execute();
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
-  await dialog.getByRole('link', { name: 'Sign in again' }).click();
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await dialog.waitFor();
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByLabel('Password').and(page.locator('input')).fill(PASSWORD);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await again.waitFor({ state: 'hidden' });
   expect(await notes.inputValue()).toBe('New heating element');
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
   await dialog.waitFor({ state: 'hidden' });

@@ -20,7 +20,7 @@ it('the link that the first start prints makes the shop and signs its Admin in; 
 
   await page.getByRole('heading', { name: 'Overview', level: 2 }).waitFor();
   await page.getByRole('banner').getByText('Harbour Road Electrics').waitFor();
-  await page.getByRole('link', { name: 'Team' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Team' }).click();
   await page
     .getByRole('row', { name: /grace@example\.com/ })
     .getByRole('cell', { name: 'Admin', exact: true })
