@@ -19,7 +19,7 @@ export default defineConfig({
     // How long a condition is waited for; on a machine that is busy with other suites a page may take seconds.
     expect: { poll: { timeout: 10_000 } },
     // For two cores: the suites start servers and databases of their own, and a third of them waits for time to pass.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // No suite keeps anything that another one sees, and loading the service again for each would take a third of the time.
     isolate: false,
