@@ -1,3 +1,4 @@
+import type { TargetDays } from '../../contract/admin-work.ts';
 import type { OfflineRepairAction, TradeReturnAction } from '../../contract/lifecycle.ts';
 
 // What the demo shop is filled with. Everything takes turns, so that every stage is there. Some of it is untidy, as data of
@@ -105,3 +106,11 @@ export const tradeReturn = (i: number) => ({
   shippingAddress: { street: '12 Harbour Road', suburb: 'Port Melbourne', state: 'VIC', postcode: '3207' },
   externalRef: `ERP-${700 + i}`,
 });
+
+/** How long a return may stay in each status. */
+export const TARGET_DAYS: TargetDays['targets'] = [
+  { status: 'OFFLINE_DIAGNOSTICS', days: 3 },
+  { status: 'OFFLINE_REPAIR', days: 10 },
+  { status: 'TRADE_SUBMITTED', days: 2 },
+  { status: 'TRADE_RECEIVED', days: 7 },
+];

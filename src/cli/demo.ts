@@ -5,12 +5,21 @@ import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { createClient } from '../api-clients/actions.ts';
 import { type Caller, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
-import { createOfflineRepair, moveOfflineRepair } from '../offline-repairs/actions.ts';
+import { assignOfflineRepair, createOfflineRepair, moveOfflineRepair } from '../offline-repairs/actions.ts';
 import { createShop } from '../shops/actions.ts';
 import { changeDangerousGoods } from '../shops/dangerous-goods-actions.ts';
+import { replaceTargets } from '../shops/target-days.ts';
 import { createUser } from '../staff/users.ts';
 import { createTradeReturn, moveTradeReturn } from '../trade-returns/actions.ts';
-import { pick, REPAIR_JOURNEYS, REPAIR_STEPS, repair, TRADE_JOURNEYS, tradeReturn } from './demo-data.ts';
+import {
+  pick,
+  REPAIR_JOURNEYS,
+  REPAIR_STEPS,
+  repair,
+  TARGET_DAYS,
+  TRADE_JOURNEYS,
+  tradeReturn,
+} from './demo-data.ts';
 
 const REPAIRS = 40;
 const TRADE_RETURNS = 18;
@@ -46,6 +55,16 @@ export const demo = async (ctx: Context) => {
   const email = `admin-${tag}@demo.example`;
   const name = 'Robin Marsh';
   const user = await createUser(ctx, OPERATOR, { shopId: shop.id, email, name, role: 'ADMIN', password });
+  const colleague = await createUser(ctx, OPERATOR, {
+    shopId: shop.id,
+    email: `sam-${tag}@demo.example`,
+    name: 'Sam Okoro',
+    role: 'STAFF',
+    password: randomBytes(9).toString('base64url'),
+  });
+  await replaceTargets(ctx, OPERATOR, shop.id, { targets: TARGET_DAYS });
+  /** Some of the returns are nobody's yet. */
+  const assignees = [user.id, colleague.id, null];
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Demo till', webhookUrl: null });
   const till: Caller = { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
   const staff: Caller = { shop, actor: { type: 'USER', id: user.id, name } };
@@ -54,6 +73,7 @@ export const demo = async (ctx: Context) => {
   const repairs = Array.from({ length: REPAIRS }, (_, i) =>
     lifeOf(now, { i, count: REPAIRS, hoursApart: 9 }, [
       async (at) => (await createOfflineRepair(at, till, CreateOfflineRepair.parse(repair(i)))).answer.id,
+      async (at, id) => (await assignOfflineRepair(at, staff, id, pick(assignees, i))).id,
       ...pick(REPAIR_JOURNEYS, i).map((action) => async (at: Context, id: string) => {
         const body = OfflineRepairActionBody[action].parse(REPAIR_STEPS[action](i));
         return (await moveOfflineRepair(at, till, id, action, body as never)).id;

@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { MapPin, Package, TriangleAlert, UserRound, Wrench } from 'lucide-react';
+import { MapPin, Package, TriangleAlert, UserRound } from 'lucide-react';
 import type { AdminOfflineRepair as OfflineRepair } from '../../../../contract/admin-returns.ts';
 import { SecondLine } from '../../ui/second-line.tsx';
 import { REPAIRS } from '../kinds.ts';
@@ -75,12 +75,10 @@ const summaryOf = (repair: OfflineRepair): SummaryPart[] => {
           <Line quiet={!repair.trackingNumber}>
             {repair.trackingNumber ? `${repair.carrierName} ${repair.trackingNumber}` : 'No tracking yet'}
           </Line>
+          <Line>{repair.assignedToId && `With technician ${repair.assignedToId}`}</Line>
         </>
       ),
     },
-    ...(repair.assignedToId
-      ? [{ label: 'Technician', icon: Wrench, children: <Lead>{repair.assignedToId}</Lead> }]
-      : []),
   ];
 };
 
