@@ -1,4 +1,3 @@
-import { Group } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import type { AdminOfflineRepair } from '../../../../contract/admin-returns.ts';
@@ -10,6 +9,7 @@ import { REPAIR_MOVES } from '../moves/moves.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
 import type { ReturnColumn } from './returns-rows.tsx';
+import styles from './returns-table.module.css';
 
 const route = getRouteApi('/inside/offline-repairs');
 
@@ -31,10 +31,17 @@ const COLUMNS: ReturnColumn<AdminOfflineRepair>[] = [
           </>
         }
         second={
-          <Group component="span" gap={4} wrap="nowrap">
-            {isDangerous ? <TriangleAlert size={14} aria-label="Dangerous goods" role="img" /> : null}
+          <>
+            {isDangerous ? (
+              <TriangleAlert
+                size={14}
+                aria-label="Dangerous goods"
+                role="img"
+                className={styles['sign'] ?? ''}
+              />
+            ) : null}
             {sku}
-          </Group>
+          </>
         }
       />
     ),
