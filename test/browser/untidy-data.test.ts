@@ -26,10 +26,17 @@ const BROKEN_UP = `
     return lines.some(({ top }) => Math.abs(top - lines[0].top) > 6);
   }).map(({ textContent }) => textContent.trim())`;
 
+/** Numbers of returns of which a part is not to be seen. */
+const CUT_OFF = `
+  [...document.querySelectorAll('main tbody th, main tbody td')]
+    .filter((cell) => /^#RMA-\\d+$/.test(cell.textContent.trim()) && cell.scrollWidth > cell.clientWidth)
+    .map(({ textContent }) => textContent)`;
+
 const expectWhole = async (page: Page, where: string) => {
   for (const width of [1280, 1024, 390]) {
     await look(page, { width });
     expect(await page.evaluate(BROKEN_UP), `${where}, ${width} px`).toEqual([]);
+    expect(await page.evaluate(CUT_OFF), `${where}, ${width} px, cut off`).toEqual([]);
     const fits = await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth');
     expect(fits, `${where}, ${width} px, sticks out`).toBe(true);
   }
@@ -67,6 +74,16 @@ it('long names, other scripts and characters that turn text around leave tables 
   const name = page.getByRole('row').getByText('Gesellschaft');
   await name.hover();
   await expect.poll(() => name.getAttribute('title')).toBe(COMPANY);
+
+  // A row that is selected by a click keeps its height, or the next click would miss its checkbox; the keyboard shows all of it.
+  const row = page.getByRole('row').filter({ hasText: 'Gesellschaft' });
+  const height = async () => (await row.boundingBox())?.height ?? 0;
+  const before = await height();
+
+  await row.getByRole('checkbox').click();
+  expect(await height()).toBe(before);
+  await page.keyboard.press('Tab');
+  await expect.poll(height).toBeGreaterThan(before);
 
   // The name of the service stays on one line beside a long name of the shop.
   await look(page, { width: 390 });
