@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
@@ -14,6 +14,13 @@ const newRepair = async (t: Harness, more: Record<string, unknown> = {}) =>
 const scan = (page: Page, text: string) =>
   page.evaluate(`for (const key of [...${JSON.stringify(text)}, 'Enter'])
     document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))`);
+
+/** Walks through the options of the choice that has the focus. */
+const choose = async (page: Page, choice: Locator, label: string) => {
+  const chosen = choice.locator('option:checked');
+  await page.keyboard.press('Home');
+  while ((await chosen.textContent()) !== label) await page.keyboard.press('ArrowDown');
+};
 
 describe('the search in the header', () => {
   it('is opened by keys, walked with arrows, and finds both kinds', async () => {
@@ -82,6 +89,11 @@ describe('a scan on any page', () => {
     await page.getByRole('textbox', { name: 'Add a note' }).focus();
     await scan(page, '#RMA-000002');
     await title(page, repair.rmaNumber).waitFor();
+    // A row that was just selected takes no text.
+    await page.goto('/admin/offline-repairs');
+    await page.getByRole('checkbox', { name: 'Select #RMA-000002' }).check();
+    await scan(page, repair.rmaNumber);
+    await title(page, repair.rmaNumber).waitFor();
     // Several have this customer: they are shown.
     await page.goto('/admin/account');
     await title(page, 'Account and password').waitFor();
@@ -104,10 +116,11 @@ describe('the bench', () => {
     await expect.poll(() => field.and(page.locator(':focus')).count()).toBe(1);
 
     // By keyboard alone: to the kind, the move, what becomes of the item, and back.
-    await page.getByRole('combobox', { name: 'Move' }).focus();
-    await page.keyboard.type('Resolve');
+    const move = page.getByRole('combobox', { name: 'Move' });
+    await move.focus();
+    await choose(page, move, 'Resolve');
     await page.keyboard.press('Tab');
-    await page.keyboard.type('Write off');
+    await choose(page, page.locator(':focus'), 'Write off');
     await field.focus();
     for (const [i, { rmaNumber }] of repairs.entries()) {
       await page.keyboard.insertText(i % 2 ? rmaNumber : `POS-${i}`);
@@ -170,7 +183,20 @@ describe('the bench', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Fill in above what each scan does.').waitFor();
     expect((await t.get(`/offline-repairs/${repair.id}`)).body.status).toBe('OFFLINE_DIAGNOSTICS');
+    // A scan while a choice has the focus is a scan: it chooses nothing else.
+    const move = page.getByRole('combobox', { name: 'Move' });
+    await move.selectOption('Begin repair');
+    await move.press('R');
+    expect(await move.locator('option:checked').textContent()).toBe('Begin repair');
+    // Ends what the scanner's reader takes for the beginning of a scan.
+    await move.press('Escape');
+    await scan(page, repair.rmaNumber);
+    await page.getByText('1 done').waitFor();
+    expect((await t.get(`/offline-repairs/${repair.id}`)).body.status).toBe('OFFLINE_REPAIR');
+    // And so it is after the sound was turned on.
     await page.getByRole('checkbox', { name: 'Sound' }).check();
+    await scan(page, 'NOWHERE-2');
+    await list.getByRole('listitem').first().getByText('NOWHERE-2').waitFor();
     await page.reload();
     expect(await page.getByRole('checkbox', { name: 'Sound' }).isChecked()).toBe(true);
   });

@@ -75,6 +75,19 @@ it('long names, other scripts and characters that turn text around leave tables 
   await name.hover();
   await expect.poll(() => name.getAttribute('title')).toBe(COMPANY);
 
+  // A row that is selected by a click keeps its height, or the next click would miss its checkbox; without a
+  // pointer the keyboard shows all of it.
+  const row = page.getByRole('row').filter({ hasText: 'Gesellschaft' });
+  const height = async () => (await row.boundingBox())?.height ?? 0;
+  const before = await height();
+
+  await row.getByRole('checkbox').click();
+  expect(await height()).toBe(before);
+  await page.keyboard.press('Tab');
+  expect(await height()).toBe(before);
+  await page.mouse.move(0, 0);
+  await expect.poll(height).toBeGreaterThan(before);
+
   // The name of the service stays on one line beside a long name of the shop.
   await look(page, { width: 390 });
   const brand = await page.getByRole('banner').getByText('Handback', { exact: true }).boundingBox();

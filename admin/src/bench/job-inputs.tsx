@@ -1,5 +1,6 @@
 import { Fieldset, NativeSelect, SimpleGrid, Textarea, TextInput } from '@mantine/core';
 import type { MoveField } from '../returns/moves/moves.ts';
+import { chooseByArrowsOnly } from '../ui/scanner.ts';
 import { BENCH_KINDS, type BenchKind, type BenchMove } from './bench-moves.ts';
 
 interface Props {
@@ -20,6 +21,7 @@ export const JobInputs = ({ of, move, values, errors, onKind, onMove, onValue }:
         label="Kind"
         data={BENCH_KINDS.map(({ kind }) => kind.title)}
         value={of.kind.title}
+        onKeyDown={chooseByArrowsOnly}
         onChange={({ currentTarget: { value } }) => {
           const chosen = BENCH_KINDS.find(({ kind }) => kind.title === value);
           if (chosen) onKind(chosen);
@@ -29,6 +31,7 @@ export const JobInputs = ({ of, move, values, errors, onKind, onMove, onValue }:
         label="Move"
         data={of.moves.map(({ action, label }) => ({ value: action, label }))}
         value={move.action}
+        onKeyDown={chooseByArrowsOnly}
         onChange={({ currentTarget: { value } }) => {
           const chosen = of.moves.find(({ action }) => action === value);
           if (chosen) onMove(chosen);
@@ -63,7 +66,13 @@ const Field = ({ field, value, error, onValue }: FieldProps) => {
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) => onValue(currentTarget.value),
   };
   if (field.as === 'choice')
-    return <NativeSelect {...props} data={[{ value: '', label: 'Choose …' }, ...(field.choices ?? [])]} />;
+    return (
+      <NativeSelect
+        {...props}
+        data={[{ value: '', label: 'Choose …' }, ...(field.choices ?? [])]}
+        onKeyDown={chooseByArrowsOnly}
+      />
+    );
   return field.as === 'line' ? (
     <TextInput {...props} />
   ) : (

@@ -1,7 +1,8 @@
-import { useEffect, useRef } from 'react';
+import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useRef } from 'react';
 import { isDialogOpen, isTyping, SCAN_GAP_MS } from './shortcuts.ts';
 
-// A scanner is a keyboard that types faster than anybody and ends with Enter. What it types beside a field belongs to the page.
+// A scanner is a keyboard that types faster than anybody and ends with Enter. What it types beside a text
+// field belongs to the page, also while a checkbox or a choice has the focus.
 
 /** Shorter than anything that is scanned, longer than keys that happen to fall together. */
 const LEAST_LENGTH = 4;
@@ -33,7 +34,7 @@ const onKeyDown = (event: KeyboardEvent): void => {
   if (!isDialogOpen()) listeners.at(-1)?.(text);
 };
 
-/** Calls back with what is scanned while the component is mounted, no field has the focus and no dialog is open. */
+/** Calls back with what is scanned while the component is mounted, no text field has the focus and no dialog is open. */
 export const useScanner = (onScan: OnScan): void => {
   const latest = useRef(onScan);
   latest.current = onScan;
@@ -46,4 +47,10 @@ export const useScanner = (onScan: OnScan): void => {
       if (listeners.length === 0) document.removeEventListener('keydown', onKeyDown, { capture: true });
     };
   }, []);
+};
+
+/** For a choice on a page that lives on scans: a letter there would choose another option before it is known to be a scan's. */
+export const chooseByArrowsOnly = (event: ReactKeyboardEvent): void => {
+  const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
+  if (!hasModifier && event.key.length === 1 && event.key !== ' ') event.preventDefault();
 };

@@ -12,12 +12,16 @@ export interface Shortcut {
 /** Scanners type faster than people: a key with a neighbour this near belongs to a scan, and is no shortcut. */
 export const SCAN_GAP_MS = 40;
 
-const FIELDS = 'input, textarea, select, [contenteditable="true"]';
+const TEXT_FIELDS =
+  'input:not([type="checkbox"], [type="radio"], [type="file"]), textarea, [contenteditable="true"]';
 const DIALOGS = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]';
 
-/** Whether what is typed now goes into a field. */
-export const isTyping = (event: Event): boolean =>
-  event.target instanceof Element && event.target.closest(FIELDS) !== null;
+const isWithin = ({ target }: Event, selector: string): boolean =>
+  target instanceof Element && target.closest(selector) !== null;
+/** Whether what is typed now goes into a field as text. */
+export const isTyping = (event: Event): boolean => isWithin(event, TEXT_FIELDS);
+/** Letters that are typed in a choice choose. */
+const isChoosing = (event: Event): boolean => isWithin(event, 'select');
 
 const isShown = (element: Element): boolean => element.checkVisibility?.() ?? true;
 /** Whether a dialog or a menu is open, which has keys of its own. */
@@ -53,7 +57,7 @@ const onKeyDown = (event: KeyboardEvent): void => {
     shortcut.run();
     return;
   }
-  if (isTyping(event) || isFollowing) return;
+  if (isTyping(event) || isChoosing(event) || isFollowing) return;
   event.preventDefault();
   waiting = setTimeout(() => shortcut.run(), SCAN_GAP_MS);
 };

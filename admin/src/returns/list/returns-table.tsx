@@ -41,6 +41,10 @@ export const ReturnsTable = <Item extends AnyReturn>(props: RowsProps<Item> & Or
 const shownOn = (wideOnly: 'wide' | 'widest' | undefined): string | undefined =>
   wideOnly ? styles[`${wideOnly}-only`] : undefined;
 
+/** Room for the longest number in whatever font there is: the header's figures are smaller than the rows', and cells have a margin. */
+const numberWidth = (items: readonly AnyReturn[]): string =>
+  `calc(${Math.max(...items.map(({ rmaNumber }) => rmaNumber.length)) + 3}ch + 1.25rem)`;
+
 const Head = <Item extends AnyReturn>(props: RowsProps<Item> & OrderProps) => {
   const { columns, order, onOrder } = props;
   const sortable = { order, onOrder };
@@ -50,7 +54,7 @@ const Head = <Item extends AnyReturn>(props: RowsProps<Item> & OrderProps) => {
         <th className={styles['checkbox']}>
           <SelectAll {...props} />
         </th>
-        <SortHeader sort="number" label="Number" width="8.5rem" {...sortable} />
+        <SortHeader sort="number" label="Number" width={numberWidth(props.items)} {...sortable} />
         <SortHeader sort="status" label="Status" width="9rem" {...sortable} />
         {columns.map(({ header, wideOnly, width }) => (
           <th key={header} scope="col" className={shownOn(wideOnly)} style={width ? { width } : {}}>
