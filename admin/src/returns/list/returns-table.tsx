@@ -50,7 +50,7 @@ const Head = <Item extends AnyReturn>(props: RowsProps<Item> & OrderProps) => {
         <th className={styles['checkbox']}>
           <SelectAll {...props} />
         </th>
-        <SortHeader sort="number" label="Number" width="7rem" {...sortable} />
+        <SortHeader sort="number" label="Number" width="8.75rem" {...sortable} />
         <SortHeader sort="status" label="Status" width="9rem" {...sortable} />
         {columns.map(({ header, wideOnly, width }) => (
           <th key={header} scope="col" className={shownOn(wideOnly)} style={width ? { width } : {}}>
