@@ -86,6 +86,9 @@ describe('invitations', () => {
     await accessibleEverywhere(late);
     await late.getByRole('link', { name: 'To the sign-in' }).click();
     await late.getByText('Ask an Admin of your shop for a link').waitFor();
+    await late.goto('/admin/forgot-password');
+    await late.getByText('Ask an Admin of your shop for a link with which').waitFor();
+    expect(await late.getByLabel('E-mail').count()).toBe(0);
 
     await page.reload();
     await rowOf(page, 'Grace Muller').getByText('just now').waitFor();

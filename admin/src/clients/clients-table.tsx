@@ -100,7 +100,7 @@ interface ActionProps {
 const ACTIONS_WIDTH = { base: 0, md: 180, lg: 'max-content' };
 
 const ClientActions = ({ client, onPick }: ActionProps) => (
-  <Group gap="xs" justify="flex-end" display="inline-flex" miw={ACTIONS_WIDTH}>
+  <Group gap="xs" display="inline-flex" miw={ACTIONS_WIDTH}>
     <ButtonLink
       to="/settings/external-api/$id"
       params={{ id: client.id }}

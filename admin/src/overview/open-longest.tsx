@@ -20,7 +20,9 @@ export const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) =
             <tr>
               <th scope="col">Number</th>
               <th scope="col">Status</th>
-              <th scope="col">Created</th>
+              <th scope="col" className={plain['wide-only']}>
+                Created
+              </th>
               <th scope="col" className={plain['wide-only']}>
                 Last change
               </th>
@@ -43,8 +45,13 @@ export const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) =
                 </td>
                 <td>
                   <StatusBadge status={each.status} />
+                  <div className={plain['narrow-only']}>
+                    <SecondLine>
+                      Created <RelativeTime at={each.createdAt} />
+                    </SecondLine>
+                  </div>
                 </td>
-                <td style={{ whiteSpace: 'nowrap' }}>
+                <td className={plain['wide-only']} style={{ whiteSpace: 'nowrap' }}>
                   <RelativeTime at={each.createdAt} />
                 </td>
                 <td className={plain['wide-only']} style={{ whiteSpace: 'nowrap' }}>

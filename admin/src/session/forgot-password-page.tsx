@@ -1,13 +1,33 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { AskForLink } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { FormFailure } from './form-failure.tsx';
+import { signInOptionsQuery } from './sign-in-options.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
 
 export const ForgotPasswordPage = () => {
+  const { data } = useQuery(signInOptionsQuery);
+  return data?.passwordLinks === false ? <NoMails /> : <AskByMail />;
+};
+
+/** People come here by a bookmark also where no mails are sent. */
+const NoMails = () => (
+  <SignedOutFrame
+    tab="Forgot your password"
+    title="Forgot your password?"
+    intro="Ask an Admin of your shop for a link with which you choose a new one."
+  >
+    <ButtonLink to="/sign-in" variant="default">
+      Back to the sign-in
+    </ButtonLink>
+  </SignedOutFrame>
+);
+
+const AskByMail = () => {
   const [asked, setAsked] = useState<string | null>(null);
   const { form, submit, busy, failure } = useApiForm({
     schema: AskForLink,

@@ -3,12 +3,12 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { SignInOptions } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
 import { TextLink } from '../ui/links.tsx';
 import { CodeInput, isCodeMissing } from './code-input.tsx';
 import { FormFailure } from './form-failure.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
+import { signInOptionsQuery } from './sign-in-options.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
 
 const route = getRouteApi('/sign-in');
@@ -89,11 +89,7 @@ export const SignInPage = () => {
 
 /** What to do about a forgotten password, once it is known whether mails are sent. */
 const Forgotten = () => {
-  const { data } = useQuery({
-    queryKey: ['sign-in-options'],
-    queryFn: () => api.get<SignInOptions>('/sign-in-options'),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const { data } = useQuery(signInOptionsQuery);
   if (data?.passwordLinks)
     return (
       <TextLink to="/forgot-password" size="sm" ta="center">

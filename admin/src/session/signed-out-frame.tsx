@@ -28,7 +28,7 @@ export const SignedOutFrame = ({ tab, title, intro, wide = false, children }: Pr
         <div className={styles['words']}>
           <p className={styles['claim']}>Everything that comes back, in one place.</p>
           <p className={styles['line']}>
-            Repairs at the counter and returns of the trade: scanned in, worked on, and closed.
+            Repairs at the counter and trade returns: scanned in, worked on, and closed.
           </p>
           <Bars />
         </div>

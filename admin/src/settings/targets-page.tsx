@@ -130,6 +130,7 @@ const DaysInput = ({ label, value, onDays }: DaysProps) => (
     <NumberInput
       aria-label={`Days ${label}`}
       w={120}
+      flex="none"
       suffix={value === 1 ? ' day' : ' days'}
       placeholder="no target"
       min={1}
