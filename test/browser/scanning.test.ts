@@ -72,6 +72,27 @@ describe('the search in the header', () => {
   });
 });
 
+it('keeps what is typed while the search loads for the first time', async () => {
+  const t = await harness();
+  const page = await openAs(t, 'STAFF');
+  const { promise: typed, resolve: onTyped } = Promise.withResolvers<void>();
+  await page.route('**/search-dialog*.js', async (route) => {
+    await typed;
+    await route.continue();
+  });
+  await page.goto('/admin/account');
+  await title(page, 'Account and password').waitFor();
+  const asked = page.waitForRequest('**/search-dialog*.js');
+  await page.keyboard.press('/');
+  await asked;
+  await page.keyboard.type('kett', { delay: 50 });
+  onTyped();
+  const field = page.getByRole('dialog', { name: 'Search returns' }).getByRole('combobox');
+  await expect.poll(() => field.and(page.locator(':focus')).count()).toBe(1);
+  await page.keyboard.type('le');
+  expect(await field.inputValue()).toBe('kettle');
+});
+
 describe('a scan on any page', () => {
   it('opens the return it names, or says that nothing was found', async () => {
     const t = await harness();

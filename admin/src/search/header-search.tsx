@@ -2,7 +2,7 @@ import { Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { errorMessage } from '../ui/error-message.ts';
 import { notify } from '../ui/notify.ts';
 import { useScanner } from '../ui/scanner.ts';
@@ -40,12 +40,27 @@ export const HeaderSearch = () => {
       </UnstyledButton>
       <VisuallyHidden role="status">{said}</VisuallyHidden>
       {text === null ? null : (
-        <Suspense>
+        <Suspense fallback={<KeepKeys onKey={(key) => setText((kept) => (kept ?? '') + key)} />}>
           <SearchDialog initialText={text} onClose={() => setText(null)} />
         </Suspense>
       )}
     </>
   );
+};
+
+/** Keeps what is typed while the dialog loads for the first time; it begins with that. */
+const KeepKeys = ({ onKey }: { onKey(key: string): void }) => {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it only adds to the text, whichever render it is from
+  useEffect(() => {
+    const keep = (event: KeyboardEvent): void => {
+      if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      onKey(event.key);
+    };
+    document.addEventListener('keydown', keep, { capture: true });
+    return () => document.removeEventListener('keydown', keep, { capture: true });
+  }, []);
+  return null;
 };
 
 interface Outcomes {
