@@ -97,4 +97,11 @@ it('long names, other scripts and characters that turn text around leave tables 
   await look(page, { width: 390 });
   const brand = await page.getByRole('banner').getByText('Handback', { exact: true }).boundingBox();
   expect(brand?.height).toBeLessThan(40);
+
+  await page.goto('/admin/');
+  await page.getByRole('heading', { name: 'Open longest' }).waitFor();
+  await expectWhole(page, 'overview');
+  const table = page.getByRole('table').filter({ hasText: trade.rmaNumber });
+  const [own, frame] = await Promise.all([table.boundingBox(), table.locator('..').boundingBox()]);
+  expect(own?.width, 'the table on a phone').toBeLessThanOrEqual(frame?.width ?? 0);
 });

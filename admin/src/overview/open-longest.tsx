@@ -45,7 +45,7 @@ export const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) =
                 </td>
                 <td>
                   <StatusBadge status={each.status} />
-                  <div className={plain['narrow-only']}>
+                  <div className={plain['narrow-only']} style={{ whiteSpace: 'nowrap' }}>
                     <SecondLine>
                       Created <RelativeTime at={each.createdAt} />
                     </SecondLine>
