@@ -55,7 +55,7 @@ const Head = <Item extends AnyReturn>(props: RowsProps<Item> & OrderProps) => {
           <SelectAll {...props} />
         </th>
         <SortHeader sort="number" label="Number" width={numberWidth(props.items)} {...sortable} />
-        <SortHeader sort="status" label="Status" width="9rem" {...sortable} />
+        <SortHeader sort="status" label="Status" width="9.75rem" {...sortable} />
         {columns.map(({ header, wideOnly, width }) => (
           <th key={header} scope="col" className={shownOn(wideOnly)} style={width ? { width } : {}}>
             {header}
