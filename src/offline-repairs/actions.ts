@@ -35,7 +35,7 @@ import { assignRma } from '../rma/people.ts';
 import { findRelated } from '../rma/related.ts';
 import { searchTextOf } from '../rma/search-text.ts';
 import { seenAt } from '../rma/seen.ts';
-import { viewFor, viewForStaff } from '../rma/staff-view.ts';
+import { viewChanged, viewFor, viewForStaff } from '../rma/staff-view.ts';
 import { type Ahead, findRma } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { viewOfflineRepair } from './view.ts';
@@ -137,36 +137,31 @@ export const listOfflineRepairs = async (
 export const getOfflineRepairTimeline = (ctx: Context, caller: Caller, id: string, page: Page) =>
   readTimeline(ctx, TABLE, caller, id, page);
 
-export const noteOfflineRepair = async (
+export const noteOfflineRepair = (
   ctx: Context,
   caller: Caller,
   id: string,
   note: string,
-): Promise<AdminOfflineRepair> => {
-  const noted = await addNote(ctx, caller, TABLE, id, note);
-  return (await viewForStaff(ctx, caller, viewOfflineRepair))(noted);
-};
+): Promise<AdminOfflineRepair> =>
+  viewChanged(viewForStaff(ctx, caller, viewOfflineRepair), () => addNote(ctx, caller, TABLE, id, note));
 
-export const assignOfflineRepair = async (
+export const assignOfflineRepair = (
   ctx: Context,
   caller: Caller,
   id: string,
   assigneeId: string | null,
-): Promise<AdminOfflineRepair> => {
-  const row = await assignRma(ctx, caller, TABLE, id, assigneeId);
-  const view = await viewForStaff(ctx, caller, viewOfflineRepair);
-  return view(row);
-};
+): Promise<AdminOfflineRepair> =>
+  viewChanged(viewForStaff(ctx, caller, viewOfflineRepair), () =>
+    assignRma(ctx, caller, TABLE, id, assigneeId),
+  );
 
-export const correctOfflineRepair = async (
+export const correctOfflineRepair = (
   ctx: Context,
   caller: Caller,
   id: string,
   body: CorrectOfflineRepair,
-): Promise<AdminOfflineRepair> => {
-  const corrected = await correctRma(ctx, caller, TABLE, id, body);
-  return (await viewForStaff(ctx, caller, viewOfflineRepair))(corrected);
-};
+): Promise<AdminOfflineRepair> =>
+  viewChanged(viewForStaff(ctx, caller, viewOfflineRepair), () => correctRma(ctx, caller, TABLE, id, body));
 
 export const relatedToOfflineRepair = (ctx: Context, caller: Caller, id: string): Promise<RelatedReturns> =>
   findRelated(ctx, TABLE, caller, id);
@@ -224,7 +219,7 @@ const EFFECTS: { [Action in OfflineRepairAction]: (body: ActionBody<Action>) => 
   }),
 };
 
-export const moveOfflineRepair = async <Action extends OfflineRepairAction>(
+export const moveOfflineRepair = <Action extends OfflineRepairAction>(
   ctx: Context,
   caller: Caller,
   id: string,
@@ -245,6 +240,7 @@ export const moveOfflineRepair = async <Action extends OfflineRepairAction>(
     ...(data === undefined ? {} : { data }),
     event: (before: Repair, now: Repair) => ({ name: event, data: tells(before, now) }) as Event,
   });
-  const after = await changeRma(ctx, caller, TABLE, id, change, seenAt(seen, MOVE_ENTRIES));
-  return (await viewFor(ctx, caller, viewOfflineRepair))(after);
+  return viewChanged(viewFor(ctx, caller, viewOfflineRepair), () =>
+    changeRma(ctx, caller, TABLE, id, change, seenAt(seen, MOVE_ENTRIES)),
+  );
 };

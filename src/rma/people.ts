@@ -9,7 +9,6 @@ import { type Engine, statement } from '../db/statements.ts';
 import type { Row, Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { changeRma } from './change.ts';
-import { findRma } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
 
 // Who of the team works on a return.
@@ -60,13 +59,12 @@ export const assignRma = async <Table extends RmaTableName>(
   assigneeId: string | null,
 ): Promise<RmaRow<Table>> => {
   const person = assigneeId === null ? null : await findPerson(ctx, caller.shop.id, assigneeId);
-  const present = await findRma(ctx, table, caller, id);
-  if (present.assignee_id === assigneeId) return present;
-  return changeRma(ctx, caller, table, id, () => ({
+  const change = {
     set: { assignee_id: assigneeId } as object as Updateable<Tables[Table]>,
     entry: 'ASSIGNED',
     data: { assigneeId, assigneeName: person && calledName(person) },
-  }));
+  } as const;
+  return changeRma(ctx, caller, table, id, (before) => (before.assignee_id === assigneeId ? null : change));
 };
 
 /** In the transaction that removes somebody: what is assigned to them is to become unassigned. */

@@ -39,3 +39,12 @@ export const viewFor = async <Row extends Worked, Item>(
   caller: Caller,
   view: (row: Row) => Item,
 ): Promise<(row: Row) => Item> => (isProgram(caller) ? view : viewForStaff(ctx, caller, view));
+
+/** Shows a return after a change. What the view needs is read before the change: after its commit nothing may fail. */
+export const viewChanged = async <Row, Item>(
+  reading: Promise<(row: Row) => Item>,
+  change: () => Promise<Row>,
+): Promise<Item> => {
+  const view = await reading;
+  return view(await change());
+};

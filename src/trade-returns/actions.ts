@@ -27,7 +27,7 @@ import { assignRma } from '../rma/people.ts';
 import { findRelated } from '../rma/related.ts';
 import { searchTextOf } from '../rma/search-text.ts';
 import { seenAt } from '../rma/seen.ts';
-import { viewFor, viewForStaff } from '../rma/staff-view.ts';
+import { viewChanged, viewFor, viewForStaff } from '../rma/staff-view.ts';
 import { type Ahead, findRma } from '../rma/store.ts';
 import { readTimeline } from '../rma/timeline.ts';
 import { fromStored } from '../stored-json.ts';
@@ -114,36 +114,31 @@ export const listTradeReturns = async (ctx: Context, caller: Caller, query: Trad
 export const getTradeReturnTimeline = (ctx: Context, caller: Caller, id: string, page: Page) =>
   readTimeline(ctx, TABLE, caller, id, page);
 
-export const noteTradeReturn = async (
+export const noteTradeReturn = (
   ctx: Context,
   caller: Caller,
   id: string,
   note: string,
-): Promise<AdminTradeReturn> => {
-  const noted = await addNote(ctx, caller, TABLE, id, note);
-  return (await viewForStaff(ctx, caller, viewTradeReturn))(noted);
-};
+): Promise<AdminTradeReturn> =>
+  viewChanged(viewForStaff(ctx, caller, viewTradeReturn), () => addNote(ctx, caller, TABLE, id, note));
 
-export const assignTradeReturn = async (
+export const assignTradeReturn = (
   ctx: Context,
   caller: Caller,
   id: string,
   assigneeId: string | null,
-): Promise<AdminTradeReturn> => {
-  const row = await assignRma(ctx, caller, TABLE, id, assigneeId);
-  const view = await viewForStaff(ctx, caller, viewTradeReturn);
-  return view(row);
-};
+): Promise<AdminTradeReturn> =>
+  viewChanged(viewForStaff(ctx, caller, viewTradeReturn), () =>
+    assignRma(ctx, caller, TABLE, id, assigneeId),
+  );
 
-export const correctTradeReturn = async (
+export const correctTradeReturn = (
   ctx: Context,
   caller: Caller,
   id: string,
   body: CorrectTradeReturn,
-): Promise<AdminTradeReturn> => {
-  const corrected = await correctRma(ctx, caller, TABLE, id, body);
-  return (await viewForStaff(ctx, caller, viewTradeReturn))(corrected);
-};
+): Promise<AdminTradeReturn> =>
+  viewChanged(viewForStaff(ctx, caller, viewTradeReturn), () => correctRma(ctx, caller, TABLE, id, body));
 
 export const relatedToTradeReturn = (ctx: Context, caller: Caller, id: string): Promise<RelatedReturns> =>
   findRelated(ctx, TABLE, caller, id);
@@ -161,7 +156,7 @@ const TELLS: { [Name in MoveEvent]: (before: Return) => EventExtra<Name> } = {
 };
 
 /** Staff's moves: from the right status only, and of two people at once one wins. */
-export const moveTradeReturn = async (
+export const moveTradeReturn = (
   ctx: Context,
   caller: Caller,
   id: string,
@@ -179,8 +174,9 @@ export const moveTradeReturn = async (
       event: (before: Return) => ({ name: event, data: TELLS[event](before) }) as Event,
     };
   };
-  const after = await changeRma(ctx, caller, TABLE, id, change, seenAt(seen, MOVE_ENTRIES));
-  return (await viewForStaff(ctx, caller, viewTradeReturn))(after);
+  return viewChanged(viewForStaff(ctx, caller, viewTradeReturn), () =>
+    changeRma(ctx, caller, TABLE, id, change, seenAt(seen, MOVE_ENTRIES)),
+  );
 };
 
 const notOpen = (action: TradeReturnAction, status: Return['status']): ServiceError => {
