@@ -26,10 +26,17 @@ const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
   (db, nowMs) => forgetOldDeliveries(db, nowMs - KEPT_MS),
 ];
 
-/** Clears away all that is due. Requests go in between the steps; a row that comes back after a power cut is cleared next time. */
+/**
+ * Clears away all that is due. Requests go in between the steps; a row that comes back after a power cut is cleared next time.
+ * What one of them cannot clear, since somebody holds it for example, keeps none of the others from it.
+ */
 export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> => {
   for (const step of STEPS)
-    while (!signal?.aborted && (await step(ctx.withoutFsync, ctx.clock.now()))) await nextTurn();
+    try {
+      while (!signal?.aborted && (await step(ctx.withoutFsync, ctx.clock.now()))) await nextTurn();
+    } catch (error) {
+      ctx.log.warn({ fault: describeError(error) }, 'clearing away failed; it will be tried again');
+    }
 };
 
 export const startJanitor = (ctx: Context): (() => void) => {
@@ -38,9 +45,7 @@ export const startJanitor = (ctx: Context): (() => void) => {
   const timer = setInterval(async () => {
     if (sweeping) return;
     sweeping = true;
-    await sweep(ctx, stopping.signal).catch((error) =>
-      ctx.log.warn({ fault: describeError(error) }, 'clearing away failed; it will be tried again'),
-    );
+    await sweep(ctx, stopping.signal);
     sweeping = false;
   }, EVERY_MS);
   timer.unref();

@@ -5,6 +5,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/errors.ts';
+import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { noteDeparture, unassignDeparted } from '../rma/people.ts';
@@ -103,8 +104,18 @@ const UNASSIGNED_AT_ONCE = 20;
 
 export const removeUser = async (ctx: Context, caller: Caller, id: string): Promise<void> => {
   await deleteWithTrace(ctx, caller, id);
+  // They are removed, whatever happens now.
+  await unassignSome(ctx).catch((error) =>
+    ctx.log.warn(
+      { fault: describeError(error) },
+      'returns of somebody removed stay assigned for now; it will be tried again',
+    ),
+  );
+};
+
+const unassignSome = async ({ db, clock }: Context): Promise<void> => {
   for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
-    if (!(await unassignDeparted(ctx.db, ctx.clock.now()))) break;
+    if (!(await unassignDeparted(db, clock.now()))) return;
 };
 
 const deleteWithTrace = (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> =>

@@ -3,9 +3,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { change, statement } from '../../src/db/statements.ts';
+import { sweep } from '../../src/janitor.ts';
+import { newPerson } from '../support/admin.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { openEngine } from '../support/database.ts';
-import { ENGINE } from '../support/harness.ts';
+import { ENGINE, harness } from '../support/harness.ts';
 import { type Env, migratedDatabase, startServer, timed } from '../support/process.ts';
 import { addShops } from '../support/shops.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -39,6 +42,40 @@ const waitingBackends = async (env: Env): Promise<number> => {
 };
 
 describe.runIf(ENGINE === 'postgres')('rows that somebody holds', () => {
+  it('keep nobody in the team who is removed, and the janitor from nothing else', async () => {
+    const t = await harness();
+    const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+    const { body: repair } = await t.post('/offline-repairs', repairBody());
+    await admin.post(`/offline-repairs/${repair.id}/assign`, { assigneeId: staff.id });
+    const old = {
+      status: 'DELIVERED',
+      attempts: 1,
+      attempt_log: '[]',
+      due_at: 0,
+      finished_at: 1,
+      created_at: 1,
+    } as const;
+    await t.ctx.db
+      .insertInto('webhook_deliveries')
+      .values({ id: UNKNOWN_ID, client_id: t.client.id, event: 'webhook.test', body: '{}', ...old })
+      .execute();
+    const deliveries = () => t.ctx.db.selectFrom('webhook_deliveries').select('id').execute();
+    const assignee = async () =>
+      (await t.ctx.db.selectFrom('offline_repairs').select('assignee_id').executeTakeFirstOrThrow())
+        .assignee_id;
+
+    const { release } = await holding(t.env, 'select id from offline_repairs where id = $1 for update', [
+      repair.id,
+    ]);
+    expect((await admin.delete(`/users/${staff.id}`)).status).toBe(204);
+    expect((await staff.get('/session')).status).toBe(401);
+    await sweep(t.ctx);
+    expect([await deliveries(), await assignee()]).toEqual([[], staff.id]);
+    await release();
+    await sweep(t.ctx);
+    expect(await assignee()).toBe(null);
+  });
+
   it('of ten shops cost no other shop anything, and leave nobody waiting on the server', async () => {
     const env = await migratedDatabase();
     const shops = await addShops(env, LOCKED + 1);
