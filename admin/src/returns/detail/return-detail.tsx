@@ -9,6 +9,7 @@ import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import { RelativeTime } from '../../ui/relative-time.tsx';
+import { Due } from '../due.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
 import type { StaffMove } from '../moves/moves.ts';
@@ -140,22 +141,18 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Ite
   );
 };
 
-const Age = ({ item }: { item: AnyReturn }) => {
-  const { createdAt, statusSince, updatedAt, status, dueAt } = item;
-  const lateMs = dueAt === null ? 0 : Date.now() - Date.parse(dueAt);
-  return (
-    <Text size="sm" c="dimmed">
-      Created <RelativeTime at={createdAt} />, {describeStatus(status).label.toLowerCase()} for{' '}
-      {formatSpan(Date.now() - Date.parse(statusSince))}, last changed <RelativeTime at={updatedAt} />
-      {lateMs > 0 ? (
-        <>
-          {' · '}
-          <span className={styles['overdue']}>Overdue by {formatSpan(lateMs)}</span>
-        </>
-      ) : null}
-    </Text>
-  );
-};
+const Age = ({ item: { createdAt, statusSince, updatedAt, status, dueAt } }: { item: AnyReturn }) => (
+  <Text size="sm" c="dimmed">
+    Created <RelativeTime at={createdAt} />, {describeStatus(status).label.toLowerCase()} for{' '}
+    {formatSpan(Date.parse(statusSince), Date.now())}, last changed <RelativeTime at={updatedAt} />
+    {dueAt === null ? null : (
+      <>
+        {' · '}
+        <Due dueAt={dueAt} />
+      </>
+    )}
+  </Text>
+);
 
 const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
   const timeline = useQuery(timelineQuery(kind, id));
