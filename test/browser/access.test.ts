@@ -187,7 +187,7 @@ describe('the second factor', () => {
     const staff = await openPageAs('Overview', t, 'STAFF');
     const page = await openPageAs('Team', t, 'ADMIN');
     await accessibleEverywhere(page);
-    await page.getByRole('switch', { name: 'Require a second factor of everybody' }).check();
+    await page.getByRole('switch', { name: 'Require a second factor of everybody' }).click();
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
     await accessibleEverywhere(page);
     await turnOn(t, page, 'Begin');

@@ -136,6 +136,11 @@ describe('the bench', () => {
     const field = page.getByRole('textbox', { name: 'Scan a return' });
     await expect.poll(() => field.and(page.locator(':focus')).count()).toBe(1);
 
+    // Nothing is moved before a move is chosen.
+    await page.keyboard.insertText('POS-0');
+    await page.keyboard.press('Enter');
+    await page.getByText('Please choose one.').waitFor();
+
     // By keyboard alone: to the kind, the move, what becomes of the item, and back.
     const move = page.getByRole('combobox', { name: 'Move' });
     await move.focus();

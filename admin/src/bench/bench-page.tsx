@@ -92,10 +92,11 @@ const summaryOf = (outcomes: (Outcome | null)[]): string => {
 /** What was chosen, with the inputs of the move. */
 const useJob = () => {
   const [of, setOf] = useState<BenchKind>(BENCH_KINDS[0] as BenchKind);
-  const [move, setMove] = useState<BenchMove>(of.moves[1] as BenchMove);
+  // Nobody scans before they have chosen: a move that was never meant cannot be undone.
+  const [move, setMove] = useState<BenchMove | null>(null);
   const [values, setValues] = useState<Record<string, string>>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
-  const onMove = (next: BenchMove) => {
+  const onMove = (next: BenchMove | null) => {
     setMove(next);
     setValues({});
     setErrors({});
@@ -108,7 +109,7 @@ const useJob = () => {
     onMove,
     onKind: (next: BenchKind) => {
       setOf(next);
-      onMove(next.moves[0] as BenchMove);
+      onMove(null);
     },
     onValue: (name: string, value: string) => {
       setValues({ ...values, [name]: value });
@@ -116,6 +117,10 @@ const useJob = () => {
     },
     /** The job, or null where an input is missing; then the inputs say so. */
     ready: (): Job | null => {
+      if (!move) {
+        setErrors({ move: 'Please choose one.' });
+        return null;
+      }
       const filled = Object.fromEntries(move.fields.map(({ name }) => [name, values[name] ?? '']));
       const schema = moveSchema(of.kind, move.action);
       const wrong = formErrors(schema, filled);

@@ -3,13 +3,16 @@ import type { MoveField } from '../returns/moves/moves.ts';
 import { chooseByArrowsOnly } from '../ui/scanner.ts';
 import { BENCH_KINDS, type BenchKind, type BenchMove } from './bench-moves.ts';
 
+const CHOOSE = { value: '', label: 'Choose …' };
+
 interface Props {
   of: BenchKind;
-  move: BenchMove;
+  /** null: none is chosen yet. */
+  move: BenchMove | null;
   values: Record<string, string>;
   errors: Record<string, string>;
   onKind(of: BenchKind): void;
-  onMove(move: BenchMove): void;
+  onMove(move: BenchMove | null): void;
   onValue(name: string, value: string): void;
 }
 
@@ -29,15 +32,15 @@ export const JobInputs = ({ of, move, values, errors, onKind, onMove, onValue }:
       />
       <NativeSelect
         label="Move"
-        data={of.moves.map(({ action, label }) => ({ value: action, label }))}
-        value={move.action}
+        data={[CHOOSE, ...of.moves.map(({ action, label }) => ({ value: action, label }))]}
+        value={move?.action ?? ''}
+        error={errors['move']}
         onKeyDown={chooseByArrowsOnly}
         onChange={({ currentTarget: { value } }) => {
-          const chosen = of.moves.find(({ action }) => action === value);
-          if (chosen) onMove(chosen);
+          onMove(of.moves.find(({ action }) => action === value) ?? null);
         }}
       />
-      {move.fields.map((field) => (
+      {move?.fields.map((field) => (
         <Field
           key={field.name}
           field={field}
@@ -67,11 +70,7 @@ const Field = ({ field, value, error, onValue }: FieldProps) => {
   };
   if (field.as === 'choice')
     return (
-      <NativeSelect
-        {...props}
-        data={[{ value: '', label: 'Choose …' }, ...(field.choices ?? [])]}
-        onKeyDown={chooseByArrowsOnly}
-      />
+      <NativeSelect {...props} data={[CHOOSE, ...(field.choices ?? [])]} onKeyDown={chooseByArrowsOnly} />
     );
   return field.as === 'line' ? (
     <TextInput {...props} />
