@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { repairBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { ENGINE } from '../../support/harness.ts';
+import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
+import { makeShop } from '../../support/shops.ts';
+
+const PAIRS = effort(40, 1_000);
+
+it(`${PAIRS} pairs of moves at once on one repair make events that differ`, {
+  timeout: 180_000,
+}, async () => {
+  const env = await migratedDatabase();
+  const { key } = await makeShop(env);
+  const one = await startServer(env, { key });
+  const other = ENGINE === 'postgres' ? await startServer(env, { key }) : one;
+  const { body: repair } = await one.post('/offline-repairs', repairBody());
+  const moves = `/offline-repairs/${repair.id}`;
+  let made = 0;
+  for (let i = 0; i < PAIRS; i++) {
+    const answers = await Promise.all([
+      one.post(`${moves}/begin-repair`),
+      other.post(`${moves}/resolve`, { offlineDisposition: 'WRITE_OFF' }),
+    ]);
+    for (const { status } of answers) expect(status).toBeLessThan(500);
+    made += answers.filter(({ status }) => status === 200).length;
+  }
+  expect(made).toBeGreaterThanOrEqual(PAIRS);
+
+  const rows = await lookInto(env).selectFrom('events').select(['body']).execute();
+  const events = rows.map(({ body }) => JSON.parse(body));
+  expect(events).toHaveLength(made + 1);
+  const told = events.map(({ event, data, timestamp }) => `${event} ${data.id} ${timestamp}`);
+  expect(new Set(told).size).toBe(told.length);
+  measured(16, `${PAIRS} pairs, ${told.length} events, 0 equal`);
+});
