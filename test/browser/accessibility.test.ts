@@ -106,9 +106,9 @@ const opened = (row: string | RegExp) => async (page: Page) => {
   await page.getByRole('button', { name: row }).first().click();
 };
 const triedRule = async (page: Page) => {
-  await page.getByRole('textbox', { name: 'Add a sku' }).fill('BATT-*');
+  await page.getByRole('textbox', { name: 'Add a SKU' }).fill('BATT-*');
   await page.keyboard.press('Enter');
-  await page.getByRole('textbox', { name: 'Sku to try' }).fill('BATT-18V');
+  await page.getByRole('textbox', { name: 'SKU to try' }).fill('BATT-18V');
   await page.getByText('Yes, dangerous.').waitFor();
   // Left as it was, so that the next page is not held up by a question.
   page.once('dialog', (question) => void question.accept());

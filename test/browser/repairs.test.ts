@@ -161,6 +161,15 @@ describe('the list of repairs', () => {
     await rowOf(page, newest.rmaNumber).waitFor();
     await page.reload();
     await rowOf(page, newest.rmaNumber).waitFor();
+    // The header stays in sight, and no row shows through it, wherever one scrolls to.
+    const covered = await page.evaluate(`Array.from({ length: 40 }, (_, step) => {
+      window.scrollTo(0, 300 + step * 3);
+      return [...document.querySelectorAll('thead th')].filter((cell) => cell.checkVisibility()).map((cell) => {
+        const { x, y, width, height } = cell.getBoundingClientRect();
+        return [0.2, 0.5, 0.8].every((part) => document.elementFromPoint(x + width / 4, y + height * part)?.closest('thead'));
+      });
+    }).flat().every(Boolean)`);
+    expect(covered).toBe(true);
   });
 
   it('is exported as it is filtered', async () => {
@@ -361,7 +370,7 @@ const fillRepair = async (page: Page): Promise<void> => {
   await field(page, 'E-mail').fill('ada@example.com');
   await field(page, 'Order number').fill('SO-10042');
   await field(page, 'Store').fill('store-7');
-  await field(page, 'Sku').fill('KETTLE-17');
+  await field(page, 'SKU').fill('KETTLE-17');
   await field(page, 'Product').fill('Kettle 1.7 l');
   await field(page, 'Price of one').fill('49.95');
   await field(page, 'What is wrong').fill('Does not heat up any more');

@@ -85,7 +85,13 @@ it('keeps what is typed while the search loads for the first time', async () => 
   const asked = page.waitForRequest('**/search-dialog*.js');
   await page.keyboard.press('/');
   await asked;
-  await page.keyboard.type('kett', { delay: 50 });
+  await page.keyboard.type('ket', { delay: 50 });
+  // And one more in the moment in which the dialog is there and its field has no focus yet.
+  await page.evaluate(`new MutationObserver((_, observer) => {
+    if (!document.querySelector('[role=combobox]')) return;
+    observer.disconnect();
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 't', bubbles: true, cancelable: true }));
+  }).observe(document.body, { childList: true, subtree: true })`);
   onTyped();
   const field = page.getByRole('dialog', { name: 'Search returns' }).getByRole('combobox');
   await expect.poll(() => field.and(page.locator(':focus')).count()).toBe(1);

@@ -132,13 +132,13 @@ describe('dangerous goods', () => {
     const t = await harness();
     const page = await openPageAs('Dangerous goods', t, 'ADMIN');
     await page.getByText('There are no rules').waitFor();
-    await page.getByRole('textbox', { name: 'Add a sku' }).fill('BATT-*');
+    await page.getByRole('textbox', { name: 'Add a SKU' }).fill('BATT-*');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const rules = page.getByRole('region', { name: 'Rules' });
-    await rules.getByText('Every sku that begins with BATT-').waitFor();
+    await rules.getByText('Every SKU that begins with BATT-').waitFor();
     await rules.getByText('Not saved yet').waitFor();
 
-    const sku = page.getByRole('textbox', { name: 'Sku to try' });
+    const sku = page.getByRole('textbox', { name: 'SKU to try' });
     const verdict = page.getByRole('status').filter({ hasText: /\S/ });
     await sku.fill('BATT-18V');
     await verdict.filter({ hasText: 'Yes, dangerous. It fits BATT-*.' }).waitFor();
@@ -165,9 +165,9 @@ describe('dangerous goods', () => {
   it('are not left unsaved without a question', async () => {
     const t = await harness();
     const page = await openPageAs('Dangerous goods', t, 'ADMIN');
-    await page.getByRole('textbox', { name: 'Add a sku' }).fill('AERO-1');
+    await page.getByRole('textbox', { name: 'Add a SKU' }).fill('AERO-1');
     await page.keyboard.press('Enter');
-    await page.getByText('Exactly this sku').waitFor();
+    await page.getByText('Exactly this SKU').waitFor();
     const asked: string[] = [];
     page.once('dialog', (question) => {
       asked.push(question.message());
@@ -176,7 +176,7 @@ describe('dangerous goods', () => {
     const team = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Team' });
     await team.click();
     await expect.poll(() => asked).toEqual(['Leave this page? The changed rules are not saved yet.']);
-    await page.getByText('Exactly this sku').waitFor();
+    await page.getByText('Exactly this SKU').waitFor();
     page.once('dialog', (question) => void question.accept());
     await team.click();
     await page.getByRole('heading', { name: 'Team', level: 2 }).waitFor();
@@ -219,7 +219,7 @@ it('the audit log tells what was just done, and by whom', async () => {
   const email = 'clerk@example.com';
   await newUser(t, { role: 'STAFF', email: 'grace@example.com' });
   const page = await openPageAs('Dangerous goods', t, 'ADMIN', { email });
-  await page.getByRole('textbox', { name: 'Add a sku' }).fill('BATT-*');
+  await page.getByRole('textbox', { name: 'Add a SKU' }).fill('BATT-*');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Save rules' }).click();
   await page.getByText('The rules are saved.').waitFor();

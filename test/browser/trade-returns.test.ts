@@ -174,7 +174,7 @@ describe('the form for a trade return', () => {
     ] as const;
     for (const [legend, sku, quantity, price] of items) {
       const item = page.getByRole('group', { name: legend });
-      await field(item, 'Sku').fill(sku);
+      await field(item, 'SKU').fill(sku);
       await field(item, 'Product').fill('Table lamp');
       await field(item, 'Quantity').fill(quantity);
       await field(item, 'Price of one').fill(price);

@@ -6,7 +6,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { errorMessage } from '../ui/error-message.ts';
 import { notify } from '../ui/notify.ts';
 import { useScanner } from '../ui/scanner.ts';
-import { useShortcuts } from '../ui/shortcuts.ts';
+import { isTyping, useShortcuts } from '../ui/shortcuts.ts';
 import styles from './header-search.module.css';
 import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
 
@@ -40,20 +40,24 @@ export const HeaderSearch = () => {
       </UnstyledButton>
       <VisuallyHidden role="status">{said}</VisuallyHidden>
       {text === null ? null : (
-        <Suspense fallback={<KeepKeys onKey={(key) => setText((kept) => (kept ?? '') + key)} />}>
-          <SearchDialog initialText={text} onClose={() => setText(null)} />
-        </Suspense>
+        <>
+          <KeepKeys onKey={(key) => setText((kept) => (kept ?? '') + key)} />
+          <Suspense>
+            <SearchDialog text={text} onText={setText} onClose={() => setText(null)} />
+          </Suspense>
+        </>
       )}
     </>
   );
 };
 
-/** Keeps what is typed while the dialog loads for the first time; it begins with that. */
+/** Keeps what is typed before the dialog's field has the focus: it loads, opens, and only then takes it. */
 const KeepKeys = ({ onKey }: { onKey(key: string): void }) => {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it only adds to the text, whichever render it is from
   useEffect(() => {
     const keep = (event: KeyboardEvent): void => {
       if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (isTyping(event)) return;
       event.preventDefault();
       onKey(event.key);
     };

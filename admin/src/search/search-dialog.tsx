@@ -12,9 +12,14 @@ import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
 
 const PAUSE_MS = 150;
 
+interface Props {
+  text: string;
+  onText(text: string): void;
+  onClose(): void;
+}
+
 /** A field and what it finds. Arrows walk through the list, Enter opens; what was scanned opens at once. */
-export const SearchDialog = ({ initialText, onClose }: { initialText: string; onClose: () => void }) => {
-  const [text, setText] = useState(initialText);
+export const SearchDialog = ({ text, onText, onClose }: Props) => {
   const [active, setActive] = useState(0);
   const [searched] = useDebouncedValue(text.trim(), PAUSE_MS);
   const queryClient = useQueryClient();
@@ -76,7 +81,7 @@ export const SearchDialog = ({ initialText, onClose }: { initialText: string; on
         rightSection={isFetching ? <Loader size="xs" aria-hidden /> : null}
         value={text}
         onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
+          onText(currentTarget.value);
           setActive(0);
         }}
         onKeyDown={onKeyDown}

@@ -48,7 +48,7 @@ export const AddRules = ({ rules, onAdd }: Props) => {
       <Group align="flex-start" gap="xs" wrap="nowrap">
         <TextInput
           flex={1}
-          label="Add a sku, or a beginning with a star"
+          label="Add a SKU, or a beginning with a star"
           description="Several at once can be pasted, one on each line."
           inputWrapperOrder={['label', 'description', 'input', 'error']}
           placeholder="BATT-*"

@@ -25,7 +25,7 @@ export const DangerousGoodsPage = () => {
       intro={
         <>
           A repair whose faulty item fits one of these rules is marked as dangerous goods when it is created.
-          A rule is an exact sku, or a beginning followed by a star: <Code>BATT-*</Code> is every sku that
+          A rule is an exact SKU, or a beginning followed by a star: <Code>BATT-*</Code> is every SKU that
           begins with BATT-. Upper and lower case differ.
         </>
       }

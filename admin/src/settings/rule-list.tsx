@@ -3,8 +3,8 @@ import { X } from 'lucide-react';
 import { isPrefixRule } from './rule-matching.ts';
 
 const meaningOf = (rule: string): string => {
-  if (rule === '*') return 'Every sku there is';
-  return isPrefixRule(rule) ? `Every sku that begins with ${rule.slice(0, -1)}` : 'Exactly this sku';
+  if (rule === '*') return 'Every SKU there is';
+  return isPrefixRule(rule) ? `Every SKU that begins with ${rule.slice(0, -1)}` : 'Exactly this SKU';
 };
 
 interface Props {

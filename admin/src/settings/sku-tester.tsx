@@ -13,7 +13,7 @@ export const SkuTester = ({ rules, unsaved }: { rules: readonly string[]; unsave
           Would this sku be dangerous?
         </Title>
         <TextInput
-          label="Sku to try"
+          label="SKU to try"
           placeholder="BATT-18V-4AH"
           autoComplete="off"
           spellCheck={false}

@@ -32,7 +32,7 @@ export const EmptyList = ({ kind, search, total, onSearch }: Props) => {
         <EmptyState
           icon={<SearchX size={32} aria-hidden />}
           title={`No ${kind.many} like that`}
-          description="Every word must be found in number, order, reference, customer, phone, sku, serial or tracking number, and all filters count together."
+          description="Every word must be found in number, order, reference, customer, phone, SKU, serial or tracking number, and all filters count together."
         >
           <EmptyState.Actions>
             {search.q && search.open === undefined ? (

@@ -63,7 +63,7 @@ const CSV: CsvColumn<AdminOfflineRepair>[] = [
   { header: 'Customer', value: ({ customerName }) => customerName },
   { header: 'E-mail', value: ({ customerEmail }) => customerEmail },
   { header: 'Phone', value: ({ customerPhone }) => customerPhone },
-  { header: 'Sku', value: ({ faultyItem }) => faultyItem.sku },
+  { header: 'SKU', value: ({ faultyItem }) => faultyItem.sku },
   { header: 'Product', value: ({ faultyItem }) => faultyItem.productName },
   { header: 'Variant', value: ({ faultyItem }) => faultyItem.variantTitle },
   { header: 'Serial number', value: ({ faultyItem }) => faultyItem.serialNumber },
@@ -72,7 +72,7 @@ const CSV: CsvColumn<AdminOfflineRepair>[] = [
   { header: 'Weight', value: ({ faultyItem }) => faultyItem.weight },
   { header: 'Dangerous goods', value: ({ isDangerous }) => (isDangerous ? 'yes' : 'no') },
   { header: 'Fault', value: ({ faultDescription }) => faultDescription },
-  { header: 'Replacement sku', value: ({ replacementSku }) => replacementSku },
+  { header: 'Replacement SKU', value: ({ replacementSku }) => replacementSku },
   {
     header: 'Disposition',
     value: ({ offlineDisposition }) => offlineDisposition && dispositionLabel(offlineDisposition),

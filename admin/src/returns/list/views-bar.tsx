@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Bookmark, Pencil, Users } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import type { SavedView } from '../../../../contract/admin-work.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { overviewQuery } from '../../overview-query.ts';
@@ -96,19 +96,27 @@ interface TabProps {
   children: ReactNode;
 }
 
-const Tab = ({ kind, to, isCurrent, children }: TabProps) => (
-  <Link
-    to={kind.path}
-    search={to}
-    className={styles['tab'] ?? ''}
-    activeOptions={{ exact: true }}
-    activeProps={{}}
-    aria-current={isCurrent ? 'page' : undefined}
-    preload={false}
-  >
-    {children}
-  </Link>
-);
+const Tab = ({ kind, to, isCurrent, children }: TabProps) => {
+  const link = useRef<HTMLAnchorElement>(null);
+  // On a phone the tabs are wider than the screen.
+  useEffect(() => {
+    if (isCurrent) link.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isCurrent]);
+  return (
+    <Link
+      ref={link}
+      to={kind.path}
+      search={to}
+      className={styles['tab'] ?? ''}
+      activeOptions={{ exact: true }}
+      activeProps={{}}
+      aria-current={isCurrent ? 'page' : undefined}
+      preload={false}
+    >
+      {children}
+    </Link>
+  );
+};
 
 const Count = ({ kind, figure }: { kind: Kind; figure: BuiltInView['figure'] }) => {
   const { data } = useQuery(overviewQuery);

@@ -94,7 +94,7 @@ const CustomerInputs = ({ input }: InputsProps) => (
 
 const ItemInputs = ({ input }: InputsProps) => (
   <FormSection title="Item">
-    <TextInput label="Sku" required {...input('faultyItem.sku')} />
+    <TextInput label="SKU" required {...input('faultyItem.sku')} />
     <TextInput label="Product" required {...input('faultyItem.productName')} />
     <TextInput label="Variant" {...input('faultyItem.variantTitle')} />
     <TextInput label="Serial number" {...input('faultyItem.serialNumber')} />
@@ -127,7 +127,7 @@ const FaultInputs = ({ input }: InputsProps) => (
       </Stack>
     </Radio.Group>
     <TextInput
-      label="Replacement sku"
+      label="Replacement SKU"
       description="What was handed over instead"
       {...input('replacementSku')}
     />

@@ -50,7 +50,7 @@ export const TradeItemInputs = ({ form }: { form: UseFormReturnType<Values> }) =
 const ItemInputs = ({ input }: { input(field: keyof typeof EMPTY_ITEM): object }) => (
   <>
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
-      <TextInput label="Sku" required {...input('sku')} />
+      <TextInput label="SKU" required {...input('sku')} />
       <TextInput label="Product" required {...input('productName')} />
     </SimpleGrid>
     <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }} spacing="sm" verticalSpacing="sm" mt="sm">

@@ -19,7 +19,7 @@ const ofRepair = (repair: OfflineRepair): Omit<SlipData, 'rmaNumber' | 'createdA
       ['Order', repair.orderNumber],
       ['Store', repair.storeId],
       ['Item', [subject, item.variantTitle].filter(Boolean).join('\n')],
-      ['Sku', item.sku],
+      ['SKU', item.sku],
       ['Serial number', item.serialNumber],
       ['Fault', repair.faultDescription],
       ['Notes', repair.notes],

@@ -111,7 +111,7 @@ const Items = ({ items }: Pick<SlipData, 'items'>) => (
     <thead>
       <tr>
         <th scope="col">Product</th>
-        <th scope="col">Sku</th>
+        <th scope="col">SKU</th>
         <th scope="col" className={styles['quantity']}>
           Quantity
         </th>
