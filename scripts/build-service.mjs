@@ -1,5 +1,6 @@
 // Builds the service into dist/service: one program that any Node from 22.19 runs without stripping types, and that starts in
-// half the time. Packages with native code stay packages. The tests run it, and build it anew where a source is newer.
+// half the time. Packages with native code stay packages. Installed packages run it; so do the tests, which build it anew where
+// a source is newer.
 
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { isFresh } from './fresh.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUILT = join(ROOT, 'dist', 'service');
-const SOURCES = ['src', 'contract', 'bin'];
+const SOURCES = ['src', 'contract'];
 const PACKAGES = ['better-sqlite3', '@node-rs/argon2', 'pg-native', 'pino'];
 
 const build = (vite, outDir) =>
@@ -23,7 +24,7 @@ const build = (vite, outDir) =>
       outDir,
       minify: false,
       rolldownOptions: {
-        input: { handback: 'bin/handback.js' },
+        input: { handback: 'src/cli/handback.ts' },
         external: PACKAGES,
         // Nothing is left out: both would take `decodeURIComponent(path);` for a line without effect, though it may throw.
         treeshake: false,

@@ -38,7 +38,7 @@ export interface Config {
   readonly metricsToken: string | null;
   /** How mails are sent, and from whom; null: they are not. */
   readonly mail: { readonly smtpUrl: string; readonly from: string } | null;
-  /** By `npm start`, whose shell passes no signal on. */
+  /** By `npm start` or `npx`, whose shell passes no signal on. */
   readonly startedByNpm: boolean;
   /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
   readonly drainMs: number;
@@ -187,7 +187,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     publicUrlIsSet: setting('PUBLIC_URL', webUrl, null) !== null,
     metricsToken: setting('METRICS_TOKEN', text, null),
     mail: mailFrom(setting('SMTP_URL', smtpUrl, null), setting('MAIL_FROM', sender, null)),
-    startedByNpm: env['npm_lifecycle_event'] === 'start',
+    startedByNpm: ['start', 'npx'].includes(env['npm_lifecycle_event'] ?? ''),
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
   if (databaseUrl && !config.secretKeys)
