@@ -7,17 +7,23 @@ import { makeVariant } from '../../bench/ablation/variant.ts';
 import { V8_FLAGS } from '../../bin/v8-flags.js';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
+import { instructionsOf, replay } from '../support/dockerfile.ts';
 import { newFolder } from '../support/folders.ts';
 import { exchange } from '../support/http.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { startServer, temporaryFolder } from '../support/process.ts';
+import { run, startServer, temporaryFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-// The package as an operator has it: packed here, installed into an empty folder, run from there.
+// The package as an operator has it: packed here, installed into an empty folder as deploy/Dockerfile does, run from there.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ENV = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
 const MOST_MB = 120;
+
+const DOCKERFILE = readFileSync(join(ROOT, 'deploy', 'Dockerfile'), 'utf8');
+const INSTRUCTIONS = instructionsOf(DOCKERFILE);
+const restOf = (name: string): string[] =>
+  INSTRUCTIONS.filter((each) => each.name === name).map(({ rest }) => rest);
 
 const npm = (cwd: string, ...args: string[]): string =>
   execFileSync('npm', [...args, '--loglevel=error'], { cwd, env: ENV, encoding: 'utf8' });
@@ -35,27 +41,18 @@ const get = async (url: string, headers: Record<string, string> = {}) =>
   exchange(url, { method: 'GET', headers, body: undefined });
 
 describe('an installed package', () => {
+  let home: string;
+  let image: string;
   let folder: string;
-  let packed: string;
-  afterAll(() => {
-    for (const each of [folder, packed]) rmSync(each, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
   beforeAll(() => {
-    packed = newFolder();
-    folder = newFolder();
-    const [{ filename }] = JSON.parse(
-      npm(ROOT, 'pack', '--json', '--ignore-scripts', '--pack-destination', packed),
-    );
-    npm(
-      folder,
-      'install',
-      '--omit=dev',
-      '--no-audit',
-      '--no-fund',
-      '--prefer-offline',
-      join(packed, filename),
-    );
-  });
+    home = newFolder();
+    npm(ROOT, 'pack', '--ignore-scripts', '--pack-destination', home);
+    // The user of the image is not one of this machine.
+    const text = DOCKERFILE.replace('-o node -g node ', '');
+    image = replay(text, { context: home, home, env: { ...ENV, npm_config_prefer_offline: 'true' } });
+    folder = join(image, 'opt/handback');
+  }, 180_000);
 
   /** `npx handback serve`, ended as a supervisor would. */
   const serve = async () => {
@@ -91,7 +88,9 @@ describe('an installed package', () => {
     expect(readdirSync(join(folder, 'node_modules', 'better-sqlite3'))).not.toContain('build');
   });
 
-  it('serves everything, takes commands beside it, and stops when npx is told to', async () => {
+  it('serves everything, takes commands beside it, and stops when npx is told to', {
+    timeout: 120_000,
+  }, async () => {
     const { url, pid, env, stop, said } = await serve();
     for (const path of ['/healthz', '/readyz', '/admin/', '/docs/', '/docs/quick-start', '/docs/reference'])
       expect({ path, ...(await get(`${url}${path}`)) }).toMatchObject({ path, status: 200 });
@@ -114,6 +113,33 @@ describe('an installed package', () => {
     const read = await get(`${url}${BASE_PATH}/offline-repairs/${created.body.id}`, { 'x-api-key': apiKey });
     expect(read.body).toEqual(created.body);
     expect(await stop()).toMatch(/"msg":"stopped"/);
+  });
+
+  it('starts with the words of the Dockerfile, which finds it healthy and then not', async () => {
+    const [node, program = ''] = JSON.parse(restOf('ENTRYPOINT')[0] ?? '[]');
+    expect([node, ...JSON.parse(restOf('CMD')[0] ?? '[]')]).toEqual(['node', 'serve']);
+    const settings = Object.fromEntries((restOf('ENV')[0] ?? '').split(' ').map((pair) => pair.split('=')));
+    expect(settings).toMatchObject({ HOST: '0.0.0.0', DATA_DIR: '/data' });
+    expect(restOf('VOLUME')).toEqual([settings.DATA_DIR]);
+    const own = { ...settings, DATA_DIR: join(image, settings.DATA_DIR), HOST: '127.0.0.1', PORT: '' };
+    const server = await startServer(own, { program: join(image, program) });
+
+    const [, check = '[]'] = /CMD (\[.*\])$/.exec(restOf('HEALTHCHECK')[0] ?? '') ?? [];
+    const [, flag, script] = JSON.parse(check) as string[];
+    const health = async () =>
+      (await run([script ?? ''], { PORT: String(server.port) }, { program: flag ?? '' })).status;
+    expect(await health()).toBe(0);
+    await server.stop();
+    expect(await health()).toBe(1);
+  });
+});
+
+describe('the image', () => {
+  it('runs as another user than root, checks its health and stops by SIGTERM', () => {
+    const lastStage = INSTRUCTIONS.slice(INSTRUCTIONS.findLastIndex(({ name }) => name === 'FROM'));
+    expect(lastStage.filter(({ name }) => name === 'USER')).toEqual([{ name: 'USER', rest: 'node' }]);
+    expect(restOf('STOPSIGNAL')).toEqual(['SIGTERM']);
+    expect(restOf('FROM').every((from) => /^node:24-bookworm-slim( AS install)?$/.test(from))).toBe(true);
   });
 });
 
