@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { V8_FLAGS } from '../bin/v8-flags.js';
 import { freePort } from '../test/support/postgres-server.ts';
 import { startChild } from './children.ts';
 import type { TestDatabase } from './databases.ts';
@@ -10,23 +10,18 @@ import type { TestDatabase } from './databases.ts';
 // proxy names, and the load comes from thousands of addresses.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** What `npm start` runs, flags included, without npm around it. */
-const START = (
-  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } }
-).scripts.start
-  .split(' ')
-  .slice(1);
-
-/** Another copy of the service, or the same without the flags. */
+/** Another copy of the service, or the same without its V8 flags. */
 export interface Program {
   root: string;
   flags: boolean;
 }
 
-const commandOf = ({ root, flags }: Program): string[] =>
-  START.filter((part) => flags || !part.startsWith('--')).map((part) =>
-    part.endsWith('.js') ? join(root, part) : part,
-  );
+/** What `npm start` runs in the end, without npm around it. */
+const commandOf = ({ root, flags }: Program): string[] => [
+  ...(flags ? V8_FLAGS : []),
+  join(root, 'src/cli/handback.ts'),
+  'serve',
+];
 
 export interface Service {
   url: string;

@@ -7,7 +7,10 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exit(1);
 }
+if (process.argv[2] === 'serve') (await import('./v8-flags.js')).ensureV8Flags();
 // Compiled code is kept from one start to the next; in a folder that cannot be written it just is not.
 (await import('node:module')).enableCompileCache?.();
-const { run } = await import('../src/cli/run.ts');
-await run(process.argv);
+// A checkout runs its sources. An installed package has none, since Node strips no types below node_modules: it runs what was built.
+const sources = new URL('../src/cli/handback.ts', import.meta.url);
+const built = new URL('../dist/service/handback.js', import.meta.url);
+await import(((await import('node:fs')).existsSync(sources) ? sources : built).href);

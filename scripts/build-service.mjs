@@ -1,43 +1,22 @@
 // Builds the service into dist/service: one program that any Node from 22.19 runs without stripping types, and that starts in
-// half the time. Packages with native code stay packages. The tests run it, and build it anew where a source is newer.
+// half the time. Installed packages run it; so do the tests, which build it anew where a source is newer.
 
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFresh } from './fresh.mjs';
+import { bundleService } from './service-bundle.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUILT = join(ROOT, 'dist', 'service');
-const SOURCES = ['src', 'contract', 'bin'];
-const PACKAGES = ['better-sqlite3', '@node-rs/argon2', 'pg-native', 'pino'];
-
-const build = (vite, outDir) =>
-  vite.build({
-    configFile: false,
-    root: ROOT,
-    logLevel: 'warn',
-    ssr: { noExternal: true, external: PACKAGES },
-    build: {
-      ssr: true,
-      target: 'node22',
-      outDir,
-      minify: false,
-      rolldownOptions: {
-        input: { handback: 'bin/handback.js' },
-        external: PACKAGES,
-        // Nothing is left out: both would take `decodeURIComponent(path);` for a line without effect, though it may throw.
-        treeshake: false,
-        output: { minify: false, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
-      },
-    },
-  });
+const SOURCES = ['src', 'contract'];
 
 const vite = isFresh(join(BUILT, 'handback.js'), SOURCES) ? null : await import('vite').catch(() => 'absent');
 if (vite === 'absent') process.stdout.write('service not built: vite is not installed\n');
 else if (vite) {
   // Somebody may be running what is there: the new one takes its place when it is whole.
   const beside = `${BUILT}-${process.pid}`;
-  await build(vite, beside);
+  await bundleService(vite, beside);
   rmSync(BUILT, { recursive: true, force: true });
   renameSync(beside, BUILT);
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
@@ -38,7 +39,7 @@ export interface Config {
   readonly metricsToken: string | null;
   /** How mails are sent, and from whom; null: they are not. */
   readonly mail: { readonly smtpUrl: string; readonly from: string } | null;
-  /** By `npm start`, whose shell passes no signal on. */
+  /** By `npm start` or `npx`, whose shell passes no signal on. */
   readonly startedByNpm: boolean;
   /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
   readonly drainMs: number;
@@ -157,37 +158,59 @@ const proxies = (name: string, value: string): Config['trustProxy'] => {
 
 const text = (_name: string, value: string): string => value;
 
+type Read<Value> = (name: string, value: string) => Value;
+type ReadSetting = <Value, Fallback>(name: string, read: Read<Value>, fallback: Fallback) => Value | Fallback;
+
+/** What a file holds, without the line end that editors add. An empty one is a mistake: whoever names a file means it. */
+const fileText = (name: string, path: string): string => {
+  const held = readIfPossible(path);
+  if (!held)
+    throw new ConfigError(`${name} names a file that ${held === null ? 'cannot be read' : 'is empty'}`);
+  return held;
+};
+const readIfPossible = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return null;
+  }
+};
+
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
-  const setting = <Value, Fallback>(
-    name: string,
-    read: (name: string, value: string) => Value,
-    fallback: Fallback,
-  ): Value | Fallback => {
+  const setting: ReadSetting = (name, read, fallback) => {
     const value = env[name]?.trim();
     return value ? read(name, value) : fallback;
+  };
+  /** A setting that holds a secret may also be in a file, which `NAME_FILE` names. */
+  const secret: ReadSetting = (name, read, fallback) => {
+    const inFile = `${name}_FILE`;
+    const path = setting(inFile, text, null);
+    if (path === null) return setting(name, read, fallback);
+    if (env[name]?.trim()) throw new ConfigError(`${inFile} and ${name} are both set: keep one of them`);
+    return read(name, fileText(inFile, path));
   };
 
   const host = setting('HOST', text, '127.0.0.1');
   const listenPort = setting('PORT', wholeNumberUpTo(65_535), 3000);
   const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`;
   if (!URL.canParse(ownUrl)) throw new ConfigError('HOST must be a host name or an IP address');
-  const databaseUrl = setting('DATABASE_URL', postgresUrl, null);
+  const databaseUrl = secret('DATABASE_URL', postgresUrl, null);
   const config: Config = {
     host,
     port: listenPort,
     databaseUrl,
     poolSizes: setting('DATABASE_POOLS', poolSizes, POOL_SIZES),
     dataDir: resolve(setting('DATA_DIR', text, './data')),
-    secretKeys: setting('SECRET_KEY', secretKeys, null),
+    secretKeys: secret('SECRET_KEY', secretKeys, null),
     trustProxy: setting('TRUST_PROXY', proxies, false),
     allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     publicUrlIsSet: setting('PUBLIC_URL', webUrl, null) !== null,
-    metricsToken: setting('METRICS_TOKEN', text, null),
-    mail: mailFrom(setting('SMTP_URL', smtpUrl, null), setting('MAIL_FROM', sender, null)),
-    startedByNpm: env['npm_lifecycle_event'] === 'start',
+    metricsToken: secret('METRICS_TOKEN', text, null),
+    mail: mailFrom(secret('SMTP_URL', smtpUrl, null), setting('MAIL_FROM', sender, null)),
+    startedByNpm: ['start', 'npx'].includes(env['npm_lifecycle_event'] ?? ''),
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
   if (databaseUrl && !config.secretKeys)

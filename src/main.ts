@@ -4,6 +4,8 @@ import { buildApp } from './api/app.ts';
 import { ConfigError } from './config.ts';
 import type { Context } from './context.ts';
 import { describeError } from './describe-error.ts';
+import { greeting } from './greeting.ts';
+import { isBuilt } from './http/built-files.ts';
 import { startJanitor } from './janitor.ts';
 import { offerSetUp } from './staff/set-up.ts';
 import { explainListenFailure } from './start-failure.ts';
@@ -27,7 +29,8 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   const { port: listeningPort } = app.server.address() as AddressInfo;
   const stopJanitor = startJanitor(ctx);
   const stopWebhooks = role === 'api' ? async () => {} : await startWebhooks(ctx);
-  const token = role === 'worker' ? null : await offerSetUp(ctx);
+  // Without the app the link would lead nowhere, and a new token would end the one that another process printed.
+  const token = role === 'worker' || !isBuilt('admin') ? null : await offerSetUp(ctx);
   ctx.log.info({ version: VERSION, role, host, port: listeningPort }, 'ready');
 
   let signal: StopSignal | undefined;
@@ -48,19 +51,5 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   onStopSignal(begin);
   if (ctx.config.startedByNpm) onParentGone(() => begin('SIGTERM'));
 
-  const url = publicUrl.replace(/:0$/, `:${listeningPort}`);
-  say(`Handback ${VERSION} is ready at ${url} (documentation: ${url}/docs)`);
-  if (token) say(firstSteps(`${url}/admin/set-up?token=${token}`));
+  for (const line of greeting(publicUrl.replace(/:0$/, `:${listeningPort}`), token)) say(line);
 };
-
-const firstSteps = (link: string): string => `
-There is no shop yet. Make the first one and its Admin here (the link works once):
-
-  ${link}
-
-or, in another terminal in this folder:
-
-  npx handback demo                          a filled shop to look at, with a key to call it
-  npx handback shop create --name "My shop"  a shop of your own; then, with the id it prints,
-  npx handback client create --shop ID --name "Till"
-`;

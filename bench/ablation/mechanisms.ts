@@ -10,7 +10,7 @@ export interface Mechanism {
   /** What it gained when it was last measured, in percent. */
   gainPercent: number;
   edits: Edit[];
-  /** Without the flags of `npm start`. */
+  /** Without its V8 flags. */
   withoutFlags?: boolean;
 }
 

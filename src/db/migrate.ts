@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { initial } from './migrations/0001-initial.ts';
 import { webhookDeliveries } from './migrations/0002-webhook-deliveries.ts';
@@ -35,13 +35,42 @@ const CHANGES: Record<string, SchemaChange> = {
   '0014-access': access,
 };
 
-export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {
-  const migrations: Record<string, Migration> = Object.fromEntries(
-    Object.entries(CHANGES).map(([name, change]) => [name, { up: (at) => change(at, words) }]),
-  );
+/** Nothing to do: a later release, which runs beside this one or ran before it, has done it. */
+const DONE: Migration = { up: async () => {} };
+
+const migrate = async (db: Kysely<Tables>, words: SchemaWords, doneLater: string[]): Promise<unknown> => {
+  const migrations: Record<string, Migration> = {
+    ...Object.fromEntries(
+      Object.entries(CHANGES).map(([name, change]) => [name, { up: (at) => change(at, words) }]),
+    ),
+    ...Object.fromEntries(doneLater.map((name) => [name, DONE])),
+  };
   const { error } = await new Migrator({
     db,
     provider: { getMigrations: async () => migrations },
   }).migrateToLatest();
-  if (error) throw error;
+  return error;
+};
+
+/** Changes that this release does not know, all of which come after its own. */
+const changesOfLaterReleases = async (db: Kysely<Tables>): Promise<string[]> => {
+  const newest = Object.keys(CHANGES).at(-1) ?? '';
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  return rows.map(({ name }) => name).filter((name) => name > newest);
+};
+
+/**
+ * A database that a later release has migrated is taken as it is, since releases only add (decision 191): in a rolling upgrade the
+ * earlier release may start again beside the later one, and one may go back to it.
+ */
+export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {
+  let doneLater: string[] = [];
+  for (;;) {
+    const error = await migrate(db, words, doneLater);
+    if (!error) return;
+    const found = await changesOfLaterReleases(db).catch(() => []);
+    // Nothing new to know of: it failed for another reason.
+    if (found.length === doneLater.length) throw error;
+    doneLater = found;
+  }
 };

@@ -115,20 +115,26 @@ const inPieces = (bytes: Buffer, throttle: (send: () => void) => void): Readable
   });
 };
 
+const folderOf = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
+
+/** Packages have everything built; a checkout in which only packages for run time were installed has nothing. */
+export const isBuilt = (name: string): boolean => existsSync(join(folderOf(name), 'index.html'));
+
+export const HOW_TO_BUILD = 'in its folder run npm ci, without --omit=dev, and start it again';
+
 /** Whether there is a page at an address. */
 export type IsPage = (path: string) => boolean;
 
 export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileFor }: BuiltFiles): IsPage => {
-  const root = fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
   const hide = { schema: { hide: true } };
   app.get(`/${name}`, hide, (_request, reply) => reply.redirect(`/${name}/`, 308));
-  const files = existsSync(root) ? readFolder(root) : new Map<string, BuiltFile>();
+  const files = isBuilt(name) ? readFolder(folderOf(name)) : new Map<string, BuiltFile>();
   const isPage: IsPage = (path) =>
     path === `/${name}` ||
     (path.startsWith(`/${name}/`) && files.has(fileFor(path.slice(name.length + 2)) ?? ''));
   if (files.size === 0) {
     app.get(`/${name}/*`, hide, () => {
-      throw new ServiceError('NO_ROUTE', { message: `The ${title} is not built: run npm run build.` });
+      throw new ServiceError('NO_ROUTE', { message: `The ${title} is not built here: ${HOW_TO_BUILD}.` });
     });
     return isPage;
   }

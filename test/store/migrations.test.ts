@@ -108,3 +108,27 @@ describe.runIf(ENGINE === 'postgres')('the search index', () => {
     expect(await hasIndex(env)).toBe(true);
   });
 });
+
+describe('a database that another release has migrated', () => {
+  const addChange = (env: Env, name: string) =>
+    sql`insert into kysely_migration (name, timestamp) values (${name}, ${new Date().toISOString()})`.execute(
+      open(env).db,
+    );
+
+  it('is taken as it is where that release is a later one', async () => {
+    const env = await emptyDatabase();
+    await open(env).migrate();
+    await addChange(env, '9998-of-a-later-release');
+    await addChange(env, '9999-of-a-later-release');
+    await open(env).migrate();
+    const { rows } = await sql`select 1 from kysely_migration where name > '9'`.execute(open(env).db);
+    expect(rows).toHaveLength(2);
+  });
+
+  it('is refused where a change stands among ours that we do not know', async () => {
+    const env = await emptyDatabase();
+    await open(env).migrate();
+    await addChange(env, '0001-of-somebody-else');
+    await expect(open(env).migrate()).rejects.toThrow('0001-of-somebody-else');
+  });
+});

@@ -84,6 +84,8 @@ interface Started {
 }
 
 interface SpawnOptions {
+  /** Another program than the service as it is built here. */
+  program?: string;
   /** Runs as this user; for root, who may do everything. */
   uid?: number;
   /** Where standard output goes instead of to the test. */
@@ -97,9 +99,9 @@ interface SpawnOptions {
 export const launch = (
   args: string[],
   env: Env,
-  { uid, fileSizeLimit, stdoutTo, umask }: SpawnOptions = {},
+  { program = COMMAND, uid, fileSizeLimit, stdoutTo, umask }: SpawnOptions = {},
 ): Started => {
-  const command = [process.execPath, COMMAND, ...args];
+  const command = [process.execPath, program, ...args];
   const limits = [
     ...(fileSizeLimit === undefined ? [] : [`ulimit -f ${fileSizeLimit}; trap "" XFSZ`]),
     ...(umask === undefined ? [] : [`umask ${umask.toString(8)}`]),

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Config, ConfigError, readConfig } from '../../src/config.ts';
 import { run, temporaryFolder } from '../support/process.ts';
@@ -230,5 +231,70 @@ describe('mail', () => {
     expect(refusalOf({ SMTP_URL: `x${SMTP_URL}`, MAIL_FROM: 'a@b.example' })).not.toContain('s3cret-word');
     for (const wrong of ['returns', 'Returns <returns>', 'a@b.example, c@d.example', '<a@b.example> x'])
       expect(refusalOf({ SMTP_URL, MAIL_FROM: wrong })).toMatch(/^MAIL_FROM must be/);
+  });
+});
+
+describe('a secret in a file', () => {
+  const fileWith = (content: string): string => {
+    const file = join(temporaryFolder(), 'secret');
+    writeFileSync(file, content);
+    return file;
+  };
+  const MAIL = { MAIL_FROM: 'returns@example.com' };
+  const SMTP_URL = 'smtps://user:pw@mail.example.com';
+  const SECRETS: [name: string, value: string, more: Record<string, string>, expected: Partial<Config>][] = [
+    ['SECRET_KEY', KEY, {}, { secretKeys: [KEY] }],
+    ['DATABASE_URL', POSTGRES.DATABASE_URL, { SECRET_KEY: KEY }, { databaseUrl: POSTGRES.DATABASE_URL }],
+    ['METRICS_TOKEN', 'figures', {}, { metricsToken: 'figures' }],
+    ['SMTP_URL', SMTP_URL, MAIL, { mail: { smtpUrl: SMTP_URL, from: MAIL.MAIL_FROM } }],
+  ];
+
+  it.each(SECRETS)('%s_FILE is read, without the line end after it', (name, value, more, expected) => {
+    for (const content of [value, `${value}\n`, `${value}\r\n`])
+      expect(readConfig({ ...more, [`${name}_FILE`]: fileWith(content) })).toMatchObject(expected);
+  });
+
+  it.each(SECRETS)('%s_FILE is refused beside %s', (name, value, more) => {
+    const message = refusalOf({ ...more, [name]: value, [`${name}_FILE`]: fileWith(value) });
+    expect(message).toBe(`${name}_FILE and ${name} are both set: keep one of them`);
+  });
+
+  it.each(SECRETS)(
+    '%s_FILE is refused where the file is missing, a folder or empty',
+    (name, _value, more) => {
+      const refusal = (file: string) => refusalOf({ ...more, [`${name}_FILE`]: file });
+      expect(refusal(join(temporaryFolder(), 'absent'))).toBe(
+        `${name}_FILE names a file that cannot be read`,
+      );
+      expect(refusal(temporaryFolder())).toBe(`${name}_FILE names a file that cannot be read`);
+      for (const content of ['', '\n', ' \r\n'])
+        expect(refusal(fileWith(content))).toBe(`${name}_FILE names a file that is empty`);
+    },
+  );
+
+  it('may hold several keys, one on each line', () => {
+    const SECRET_KEY_FILE = fileWith(`${OTHER_KEY}\n${KEY}\n`);
+    expect(readConfig({ SECRET_KEY_FILE }).secretKeys).toEqual([OTHER_KEY, KEY]);
+  });
+
+  it('is judged like the setting itself, and never repeated', () => {
+    const message = refusalOf({ SECRET_KEY_FILE: fileWith('hunter2-hunter2') });
+    expect(message).toMatch(/^SECRET_KEY must be/);
+    expect(message).not.toContain('hunter2');
+  });
+
+  it('with a blank name is none', () => {
+    expect(readConfig({ SECRET_KEY_FILE: ' ', SECRET_KEY: KEY }).secretKeys).toEqual([KEY]);
+  });
+
+  it('stops the process with one line that names it', async () => {
+    const { status, stderr } = await run(['serve'], {
+      DATA_DIR: temporaryFolder(),
+      SECRET_KEY_FILE: '/nowhere/at/all',
+    });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: 'handback: SECRET_KEY_FILE names a file that cannot be read\n',
+    });
   });
 });

@@ -1,0 +1,2 @@
+export declare const V8_FLAGS: string[];
+export declare const ensureV8Flags: () => void;

@@ -1,0 +1,20 @@
+// The service keeps V8's heap small (decision 74). V8 reads these once, before any program begins, so they cannot be set from inside:
+// the process replaces itself by one that has them. It keeps its id, its signals and its streams, and there is no second process.
+
+export const V8_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=60', '--v8-pool-size=1'];
+
+const nameOf = (flag) => flag.replace(/=.*/, '');
+
+/** Returns where they are set already, and where a process cannot replace itself: on Windows, and under a parent that talks to it. */
+export const ensureV8Flags = () => {
+  if (!process.execve || process.channel) return;
+  // Whoever chose a value of their own keeps it.
+  const chosen = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf);
+  const missing = V8_FLAGS.filter((flag) => !chosen.includes(nameOf(flag)));
+  if (missing.length === 0) return;
+  process.execve(
+    process.execPath,
+    [process.execPath, ...missing, ...process.execArgv, ...process.argv.slice(1)],
+    process.env,
+  );
+};
