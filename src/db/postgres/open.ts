@@ -9,8 +9,10 @@ import { noteReady } from '../ready.ts';
 import type { Notice } from '../schema-change.ts';
 import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
 import type { Tables } from '../tables.ts';
-import { clientConfig, PLANNED_ANEW } from './client.ts';
+import { parseAddress } from './address.ts';
+import { clientConfig, PLANNED_ANEW, PreparingClient } from './client.ts';
 import { databaseClock } from './clock.ts';
+import { hostsOf } from './hosts.ts';
 import { wakeCalls } from './notify.ts';
 import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
@@ -34,7 +36,8 @@ export const openPostgres = (
   { connectionString, poolSizes, ownClock }: PostgresSettings,
   observer: Observer,
 ): Database => {
-  const { pool, kyselyOn, clientSettings } = connectionsTo(connectionString, poolSizes, observer);
+  const hosts = hostsOf(parseAddress(connectionString));
+  const { pool, kyselyOn, clientSettings } = connectionsTo(hosts, poolSizes, observer);
   const pools = {
     creations: pool('creations'),
     changes: pool('changes'),
@@ -48,8 +51,10 @@ export const openPostgres = (
   const webhooks = kyselyOn(pools.webhooks);
   const statements = compiledStatements({ db, ...dialect });
   const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
-  const newListener = () => new pg.Client(clientConfig(clientSettings));
-  const { wake, onWake, sent } = wakeCalls(pools.reads, newListener, observer.onFault);
+  // Another server has another clock.
+  hosts.onMove(comparing.compareSoon);
+  const newListener = () => new PreparingClient(clientConfig(clientSettings));
+  const { wake, onWake, sent } = wakeCalls(pools.reads, hosts, newListener, observer.onFault);
 
   return {
     clock,
@@ -59,7 +64,7 @@ export const openPostgres = (
     withoutFsync: webhooks,
     fill: statements.fill,
     async migrate(notice = () => {}) {
-      await migrate(connectionString, notice, observer);
+      await hosts.connect((url) => migrate(url, notice, observer));
       await comparing.compare();
       comparing.start();
     },
