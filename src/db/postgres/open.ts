@@ -14,6 +14,7 @@ import { clientConfig, PLANNED_ANEW, PreparingClient } from './client.ts';
 import { databaseClock } from './clock.ts';
 import { hostsOf } from './hosts.ts';
 import { wakeCalls } from './notify.ts';
+import { refuseSharedSessions } from './pooler.ts';
 import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
 import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
@@ -95,9 +96,11 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
   pool.on('error', (error) => onFault('idle connection lost', error));
   const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
+    const client = await pool.connect();
+    await refuseSharedSessions(client, connectionString).finally(() => client.release());
     await migrateToLatest(alone, { ...SCHEMA_WORDS, notice });
   } finally {
-    await alone.destroy();
+    await pool.end();
   }
 };
 
