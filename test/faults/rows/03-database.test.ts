@@ -22,7 +22,18 @@ const DROPPED_MS = effort(6_000, 15_000);
 /** How many are acknowledged before the next fault. */
 const SOME = effort(40, 100);
 
-const REFUSED_WITHIN_MS = 5_000;
+/** More than a few batches: those behind wait longest, and hold their keys. */
+const MANY = 50;
+/** Each on connections of another kind. */
+const PATHS = [
+  '/offline-repairs',
+  '/offline-repairs?updatedSince=2026-01-01T00:00:00.000Z',
+  '/usage',
+  '/readyz',
+];
+
+/** In the suites other tests keep the machine busy. */
+const REFUSED_WITHIN_MS = effort(8_000, 5_000);
 const ANSWERED_WITHIN_MS = 10_000;
 const BACK_WITHIN_MS = 10_000;
 /** While the test itself waits. */
@@ -30,10 +41,10 @@ const PATIENTLY_MS = 30_000;
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** Only 201 and 503, each in time. */
+/** Each was answered in time: it worked, or is to be tried again later. Nobody is told that a key is in use. */
 const expectInTime = (load: Load): string => {
   const { refusedMs, anyMs } = longest(load);
-  expect(new Set(load.answers.map(({ status }) => status))).toEqual(new Set([201, 503]));
+  expect(load.answers.filter(({ status }) => ![200, 201, 503].includes(status))).toEqual([]);
   expect(refusedMs).toBeLessThan(REFUSED_WITHIN_MS);
   expect(anyMs).toBeLessThan(ANSWERED_WITHIN_MS);
   return `${load.acknowledged.size} acknowledged, 0 lost; 503 within ${seconds(refusedMs)}, slowest answer ${seconds(anyMs)}`;
@@ -73,7 +84,7 @@ describe.runIf(ENGINE === 'postgres')('PostgreSQL under load', () => {
     const [shop] = await addShops(env, 1);
     const through = { ...env, DATABASE_URL: proxy.through(env['DATABASE_URL'] as string) };
     const server = await startServer(through, { key: shop?.client.apiKey ?? '' });
-    const load = startLoad(server);
+    const load = startLoad(server, { callers: MANY, paths: PATHS });
     await load.more(SOME, PATIENTLY_MS);
     proxy.hold();
     const heldAt = performance.now();
