@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
+import { AddressFault, parseAddress } from './db/postgres/address.ts';
 
 // Environment → one frozen Config. Nothing else reads process.env.
 
@@ -77,11 +78,12 @@ const webUrl = (name: string, value: string): string => {
 };
 
 const postgresUrl = (name: string, value: string): string => {
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value))
-    throw new ConfigError(
-      `${name} must be a PostgreSQL address, postgres://user:password@host:5432/database for example`,
-    );
-  return value;
+  try {
+    parseAddress(value);
+    return value;
+  } catch (error) {
+    throw error instanceof AddressFault ? new ConfigError(`${name} ${error.message}`) : error;
+  }
 };
 
 /** `lists=8,admin=6`: what is not named keeps its size. */

@@ -100,9 +100,11 @@ const BY_MESSAGE: [RegExp, string][] = [
 
 /** What the operator has to look at, in words; null where the code alone says enough. */
 export const reasonOf = (error: unknown): string | null => {
-  const inner = error instanceof AggregateError ? error.errors[0] : error;
-  if (!isDriverError(inner)) return null;
-  const { message, code = '' } = inner;
+  // One for each address or host that was tried.
+  if (error instanceof AggregateError)
+    return [...new Set(error.errors.map(reasonOf))].filter(Boolean).join('; ') || null;
+  if (!isDriverError(error)) return null;
+  const { message, code = '' } = error;
   const [, words = null] =
     BY_MESSAGE.find(([pattern]) => pattern.test(message)) ??
     BY_CODE.find(([pattern]) => pattern.test(code)) ??

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { until } from './until.ts';
 
 // A real PostgreSQL for the tests, in a folder and on a port of its own, gone when the tests are.
 
@@ -22,9 +23,18 @@ export interface PostgresServer {
   thaw(): void;
   /** Ends the server and keeps its data. */
   halt(): Promise<void>;
+  /** Ends all its processes at once, as a power cut does. */
+  kill(): Promise<void>;
   /** Starts it again, on the same port with the same data. */
   resume(): Promise<void>;
+  /** A second server that has whatever this one acknowledges. */
+  addStandby(): Promise<Standby>;
   stop(): Promise<void>;
+}
+
+export interface Standby extends PostgresServer {
+  /** Resolves when it takes writes. */
+  promote(): Promise<void>;
 }
 
 export const freePort = (): Promise<number> =>
@@ -45,37 +55,51 @@ const binariesFolder = (): string => {
 const asRoot = process.getuid?.() === 0;
 const owner = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
 
+const newHome = (): string => {
+  const home = mkdtempSync(join(tmpdir(), 'handback-postgres-'));
+  if (asRoot) chownSync(home, NOBODY, NOBODY);
+  return home;
+};
+
 /** `durable` writes to disk as a real one does; the tests need no more than a process that lives on. */
 export const startPostgres = async ({ durable = false } = {}): Promise<PostgresServer> => {
-  const home = mkdtempSync(join(tmpdir(), 'handback-postgres-'));
+  const home = newHome();
   let native = binariesFolder();
   if (asRoot) {
     cpSync(native, join(home, 'native'), { recursive: true, verbatimSymlinks: true });
     native = join(home, 'native');
-    chownSync(home, NOBODY, NOBODY);
   }
-  const data = join(home, 'data');
   execFileSync(
     join(native, 'bin', 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    ['-D', join(home, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
     {
       ...owner,
       stdio: 'pipe',
     },
   );
-  const port = await freePort();
-  const start = () => launch(native, data, home, port, durable);
+  return serverIn({ home, native, port: await freePort(), durable });
+};
 
-  let running: Running | null = await start();
+interface Place {
+  /** Its data are in there. */
+  home: string;
+  native: string;
+  port: number;
+  durable: boolean;
+}
+
+const serverIn = async (place: Place): Promise<PostgresServer> => {
+  const { home, port } = place;
+  let running: Running | null = await launch(place);
+  const signal = (name: NodeJS.Signals) => {
+    // The postmaster first: once it stands still, no process joins its children.
+    if (running) for (const pid of [running.pid, ...childrenOf(running.pid)]) tell(pid, name);
+  };
   const halt = async () => {
     signal('SIGCONT');
     const ending = running;
     running = null;
     await ending?.end();
-  };
-  const signal = (name: NodeJS.Signals) => {
-    // The postmaster first: once it stands still, no process joins its children.
-    if (running) for (const pid of [running.pid, ...childrenOf(running.pid)]) tell(pid, name);
   };
   return {
     url: urlOf(port),
@@ -86,14 +110,74 @@ export const startPostgres = async ({ durable = false } = {}): Promise<PostgresS
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
     halt,
-    async resume() {
-      running ??= await start();
+    async kill() {
+      signal('SIGSTOP');
+      signal('SIGKILL');
+      await halt();
     },
+    async resume() {
+      running ??= await launch(place);
+    },
+    addStandby: () => standbyOf(place),
     async stop() {
       await halt();
       rmSync(home, { recursive: true, force: true });
     },
   };
+};
+
+/** Follows the other one from a copy of its files on, and the other one waits for it at every commit. */
+const standbyOf = async (primary: Place): Promise<Standby> => {
+  const place = { ...primary, home: newHome(), port: await freePort() };
+  const data = join(place.home, 'data');
+  await copyWhileItRuns(primary, data);
+  const follow = [
+    `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=postgres application_name=standby'`,
+    // One that is promoted waits for nobody.
+    "synchronous_standby_names = ''",
+  ];
+  writeFileSync(join(data, 'postgresql.auto.conf'), `${follow.join('\n')}\n`);
+  writeFileSync(join(data, 'standby.signal'), '');
+  if (asRoot) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, data]);
+  const server = await serverIn(place);
+  const source = new pg.Client({ connectionString: urlOf(primary.port) });
+  await source.connect();
+  await source.query("alter system set synchronous_standby_names = 'standby'");
+  await source.query('select pg_reload_conf()');
+  await until(
+    'the standby is in step',
+    async () =>
+      (await source.query("select from pg_stat_replication where sync_state = 'sync'")).rowCount === 1,
+    START_TIMEOUT_MS,
+  );
+  await source.end();
+  return {
+    ...server,
+    get pid() {
+      return server.pid;
+    },
+    async promote() {
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      await client.query('select pg_promote(true, 30)');
+      await client.end();
+    },
+  };
+};
+
+/** The binaries have no pg_basebackup. */
+const copyWhileItRuns = async ({ home, port }: Place, to: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: urlOf(port) });
+  await client.connect();
+  await client.query("select pg_backup_start('standby', true)");
+  const from = join(home, 'data');
+  cpSync(from, to, {
+    recursive: true,
+    filter: (path) => !/^(postmaster\.(pid|opts)|pg_wal\/[0-9A-F]+)$/.test(relative(from, path)),
+  });
+  const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+  writeFileSync(join(to, 'backup_label'), rows[0]?.labelfile ?? '');
+  await client.end();
 };
 
 const urlOf = (port: number): string => `postgres://postgres@127.0.0.1:${port}/postgres`;
@@ -118,13 +202,7 @@ interface Running {
   end(): Promise<void>;
 }
 
-const launch = async (
-  native: string,
-  data: string,
-  home: string,
-  port: number,
-  durable: boolean,
-): Promise<Running> => {
+const launch = async ({ native, home, port, durable }: Place): Promise<Running> => {
   const settings = [
     `fsync=${durable ? 'on' : 'off'}`,
     'max_connections=200',
@@ -135,10 +213,14 @@ const launch = async (
   const args = settings.flatMap((setting) => ['-c', setting]);
   // The shell ends the server when its standard input closes, which happens also when the tests are killed.
   const script = '"$0" "$@" <&- & pid=$!; echo $pid; read _; kill -INT $pid; wait $pid';
-  const shell = spawn('sh', ['-c', script, join(native, 'bin', 'postgres'), '-D', data, ...args], {
-    ...owner,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const shell = spawn(
+    'sh',
+    ['-c', script, join(native, 'bin', 'postgres'), '-D', join(home, 'data'), ...args],
+    {
+      ...owner,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    },
+  );
   const pid = Number(await firstLine(shell));
   await untilItAnswers(urlOf(port));
   return {

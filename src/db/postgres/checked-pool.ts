@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { isUnavailable } from '../errors.ts';
 import type { PreparingClient } from './client.ts';
+import type { Hosts } from './hosts.ts';
 
 export type Connection = PreparingClient & { release(broken?: Error | boolean): void };
 
@@ -35,9 +36,10 @@ const endWithin = async (
 
 const HEARD_JUST_NOW_MS = 1_000;
 const DEAD = new Error('a connection that was idle gave no sign of life');
+const OUTDATED = new Error('another server is in use');
 
-/** Never hands out a connection that a firewall forgot, or whose server is gone, while it lay idle. */
-export const checked = (pool: pg.Pool, onDead: (error: Error) => void): CheckedPool => {
+/** Never hands out a connection that a firewall forgot, or whose server is gone or not in use any more, while it lay idle. */
+export const checked = (pool: pg.Pool, hosts: Hosts, onDead: (error: Error) => void): CheckedPool => {
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   let distrustBefore = 0;
   let last: Connection | null = null;
@@ -47,7 +49,12 @@ export const checked = (pool: pg.Pool, onDead: (error: Error) => void): CheckedP
 
   const connect = async (): Promise<Connection> => {
     for (;;) {
-      const client = (await pool.connect()) as unknown as Connection;
+      const client = (await hosts.connect(() => pool.connect())) as unknown as Connection;
+      if (client.isOutdated) {
+        client.destroy();
+        client.release(OUTDATED);
+        continue;
+      }
       const isTrusted = performance.now() - client.silentMs > distrustBefore;
       if (isTrusted && (await client.isAlive())) {
         last = client;

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { isStalePlan } from '../errors.ts';
+import type { Hosts } from './hosts.ts';
 
 const NAMED_STATEMENTS = 500;
 /** In a statement's text: its plan depends on the values and is not to be kept. */
@@ -11,6 +12,7 @@ const UNHEARD_MS = 1_000;
 const SIGN_OF_LIFE_MS = 1_000;
 
 const IN_FAILED_TRANSACTION = '25P02';
+const READ_ONLY = '25006';
 
 const names = new Map<string, string>();
 let named = 0;
@@ -30,14 +32,14 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'tex
   oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text');
 
 export interface ClientSettings {
-  connectionString: string;
+  hosts: Hosts;
   connectTimeoutMs: number;
   queryTimeoutMs: number;
 }
 
 /** What every connection of ours has in common. */
-export const clientConfig = ({ connectionString, connectTimeoutMs, queryTimeoutMs }: ClientSettings) => ({
-  connectionString,
+export const clientConfig = ({ hosts, connectTimeoutMs, queryTimeoutMs }: ClientSettings) => ({
+  hosts,
   types: { getTypeParser },
   connectionTimeoutMillis: connectTimeoutMs,
   query_timeout: queryTimeoutMs,
@@ -50,7 +52,7 @@ export const clientConfig = ({ connectionString, connectTimeoutMs, queryTimeoutM
 
 /**
  * Names each statement that has parameters, so that a connection parses and plans it once. Sends what is asked for in one turn
- * of the event loop as one packet.
+ * of the event loop as one packet. Connects to the host that is in use when it is made.
  */
 export class PreparingClient extends pg.Client {
   #corked = false;
@@ -59,8 +61,13 @@ export class PreparingClient extends pg.Client {
   /** Why the server refuses the rest of a transaction. */
   #abortedBy: unknown = null;
 
-  constructor(config?: string | pg.ClientConfig) {
-    super(config);
+  readonly #hosts: Hosts;
+  readonly #era: number;
+
+  constructor({ hosts, ...config }: pg.ClientConfig & { hosts: Hosts }) {
+    super({ ...config, connectionString: hosts.url });
+    this.#hosts = hosts;
+    this.#era = hosts.era;
     // Whoever waits for an answer is told, and the pool listens for itself. Without any listener the
     // event would end the process.
     this.on('error', () => {});
@@ -88,6 +95,11 @@ export class PreparingClient extends pg.Client {
   /** Whether it lay idle for so long that it must be asked for a sign of life before it is used. */
   get isSilent(): boolean {
     return this.#underWay === 0 && this.silentMs >= UNHEARD_MS;
+  }
+
+  /** Whether another server is in use by now. */
+  get isOutdated(): boolean {
+    return this.#era !== this.#hosts.era;
   }
 
   /** Whether the server is still there; asked only where that is in doubt. */
@@ -124,6 +136,7 @@ export class PreparingClient extends pg.Client {
     // Statements that were sent together fail together: each tells the reason, whichever is heard first.
     if (error.code === IN_FAILED_TRANSACTION) throw this.#abortedBy ?? error;
     this.#abortedBy = error;
+    if (error.code === READ_ONLY) this.#hosts.refused(this.#era);
     if (!isStalePlan(error)) throw error;
     names.delete(args[0] as string);
     // Inside a transaction all of it must be tried again, by whoever began it.

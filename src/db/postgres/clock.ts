@@ -30,6 +30,8 @@ export interface DatabaseClock {
   clock: Clock;
   /** Compares once more; must have been called before the clock is asked. */
   compare(): Promise<void>;
+  /** Compares once more, if it has been started. */
+  compareSoon(): void;
   /** Compares every few seconds from now on. */
   start(): void;
   stop(): void;
@@ -58,19 +60,24 @@ export const databaseClock = (
     });
   };
 
+  const compareSoon = (): void => {
+    compareOnce().catch((error) => onFault('clock comparison failed', error));
+  };
+
   return {
     clock: { now: () => Math.floor(own() + (known?.aheadMs ?? 0)) },
     async compare() {
       for (let i = 0; i < FIRST_SAMPLES; i++) await compareOnce();
     },
+    compareSoon() {
+      if (timer) compareSoon();
+    },
     start() {
-      timer ??= setInterval(
-        () => compareOnce().catch((error) => onFault('clock comparison failed', error)),
-        COMPARE_EVERY_MS,
-      ).unref();
+      timer ??= setInterval(compareSoon, COMPARE_EVERY_MS).unref();
     },
     stop() {
       if (timer) clearInterval(timer);
+      timer = null;
     },
   };
 };

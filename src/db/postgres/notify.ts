@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
-import type pg from 'pg';
 import { type Database, type Observer, WAKE_TOPICS, type WakeListener, type WakeTopic } from '../database.ts';
 import type { CheckedPool } from './checked-pool.ts';
+import type { PreparingClient } from './client.ts';
+import type { Hosts } from './hosts.ts';
 
 export const CHANNELS: Record<WakeTopic, string> = { deliveries: 'handback_wake', events: 'handback_events' };
 const RECONNECT_MS = 1_000;
@@ -17,7 +18,8 @@ const MOST_NAMED = 200;
  */
 export const wakeCalls = (
   pool: Pick<CheckedPool, 'query'>,
-  newClient: () => pg.Client,
+  hosts: Hosts,
+  newClient: () => PreparingClient,
   onFault: Observer['onFault'],
 ): Pick<Database, 'wake' | 'onWake'> & { sent(): Promise<void> } => {
   // As many requests may wait for events as there are.
@@ -63,7 +65,7 @@ export const wakeCalls = (
     },
     async onWake(topic, listener) {
       listeners.on(topic, listener);
-      stopListening ??= listen(newClient, emit, onFault);
+      stopListening ??= listen(hosts, newClient, emit, onFault);
       return async () => {
         listeners.off(topic, listener);
         if (WAKE_TOPICS.some((each) => listeners.listenerCount(each) > 0)) return;
@@ -83,17 +85,21 @@ const TOPIC_OF = new Map(WAKE_TOPICS.map((topic) => [CHANNELS[topic], topic]));
 
 /** Holds one connection that listens, and makes a new one when it breaks; a call makes up for what was missed meanwhile. */
 const listen = (
-  newClient: () => pg.Client,
+  hosts: Hosts,
+  newClient: () => PreparingClient,
   heard: (topic: WakeTopic, ...id: Parameters<WakeListener>) => void,
   onFault: Observer['onFault'],
 ): (() => Promise<void>) => {
   let stopped = false;
-  let client: pg.Client | null = null;
+  let client: PreparingClient | null = null;
   let timer: NodeJS.Timeout | null = null;
 
-  const connect = async (): Promise<void> => {
+  const again = () => {
+    if (!stopped) timer = setTimeout(connect, RECONNECT_MS);
+  };
+  /** Its end brings the next one. */
+  const prepared = (): PreparingClient => {
     const next = newClient();
-    client = next;
     const pulse = setInterval(
       // The error ends the connection, which is heard below.
       () => next.query('select 1').catch(() => next.end()),
@@ -106,22 +112,40 @@ const listen = (
     next.on('error', (error) => onFault('listening connection lost', error));
     next.once('end', () => {
       clearInterval(pulse);
-      if (!stopped) timer = setTimeout(connect, RECONNECT_MS);
+      again();
     });
+    return next;
+  };
+  /** None where it took so long to find a host that nobody listens any more. */
+  const open = async (): Promise<PreparingClient | null> => {
+    if (stopped) return null;
+    client = prepared();
+    await client.connect();
+    return client;
+  };
+  const giveUp = async (): Promise<void> => {
+    // It has been told of already.
+    if (client) await client.end().catch(() => {});
+    else again();
+  };
+  const connect = async (): Promise<void> => {
+    client = null;
     try {
-      await next.connect();
-      await next.query(WAKE_TOPICS.map((topic) => `listen ${CHANNELS[topic]}`).join('; '));
-      for (const topic of WAKE_TOPICS) heard(topic, null);
+      const next = await hosts.connect(open);
+      await next?.query(WAKE_TOPICS.map((topic) => `listen ${CHANNELS[topic]}`).join('; '));
+      if (next) for (const topic of WAKE_TOPICS) heard(topic, null);
     } catch (error) {
       onFault('listening connection failed', error);
-      // It has been told of already; its end brings the next one.
-      await next.end().catch(() => {});
+      await giveUp();
     }
   };
+  // At the old server nobody calls any more.
+  const forgetMoves = hosts.onMove(() => client?.destroy());
   void connect();
 
   return async () => {
     stopped = true;
+    forgetMoves();
     if (timer) clearTimeout(timer);
     // It is of no use any more, however it ends.
     await client?.end().catch(() => {});

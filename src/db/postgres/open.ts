@@ -9,9 +9,12 @@ import { noteReady } from '../ready.ts';
 import type { Notice } from '../schema-change.ts';
 import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
 import type { Tables } from '../tables.ts';
-import { clientConfig, PLANNED_ANEW } from './client.ts';
+import { parseAddress } from './address.ts';
+import { clientConfig, PLANNED_ANEW, PreparingClient } from './client.ts';
 import { databaseClock } from './clock.ts';
+import { hostsOf } from './hosts.ts';
 import { wakeCalls } from './notify.ts';
+import { refuseSharedSessions } from './pooler.ts';
 import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
 import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
@@ -34,7 +37,8 @@ export const openPostgres = (
   { connectionString, poolSizes, ownClock }: PostgresSettings,
   observer: Observer,
 ): Database => {
-  const { pool, kyselyOn, clientSettings } = connectionsTo(connectionString, poolSizes, observer);
+  const hosts = hostsOf(parseAddress(connectionString));
+  const { pool, kyselyOn, clientSettings } = connectionsTo(hosts, poolSizes, observer);
   const pools = {
     creations: pool('creations'),
     changes: pool('changes'),
@@ -48,8 +52,10 @@ export const openPostgres = (
   const webhooks = kyselyOn(pools.webhooks);
   const statements = compiledStatements({ db, ...dialect });
   const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
-  const newListener = () => new pg.Client(clientConfig(clientSettings));
-  const { wake, onWake, sent } = wakeCalls(pools.reads, newListener, observer.onFault);
+  // Another server has another clock.
+  hosts.onMove(comparing.compareSoon);
+  const newListener = () => new PreparingClient(clientConfig(clientSettings));
+  const { wake, onWake, sent } = wakeCalls(pools.reads, hosts, newListener, observer.onFault);
 
   return {
     clock,
@@ -59,7 +65,7 @@ export const openPostgres = (
     withoutFsync: webhooks,
     fill: statements.fill,
     async migrate(notice = () => {}) {
-      await migrate(connectionString, notice, observer);
+      await hosts.connect((url) => migrate(url, notice, observer));
       await comparing.compare();
       comparing.start();
     },
@@ -90,9 +96,11 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
   pool.on('error', (error) => onFault('idle connection lost', error));
   const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
+    const client = await pool.connect();
+    await refuseSharedSessions(client, connectionString).finally(() => client.release());
     await migrateToLatest(alone, { ...SCHEMA_WORDS, notice });
   } finally {
-    await alone.destroy();
+    await pool.end();
   }
 };
 

@@ -6,6 +6,7 @@ import { logQuery } from '../log-query.ts';
 import type { Tables } from '../tables.ts';
 import { type CheckedPool, checked } from './checked-pool.ts';
 import { clientConfig, PreparingClient } from './client.ts';
+import type { Hosts } from './hosts.ts';
 
 /** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -60,8 +61,8 @@ const settingsOf = ({ lockTimeoutMs, settings = {} }: PoolKind): string =>
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     ...settings,
   })
-    .map(([name, value]) => `set ${name} = ${value}`)
-    .join('; ');
+    .map(([name, value]) => `set ${name} = ${value}; `)
+    .join('');
 
 export interface Connections {
   clientSettings: Parameters<typeof clientConfig>[0];
@@ -70,12 +71,12 @@ export interface Connections {
 }
 
 export const connectionsTo = (
-  connectionString: string,
+  hosts: Hosts,
   sizes: PoolSizes,
   { onQuery, onFault }: Observer,
 ): Connections => {
   const clientSettings = {
-    connectionString,
+    hosts,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
   };
@@ -89,12 +90,15 @@ export const connectionsTo = (
         // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
         idleTimeoutMillis: 0,
         onConnect: async (client) => {
-          await client.query(settingsOf(KINDS[kind]));
+          const settings = settingsOf(KINDS[kind]);
+          // Several statements have several answers, which the types do not know.
+          const answers: unknown = await client.query(`${settings}show transaction_read_only`);
+          hosts.accept((answers as pg.QueryResult[]).at(-1)?.rows[0]?.transaction_read_only);
         },
       } as pg.PoolConfig);
       // An idle connection that breaks is replaced at the next query.
       pool.on('error', (error) => onFault('idle connection lost', error));
-      return checked(pool, (error) => onFault('idle connection dead', error));
+      return checked(pool, hosts, (error) => onFault('idle connection dead', error));
     },
     kyselyOn: (pool) =>
       new Kysely<Tables>({

@@ -1,0 +1,134 @@
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { repairBody } from '../support/bodies.ts';
+import { databaseOn, onHosts } from '../support/database-load.ts';
+import { ENGINE } from '../support/harness.ts';
+import { onServer } from '../support/postgres-databases.ts';
+import { type PostgresServer, type Standby, startPostgres } from '../support/postgres-server.ts';
+import { cli, type Env, run, type ServerProcess, startServer, timed } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+const PATIENTLY_MS = 30_000;
+/** A refusal; some more for a busy machine. */
+const WITHIN_MS = 8_000;
+
+const setUp = async () => {
+  const primary = await startPostgres();
+  onTestFinished(primary.stop);
+  const standby = await primary.addStandby();
+  onTestFinished(standby.stop);
+  const alone = await databaseOn(primary);
+  const env = onHosts(alone, [primary, standby]);
+  const { key } = await makeShop(env);
+  return { primary, standby, alone, env, key };
+};
+
+/** The id of a repair, made as soon as the service can. */
+const create = (server: ServerProcess): Promise<string> =>
+  until(
+    'it creates',
+    async () => {
+      const { value, ms } = await timed(() => server.post('/offline-repairs', repairBody()));
+      expect(ms).toBeLessThan(WITHIN_MS);
+      expect([201, 503]).toContain(value.status);
+      return value.status === 201 && (value.body.id as string);
+    },
+    PATIENTLY_MS,
+  );
+
+/** Looks at one of the servers, past the service. */
+const askServer = async (env: Env, { url }: { url: string }, statement: string): Promise<unknown[]> => {
+  const address = new URL(url);
+  address.pathname = new URL(onHosts(env, [{ url }])['DATABASE_URL'] as string).pathname;
+  const client = new pg.Client({ connectionString: address.toString() });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+const idsOn = async (env: Env, server: PostgresServer): Promise<unknown[]> =>
+  (await askServer(env, server, 'select id from offline_repairs')).map((row) => (row as { id: string }).id);
+
+const setReadOnly = async (primary: PostgresServer, state: 'on' | 'off'): Promise<void> => {
+  await onServer(primary.url, `alter system set default_transaction_read_only = ${state}`);
+  await onServer(primary.url, 'select pg_reload_conf()');
+};
+
+/** As when it is started again without being made a standby of the new one: both take writes. */
+const expectLoyalty = async (server: ServerProcess, env: Env, primary: PostgresServer, standby: Standby) => {
+  await onServer(
+    standby.url,
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'handback'",
+  );
+  const id = await create(server);
+  expect(await idsOn(env, standby)).toContain(id);
+  expect(await idsOn(env, primary)).not.toContain(id);
+};
+
+describe.runIf(ENGINE === 'postgres')('of several hosts', () => {
+  it('the one that takes writes is used, and the next one after it; never one that was replaced', {
+    timeout: 120_000,
+  }, async () => {
+    const { primary, standby, alone, env, key } = await setUp();
+    expect(await cli(['shop', 'list'], onHosts(alone, [standby, primary]))).toHaveLength(1);
+    const refused = await run(['shop', 'list', '--json'], onHosts(alone, [standby]));
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^handback: cannot open the database: [^\n]*read-only[^\n]*\n$/);
+
+    const server = await startServer(env, { key });
+    await create(server);
+    const listening = `select from pg_stat_activity where application_name = 'handback' and query like 'listen %'`;
+    await until('it listens', async () => (await askServer(alone, primary, listening)).length > 0);
+    // No connection ends, but nothing can be written any more.
+    await setReadOnly(primary, 'on');
+    await until(
+      'it is refused',
+      async () => (await server.post('/offline-repairs', repairBody())).status === 503,
+    );
+    await standby.promote();
+    const id = await create(server);
+    expect(await idsOn(alone, standby)).toContain(id);
+    await until(
+      'it listens at the new one',
+      async () => (await askServer(alone, standby, listening)).length > 0,
+      PATIENTLY_MS,
+    );
+    expect(await askServer(alone, primary, listening)).toEqual([]);
+
+    await setReadOnly(primary, 'off');
+    await expectLoyalty(server, alone, primary, standby);
+    const started = await startServer(env, { key });
+    await expectLoyalty(started, alone, primary, standby);
+    await standby.halt();
+    await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
+    expect((await server.post('/offline-repairs', repairBody())).status).toBe(503);
+    await standby.resume();
+    await expectLoyalty(server, alone, primary, standby);
+  });
+
+  it('one that does not answer holds nobody up, and is not used again when it does', {
+    timeout: 120_000,
+  }, async () => {
+    const { primary, standby, alone, key } = await setUp();
+    const proxy = await startTcpProxy(primary.url);
+    const env = onHosts(alone, [{ url: proxy.through(primary.url) }, standby]);
+    const server = await startServer(env, { key });
+    await create(server);
+    proxy.hold();
+    await until(
+      'it is refused',
+      async () => (await server.post('/offline-repairs', repairBody())).status === 503,
+    );
+    await standby.promote();
+    const id = await create(server);
+    expect(await idsOn(alone, standby)).toContain(id);
+    expect(await cli(['shop', 'list'], env)).toHaveLength(1);
+    proxy.release();
+    await expectLoyalty(server, alone, primary, standby);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { repairBody } from '../support/bodies.ts';
+import { ENGINE } from '../support/harness.ts';
+import { PGBOUNCER_IS_THERE, throughPgbouncer } from '../support/pgbouncer.ts';
+import { onServer } from '../support/postgres-databases.ts';
+import { migratedDatabase, run, type ServerProcess, startServer, timed } from '../support/process.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { addClient, makeShop } from '../support/shops.ts';
+import { until } from '../support/until.ts';
+
+/** Who waits for events also looks by itself every 5 s: sooner than that, a call has come. */
+const CALLED_WITHIN_MS = 4_000;
+
+const directUrl = (env: Record<string, string>): string => env['DATABASE_URL'] as string;
+
+/** A change in one process wakes whoever waits for events in the other. */
+const expectWakeUpCall = async (from: ServerProcess, to: ServerProcess): Promise<void> => {
+  const { body: latest } = await to.get('/events?after=latest');
+  const waiting = to.get(`/events?after=${latest.cursor}&wait=20`);
+  const created = await from.post('/offline-repairs', repairBody());
+  expect(created.status).toBe(201);
+  const { value, ms } = await timed(() => waiting);
+  expect(value.body.items[0].data.id).toBe(created.body.id);
+  expect(ms).toBeLessThan(CALLED_WITHIN_MS);
+};
+
+describe.runIf(ENGINE === 'postgres' && PGBOUNCER_IS_THERE)('a pooler', () => {
+  it('in session mode serves everything, without settings of its own', async () => {
+    const receiver = await startReceiver();
+    const direct = await migratedDatabase();
+    const url = await throughPgbouncer(directUrl(direct), { mode: 'session' });
+    const env = { ...direct, DATABASE_URL: url, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+    const { shopId } = await makeShop(env);
+    const { apiKey: key } = await addClient(env, shopId, { webhookUrl: receiver.url });
+    const [one, other] = await Promise.all([
+      startServer({ ...env, ROLE: 'api' }, { key }),
+      startServer(env, { key }),
+    ]);
+    const { body } = await one.post('/offline-repairs', repairBody());
+    expect((await other.post(`/offline-repairs/${body.id}/close`)).body.status).toBe('OFFLINE_CLOSED');
+    await receiver.got(2);
+    await expectWakeUpCall(one, other);
+
+    // Every session ends, as when the server is started again.
+    await onServer(
+      directUrl(direct),
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    for (const server of [one, other])
+      await until('it is ready again', async () => (await server.get('/readyz')).status === 200);
+    await until('it listens again', () => other.stdout.includes('listening connection lost'));
+    await receiver.got(3);
+    await one.post(`/offline-repairs/${body.id}/close`);
+    await receiver.got(4);
+    await expectWakeUpCall(one, other);
+  });
+
+  it.each([
+    ['transaction', 100, []],
+    ['transaction', 1, []],
+    ['transaction', 100, ['server_round_robin = 1', 'min_pool_size = 3']],
+    ['statement', 100, []],
+  ] as const)('in %s mode with %i connections stops the start (%j)', async (mode, poolSize, settings) => {
+    const direct = await migratedDatabase();
+    const url = await throughPgbouncer(directUrl(direct), { mode, poolSize, settings: [...settings] });
+    for (const command of [['serve'], ['shop', 'list', '--json']]) {
+      const { status, stdout, stderr } = await run(command, { ...direct, PORT: '0', DATABASE_URL: url });
+      expect(stderr).toMatch(/^handback: DATABASE_URL [^\n]+pool_mode = session[^\n]+\n$/);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    }
+  });
+
+  it('without a second connection to spare stops the start', async () => {
+    const direct = await migratedDatabase();
+    const url = await throughPgbouncer(directUrl(direct), { mode: 'session', poolSize: 1 });
+    const { status, stderr } = await run(['serve'], { ...direct, PORT: '0', DATABASE_URL: url });
+    expect(stderr).toMatch(/^handback: DATABASE_URL [^\n]+default_pool_size[^\n]+\n$/);
+    expect(status).toBe(1);
+  });
+});
