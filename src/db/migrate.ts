@@ -35,13 +35,25 @@ const CHANGES: Record<string, SchemaChange> = {
   '0014-access': access,
 };
 
-export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {
+export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);
+
+const migrator = (db: Kysely<Tables>, words: SchemaWords): Migrator => {
   const migrations: Record<string, Migration> = Object.fromEntries(
     Object.entries(CHANGES).map(([name, change]) => [name, { up: (at) => change(at, words) }]),
   );
-  const { error } = await new Migrator({
-    db,
-    provider: { getMigrations: async () => migrations },
-  }).migrateToLatest();
+  return new Migrator({ db, provider: { getMigrations: async () => migrations } });
+};
+
+export const migrateToLatest = (db: Kysely<Tables>, words: SchemaWords): Promise<void> =>
+  migrateTo(db, words, null);
+
+/** Up to this migration; null: to the latest. */
+export const migrateTo = async (
+  db: Kysely<Tables>,
+  words: SchemaWords,
+  name: string | null,
+): Promise<void> => {
+  const all = migrator(db, words);
+  const { error } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
   if (error) throw error;
 };

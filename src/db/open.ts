@@ -3,8 +3,12 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, Observer } from './database.ts';
 import { openPostgres } from './postgres/open.ts';
+import { fillPostgres, postgresSnapshot } from './postgres/transfer.ts';
+import type { Notice } from './schema-change.ts';
 import { lockFolder } from './sqlite/folder-lock.ts';
 import { openSqlite } from './sqlite/open.ts';
+import { fillSqlite, sqliteSnapshot } from './sqlite/transfer.ts';
+import type { FillAtOnce, WithSnapshot } from './transfer.ts';
 
 type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
@@ -15,8 +19,18 @@ export const openDatabase = (
 ): Database => {
   if (databaseUrl) return openPostgres({ connectionString: databaseUrl, poolSizes, ownClock }, observer);
   prepareFolder(dataDir);
-  return openSqlite(join(dataDir, 'handback.sqlite'), observer);
+  return openSqlite(fileIn(dataDir), observer);
 };
+
+const fileIn = (dataDir: string): string => join(dataDir, 'handback.sqlite');
+
+/** For whoever reads a whole database: neither made nor migrated, and beside whatever runs. */
+export const snapshotOf = ({ databaseUrl, dataDir }: Where, statementTimeoutMs?: number): WithSnapshot =>
+  databaseUrl ? postgresSnapshot(databaseUrl, statementTimeoutMs) : sqliteSnapshot(fileIn(dataDir));
+
+/** For whoever fills an empty one. */
+export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
+  databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir));
 
 /** For a process that serves: on SQLite there may be only one. Commands work beside it. */
 export const claimDatabase = ({ databaseUrl, dataDir }: Where): void => {
