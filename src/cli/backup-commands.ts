@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { command } from './command.ts';
+import type { Checked } from './doctor/doctor.ts';
 import { print } from './output.ts';
 
 /** Commands that keep an installation safe. They work on a database of any age, and migrate none. */
@@ -11,6 +12,11 @@ export const addBackupCommands = (handback: Command): void => {
   command(handback, 'restore <file>', 'fill an empty database from a backup, of either engine').action(
     restoreFrom,
   );
+  command(
+    handback,
+    'doctor',
+    'check settings, database, keys and figures; exit 1 if something is wrong',
+  ).action(examineAll);
 };
 
 const megabytes = (bytes: number): string =>
@@ -61,4 +67,18 @@ const restoreFrom = async (file: string, { json }: { json?: boolean }): Promise<
     `${number(restored.rows)} rows restored as they were at ${restored.madeAt}, and compared with the file row by row: ${duration(restored.seconds)}.`,
     'People sign in again, and links that wait for them are made anew. Keys, cursors and webhooks go on.',
   ]);
+};
+
+/** Findings as they come; with `--json` all of them at the end. */
+const examineAll = async ({ json }: { json?: boolean }): Promise<void> => {
+  const { examine } = await import('./doctor/doctor.ts');
+  const checks: Checked[] = [];
+  await examine(process.env, (checked) => {
+    checks.push(checked);
+    if (!json)
+      process.stdout.write(`${checked.state.padEnd(5)}  ${checked.check.padEnd(10)}  ${checked.message}\n`);
+  });
+  const wrong = checks.filter(({ state }) => state === 'wrong').length;
+  if (json) print({ ok: wrong === 0, checks }, true);
+  if (wrong > 0) process.exitCode = 1;
 };

@@ -2,13 +2,14 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } fro
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, Observer } from './database.ts';
+import { between } from './postgres/between.ts';
 import { openPostgres } from './postgres/open.ts';
 import { fillPostgres, postgresSnapshot } from './postgres/transfer.ts';
 import type { Notice } from './schema-change.ts';
 import { lockFolder } from './sqlite/folder-lock.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { fillSqlite, sqliteSnapshot } from './sqlite/transfer.ts';
-import type { FillAtOnce, WithSnapshot } from './transfer.ts';
+import type { Between, FillAtOnce, WithSnapshot } from './transfer.ts';
 
 type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
@@ -27,6 +28,10 @@ const fileIn = (dataDir: string): string => join(dataDir, 'handback.sqlite');
 /** For whoever reads a whole database: neither made nor migrated, and beside whatever runs. */
 export const snapshotOf = ({ databaseUrl, dataDir }: Where, statementTimeoutMs?: number): WithSnapshot =>
   databaseUrl ? postgresSnapshot(databaseUrl, statementTimeoutMs) : sqliteSnapshot(fileIn(dataDir));
+
+/** null: there is no server, so there is nothing before it. */
+export const betweenUsAnd = async ({ databaseUrl }: Where): Promise<Between | null> =>
+  databaseUrl ? between(databaseUrl) : null;
 
 /** For whoever fills an empty one. */
 export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>

@@ -6,8 +6,21 @@ import type { Db } from './database.ts';
 export type Value = null | string | bigint | number | Uint8Array;
 type EngineName = 'sqlite' | 'postgres';
 
+/** What the server says of itself. */
+export interface ServerFacts {
+  /** Its name and version, for people. */
+  version: string;
+  isSupported: boolean;
+  /** What its clock says; null where it is the machine's own. */
+  nowMs: number | null;
+}
+
+/** What stands between this process and PostgreSQL. A pooler may give each client a session, or each transaction any of them. */
+export type Between = 'nothing' | 'sessions' | 'shared sessions';
+
 export interface Reading {
   engine: EngineName;
+  server(): Promise<ServerFacts>;
   /** For queries at the same moment. */
   db: Db;
   /** Of the migrations that have been made, in their order; empty where nobody has set the database up. */

@@ -111,6 +111,8 @@ describe.each(DIRECTIONS)('a backup under load, from %s into %s', (from, to) => 
       .select('last_position')
       .executeTakeFirstOrThrow();
     expect(last_position).toBe(events.length);
+    const { ok, checks } = await cli(['doctor'], target);
+    expect(ok, JSON.stringify(checks)).toBe(true);
 
     receiver.behave(() => 200);
     const restored = await startServer(target, { key });

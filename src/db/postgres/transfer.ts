@@ -8,6 +8,7 @@ import {
   type Filling,
   madeMigrations,
   type Reading,
+  type ServerFacts,
   type Value,
   type WithSnapshot,
 } from '../transfer.ts';
@@ -110,10 +111,25 @@ const reading = (trx: Trx): Reading => {
   };
   return {
     engine: 'postgres',
+    server: () => serverFacts(trx),
     db: trx,
     tables,
     migrations: async () => madeMigrations(trx, await tables()),
     rows: (table, columns) => rowsOf(trx, table, columns),
+  };
+};
+
+const OLDEST_SUPPORTED = 14;
+
+const serverFacts = async (trx: Trx): Promise<ServerFacts> => {
+  const { rows } = await sql<{ version: string; now: number }>`
+    select current_setting('server_version') as version,
+      extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(trx);
+  const { version = '', now = null } = rows[0] ?? {};
+  return {
+    version: `PostgreSQL ${version}`,
+    isSupported: Number.parseInt(version, 10) >= OLDEST_SUPPORTED,
+    nowMs: now,
   };
 };
 

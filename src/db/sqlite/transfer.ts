@@ -42,6 +42,11 @@ const reading = (raw: Sqlite.Database, db: Db): Reading => {
   };
   return {
     engine: 'sqlite',
+    server: async () => ({
+      version: `SQLite ${raw.prepare('select sqlite_version()').pluck().get()}`,
+      isSupported: true,
+      nowMs: null,
+    }),
     db,
     tables,
     migrations: async () => madeMigrations(db, await tables()),
