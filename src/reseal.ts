@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from './context.ts';
-import type { Trx } from './db/database.ts';
+import type { Db, Trx } from './db/database.ts';
 import { CHECK_PLACE, findCheck } from './secret-keys.ts';
-import type { Place } from './secrets.ts';
+import type { Place, SecretBox } from './secrets.ts';
 import { factorPlace } from './staff/second-factor.ts';
 import { webhookSecretPlace } from './webhooks/secret.ts';
 
@@ -24,7 +24,7 @@ interface Sealed {
 
 /** Where sealed values are kept: how to read those after an id, and how to replace one that is still what was read. */
 interface Source {
-  read(ctx: Context, after: string): Promise<Sealed[]>;
+  read(from: { db: Db }, after: string): Promise<Sealed[]>;
   replace(trx: Trx, sealed: Sealed, next: string): Promise<{ numUpdatedRows: bigint }>;
 }
 
@@ -84,22 +84,50 @@ const keyCheck: Source = {
       .executeTakeFirst(),
 };
 
+const SOURCES = [webhookSecrets, secondFactors, keyCheck];
+
 /** Seals everything anew with the first key. It works beside running servers, and may be repeated. */
 export const resealAll = async (ctx: Context): Promise<Resealed> => {
   const done: Resealed = { resealed: 0, total: 0, failed: [] };
-  for (const source of [webhookSecrets, secondFactors, keyCheck]) await resealSource(ctx, source, done);
+  for (const source of SOURCES)
+    for await (const batch of batchesOf(source, ctx.db)) await resealBatch(ctx, source, batch, done);
   return done;
 };
 
-const resealSource = async (ctx: Context, source: Source, done: Resealed): Promise<void> => {
-  let after = '';
-  for (;;) {
-    const batch = await source.read(ctx, after);
+async function* batchesOf(source: Source, db: Db): AsyncGenerator<Sealed[]> {
+  for (let after = ''; ; ) {
+    const batch = await source.read({ db }, after);
     const last = batch.at(-1);
     if (!last) return;
-    await resealBatch(ctx, source, batch, done);
+    yield batch;
     after = last.place.id;
     await nextTurn();
+  }
+}
+
+/** Opens everything that is sealed, and changes nothing. `onBatch` may throw to end it. */
+export const tryAllSealed = async (
+  db: Db,
+  secrets: SecretBox,
+  onBatch: () => void,
+): Promise<Pick<Resealed, 'total' | 'failed'>> => {
+  const tried = { total: 0, failed: [] as Place[] };
+  for (const source of SOURCES)
+    for await (const batch of batchesOf(source, db)) {
+      onBatch();
+      tried.total += batch.length;
+      tried.failed.push(...batch.filter((sealed) => !opens(secrets, sealed)).map(({ place }) => place));
+    }
+  return tried;
+};
+
+const opens = (secrets: SecretBox, { value, place }: Sealed): boolean => {
+  try {
+    secrets.open(value, place);
+    return true;
+  } catch {
+    // The caller names it to the operator.
+    return false;
   }
 };
 

@@ -15,11 +15,10 @@ export const findCheck = async (db: Db): Promise<string | null> =>
   (await db.selectFrom('installation').select('value').where('name', '=', CHECK).executeTakeFirst())?.value ??
   null;
 
+type KeySettings = Pick<Config, 'secretKeys' | 'dataDir'>;
+
 /** The box of the installation's keys. Throws where they are missing, or are not those that the data was sealed with. */
-export const openSecrets = async (
-  config: Pick<Config, 'secretKeys' | 'dataDir'>,
-  db: Db,
-): Promise<SecretBox> => {
+export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBox> => {
   // First: who finds the check finds the key file too, since that is made before.
   const isSetUp = (await findCheck(db)) !== null;
   const box = secretBox(config.secretKeys ?? keysInFile(config.dataDir, isSetUp));
@@ -35,6 +34,41 @@ export const openSecrets = async (
   }
   return box;
 };
+
+/**
+ * Sealed texts for a backup that tell whether a key opens what is in it: the installation's own, and one of the key that seals
+ * now, which may be another while keys are changed. Without a key that fits, the first alone: a backup needs none.
+ */
+export const keyChecksOf = async (config: KeySettings, db: Db): Promise<string[]> => {
+  const check = await findCheck(db);
+  if (check === null) return [];
+  try {
+    const box = keysOf(config);
+    box.open(check, CHECK_PLACE);
+    return [check, box.seal(CHECK_TEXT, CHECK_PLACE)];
+  } catch {
+    // Whoever restores it is told.
+    return [check];
+  }
+};
+
+/** Throws where the keys are missing, or are not those of the backup. */
+export const mustOpenKeyChecks = (config: KeySettings, checks: readonly string[]): void => {
+  if (checks.length === 0) return;
+  const box = keysOf(config);
+  for (const check of checks)
+    try {
+      box.open(check, CHECK_PLACE);
+    } catch {
+      throw new ConfigError(
+        'SECRET_KEY does not hold the key that the secrets of this backup are sealed with: bring that one back (the setting, or secret.key in DATA_DIR)',
+      );
+    }
+};
+
+/** The box of keys that are there already: none is made. */
+export const keysOf = ({ secretKeys, dataDir }: KeySettings): SecretBox =>
+  secretBox(secretKeys ?? keysInFile(dataDir, true));
 
 /** Those kept beside the SQLite file; one is made there at the first start. */
 export const keysInFile = (dataDir: string, isSetUp: boolean): string[] => {

@@ -23,6 +23,13 @@ const FILE_WORDS: Record<string, string> = {
   ENOTDIR: 'a part of the path is not a folder',
   ENOENT: 'there is no such folder, and it cannot be made',
   EEXIST: 'something that is not a folder is in the way',
+  EISDIR: 'it is a folder',
+};
+
+/** What is wrong with a file, in words; null where it is something else. */
+export const fileFault = (error: unknown, ifMissing: string): string | null => {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' ? ifMissing : (FILE_WORDS[code] ?? null);
 };
 
 /** Why the service or a command could not begin, in one line that names what to look at. */

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { VERSION } from '../version.ts';
+import { addBackupCommands } from './backup-commands.ts';
 import { addClientCommands } from './client.ts';
 import { addEventCommands } from './event-commands.ts';
 import { CliFailure } from './output.ts';
@@ -37,6 +38,7 @@ const program = (): Command => {
   addUserCommands(handback);
   addClientCommands(handback);
   addSecretsCommands(handback);
+  addBackupCommands(handback);
   addEventCommands(handback);
   return handback;
 };

@@ -35,26 +35,24 @@ const CHANGES: Record<string, SchemaChange> = {
   '0014-access': access,
 };
 
+export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);
+
 /** Nothing to do: a later release, which runs beside this one or ran before it, has done it. */
 const DONE: Migration = { up: async () => {} };
 
-const migrate = async (db: Kysely<Tables>, words: SchemaWords, doneLater: string[]): Promise<unknown> => {
+const migrator = (db: Kysely<Tables>, words: SchemaWords, doneLater: string[] = []): Migrator => {
   const migrations: Record<string, Migration> = {
     ...Object.fromEntries(
       Object.entries(CHANGES).map(([name, change]) => [name, { up: (at) => change(at, words) }]),
     ),
     ...Object.fromEntries(doneLater.map((name) => [name, DONE])),
   };
-  const { error } = await new Migrator({
-    db,
-    provider: { getMigrations: async () => migrations },
-  }).migrateToLatest();
-  return error;
+  return new Migrator({ db, provider: { getMigrations: async () => migrations } });
 };
 
 /** Changes that this release does not know, all of which come after its own. */
 const changesOfLaterReleases = async (db: Kysely<Tables>): Promise<string[]> => {
-  const newest = Object.keys(CHANGES).at(-1) ?? '';
+  const newest = MIGRATIONS.at(-1) ?? '';
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
   return rows.map(({ name }) => name).filter((name) => name > newest);
 };
@@ -66,11 +64,22 @@ const changesOfLaterReleases = async (db: Kysely<Tables>): Promise<string[]> => 
 export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {
   let doneLater: string[] = [];
   for (;;) {
-    const error = await migrate(db, words, doneLater);
+    const { error } = await migrator(db, words, doneLater).migrateToLatest();
     if (!error) return;
     const found = await changesOfLaterReleases(db).catch(() => []);
     // Nothing new to know of: it failed for another reason.
     if (found.length === doneLater.length) throw error;
     doneLater = found;
   }
+};
+
+/** Up to this migration, in a database that is being restored; null: to the latest. */
+export const migrateTo = async (
+  db: Kysely<Tables>,
+  words: SchemaWords,
+  name: string | null,
+): Promise<void> => {
+  const all = migrator(db, words);
+  const { error } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
+  if (error) throw error;
 };

@@ -2,9 +2,14 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } fro
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, Observer } from './database.ts';
+import { between } from './postgres/between.ts';
 import { openPostgres } from './postgres/open.ts';
+import { fillPostgres, postgresSnapshot } from './postgres/transfer.ts';
+import type { Notice } from './schema-change.ts';
 import { lockFolder } from './sqlite/folder-lock.ts';
 import { openSqlite } from './sqlite/open.ts';
+import { fillSqlite, sqliteSnapshot } from './sqlite/transfer.ts';
+import type { Between, FillAtOnce, WithSnapshot } from './transfer.ts';
 
 type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
@@ -15,8 +20,22 @@ export const openDatabase = (
 ): Database => {
   if (databaseUrl) return openPostgres({ connectionString: databaseUrl, poolSizes, ownClock }, observer);
   prepareFolder(dataDir);
-  return openSqlite(join(dataDir, 'handback.sqlite'), observer);
+  return openSqlite(fileIn(dataDir), observer);
 };
+
+const fileIn = (dataDir: string): string => join(dataDir, 'handback.sqlite');
+
+/** For whoever reads a whole database: neither made nor migrated, and beside whatever runs. */
+export const snapshotOf = ({ databaseUrl, dataDir }: Where, statementTimeoutMs?: number): WithSnapshot =>
+  databaseUrl ? postgresSnapshot(databaseUrl, statementTimeoutMs) : sqliteSnapshot(fileIn(dataDir));
+
+/** null: there is no server, so there is nothing before it. */
+export const betweenUsAnd = async ({ databaseUrl }: Where): Promise<Between | null> =>
+  databaseUrl ? between(databaseUrl) : null;
+
+/** For whoever fills an empty one. */
+export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
+  databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir));
 
 /** For a process that serves: on SQLite there may be only one. Commands work beside it. */
 export const claimDatabase = ({ databaseUrl, dataDir }: Where): void => {

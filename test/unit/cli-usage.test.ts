@@ -46,6 +46,11 @@ describe('wrong usage ends with status 2 and says what was wrong', () => {
     [['client', 'replace'], /id/],
     [['client', 'replace', ID, '--name', ''], /--name/],
     [['client', 'list'], /--shop/],
+    [['backup'], /file/],
+    [['backup', 'one', 'two'], /argument/],
+    [['restore'], /file/],
+    [['restore', 'one', '--overwrite'], /--overwrite/],
+    [['doctor', 'surplus'], /argument/],
     [['trigger', '--to', 'http://127.0.0.1'], /event/],
     [
       ['trigger', 'offline_repair.exploded', '--to', 'http://127.0.0.1', '--secret', 's'],

@@ -1,0 +1,88 @@
+import type { Config } from '../../config.ts';
+import { BACKED_UP_TABLES } from '../../db/backed-up.ts';
+import { MIGRATIONS } from '../../db/migrate.ts';
+import { snapshotOf } from '../../db/open.ts';
+import type { Reading } from '../../db/transfer.ts';
+import { instant } from '../../instant.ts';
+import { keyChecksOf } from '../../secret-keys.ts';
+import { VERSION } from '../../version.ts';
+import { CliFailure } from '../output.ts';
+import { type Header, RowsDigest, rowLine } from './format.ts';
+import { type Progress, secondsSince } from './progress.ts';
+import { refuseExisting, writeBackup, writeFile } from './write-file.ts';
+
+export interface BackedUp {
+  file: string;
+  bytes: number;
+  seconds: number;
+  rows: number;
+  tables: Record<string, number>;
+  schema: string;
+}
+
+/** Everything in one file, as it was at one moment, while the service runs. */
+export const backUp = async (
+  config: Config,
+  path: string,
+  { overwrite, progress }: { overwrite: boolean | undefined; progress: Progress },
+): Promise<BackedUp> => {
+  refuseExisting(path, overwrite);
+  const start = performance.now();
+  return snapshotOf(config)(async (reading) => {
+    const header = await headerOf(config, reading);
+    const counts: Record<string, number> = {};
+    const lines = linesOf(reading, counts, progress);
+    const bytes = await writeFile(path, overwrite, (file) => writeBackup(file, header, lines));
+    return {
+      file: path,
+      bytes,
+      seconds: secondsSince(start),
+      rows: Object.values(counts).reduce((sum, count) => sum + count, 0),
+      tables: counts,
+      schema: header.migrations.at(-1) ?? '',
+    };
+  });
+};
+
+const headerOf = async (config: Config, reading: Reading): Promise<Header> => {
+  const migrations = await reading.migrations();
+  if (migrations.length === 0)
+    throw new CliFailure('there is nothing to back up: nobody has set this database up');
+  const unknown = migrations.find((name) => !MIGRATIONS.includes(name));
+  if (unknown)
+    throw new CliFailure(`a newer release of Handback has migrated this database (${unknown}): use that one`);
+  return {
+    service: VERSION,
+    engine: reading.engine,
+    madeAt: instant(Date.now()),
+    migrations,
+    keyChecks: await keyChecksOf(config, reading.db),
+  };
+};
+
+async function* linesOf(
+  reading: Reading,
+  counts: Record<string, number>,
+  progress: Progress,
+): AsyncGenerator<string> {
+  const known = await reading.tables();
+  let total = 0;
+  for (const table of BACKED_UP_TABLES) {
+    const columns = known.get(table);
+    // A later migration brings it.
+    if (!columns) continue;
+    yield JSON.stringify({ table, columns });
+    const digest = new RowsDigest();
+    for await (const row of reading.rows(table, columns)) {
+      const line = rowLine(row);
+      digest.add(line);
+      yield line;
+      progress.at(table, digest.rows);
+    }
+    yield JSON.stringify({ rows: digest.rows, digest: digest.digest });
+    counts[table] = digest.rows;
+    total += digest.rows;
+  }
+  progress.over();
+  yield JSON.stringify({ tables: Object.keys(counts).length, rows: total });
+}

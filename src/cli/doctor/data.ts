@@ -1,0 +1,135 @@
+import { sql } from 'kysely';
+import { type Config, ConfigError } from '../../config.ts';
+import { TOTAL_COLUMNS } from '../../db/columns.ts';
+import type { Reading, Value } from '../../db/transfer.ts';
+import { tryAllSealed } from '../../reseal.ts';
+import { originOf } from '../../rma/totals.ts';
+import { findCheck, keysOf } from '../../secret-keys.ts';
+import { countWaiting, oldestWaiting } from '../../webhooks/queue.ts';
+import { deadline, type Finding, ok, warn, wrong } from './finding.ts';
+
+// Checks of what the database holds. They read, and change nothing.
+
+const KINDS = ['offline_repairs', 'trade_returns'] as const;
+const NAMED = 3;
+
+/** The first few of many. */
+const some = (names: string[]): string =>
+  names.length <= NAMED
+    ? names.join(', ')
+    : `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`;
+
+export const checkSecretKey = async (reading: Reading, config: Config): Promise<Finding> => {
+  if ((await findCheck(reading.db)) === null) return ok('nothing is sealed yet');
+  try {
+    const { total, failed } = await tryAllSealed(reading.db, keysOf(config), deadline());
+    if (failed.length === 0) return ok(`opens all ${total} sealed values`);
+    if (failed.length === total)
+      return wrong(
+        'SECRET_KEY does not hold the key that this database was set up with: bring that one back',
+      );
+    const rows = failed.map(({ table, id }) => `${table} ${id}`);
+    return wrong(
+      `SECRET_KEY does not open ${some(rows)}: bring the missing key back, or replace what it sealed`,
+    );
+  } catch (error) {
+    if (error instanceof ConfigError) return wrong(error.message);
+    throw error;
+  }
+};
+
+/** Four attempts take about a minute; whoever waits longer waits for a process, or behind others for the same receiver. */
+const OLD_MS = 90_000;
+
+export const checkQueue = async ({ db }: Reading, nowMs: number): Promise<Finding> => {
+  const oldest = await oldestWaiting(db);
+  if (oldest === null) return ok('no webhook waits');
+  const words = `${await countWaiting(db)} webhooks wait, the oldest for ${Math.round(Math.max(0, nowMs - oldest) / 1000)} s`;
+  return nowMs - oldest < OLD_MS
+    ? ok(words)
+    : warn(
+        `${words}: does a process send (ROLE all or worker), and do receivers answer? The Deliveries page says`,
+      );
+};
+
+interface Counted {
+  /** By shop, kind, origin and status. */
+  totals: Map<string, number>;
+  /** By shop and month of creation. */
+  months: Map<string, number>;
+}
+
+const addOne = (counts: Map<string, number>, name: string): void => {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+};
+
+/** Row by row on either engine, since SQLite cannot be interrupted while it counts. */
+const count = async (reading: Reading): Promise<Counted> => {
+  const inTime = deadline();
+  const counted: Counted = { totals: new Map(), months: new Map() };
+  for (const kind of KINDS) {
+    let seen = 0;
+    for await (const row of reading.rows(kind, ['shop_id', 'client_id', 'status', 'created_at'])) {
+      seen += 1;
+      if (seen % 1000 === 0) inTime();
+      const [shop, client, status, createdAt] = row as [string, string | null, string, Value];
+      addOne(counted.totals, `${shop} ${kind} ${originOf({ client_id: client })} ${status}`);
+      addOne(counted.months, `${shop} ${monthOf(Number(createdAt))}`);
+    }
+  }
+  return counted;
+};
+
+const monthOf = (ms: number): string =>
+  Math.abs(ms) < 8.64e15 ? new Date(ms).toISOString().slice(0, 7) : '';
+
+export const checkTotals = async (reading: Reading): Promise<Finding> => {
+  const { totals, months } = await count(reading);
+  const kept = await reading.db.selectFrom('rma_totals').select(TOTAL_COLUMNS).execute();
+  const keptCounts = new Map(
+    kept.map(({ shop_id, kind, origin, status, count }) => [`${shop_id} ${kind} ${origin} ${status}`, count]),
+  );
+  const names = new Set([...keptCounts.keys(), ...totals.keys()]);
+  const off = [...names].filter((name) => (keptCounts.get(name) ?? 0) !== (totals.get(name) ?? 0));
+  if (off.length > 0)
+    return wrong(
+      `kept totals are not what counting finds: ${some(off)}; docs/operations.md says how to mend them`,
+    );
+  const counters = await reading.db
+    .selectFrom('shop_counters')
+    .select(['shop_id', 'month', 'month_used'])
+    .execute();
+  const short = counters.filter(
+    ({ shop_id, month, month_used }) => month_used < (months.get(`${shop_id} ${month}`) ?? 0),
+  );
+  if (short.length > 0)
+    return wrong(
+      `month_used is below the month's creations: ${some(short.map(({ shop_id }) => `shop ${shop_id}`))}`,
+    );
+  return ok(`${names.size} kept totals are what counting finds`);
+};
+
+/** What each counter must not be below: a look into an index for each shop, however many rows there are. */
+const HIGHEST = [
+  ...KINDS.map((table) => ({ counter: 'last_number', table, column: 'number' })),
+  ...KINDS.map((table) => ({ counter: 'last_at', table, column: 'updated_at' })),
+  { counter: 'last_position', table: 'events', column: 'position' },
+] as const;
+
+export const checkCounters = async ({ db }: Reading): Promise<Finding> => {
+  const inTime = deadline();
+  const below: string[] = [];
+  for (const { counter, table, column } of HIGHEST) {
+    inTime();
+    const { rows } = await sql<{ shop_id: string }>`
+      select shop_id from shop_counters as counter where exists (
+        select 1 from ${sql.table(table)} as of_shop
+        where of_shop.shop_id = counter.shop_id and of_shop.${sql.ref(column)} > counter.${sql.ref(counter)})`.execute(
+      db,
+    );
+    below.push(...rows.map(({ shop_id }) => `${counter} of shop ${shop_id}`));
+  }
+  if (below.length > 0)
+    return wrong(`below the rows they count: ${some(below)}; docs/operations.md says how to mend them`);
+  return ok('numbers, positions and times that were handed out are not below any row');
+};

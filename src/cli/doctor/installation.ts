@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import type { Config } from '../../config.ts';
+import { MIGRATIONS } from '../../db/migrate.ts';
+import { betweenUsAnd } from '../../db/open.ts';
+import type { Between, Reading, ServerFacts } from '../../db/transfer.ts';
+import { type Finding, ok, warn, wrong } from './finding.ts';
+
+// Checks of what the service stands on.
+
+const LOOPBACK = /^(127\.|localhost$|::1$)/;
+
+export const checkSettings = (config: Config): Finding => {
+  const doubts = [
+    ...(config.allowPrivateWebhooks
+      ? ['WEBHOOK_ALLOW_PRIVATE_NETWORKS lets webhooks into private networks: for development only']
+      : []),
+    ...(!LOOPBACK.test(config.host) && !config.publicUrlIsSet
+      ? ['PUBLIC_URL is not set: links lead to the address the service listens on']
+      : []),
+  ];
+  const where = config.databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${config.dataDir}`;
+  return doubts.length === 0 ? ok(`can be used; data is in ${where}`) : warn(doubts.join('; '));
+};
+
+export const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
+  isSupported ? ok(`${version} answers`) : wrong(`${version} is too old: the service needs 14 or newer`);
+
+export const checkMigrations = async (reading: Reading): Promise<Finding> => {
+  const made = await reading.migrations();
+  const unknown = made.find((name) => !MIGRATIONS.includes(name));
+  if (unknown) return wrong(`a newer release has migrated this database (${unknown}): run that one`);
+  const waiting = MIGRATIONS.filter((name) => !made.includes(name));
+  if (waiting.length === 0) return ok(`up to date (${MIGRATIONS.at(-1)})`);
+  return warn(
+    `${waiting.length} wait, from ${waiting[0]} on: the next start makes them, or handback migrate`,
+  );
+};
+
+/** Nothing that matters is judged by this machine's clock; what it stamps (logs, tokens of others) is. */
+const FAR_APART_MS = 2_000;
+const AHEAD_MS = 60_000;
+
+interface Moment {
+  server: ServerFacts;
+  /** This machine's time when the server's was asked for, at the middle of the exchange. */
+  ownMs: number;
+}
+
+export const checkClock = async (reading: Reading, { server, ownMs }: Moment): Promise<Finding> => {
+  const apart = server.nowMs === null ? 0 : Math.round(server.nowMs - ownMs);
+  if (Math.abs(apart) >= FAR_APART_MS)
+    return warn(
+      `this machine's clock is ${inSeconds(Math.abs(apart))} ${apart > 0 ? 'behind' : 'ahead of'} the database's: the service goes by the database's, but set it (NTP)`,
+    );
+  const newest = await reading.db
+    .selectFrom('shop_counters')
+    .select((eb) => eb.fn.max('last_at').as('at'))
+    .executeTakeFirst();
+  const ahead = Number(newest?.at ?? 0) - (ownMs + apart);
+  if (ahead > AHEAD_MS)
+    return warn(
+      `the newest change is dated ${inSeconds(ahead)} ahead of now: the clock was wrong, or is; changes keep that time until it has passed`,
+    );
+  return ok(server.nowMs === null ? "this machine's own" : `${Math.abs(apart)} ms from the database's`);
+};
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+const BETWEEN: Record<Between, Finding> = {
+  nothing: ok('none: connections lead to PostgreSQL itself'),
+  sessions: ok('one that keeps a session for each connection, as far as can be seen'),
+  'shared sessions': wrong(
+    'one that shares sessions between transactions (DATABASE_URL): wake-up calls and prepared statements get lost; use session mode there',
+  ),
+};
+
+export const checkPooler = async (config: Config): Promise<Finding | null> => {
+  const found = await betweenUsAnd(config);
+  return found && BETWEEN[found];
+};
+
+const LITTLE_BYTES = 1e9;
+const TOO_LITTLE_BYTES = 1e8;
+
+/** Only where there is data on this machine: the disk of a server cannot be seen from here. */
+export const checkDisk = async (config: Config): Promise<Finding | null> => {
+  if (config.databaseUrl || !existsSync(config.dataDir)) return null;
+  const { bavail, bsize } = await statfs(config.dataDir);
+  const free = bavail * bsize;
+  const words = `${(free / 1e9).toFixed(1)} GB are free in ${config.dataDir}`;
+  if (free < TOO_LITTLE_BYTES) return wrong(`${words}: make room, or writes will soon be refused`);
+  return free < LITTLE_BYTES ? warn(`${words}: make room in time`) : ok(words);
+};

@@ -1,0 +1,202 @@
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import pg from 'pg';
+import { migrateTo } from '../migrate.ts';
+import type { Notice } from '../schema-change.ts';
+import type { Tables } from '../tables.ts';
+import {
+  type FillAtOnce,
+  type Filling,
+  madeMigrations,
+  type Reading,
+  type ServerFacts,
+  type Value,
+  type WithSnapshot,
+} from '../transfer.ts';
+import { parseAddress } from './address.ts';
+import { clientConfig } from './client.ts';
+import { hostsOf } from './hosts.ts';
+import { SCHEMA_WORDS } from './schema-words.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a restore waits for others to let go of the tables. */
+const LOCK_TIMEOUT = '10s';
+
+const ROWS_AT_ONCE = { least: 10, most: 2_000 };
+const BYTES_AT_ONCE = 1024 * 1024;
+
+const INT8 = 20;
+/** What a JavaScript number cannot hold stays whole. */
+const wholeNumber = (text: string): number | bigint => {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : BigInt(text);
+};
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === INT8 ? wholeNumber : pg.types.getTypeParser(oid, format as 'text');
+
+/** A connection of its own, without the time limits of those that serve. */
+const connection = async (address: string, onLost: (error: Error) => void) => {
+  const hosts = hostsOf(parseAddress(address));
+  const settings = clientConfig({ hosts, connectTimeoutMs: CONNECT_TIMEOUT_MS, queryTimeoutMs: 0 });
+  const connectionString = await hosts.connect(async (url) => url);
+  const pool = new pg.Pool({ ...settings, connectionString, types: { getTypeParser }, max: 1 });
+  pool.on('error', onLost);
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+};
+
+/** A connection that breaks while a statement runs fails that statement; otherwise the next one. */
+const heardElsewhere = () => {};
+
+export const postgresSnapshot =
+  (connectionString: string, statementTimeoutMs = 0): WithSnapshot =>
+  async (work) => {
+    const alone = await connection(connectionString, heardElsewhere);
+    try {
+      return await alone
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute(async (trx) => {
+          await setLocal(trx, 'statement_timeout', String(statementTimeoutMs));
+          await setLocal(trx, 'idle_in_transaction_session_timeout', '0');
+          return work(reading(trx));
+        });
+    } finally {
+      await alone.destroy();
+    }
+  };
+
+export const fillPostgres =
+  (connectionString: string, notice: Notice): FillAtOnce =>
+  async (work) => {
+    const alone = await connection(connectionString, heardElsewhere);
+    try {
+      const result = await alone.transaction().execute(async (trx) => {
+        for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+          await setLocal(trx, limit, '0');
+        await setLocal(trx, 'lock_timeout', LOCK_TIMEOUT);
+        return work(filling(trx, notice));
+      });
+      // Until it knows how many rows there are, it would plan for empty tables.
+      await sql`analyze`.execute(alone);
+      return result;
+    } finally {
+      await alone.destroy();
+    }
+  };
+
+type Trx = Transaction<Tables>;
+
+const setLocal = (trx: Trx, name: string, value: string) =>
+  sql`select set_config(${name}, ${value}, true)`.execute(trx);
+
+interface CatalogueColumn {
+  table: string;
+  column: string;
+  type: string;
+}
+
+/** Of this schema; a table's parts are no tables of their own. */
+const catalogue = async (trx: Trx): Promise<CatalogueColumn[]> => {
+  const { rows } = await sql<CatalogueColumn>`
+    select c.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type
+    from pg_class as c join pg_attribute as a on a.attrelid = c.oid
+    where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind in ('r', 'p')
+      and not c.relispartition and a.attnum > 0 and not a.attisdropped
+    order by c.relname, a.attnum`.execute(trx);
+  return rows;
+};
+
+const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)));
+
+const reading = (trx: Trx): Reading => {
+  const tables = async () => {
+    const names = Map.groupBy(await catalogue(trx), ({ table }) => table);
+    return new Map([...names].map(([table, of]) => [table, of.map(({ column }) => column)]));
+  };
+  return {
+    engine: 'postgres',
+    server: () => serverFacts(trx),
+    db: trx,
+    tables,
+    migrations: async () => madeMigrations(trx, await tables()),
+    rows: (table, columns) => rowsOf(trx, table, columns),
+  };
+};
+
+const OLDEST_SUPPORTED = 14;
+
+const serverFacts = async (trx: Trx): Promise<ServerFacts> => {
+  const { rows } = await sql<{ version: string; now: number }>`
+    select current_setting('server_version') as version,
+      extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(trx);
+  const { version = '', now = null } = rows[0] ?? {};
+  return {
+    version: `PostgreSQL ${version}`,
+    isSupported: Number.parseInt(version, 10) >= OLDEST_SUPPORTED,
+    nowMs: now,
+  };
+};
+
+type Stored = null | string | number | bigint;
+
+/** Through a cursor, a few rows at a time: as many as had about a megabyte last time. */
+async function* rowsOf(trx: Trx, table: string, columns: readonly string[]): AsyncGenerator<Value[]> {
+  await sql`declare backup_rows no scroll cursor for select ${columnsOf(columns)} from ${sql.table(table)}`.execute(
+    trx,
+  );
+  let atOnce = ROWS_AT_ONCE.least;
+  for (;;) {
+    const { rows } = await sql<Record<string, Stored>>`fetch ${sql.lit(atOnce)} from backup_rows`.execute(
+      trx,
+    );
+    if (rows.length === 0) break;
+    let length = 0;
+    for (const row of rows) {
+      yield columns.map((column) => {
+        const value = row[column] ?? null;
+        length += typeof value === 'string' ? value.length : 8;
+        return typeof value === 'number' ? BigInt(value) : value;
+      });
+    }
+    const fitting = Math.floor((rows.length * BYTES_AT_ONCE) / length);
+    atOnce = Math.min(Math.max(fitting, ROWS_AT_ONCE.least), ROWS_AT_ONCE.most);
+  }
+  await sql`close backup_rows`.execute(trx);
+}
+
+const filling = (trx: Trx, notice: Notice): Filling => {
+  const typesOf = new Map<string, Promise<Map<string, string>>>();
+  const columnTypes = async (table: string) =>
+    new Map(
+      (await catalogue(trx)).filter((each) => each.table === table).map((each) => [each.column, each.type]),
+    );
+  return {
+    ...reading(trx),
+    async lock(tables) {
+      const names = sql.join(tables.map((table) => sql.table(table)));
+      if (tables.length > 0) await sql`lock table ${names} in access exclusive mode`.execute(trx);
+    },
+    async hasRows(table) {
+      const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(trx);
+      return rows.length > 0;
+    },
+    clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(trx)),
+    drop: async (tables) =>
+      void (await sql`drop table ${sql.join(tables.map((table) => sql.table(table)))}`.execute(trx)),
+    async migrateTo(name) {
+      typesOf.clear();
+      await migrateTo(trx, { ...SCHEMA_WORDS, notice }, name);
+    },
+    async insert(table, columns, rows) {
+      if (!typesOf.has(table)) typesOf.set(table, columnTypes(table));
+      const types = await typesOf.get(table);
+      const arrays = columns.map((column, i) => {
+        const type = sql.raw(types?.get(column) ?? 'text');
+        return sql`${rows.map((row) => row[i])}::${type}[]`;
+      });
+      await sql`insert into ${sql.table(table)} (${columnsOf(columns)}) select * from unnest(${sql.join(arrays)})`.execute(
+        trx,
+      );
+    },
+  };
+};

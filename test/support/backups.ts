@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import { sql } from 'kysely';
+import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { ENGINE } from './harness.ts';
+import { type Env, emptyDatabase, SECRET_KEY, temporaryFolder } from './process.ts';
+import { UNOBSERVED } from './unobserved.ts';
+
+export type EngineName = 'sqlite' | 'postgres';
+
+/** From which engine into which; the tests on SQLite have no PostgreSQL. */
+export const DIRECTIONS: [from: EngineName, to: EngineName][] =
+  ENGINE === 'sqlite'
+    ? [['sqlite', 'sqlite']]
+    : [
+        ['sqlite', 'postgres'],
+        ['postgres', 'sqlite'],
+        ['postgres', 'postgres'],
+      ];
+
+/** A database on either engine that nobody has set up, with the one key of all these tests. */
+export const emptyOn = async (engine: EngineName): Promise<Env> => ({
+  ...(engine === ENGINE ? await emptyDatabase() : { DATA_DIR: join(temporaryFolder(), 'data') }),
+  SECRET_KEY,
+});
+
+/** Not in a backup, or the migrator's own. */
+const LEFT_OUT = ['sessions', 'access_links', 'webhook_leases', 'rate_limits'];
+
+/** Everything that a backup must hold, table by table, row by row, as one engine or the other gives it. */
+export const everyRow = async (env: Env): Promise<Record<string, string[]>> => {
+  const database = openDatabase(readConfig(env), UNOBSERVED);
+  try {
+    const found: Record<string, string[]> = {};
+    const tables = await database.db.introspection.getTables();
+    for (const { name } of tables.filter((table) => !LEFT_OUT.includes(table.name))) {
+      const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(
+        database.db,
+      );
+      found[name] = rows
+        .map((row) => JSON.stringify(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1))))
+        .sort();
+    }
+    return found;
+  } finally {
+    await database.close();
+  }
+};
+
+/** Whether there are no tables, or no rows of any shop. */
+export const isUntouched = async (env: Env): Promise<boolean> => {
+  const rows = await everyRow(env);
+  return Object.entries(rows).every(([table, of]) => table === 'installation' || of.length === 0);
+};
+
+const CHECKSUM_BYTES = 73;
+
+/** What a backup file holds: its two lines for people, and its rows. */
+export const contentOf = (file: string): { header: Record<string, unknown>; lines: string[] } => {
+  const bytes = readFileSync(file);
+  const start = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1;
+  const [, header = ''] = bytes.subarray(0, start).toString('utf8').split('\n');
+  const rows = zstdDecompressSync(bytes.subarray(start, bytes.length - CHECKSUM_BYTES));
+  return { header: JSON.parse(header), lines: rows.toString('utf8').trimEnd().split('\n') };
+};
+
+/** The same backup with another first or second line, and the checksum that it then has. */
+export const withHead = (file: string, copy: string, change: (head: string) => string): string => {
+  const bytes = readFileSync(file);
+  const start = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1;
+  const body = Buffer.concat([
+    Buffer.from(change(bytes.subarray(0, start).toString('utf8'))),
+    bytes.subarray(start, bytes.length - CHECKSUM_BYTES),
+  ]);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  writeFileSync(copy, Buffer.concat([body, Buffer.from(`\nsha256 ${sha256}\n`)]));
+  return copy;
+};

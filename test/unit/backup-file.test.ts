@@ -1,0 +1,105 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fc, it } from '@fast-check/vitest';
+import { afterAll, describe, expect } from 'vitest';
+import { RowsDigest, rowFrom, rowLine } from '../../src/cli/backup/format.ts';
+import { openBackup } from '../../src/cli/backup/read-file.ts';
+import { writeBackup, writeFile } from '../../src/cli/backup/write-file.ts';
+import type { Value } from '../../src/db/transfer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'handback-backup-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const HEADER = {
+  service: '1.0.0',
+  engine: 'sqlite' as const,
+  madeAt: '2026-11-01T00:00:00.000Z',
+  migrations: ['0001-initial'],
+  keyChecks: [],
+};
+
+async function* linesOf(rows: Value[][]): AsyncGenerator<string> {
+  yield '{"table":"shops","columns":["id"]}';
+  const digest = new RowsDigest();
+  for (const row of rows) {
+    digest.add(rowLine(row));
+    yield rowLine(row);
+  }
+  yield JSON.stringify({ rows: digest.rows, digest: digest.digest });
+  yield JSON.stringify({ tables: 1, rows: rows.length });
+}
+
+const write = async (name: string, rows: Value[][]): Promise<string> => {
+  const path = join(folder, name);
+  await writeFile(path, true, (file) => writeBackup(file, HEADER, linesOf(rows)));
+  return path;
+};
+
+const read = async (path: string): Promise<Value[][]> => {
+  const backup = await openBackup(path);
+  const rows: Value[][] = [];
+  try {
+    for await (const part of backup.parts()) if (part.kind === 'rows') rows.push(...part.lines.map(rowFrom));
+  } finally {
+    await backup.close();
+  }
+  return rows;
+};
+
+const value = fc.oneof(
+  fc.constant(null),
+  fc.string({ unit: 'grapheme' }),
+  fc.string({ unit: fc.constantFrom('\n', '\r', '\u2028', '"', '\\', '[', '{') }),
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+  // SQLite itself does not keep the sign of zero.
+  fc.double({ noNaN: true }).map((real) => real + 0),
+);
+
+describe('a backup file', () => {
+  it.prop([fc.array(fc.array(value, { minLength: 1 }), { maxLength: 20 })])(
+    'gives back every value as it was',
+    async (rows) => {
+      expect(await read(await write('values', rows))).toEqual(rows);
+    },
+  );
+
+  it('keeps rows apart however large they are', async () => {
+    const rows = Array.from({ length: 3_000 }, (_, i): Value[] => [BigInt(i), 'é'.repeat((i * 37) % 5_000)]);
+    expect(await read(await write('large', rows))).toEqual(rows);
+  });
+
+  it('is refused with any bit turned, cut off anywhere, and with anything behind it', async () => {
+    const whole = readFileSync(await write('whole', [['a'], ['b'], [1n]]));
+    const path = join(folder, 'damaged');
+    const refused = async (bytes: Uint8Array, what: string) => {
+      writeFileSync(path, bytes);
+      await expect(openBackup(path), what).rejects.toThrow(/damaged|not a backup|newer release/);
+    };
+    for (let bit = 0; bit < whole.length * 8; bit += 7) {
+      const turned = Buffer.from(whole);
+      turned[bit >> 3] = (turned[bit >> 3] as number) ^ (1 << (bit & 7));
+      await refused(turned, `bit ${bit}`);
+    }
+    for (let length = 0; length < whole.length; length += 5)
+      await refused(whole.subarray(0, length), `${length} bytes`);
+    for (const more of ['\n', 'x', whole.toString('latin1')])
+      await refused(Buffer.concat([whole, Buffer.from(more, 'latin1')]), 'more behind it');
+  });
+});
+
+describe('the digest of rows', () => {
+  const digestOf = (lines: string[]) => {
+    const digest = new RowsDigest();
+    for (const line of lines) digest.add(line);
+    return digest;
+  };
+
+  it('is the same in any order, and another for any other rows', () => {
+    const digest = digestOf(['["a"]', '["b"]', '["b"]']);
+    expect(digest.isLike(digestOf(['["b"]', '["a"]', '["b"]']))).toBe(true);
+    for (const other of [['["a"]', '["b"]'], ['["a"]', '["a"]', '["b"]'], ['["a"]', '["b"]', '["c"]'], []])
+      expect(digest.isLike(digestOf(other))).toBe(false);
+  });
+});
