@@ -11,11 +11,13 @@ import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } fr
 import type { Tables } from '../tables.ts';
 import { clientConfig, PLANNED_ANEW } from './client.ts';
 import { databaseClock } from './clock.ts';
+import { keepMonths } from './months.ts';
 import { wakeCalls } from './notify.ts';
 import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
 import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
 import { SCHEMA_WORDS } from './schema-words.ts';
+import { splitTables } from './split-table.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
@@ -48,6 +50,7 @@ export const openPostgres = (
   const webhooks = kyselyOn(pools.webhooks);
   const statements = compiledStatements({ db, ...dialect });
   const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
+  const months = keepMonths(webhooks, observer);
   const newListener = () => new pg.Client(clientConfig(clientSettings));
   const { wake, onWake, sent } = wakeCalls(pools.reads, newListener, observer.onFault);
 
@@ -62,7 +65,9 @@ export const openPostgres = (
       await migrate(connectionString, notice, observer);
       await comparing.compare();
       comparing.start();
+      await months.prepareMonths(clock.now());
     },
+    ...months,
     rateGate: (windows, sharedClock) => postgresRateGate(pools.reads, windows, sharedClock),
     ...dialect,
     atomically: readThenWrite(pools.changes, pools.waiting, statements, observer),
@@ -91,6 +96,7 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
   const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     await migrateToLatest(alone, { ...SCHEMA_WORDS, notice });
+    await splitTables(alone, notice);
   } finally {
     await alone.destroy();
   }
