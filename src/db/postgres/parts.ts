@@ -84,13 +84,41 @@ export const changeParts = async <Result>(
     }
 };
 
+interface Index {
+  name: string;
+  /** The statement that makes it. */
+  definition: string;
+  /** Only then can it be one for all parts together. */
+  hasId: boolean;
+}
+
+export const indexesOf = async (trx: Kysely<Tables>, table: AgingTable): Promise<Index[]> => {
+  const { rows } = await sql<Index>`
+    select index.relname as name,
+      case when indisprimary
+        then format('alter table %I add constraint %I %s', ${sql.lit(table)}, conname, pg_get_constraintdef(pg_constraint.oid))
+        else pg_get_indexdef(indexrelid) end as definition,
+      not indisunique or exists (
+        select from pg_attribute where attrelid = indrelid and attname = 'id' and attnum = any (indkey)) as "hasId"
+    from pg_index
+    join pg_class as index on index.oid = indexrelid
+    left join pg_constraint on conindid = indexrelid and contype = 'p'
+    where indrelid = to_regclass(${sql.lit(table)})`.execute(trx);
+  return rows;
+};
+
 /** Made as a table of its own: to attach it then needs no lock that keeps others from the whole table. */
 const newPart = async (trx: Kysely<Tables>, table: AgingTable, name: string): Promise<void> => {
   const { rows } = await sql<{ owner: string }>`
     select pg_get_userbyid(relowner) as owner from pg_class where oid = to_regclass(${sql.lit(table)})`.execute(
     trx,
   );
-  await sql`create table ${sql.id(name)} (like ${sql.id(table)} including all)`.execute(trx);
+  await sql`create table ${sql.id(name)} (like ${sql.id(table)} including all excluding indexes)`.execute(
+    trx,
+  );
+  // Under names of their own, of the same kind; attached, they become parts of the whole table's.
+  for (const { definition } of await indexesOf(trx, table))
+    await sql.raw(definition.replaceAll(table, name)).execute(trx);
   const key = KEY_IN_EACH_PART[table];
   if (key) await sql`alter table ${sql.id(name)} add primary key (${sql.raw(key)})`.execute(trx);
   await sql`alter table ${sql.id(name)} owner to ${sql.id(rows[0]?.owner ?? '')}`.execute(trx);

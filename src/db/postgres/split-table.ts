@@ -3,7 +3,16 @@ import { lowestId, timeOfId } from '../../ids.ts';
 import type { AgingTable } from '../database.ts';
 import type { Notice } from '../schema-change.ts';
 import type { Tables } from '../tables.ts';
-import { AGING_TABLES, addMonth, addOtherPart, changeParts, monthName, monthOf, partsOf } from './parts.ts';
+import {
+  AGING_TABLES,
+  addMonth,
+  addOtherPart,
+  changeParts,
+  indexesOf,
+  monthName,
+  monthOf,
+  partsOf,
+} from './parts.ts';
 
 // Turns a table that is in one piece into one that is kept by month, while other processes go on using it. The table itself
 // becomes the first part, so no row is copied. Each step may be repeated, and leaves a table that works (decision 213).
@@ -118,29 +127,6 @@ const addFirstMonths = async (trx: Kysely<Tables>, table: AgingTable): Promise<v
     now: number;
   }>`select extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(trx);
   for (const later of [-1, 0, 1]) await addMonth(trx, table, monthOf(rows[0]?.now ?? 0, later));
-};
-
-interface Index {
-  name: string;
-  /** The statement that makes it. */
-  definition: string;
-  /** Only then can it be one for all parts together. */
-  hasId: boolean;
-}
-
-const indexesOf = async (trx: Kysely<Tables>, table: AgingTable): Promise<Index[]> => {
-  const { rows } = await sql<Index>`
-    select index.relname as name,
-      case when indisprimary
-        then format('alter table %I add constraint %I %s', ${sql.lit(table)}, conname, pg_get_constraintdef(pg_constraint.oid))
-        else pg_get_indexdef(indexrelid) end as definition,
-      not indisunique or exists (
-        select from pg_attribute where attrelid = indrelid and attname = 'id' and attnum = any (indkey)) as "hasId"
-    from pg_index
-    join pg_class as index on index.oid = indexrelid
-    left join pg_constraint on conindid = indexrelid and contype = 'p'
-    where indrelid = to_regclass(${sql.lit(table)})`.execute(trx);
-  return rows;
 };
 
 /** Whose the table is, and what others may do with it, as statements for the table that takes its place. */
