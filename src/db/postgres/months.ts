@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Database, Observer } from '../database.ts';
+import type { AgingTable, Database, Observer } from '../database.ts';
 import type { Tables } from '../tables.ts';
 import {
   AGING_TABLES,
@@ -38,28 +38,20 @@ export const keepMonths = (db: Kysely<Tables>, { onFault }: Pick<Observer, 'onFa
       else onFault(what, error);
     }
   };
+  const tellStrays = (table: AgingTable, count: number): void => {
+    if (count === 0) told.delete(STRAYS + table);
+    else tellOnce(STRAYS, table, new Error(`${table}: ${count}${count === MOST_COUNTED ? ' or more' : ''}`));
+  };
 
   return {
     async prepareMonths(nowMs) {
+      const wanted = MONTHS_AHEAD.map((later) => monthOf(nowMs, later));
       for (const table of AGING_TABLES) {
-        const wanted = MONTHS_AHEAD.map((later) => monthOf(nowMs, later));
         const parts = await partsOf(db, table);
         if (!parts) continue;
         for (const month of wanted.filter((each) => !isCovered(parts, each)))
-          await attempt('a month was not made', () =>
-            changeParts(db, TRIES, async (trx) => {
-              // Another process may have been faster.
-              if (!isCovered((await partsOf(trx, table)) ?? [], month)) await addMonth(trx, table, month);
-            }),
-          );
-        const strays = await countStrays(db, otherPart(table));
-        if (strays === 0) told.delete(STRAYS + table);
-        else
-          tellOnce(
-            STRAYS,
-            table,
-            new Error(`${table}: ${strays === MOST_COUNTED ? 'at least ' : ''}${strays}`),
-          );
+          await attempt('a month was not made', () => makeMonth(db, table, month));
+        await attempt('rows were not counted', async () => tellStrays(table, await countStrays(db, table)));
       }
     },
     async forgetMonths({ table, beforeMs, unless = [] }) {
@@ -74,15 +66,22 @@ export const keepMonths = (db: Kysely<Tables>, { onFault }: Pick<Observer, 'onFa
   };
 };
 
+/** Clocks that are wrong, or a user without the right to make months. */
 const STRAYS = 'rows outside of every month';
 
-const countStrays = async (db: Kysely<Tables>, other: string): Promise<number> => {
-  const { rows } = await sql<{ found: number }>`
-    select count(*)::int as found from (select from ${sql.id(other)} limit ${sql.lit(MOST_COUNTED)}) as few`.execute(
-    db,
-  );
+const countStrays = async (db: Kysely<Tables>, table: AgingTable): Promise<number> => {
+  const some = sql`select from ${sql.id(otherPart(table))} limit ${sql.lit(MOST_COUNTED)}`;
+  const { rows } = await sql<{
+    found: number;
+  }>`select count(*)::int as found from (${some}) as few`.execute(db);
   return rows[0]?.found ?? 0;
 };
+
+const makeMonth = (db: Kysely<Tables>, table: AgingTable, month: number): Promise<void> =>
+  changeParts(db, TRIES, async (trx) => {
+    // Another process may have been faster.
+    if (!isCovered((await partsOf(trx, table)) ?? [], month)) await addMonth(trx, table, month);
+  });
 
 /** Drops a part and all of its rows, unless one of them is still needed. */
 const dropPart = async (

@@ -107,12 +107,23 @@ export const indexesOf = async (trx: Kysely<Tables>, table: AgingTable): Promise
   return rows;
 };
 
-/** Made as a table of its own: to attach it then needs no lock that keeps others from the whole table. */
-const newPart = async (trx: Kysely<Tables>, table: AgingTable, name: string): Promise<void> => {
-  const { rows } = await sql<{ owner: string }>`
-    select pg_get_userbyid(relowner) as owner from pg_class where oid = to_regclass(${sql.lit(table)})`.execute(
+/** Whose the table is, and what others may do with it, as statements that give another table the same. */
+export const rightsOn = async (trx: Kysely<Tables>, table: AgingTable, heir: string): Promise<string[]> => {
+  const { rows } = await sql<{ statement: string }>`
+    select format('alter table %I owner to %I', ${sql.lit(heir)}::text, pg_get_userbyid(relowner)) as statement
+    from pg_class where oid = to_regclass(${sql.lit(table)})
+    union all
+    select format('grant %s on table %I to %s%s', privilege_type, ${sql.lit(heir)}::text,
+      case when grantee = 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
+      case when is_grantable then ' with grant option' else '' end)
+    from pg_class, aclexplode(relacl) where pg_class.oid = to_regclass(${sql.lit(table)}) and grantee <> relowner`.execute(
     trx,
   );
+  return rows.map(({ statement }) => statement);
+};
+
+/** Made as a table of its own: to attach it then needs no lock that keeps others from the whole table. */
+const newPart = async (trx: Kysely<Tables>, table: AgingTable, name: string): Promise<void> => {
   await sql`create table ${sql.id(name)} (like ${sql.id(table)} including all excluding indexes)`.execute(
     trx,
   );
@@ -121,7 +132,7 @@ const newPart = async (trx: Kysely<Tables>, table: AgingTable, name: string): Pr
     await sql.raw(definition.replaceAll(table, name)).execute(trx);
   const key = KEY_IN_EACH_PART[table];
   if (key) await sql`alter table ${sql.id(name)} add primary key (${sql.raw(key)})`.execute(trx);
-  await sql`alter table ${sql.id(name)} owner to ${sql.id(rows[0]?.owner ?? '')}`.execute(trx);
+  for (const right of await rightsOn(trx, table, name)) await sql.raw(right).execute(trx);
 };
 
 export const addOtherPart = async (trx: Kysely<Tables>, table: AgingTable): Promise<void> => {
@@ -133,8 +144,8 @@ export const addOtherPart = async (trx: Kysely<Tables>, table: AgingTable): Prom
 /** So many rows are moved into their month when it is made. Where there are more, their month stays in the other part. */
 const MOST_MOVED = 1_000;
 
-/** Makes room for a month, and takes in those of its rows that came before it. False: they are too many. */
-export const addMonth = async (trx: Kysely<Tables>, table: AgingTable, month: number): Promise<boolean> => {
+/** Makes room for a month, and takes in those of its rows that came before it, unless they are too many. */
+export const addMonth = async (trx: Kysely<Tables>, table: AgingTable, month: number): Promise<void> => {
   const [name, other] = [sql.id(`${table}_${monthName(month)}`), sql.id(otherPart(table))];
   const [from, to] = [sql.lit(lowestId(month)), sql.lit(lowestId(monthOf(month, 1)))];
   const itsRows = sql`from ${other} where id >= ${from} and id < ${to}`;
@@ -145,7 +156,7 @@ export const addMonth = async (trx: Kysely<Tables>, table: AgingTable, month: nu
     trx,
   );
   const found = rows[0]?.found ?? 0;
-  if (found > MOST_MOVED) return false;
+  if (found > MOST_MOVED) return;
   await newPart(trx, table, `${table}_${monthName(month)}`);
   if (found > 0)
     await sql`with moved as (delete ${itsRows} returning *) insert into ${name} select * from moved`.execute(
@@ -154,5 +165,4 @@ export const addMonth = async (trx: Kysely<Tables>, table: AgingTable, month: nu
   await sql`alter table ${sql.id(table)} attach partition ${name} for values from (${from}) to (${to})`.execute(
     trx,
   );
-  return true;
 };

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { lowestId, timeOfId } from '../../ids.ts';
 import type { AgingTable } from '../database.ts';
+import { isLockTimeout } from '../errors.ts';
 import type { Notice } from '../schema-change.ts';
 import type { Tables } from '../tables.ts';
 import {
@@ -12,6 +13,7 @@ import {
   monthName,
   monthOf,
   partsOf,
+  rightsOn,
 } from './parts.ts';
 
 // Turns a table that is in one piece into one that is kept by month, while other processes go on using it. The table itself
@@ -82,10 +84,14 @@ const proveLimit = async (db: Kysely<Tables>, table: AgingTable): Promise<void> 
 };
 
 const dropLimit = async (db: Kysely<Tables>, table: AgingTable): Promise<void> => {
-  await changeParts(db, TRIES, async (trx) => {
-    if (!(await partsOf(trx, table)))
-      await sql`alter table ${sql.id(table)} drop constraint if exists ${sql.id(ruleOf(table))}`.execute(trx);
-  }).catch(() => {});
+  const { rows } = await sql`select from pg_constraint
+    where conrelid = to_regclass(${sql.lit(table)}) and conname = ${sql.lit(ruleOf(table))}`.execute(db);
+  if (rows.length === 0) return;
+  const drop = sql`alter table if exists ${sql.id(table)} drop constraint if exists ${sql.id(ruleOf(table))}`;
+  await changeParts(db, TRIES, (trx) => drop.execute(trx)).catch((error) => {
+    // It limits nobody for weeks, and the next start makes it anew or drops it.
+    if (!isLockTimeout(error)) throw error;
+  });
 };
 
 /** In one transaction that changes the catalogue alone. What runs meanwhile waits for it, and then finds the new table by its name. */
@@ -94,7 +100,7 @@ const split = async (trx: Kysely<Tables>, table: AgingTable, untilMs: number): P
   if (await partsOf(trx, table)) return;
   const first = `${table}_until_${monthName(untilMs)}`;
   const indexes = await indexesOf(trx, table);
-  const rights = await rightsOn(trx, table);
+  const rights = await rightsOn(trx, table, table);
   await sql`alter table ${sql.id(table)} rename to ${sql.id(first)}`.execute(trx);
   for (const { name } of indexes)
     await sql`alter index ${sql.id(name)} rename to ${sql.id(name.replace(table, first))}`.execute(trx);
@@ -127,19 +133,4 @@ const addFirstMonths = async (trx: Kysely<Tables>, table: AgingTable): Promise<v
     now: number;
   }>`select extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(trx);
   for (const later of [-1, 0, 1]) await addMonth(trx, table, monthOf(rows[0]?.now ?? 0, later));
-};
-
-/** Whose the table is, and what others may do with it, as statements for the table that takes its place. */
-const rightsOn = async (trx: Kysely<Tables>, table: AgingTable): Promise<string[]> => {
-  const { rows } = await sql<{ statement: string }>`
-    select format('alter table %I owner to %I', relname, pg_get_userbyid(relowner)) as statement
-    from pg_class where oid = to_regclass(${sql.lit(table)})
-    union all
-    select format('grant %s on table %I to %s%s', privilege_type, relname,
-      case when grantee = 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
-      case when is_grantable then ' with grant option' else '' end)
-    from pg_class, aclexplode(relacl) where pg_class.oid = to_regclass(${sql.lit(table)}) and grantee <> relowner`.execute(
-    trx,
-  );
-  return rows.map(({ statement }) => statement);
 };
