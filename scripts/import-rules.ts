@@ -110,7 +110,7 @@ export const forbidden = [
   forbid(
     'db-imports-no-feature',
     { path: '^src/db/' },
-    { path: '^src/(?!db/|(config|clock)\\.ts)' },
+    { path: '^src/(?!db/|(config|clock|ids)\\.ts)' },
     'Everything else stands on db/, so db/ depends on nothing else.',
   ),
   forbid(

@@ -1,8 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from './context.ts';
-import type { Db } from './db/database.ts';
 import { describeError } from './describe-error.ts';
-import { KEPT_MS } from './events/event.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
 import { unassignDeparted } from './rma/people.ts';
@@ -14,16 +12,29 @@ import { forgetOldDeliveries } from './webhooks/queue.ts';
 
 const EVERY_MS = 10 * 60_000;
 
+type Step = (ctx: Context, nowMs: number) => Promise<boolean>;
+
 /** What nobody may need any more; each step clears a bounded number of rows and says whether more is due. */
-const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
-  forgetExpiredKeys,
-  forgetExpiredSessions,
-  forgetExpiredLinks,
-  forgetOldFailures,
-  forgetOldAddresses,
+const STEPS: Step[] = [
+  ...[
+    forgetExpiredKeys,
+    forgetExpiredSessions,
+    forgetExpiredLinks,
+    forgetOldFailures,
+    forgetOldAddresses,
+    unassignDeparted,
+  ].map(
+    (step): Step =>
+      ({ withoutFsync }, nowMs) =>
+        step(withoutFsync, nowMs),
+  ),
   forgetOldEvents,
-  unassignDeparted,
-  (db, nowMs) => forgetOldDeliveries(db, nowMs - KEPT_MS),
+  forgetOldDeliveries,
+  // Last, so that nothing is kept from being forgotten by it.
+  async ({ prepareMonths }, nowMs) => {
+    await prepareMonths(nowMs);
+    return false;
+  },
 ];
 
 /**
@@ -33,7 +44,7 @@ const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
 export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> => {
   for (const step of STEPS)
     try {
-      while (!signal?.aborted && (await step(ctx.withoutFsync, ctx.clock.now()))) await nextTurn();
+      while (!signal?.aborted && (await step(ctx, ctx.clock.now()))) await nextTurn();
     } catch (error) {
       ctx.log.warn({ fault: describeError(error) }, 'clearing away failed; it will be tried again');
     }

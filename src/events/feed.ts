@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
 import type { Base } from '../base.ts';
-import type { Db } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { statement } from '../db/statements.ts';
 import { describeError } from '../describe-error.ts';
@@ -44,30 +43,34 @@ const eventsAfter = statement(
       select position, id, at, sum(bytes) over (order by position) - bytes as bytes_before from page
     )
     select counter.last_position, fits.position, fits.id, fits.at,
-      (select body from events where shop_id = ${shop} and position = fits.position) as body
+      (select body from events where id = fits.id) as body
     from shop_counters as counter
     left join sized as fits on fits.bytes_before < ${sql.lit(SLICE_BYTES)}
     where counter.shop_id = ${shop}
     order by fits.position`,
 );
 
-/** Both of one moment: an event that comes in between is neither lost nor skipped. */
-const oldestAndNewest = statement(({ db }, { shop, since }: { shop: string; since: number }) =>
-  db
-    .selectFrom('shop_counters as counter')
-    .select((eb) => [
-      'counter.last_position as newest',
-      eb
-        .selectFrom('events')
-        .select('position')
-        .where('shop_id', '=', shop)
-        .where('at', '>=', since)
-        .orderBy('position')
-        .limit(1)
-        .as('oldest'),
-    ])
-    .where('counter.shop_id', '=', shop),
-);
+/**
+ * The shop's last position before a time. Times never fall along a shop's log, so each step halves what is between: past events may be many, since on
+ * PostgreSQL they stay until their month is dropped. All up to `low` are before the time, and none from `high` on.
+ */
+const lastBefore = statement((_engine, { shop, since }: { shop: string; since: number }) => {
+  const middle = sql`(low + high) / 2`;
+  const isBefore = sql`coalesce((
+    select at < ${since} from events where shop_id = ${shop} and position >= ${middle} order by position limit 1
+  ), 0 = 1)`;
+  return sql<{ before: number }>`
+    with recursive search(low, high) as (
+      select coalesce(
+        (select position from events where shop_id = ${shop} order by position limit 1) - 1, last_position
+      ), last_position + 1
+      from shop_counters where shop_id = ${shop}
+      union all
+      select case when ${isBefore} then ${middle} else low end, case when ${isBefore} then high else ${middle} end
+      from search where high - low > 1
+    )
+    select low as before from search where high - low = 1`;
+});
 
 interface FoundPage {
   events: FoundEvent[];
@@ -91,9 +94,8 @@ export const startOf = async (
   if (after === LATEST) return LATEST;
   if (after === undefined) {
     const values = { shop: shopId, since: ctx.clock.now() - KEPT_MS + MARGIN_MS };
-    const { rows } = await ctx.lists.executeQuery(ctx.fill(oldestAndNewest, values));
-    const { oldest = null, newest = 0 } = rows[0] ?? {};
-    return oldest === null ? newest : oldest - 1;
+    const { rows } = await ctx.lists.executeQuery(ctx.fill(lastBefore, values));
+    return rows[0]?.before ?? 0;
   }
   const position = positionOf(shopId, after);
   if (position === null) throw unknownCursor();
@@ -161,11 +163,15 @@ const itemText =
   };
 
 /** Forgets events of long ago, a bounded number at a time so that nobody waits long; true when more is left. */
-export const forgetOldEvents = async (db: Db, nowMs: number): Promise<boolean> => {
+export const forgetOldEvents = async (
+  { withoutFsync: db, forgetMonths }: Pick<Base, 'withoutFsync' | 'forgetMonths'>,
+  nowMs: number,
+): Promise<boolean> => {
+  const beforeMs = await forgetMonths({ table: 'events', beforeMs: nowMs - FORGOTTEN_AFTER_MS });
   const old = db
     .selectFrom('events')
     .select('id')
-    .where('id', '<', lowestId(nowMs - FORGOTTEN_AFTER_MS))
+    .where('id', '<', lowestId(beforeMs))
     .orderBy('id')
     .limit(PRUNED_AT_ONCE);
   const { numDeletedRows } = await db.deleteFrom('events').where('id', 'in', old).executeTakeFirst();

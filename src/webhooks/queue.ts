@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Base } from '../base.ts';
 import type { Db } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { DeliveryStatus } from '../db/tables.ts';
+import { KEPT_MS } from '../events/event.ts';
 import { lowestId } from '../ids.ts';
 
 // The queue as those see it who send nothing: its figures, and what is cleared out of it.
@@ -51,7 +53,12 @@ export const oldestWaiting = async (db: Db): Promise<number | null> => {
 };
 
 /** Forgets deliveries of long ago, a bounded number at a time so that nobody waits long; true when more is left. */
-export const forgetOldDeliveries = async (db: Db, beforeMs: number): Promise<boolean> => {
+export const forgetOldDeliveries = async (
+  { withoutFsync: db, forgetMonths }: Pick<Base, 'withoutFsync' | 'forgetMonths'>,
+  nowMs: number,
+): Promise<boolean> => {
+  const past = { table: 'webhook_deliveries', beforeMs: nowMs - KEPT_MS, unless: WAITING } as const;
+  const beforeMs = await forgetMonths(past);
   const old = db
     .selectFrom('webhook_deliveries')
     .select('id')

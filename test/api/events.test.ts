@@ -139,7 +139,9 @@ describe('the event feed', () => {
     t.clock.advance(31 * DAY_MS);
     await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
     expect((await page(t)).items).toEqual([]);
-    await forgetOldEvents(t.ctx.db, t.ctx.clock.now());
+    // On PostgreSQL they go with their month.
+    t.clock.advance(31 * DAY_MS);
+    await forgetOldEvents(t.ctx, t.ctx.clock.now());
     expect(await t.ctx.db.selectFrom('events').select('id').execute()).toEqual([]);
     await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
     // Whoever has read everything has missed nothing.

@@ -6,6 +6,7 @@ import { openDatabase } from '../../src/db/open.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, emptyDatabase, temporaryFolder } from '../support/process.ts';
 import { UNOBSERVED } from '../support/unobserved.ts';
+import { wholeTables } from '../support/whole-tables.ts';
 
 const open = (env: Env) => {
   const database = openDatabase(readConfig(env), UNOBSERVED);
@@ -22,8 +23,8 @@ const TYPES: Record<string, string> = {
 };
 const typeOf = (name: string): string => TYPES[name.toLowerCase()] ?? name.toLowerCase();
 
-const schemaOf = async (db: Db) => {
-  const tables = await db.introspection.getTables();
+const schemaOf = async (db: Db, engine = ENGINE) => {
+  const tables = await wholeTables(db, engine);
   return Object.fromEntries(
     tables
       .map(({ name, columns }): [string, object] => [
@@ -47,7 +48,8 @@ const indexesOf = async (db: Db, engine: 'sqlite' | 'postgres'): Promise<string[
         definition: string;
       }>`select sql as definition from sqlite_master where type = 'index' and sql is not null`
     : sql<{ definition: string }>`select indexdef as definition from pg_indexes where schemaname = 'public'
-        and not exists (select from pg_constraint where conname = indexname)`
+        and not exists (select from pg_constraint where conname = indexname)
+        and not exists (select from pg_class where relname = tablename and relispartition)`
   ).execute(db);
   return rows
     .map(({ definition }) =>
@@ -55,7 +57,7 @@ const indexesOf = async (db: Db, engine: 'sqlite' | 'postgres'): Promise<string[
         .toLowerCase()
         .replaceAll('"', '')
         .replace(' using btree', '')
-        .replace(' on public.', ' on ')
+        .replace(/ on (only )?public\./, ' on ')
         .replaceAll('::text', '')
         // One of the two puts brackets around each condition.
         .replace(/ where .*$/, (condition) => condition.replaceAll(/[()]/g, '')),
@@ -89,7 +91,7 @@ describe('migrations', () => {
     await postgres.migrate();
     await sqlite.migrate();
     const schema = await schemaOf(postgres.db);
-    expect(schema).toEqual(await schemaOf(sqlite.db));
+    expect(schema).toEqual(await schemaOf(sqlite.db, 'sqlite'));
     expect(Object.keys(schema).length).toBeGreaterThan(5);
     // But for the search: each engine has another index for texts.
     const isForSearch = (index: string) => index.includes('search_text');

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Harness } from './harness.ts';
+import { wholeTables } from './whole-tables.ts';
 
 /** What any request may write, whatever becomes of it. */
 const COUNTED_ANYWAY: Record<string, readonly string[] | 'all'> = {
@@ -9,7 +10,7 @@ const COUNTED_ANYWAY: Record<string, readonly string[] | 'all'> = {
 
 /** The whole database, table by table and row by row, but for rate limits and the last use of a key. */
 export const dump = async ({ ctx: { db } }: Harness): Promise<Record<string, string[]>> => {
-  const tables = await db.introspection.getTables();
+  const tables = await wholeTables(db);
   const dumped: Record<string, string[]> = {};
   for (const { name } of tables) {
     const ignored = COUNTED_ANYWAY[name] ?? [];
