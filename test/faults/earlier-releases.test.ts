@@ -5,7 +5,16 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { type Answer, ENGINE } from '../support/harness.ts';
-import { cli, type Env, migratedDatabase, run, type ServerProcess, startServer } from '../support/process.ts';
+import {
+  cli,
+  type Env,
+  emptyDatabase,
+  lookInto,
+  migratedDatabase,
+  run,
+  type ServerProcess,
+  startServer,
+} from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { addClient, makeShop } from '../support/shops.ts';
 
@@ -99,6 +108,36 @@ it.each(RELEASES)(
       (await run(['client', 'list', '--shop', shopId, '--json'], env, options)).json;
     expect(await read({ program })).toEqual(await read({}));
     expect(await run(['migrate', '--json'], env, { program })).toMatchObject({ status: 0 });
+  },
+);
+
+const columnsOf = async (env: Env) =>
+  (await lookInto(env).introspection.getTables()).flatMap((table) =>
+    table.columns.map((column) => ({ ...column, table: table.name, name: `${table.name}.${column.name}` })),
+  );
+
+it.each(RELEASES)(
+  '%s finds every table and column that it made, and may leave out the others',
+  async (release) => {
+    const env = await emptyDatabase();
+    expect(await run(['migrate'], env, { program: unpack(release) })).toMatchObject({ status: 0 });
+    const earlier = await columnsOf(env);
+    const today = new Map((await columnsOf(await migratedDatabase())).map((column) => [column.name, column]));
+    expect(earlier.length).toBeGreaterThan(100);
+    const changed = earlier.filter(
+      ({ name, dataType, isNullable }) =>
+        today.get(name)?.dataType !== dataType || (isNullable && !today.get(name)?.isNullable),
+    );
+    expect(changed.map(({ name }) => name)).toEqual([]);
+
+    const [tables, names] = (['table', 'name'] as const).map(
+      (of) => new Set(earlier.map((each) => each[of])),
+    );
+    const required = [...today.values()].filter(
+      ({ table, name, isNullable, hasDefaultValue }) =>
+        tables?.has(table) && !names?.has(name) && !isNullable && !hasDefaultValue,
+    );
+    expect(required.map(({ name }) => name)).toEqual([]);
   },
 );
 
