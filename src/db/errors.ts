@@ -30,6 +30,9 @@ const LOGIN_FAILED = /^SASL: /;
 const TLS_FAILED = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 const NO_TLS = /^The server does not support SSL/;
 
+/** What is said of a server that takes writes, but is older than one that was used since. */
+export const REPLACED = 'Another server was promoted after this one';
+
 const isDriverError = (error: unknown): error is DriverError => error instanceof Error;
 
 /** Whether the database could not be reached or could not write: worth trying again later. */
@@ -93,6 +96,10 @@ const BY_CODE: [RegExp, string][] = [
   [TLS_FAILED, "the server's certificate does not hold (DATABASE_URL)"],
 ];
 const BY_MESSAGE: [RegExp, string][] = [
+  [
+    new RegExp(`^${REPLACED}`),
+    'another server was promoted after it; if it is to be used all the same, restart the service (DATABASE_URL)',
+  ],
   [CLIENT_AWAY, 'the server does not answer (DATABASE_URL)'],
   [LOGIN_FAILED, 'the server refused the user name or password (DATABASE_URL)'],
   [NO_TLS, 'the server has no TLS (DATABASE_URL)'],

@@ -12,7 +12,7 @@ export const PGBOUNCER_IS_THERE = spawnSync('pgbouncer', ['--version']).error ==
 
 const NOBODY = 65_534;
 
-export type PoolMode = 'session' | 'transaction' | 'statement';
+type PoolMode = 'session' | 'transaction' | 'statement';
 
 interface Options {
   mode: PoolMode;

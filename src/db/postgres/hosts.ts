@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { REPLACED } from '../errors.ts';
 import type { PostgresAddress } from './address.ts';
 
 // Which of the hosts in DATABASE_URL is used, by every connection of this process (decision 203).
@@ -26,8 +27,11 @@ class TakesNoWrites extends Error {
   readonly severity = 'ERROR';
 }
 
-/** The server was the one to write to before the one that we have used: whoever started it again must not have. */
-class Superseded extends TakesNoWrites {}
+/** With what each of them said, in `errors`. */
+class NoHost extends AggregateError {
+  readonly code = '08001';
+  readonly severity = 'ERROR';
+}
 
 export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
   const isAlone = urls.length === 1;
@@ -45,7 +49,7 @@ export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
   };
   const ask = async (url: string): Promise<Candidate> => {
     const candidate = await askHost(url, mustTakeWrites);
-    if (candidate.timeline < newestTimeline) throw new Superseded('another server was promoted after it');
+    if (candidate.timeline < newestTimeline) throw new TakesNoWrites(REPLACED);
     return candidate;
   };
   const look = async (): Promise<void> => {
@@ -55,7 +59,7 @@ export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
       answer.status === 'fulfilled' ? [answer.value] : [],
     );
     if (!first)
-      throw new AggregateError(
+      throw new NoHost(
         answers.map((answer) => (answer.status === 'rejected' ? answer.reason : null)),
         'no host takes writes',
       );

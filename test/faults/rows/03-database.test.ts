@@ -17,6 +17,8 @@ import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 
 const KILLS = effort(2, 20);
+/** A server that waits for the disk takes seconds to start where other tests keep the disk busy. */
+const DURABLE = effort(false, true);
 /** Longer than any answer may take. */
 const DROPPED_MS = effort(6_000, 15_000);
 /** How many are acknowledged before the next fault. */
@@ -54,7 +56,7 @@ describe.runIf(ENGINE === 'postgres')('PostgreSQL under load', () => {
   it(`is killed ${KILLS} times: nothing acknowledged is lost, and work goes on by itself`, {
     timeout: 60_000 + KILLS * 20_000,
   }, async () => {
-    const postgres = await startPostgres({ durable: true });
+    const postgres = await startPostgres({ durable: DURABLE });
     onTestFinished(postgres.stop);
     const env = await databaseOn(postgres);
     const [shop] = await addShops(env, 1);
@@ -113,7 +115,7 @@ describe.runIf(ENGINE === 'postgres')('PostgreSQL under load', () => {
     timeout: 120_000,
   }, async () => {
     const receiver = await startReceiver();
-    const primary = await startPostgres({ durable: true });
+    const primary = await startPostgres({ durable: DURABLE });
     onTestFinished(primary.stop);
     const standby = await primary.addStandby();
     onTestFinished(standby.stop);
