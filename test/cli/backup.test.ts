@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/db/open.ts';
 import { SCHEMA_WORDS as postgresWords } from '../../src/db/postgres/schema-words.ts';
 import { SCHEMA_WORDS as sqliteWords } from '../../src/db/sqlite/schema-words.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
-import { contentOf, DIRECTIONS, emptyOn, everyRow, isUntouched, withHead } from '../support/backups.ts';
+import { altered, contentOf, DIRECTIONS, emptyOn, everyRow, isUntouched } from '../support/backups.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
 import {
@@ -179,9 +179,12 @@ describe('a backup file', () => {
     const { file, secrets } = await backedUp();
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
     expect(readFileSync(file, 'latin1')).toMatch(/^handback backup 1\n\{"service":/);
-    const { header, lines } = contentOf(file);
-    expect(header).toMatchObject({ engine: ENGINE, madeAt: expect.stringMatching(/Z$/) });
-    const whole = JSON.stringify(header) + lines.join('\n');
+    const { head, lines } = contentOf(file);
+    expect(JSON.parse(head.split('\n')[1] as string)).toMatchObject({
+      engine: ENGINE,
+      madeAt: expect.stringMatching(/Z$/),
+    });
+    const whole = head + lines.join('\n');
     expect(whole).toContain('"api_clients"');
     for (const secret of secrets) expect(whole).not.toContain(secret.replace(/^(handback_ext_|whsec_)/, ''));
     expect(whole).not.toMatch(/"table":"(sessions|access_links|webhook_leases|rate_limits)"/);
@@ -285,22 +288,61 @@ describe('a restore refuses', () => {
   it('a backup of a newer release', async () => {
     const { file } = await backedUp();
     const target = await emptyOn(ENGINE);
-    const newer = withHead(file, `${file}.newer`, (head) =>
-      head.replace('"],"keyChecks"', '","9999-future"],"keyChecks"'),
-    );
+    const newer = altered(file, `${file}.newer`, ({ head }) => ({
+      head: head.replace('"],"keyChecks"', '","9999-future"],"keyChecks"'),
+    }));
     expect(await failing(['restore', newer], target)).toMatch(/newer release/);
-    const format = withHead(file, `${file}.format`, (head) => head.replace('backup 1', 'backup 2'));
+    const format = altered(file, `${file}.format`, ({ head }) => ({
+      head: head.replace('backup 1', 'backup 2'),
+    }));
     expect(await failing(['restore', format], target)).toMatch(/format 2.*newer release/);
     expect(await isUntouched(target)).toBe(true);
   });
 
-  it('names that its schema does not have', async () => {
+  it('what somebody changed by hand, checksum and all', async () => {
     const { file } = await backedUp();
-    expect(contentOf(file).lines[0]).toMatch(/^\{"table":"installation"/);
-    writeFileSync(`${file}.text`, 'handback backup 1\n{}\n');
-    expect(await failing(['restore', `${file}.text`], await emptyOn(ENGINE))).toMatch(/damaged/);
-    truncateSync(`${file}.text`, 3);
-    expect(await failing(['restore', `${file}.text`], await emptyOn(ENGINE))).toMatch(/not a backup/);
+    const target = await emptyOn(ENGINE);
+    const changes: [change: (lines: string[]) => string[], about: RegExp][] = [
+      [
+        (lines) => lines.map((line) => line.replace('"table":"shops"', '"table":"kysely_migration"')),
+        /schema lacks/,
+      ],
+      [
+        (lines) => lines.map((line) => line.replace('"plan"', '"plan\\") values (1); drop table shops; --"')),
+        /schema lacks/,
+      ],
+      [
+        (lines) => lines.map((line) => line.replace('Test shop', 'Another one')),
+        /rows of shops are not those/,
+      ],
+      [
+        (lines) => lines.filter((line) => !line.includes('Test shop')),
+        /rows of shops are not those|all of its rows/,
+      ],
+      [
+        (lines) => lines.map((line) => line.replace('["secret-key-check"', '["secret-key-check')),
+        /cannot be read/,
+      ],
+      [(lines) => lines.slice(0, -1), /does not hold all of its rows/],
+      [(lines) => lines.slice(1), /rows of no table/],
+      [(lines) => [...lines, 'x'], /rows cannot be read/],
+    ];
+    for (const [i, [change, about]] of changes.entries()) {
+      const copy = altered(file, `${file}.${i}`, ({ lines }) => ({ lines: change(lines) }));
+      const line = await failing(['restore', copy], target);
+      expect(line).toMatch(about);
+      expect(line).not.toContain('Another one');
+    }
+    expect(await isUntouched(target)).toBe(true);
+    expect(await cli(['restore', file], target)).toMatchObject({ verified: true });
+  });
+
+  it('what is no backup', async () => {
+    const { file, env } = await backedUp();
+    writeFileSync(file, 'handback backup 1\n{}\n');
+    expect(await failing(['restore', file], env)).toMatch(/damaged/);
+    writeFileSync(file, 'han');
+    expect(await failing(['restore', file], env)).toMatch(/not a backup/);
   });
 });
 

@@ -133,7 +133,7 @@ describe('doctor', () => {
     const found = await doctor(env);
     expect(found['queue']).toMatchObject({
       state: 'warn',
-      message: expect.stringMatching(/^1 webhooks wait, .* 60\d s/),
+      message: expect.stringMatching(/^1 webhook waits, .* 60\d s/),
     });
     expect(found['clock']).toMatchObject({ state: 'warn', message: expect.stringContaining('ahead of now') });
   });

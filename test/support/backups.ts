@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { zstdDecompressSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
@@ -58,23 +58,31 @@ export const isUntouched = async (env: Env): Promise<boolean> => {
 
 const CHECKSUM_BYTES = 73;
 
-/** What a backup file holds: its two lines for people, and its rows. */
-export const contentOf = (file: string): { header: Record<string, unknown>; lines: string[] } => {
+interface Content {
+  /** Its two lines for people. */
+  head: string;
+  lines: string[];
+}
+
+export const contentOf = (file: string): Content => {
   const bytes = readFileSync(file);
   const start = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1;
-  const [, header = ''] = bytes.subarray(0, start).toString('utf8').split('\n');
-  const rows = zstdDecompressSync(bytes.subarray(start, bytes.length - CHECKSUM_BYTES));
-  return { header: JSON.parse(header), lines: rows.toString('utf8').trimEnd().split('\n') };
+  const rows = gunzipSync(bytes.subarray(start, bytes.length - CHECKSUM_BYTES));
+  return {
+    head: bytes.subarray(0, start).toString('utf8'),
+    lines: rows.toString('utf8').trimEnd().split('\n'),
+  };
 };
 
-/** The same backup with another first or second line, and the checksum that it then has. */
-export const withHead = (file: string, copy: string, change: (head: string) => string): string => {
-  const bytes = readFileSync(file);
-  const start = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1;
-  const body = Buffer.concat([
-    Buffer.from(change(bytes.subarray(0, start).toString('utf8'))),
-    bytes.subarray(start, bytes.length - CHECKSUM_BYTES),
-  ]);
+/** The same backup but for what was changed by hand, with the checksum that it then has. */
+export const altered = (
+  file: string,
+  copy: string,
+  change: (content: Content) => Partial<Content>,
+): string => {
+  const content = contentOf(file);
+  const { head, lines } = { ...content, ...change(content) };
+  const body = Buffer.concat([Buffer.from(head), gzipSync(`${lines.join('\n')}\n`)]);
   const sha256 = createHash('sha256').update(body).digest('hex');
   writeFileSync(copy, Buffer.concat([body, Buffer.from(`\nsha256 ${sha256}\n`)]));
   return copy;

@@ -6,7 +6,7 @@ import type { Value } from '../../db/transfer.ts';
 //
 //   handback backup 1
 //   {"service":"0.1.0","engine":"sqlite","madeAt":"…","migrations":["0001-initial",…],"keyChecks":["…"]}
-//   zstd: {"table":"shops","columns":["id",…]}
+//   gzip: {"table":"shops","columns":["id",…]}
 //         ["019a8c1e-…",…]
 //         {"rows":1,"digest":"…"}
 //         … and so on for each table …

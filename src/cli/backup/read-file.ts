@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { createZstdDecompress } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
+import type { z } from 'zod';
 import { fileFault } from '../../start-failure.ts';
 import { CliFailure } from '../output.ts';
 import {
@@ -123,25 +124,34 @@ async function* batched(lines: AsyncIterable<string>): AsyncGenerator<string[] |
   }
 }
 
+/** What it says and what is in it must fit, also where the checksum does: somebody may have made it by hand. */
 async function* partsOf(file: FileHandle, start: number, end: number, path: string): AsyncGenerator<Part> {
   const compressed = file.createReadStream({ start, end, autoClose: false });
-  const decompressed = createZstdDecompress();
+  const decompressed = createGunzip();
   compressed.once('error', (error) => decompressed.destroy(error)).pipe(decompressed);
   const counted = { tables: 0, rows: 0 };
-  let last: { tables: number; rows: number } | null = null;
-  for await (const part of batched(linesOf(decompressed))) {
-    if (typeof part !== 'string') {
-      counted.rows += part.length;
-      yield { kind: 'rows', lines: part };
-      continue;
+  let last: z.infer<typeof LastLine> | null = null;
+  try {
+    for await (const found of batched(linesOf(decompressed))) {
+      const part = typeof found === 'string' ? partFrom(found) : { kind: 'rows' as const, lines: found };
+      if (part.kind === 'last') last = part;
+      else {
+        if (part.kind === 'table') counted.tables += 1;
+        if (part.kind === 'rows') counted.rows += part.lines.length;
+        yield part;
+      }
     }
-    const line: object = JSON.parse(part);
-    if ('table' in line) {
-      counted.tables += 1;
-      yield { kind: 'table', ...TableLine.parse(line) };
-    } else if ('digest' in line) yield { kind: 'end', ...EndLine.parse(line) };
-    else last = LastLine.parse(line);
+  } catch {
+    // Messages of parsers quote what they read.
+    throw damaged(path, 'its rows cannot be read');
   }
   if (last?.tables !== counted.tables || last.rows !== counted.rows)
     throw damaged(path, 'it does not hold all of its rows');
 }
+
+const partFrom = (line: string): Part | ({ kind: 'last' } & z.infer<typeof LastLine>) => {
+  const content: object = JSON.parse(line);
+  if ('table' in content) return { kind: 'table', ...TableLine.parse(content) };
+  if ('digest' in content) return { kind: 'end', ...EndLine.parse(content) };
+  return { kind: 'last', ...LastLine.parse(content) };
+};

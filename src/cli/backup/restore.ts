@@ -1,9 +1,9 @@
 import type { Config } from '../../config.ts';
 import { ALL_TABLES, BACKED_UP_TABLES, WRITTEN_BY_A_START } from '../../db/backed-up.ts';
-import { databaseFault } from '../../db/errors.ts';
+import { databaseFault, isLockTimeout } from '../../db/errors.ts';
 import { MIGRATIONS } from '../../db/migrate.ts';
 import { claimDatabase, fillingOf } from '../../db/open.ts';
-import { type Filling, MIGRATION_TABLES } from '../../db/transfer.ts';
+import { type Filling, MIGRATION_TABLES, type Value } from '../../db/transfer.ts';
 import { mustOpenKeyChecks } from '../../secret-keys.ts';
 import { CliFailure } from '../output.ts';
 import { type Header, RowsDigest, rowFrom, rowLine } from './format.ts';
@@ -79,7 +79,11 @@ const prepare = async (filling: Filling, { migrations }: Header): Promise<void> 
     throw new CliFailure('a newer release of Handback has migrated this database: use an empty one');
   if (made.length === 0 && ours.length > 0)
     throw new CliFailure(`this database has tables of another program (${ours[0]}): use an empty one`);
-  await filling.lock(ours);
+  await filling.lock(ours).catch((error) => {
+    throw isLockTimeout(error)
+      ? new CliFailure('somebody is using this database: stop the services first')
+      : error;
+  });
   for (const table of ours)
     if (table !== WRITTEN_BY_A_START && (await filling.hasRows(table)))
       throw new CliFailure(
@@ -121,8 +125,9 @@ const load = async (filling: Filling, backup: BackupFile, progress: Progress): P
 const insert = async (filling: Filling, { table, columns, digest }: Loaded, lines: string[]) => {
   const first = digest.rows + 1;
   for (const line of lines) digest.add(line);
+  const rows = parsed(lines, table);
   try {
-    await filling.insert(table, columns, lines.map(rowFrom));
+    await filling.insert(table, columns, rows);
   } catch (error) {
     const fault = databaseFault(error);
     if (!fault) throw error;
@@ -131,6 +136,15 @@ const insert = async (filling: Filling, { table, columns, digest }: Loaded, line
     throw new CliFailure(
       `rows ${first} to ${digest.rows} of ${table} cannot be written: ${why}; nothing was restored`,
     );
+  }
+};
+
+const parsed = (lines: string[], table: string): Value[][] => {
+  try {
+    return lines.map(rowFrom);
+  } catch {
+    // The parser's message quotes the row.
+    throw new CliFailure(`the backup has rows of ${table} that cannot be read: nothing was restored`);
   }
 };
 

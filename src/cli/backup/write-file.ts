@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { createZstdCompress } from 'node:zlib';
+import { createGzip } from 'node:zlib';
 import { fileFault } from '../../start-failure.ts';
 import { CliFailure } from '../output.ts';
 import { checksumLine, firstLine, type Header } from './format.ts';
@@ -96,7 +96,7 @@ export const writeBackup = async (
     return add(bytes);
   };
   await addSummed(Buffer.from(`${firstLine}${JSON.stringify(header)}\n`));
-  await pipeline(chunksOf(lines), createZstdCompress(), async (compressed) => {
+  await pipeline(chunksOf(lines), createGzip(), async (compressed) => {
     for await (const chunk of compressed) await addSummed(chunk);
   });
   await add(Buffer.from(checksumLine(sha256.digest('hex'))));

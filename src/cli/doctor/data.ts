@@ -44,7 +44,8 @@ const OLD_MS = 90_000;
 export const checkQueue = async ({ db }: Reading, nowMs: number): Promise<Finding> => {
   const oldest = await oldestWaiting(db);
   if (oldest === null) return ok('no webhook waits');
-  const words = `${await countWaiting(db)} webhooks wait, the oldest for ${Math.round(Math.max(0, nowMs - oldest) / 1000)} s`;
+  const count = await countWaiting(db);
+  const words = `${count === 1 ? '1 webhook waits' : `${count} webhooks wait`}, the oldest for ${Math.round(Math.max(0, nowMs - oldest) / 1000)} s`;
   return nowMs - oldest < OLD_MS
     ? ok(words)
     : warn(

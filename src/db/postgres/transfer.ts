@@ -76,8 +76,12 @@ export const fillPostgres =
         await setLocal(trx, 'lock_timeout', LOCK_TIMEOUT);
         return work(filling(trx, notice));
       });
-      // Until it knows how many rows there are, it would plan for empty tables.
-      await sql`analyze`.execute(alone);
+      // Until it knows how many rows there are, it plans for empty tables. All is restored, whatever comes of this.
+      await sql`analyze`
+        .execute(alone)
+        .catch(() =>
+          notice('all is restored, but PostgreSQL has not looked at its new tables: run ANALYZE there'),
+        );
       return result;
     } finally {
       await alone.destroy();
