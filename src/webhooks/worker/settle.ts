@@ -50,6 +50,9 @@ const COLUMNS = {
   reason: 'text',
 } as const;
 
+/** All there are: named in the statement, they make PostgreSQL expect few rows, and look each one up instead of reading all. */
+const STATUSES: DeliveryStatus[] = ['PENDING', 'DELIVERED', 'DROPPED'];
+
 const settling = statement(
   ({ rows }, { ended }: { ended: object[] }) => sql`
     update webhook_deliveries
@@ -57,5 +60,5 @@ const settling = statement(
       due_at = settled.due_at, finished_at = settled.finished_at, reason = settled.reason
     from ${rows('settled', COLUMNS, ended)}
     where webhook_deliveries.id = settled.id and webhook_deliveries.status = ${PENDING}
-      and webhook_deliveries.attempts = settled.before`,
+      and webhook_deliveries.attempts = settled.before and settled.status in (${sql.join(STATUSES.map((status) => sql.lit(status)))})`,
 );
