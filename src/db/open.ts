@@ -18,11 +18,12 @@ export const openDatabase = (
   return openSqlite(join(dataDir, 'handback.sqlite'), observer);
 };
 
-/** For a process that serves: on SQLite there may be only one. Commands work beside it. */
-export const claimDatabase = ({ databaseUrl, dataDir }: Where): void => {
-  if (databaseUrl) return;
+/** For a process that serves: on SQLite there may be only one, and then this says that it is. Commands work beside it. */
+export const claimDatabase = ({ databaseUrl, dataDir }: Where): { isTheOnly: boolean } => {
+  if (databaseUrl) return { isTheOnly: false };
   prepareFolder(dataDir);
   lockFolder(dataDir);
+  return { isTheOnly: true };
 };
 
 const prepareFolder = (path: string): void => {
