@@ -7,7 +7,7 @@ import { type History, noteCreation, noteMove } from './history.ts';
 
 // Programs of a shop that create and move returns, and note in the history what they were answered.
 
-export type Send = (path: string, body: object, headers?: Record<string, string>) => Promise<Answer>;
+type Send = (path: string, body: object, headers?: Record<string, string>) => Promise<Answer>;
 
 interface Caller {
   history: History;

@@ -4,7 +4,7 @@ import { type Behaviour, startReceiver, type TestReceiver } from '../receiver.ts
 // What callers, receivers and readers of the feed saw of the service, from outside, for check.ts to judge.
 
 /** A creation that was acknowledged. */
-export interface Creation {
+interface Creation {
   clientId: string;
   /** Its Idempotency-Key, if it was sent with one. */
   key: string | null;
@@ -15,7 +15,7 @@ export interface Creation {
 }
 
 /** A move that was acknowledged. */
-export interface Move {
+interface Move {
   rmaId: string;
   event: string;
   /** The answer's `updatedAt`. */

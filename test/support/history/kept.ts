@@ -8,7 +8,7 @@ import { type Attempt, readAttempts } from '../../../src/webhooks/attempts.ts';
 type Kind = 'offline_repairs' | 'trade_returns';
 type Origin = 'API' | 'STAFF';
 
-export interface KeptShop {
+interface KeptShop {
   id: string;
   /** null: none. */
   allowance: number | null;
