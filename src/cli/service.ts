@@ -19,13 +19,15 @@ export const addServiceCommands = (handback: Command): void => {
 /** Only the server loads the web framework; the other commands start without it. */
 const serve = async (): Promise<void> => {
   const config = readConfig(process.env);
-  const [main, { openContext }, { claimDatabase }] = await Promise.all([
+  const [main, { openContext }, { claimDatabase }, { freeLeases }] = await Promise.all([
     import('../main.ts'),
     import('../context.ts'),
     import('../db/open.ts'),
+    import('../webhooks/start.ts'),
   ]);
-  claimDatabase(config);
+  const { isTheOnly } = claimDatabase(config);
   const ctx = await openContext(config);
+  if (isTheOnly) await freeLeases(ctx);
   await main
     .serve(ctx, (line) => process.stderr.write(`${line}\n`))
     .catch(async (error) => {

@@ -37,11 +37,12 @@ export const betweenUsAnd = async ({ databaseUrl }: Where): Promise<Between | nu
 export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
   databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir));
 
-/** For a process that serves: on SQLite there may be only one. Commands work beside it. */
-export const claimDatabase = ({ databaseUrl, dataDir }: Where): void => {
-  if (databaseUrl) return;
+/** For a process that serves: on SQLite there may be only one, and then this says that it is. Commands work beside it. */
+export const claimDatabase = ({ databaseUrl, dataDir }: Where): { isTheOnly: boolean } => {
+  if (databaseUrl) return { isTheOnly: false };
   prepareFolder(dataDir);
   lockFolder(dataDir);
+  return { isTheOnly: true };
 };
 
 const prepareFolder = (path: string): void => {

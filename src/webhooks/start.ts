@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { describeError } from '../describe-error.ts';
 import { countWaiting, oldestWaiting } from './queue.ts';
 import { startDispatcher } from './worker/dispatcher.ts';
 import { createSender } from './worker/send.ts';
@@ -14,6 +15,18 @@ export const watchQueue = ({ db, clock, metrics }: Context): void => {
       return oldestAt === null ? 0 : (clock.now() - oldestAt) / 1000;
     },
   );
+};
+
+/** For a process that knows it is the only one: whatever leases are left, their holder is dead (decision 219). */
+export const freeLeases = async ({ withoutFsync, log }: Context): Promise<void> => {
+  try {
+    await withoutFsync.deleteFrom('webhook_leases').execute();
+  } catch (error) {
+    log.warn(
+      { fault: describeError(error) },
+      'old webhook leases could not be freed; they run out by themselves',
+    );
+  }
 };
 
 /**

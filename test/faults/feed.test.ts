@@ -4,7 +4,6 @@ import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { wrongClock } from '../support/faketime.ts';
 import { ENGINE } from '../support/harness.ts';
-import { NoAnswer } from '../support/http.ts';
 import {
   cli,
   type Env,
@@ -13,6 +12,7 @@ import {
   type ServerProcess,
   startServer,
 } from '../support/process.ts';
+import { Service } from '../support/service.ts';
 import { addClient, addPerson, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
@@ -23,27 +23,6 @@ import { until } from '../support/until.ts';
 const EVENTS = Number(process.env['FEED_EVENTS'] ?? 600);
 const WRITERS = 8;
 const READER_PAGES = [3, 17, 100];
-
-/** The service as callers see it: one address, behind which processes come and go. */
-class Service {
-  servers: ServerProcess[] = [];
-  #turn = 0;
-
-  /** Asks one of the processes; another one where that has just been killed. */
-  async ask(work: (server: ServerProcess) => ReturnType<ServerProcess['get']>) {
-    for (;;) {
-      this.#turn += 1;
-      const server = this.servers[this.#turn % this.servers.length] as ServerProcess;
-      try {
-        const answer = await work(server);
-        if (answer.status < 500) return answer;
-      } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
-      }
-      await pause(20);
-    }
-  }
-}
 
 interface Acknowledged {
   rmaId: string;

@@ -94,35 +94,6 @@ describe.runIf(ENGINE === 'postgres')('two processes on one database', () => {
     }
   });
 
-  it('create one RMA for an Idempotency-Key that both get at once', async () => {
-    const env = await migratedDatabase();
-    const { key } = await makeShop(env);
-    const servers = await twoServers(env, key);
-    const db = lookInto(env);
-    for (let round = 1; round <= 5; round++) {
-      const headers = { 'idempotency-key': `receipt-${round}` };
-      const send = (i: number) =>
-        (servers[i % 2] as ServerProcess).post('/offline-repairs', repairBody(), { headers });
-      const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => send(i)));
-      const done = answers.filter((answer) => answer.status === 201);
-      const running = answers.filter((answer) => answer.status === 409);
-      expect(done.length).toBeGreaterThanOrEqual(1);
-      expect(done.length + running.length).toBe(8);
-      expect(done.filter((answer) => !answer.headers.has('idempotency-replayed'))).toHaveLength(1);
-      expect(new Set(done.map((answer) => answer.body.id)).size).toBe(1);
-      // Once the first is done, both replay it.
-      for (const i of [0, 1]) {
-        const replay = await send(i);
-        expect(replay.status).toBe(201);
-        expect(replay.headers.get('idempotency-replayed')).toBe('true');
-        expect(replay.body).toEqual(done[0]?.body);
-      }
-      expect(await db.selectFrom('offline_repairs').select('id').execute()).toHaveLength(round);
-      const counter = await db.selectFrom('shop_counters').selectAll().executeTakeFirstOrThrow();
-      expect(counter.month_used).toBe(round);
-    }
-  });
-
   it('go on when one of them is killed', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);

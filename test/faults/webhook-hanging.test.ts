@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, lookInto, migratedDatabase, startServer, timed } from '../support/process.ts';
 import { rawServer } from '../support/raw-server.ts';
@@ -18,37 +17,6 @@ const database = async (): Promise<Env> => ({
 /** Resident memory of a process, in MiB. */
 const memoryOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-
-describe.each([
-  { hanging: 80, events: 20 },
-  { hanging: 300, events: 8 },
-])('$hanging receivers that hang with $events events each', ({ hanging, events }) => {
-  it('delay no event of a healthy receiver', { timeout: 90_000 }, async () => {
-    let asked = 0;
-    const url = await rawServer(() => {
-      asked += 1;
-    });
-    const healthy = await startReceiver();
-    const env = await database();
-    const clients = await seedReceivers(env, [
-      ...Array.from({ length: hanging }, () => ({ url, events })),
-      { url: healthy.url, events: 0 },
-    ]);
-    const key = clients.at(-1)?.apiKey as string;
-    const server = await startServer(env, { key });
-    const lags: number[] = [];
-    const beganAt = Date.now();
-    // Through the first exchanges, their time limits and the retries that follow.
-    while (Date.now() - beganAt < 16_000) {
-      const before = healthy.received.length;
-      expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
-      lags.push((await timed(() => healthy.got(before + 1, 9_000))).ms);
-    }
-    // It was 6.5 s with 80 of them; what is left here is a busy machine.
-    expect(Math.max(...lags)).toBeLessThan(4_000);
-    expect(asked).toBeGreaterThan(hanging * 4);
-  });
-});
 
 it('hundreds of hanging exchanges of large bodies cost little memory', { timeout: 60_000 }, async () => {
   let asked = 0;

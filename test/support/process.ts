@@ -228,12 +228,10 @@ export const startServer = async (env: Env, options: ServerOptions = {}): Promis
   }
 };
 
-const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: string): ServerProcess => {
-  const url = `http://127.0.0.1:${port}`;
-  const send: ServerProcess['send'] = async (
-    path,
-    { method = 'GET', body, headers = {}, key = ownKey ?? null, ip = newAddress() } = {},
-  ) => {
+/** Sends requests to a server or to what stands before it, from a new address each. */
+export const sendTo =
+  (url: string, ownKey?: string): ServerProcess['send'] =>
+  async (path, { method = 'GET', body, headers = {}, key = ownKey ?? null, ip = newAddress() } = {}) => {
     const target = EXTERNAL.test(path) ? `${BASE_PATH}${path}` : path;
     return exchange(`${url}${target}`, {
       method,
@@ -246,6 +244,10 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
       body: bytesOf(body),
     });
   };
+
+const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: string): ServerProcess => {
+  const url = `http://127.0.0.1:${port}`;
+  const send = sendTo(url, ownKey);
   const signal = (name: NodeJS.Signals) => void process.kill(child.pid as number, name);
   return {
     url,

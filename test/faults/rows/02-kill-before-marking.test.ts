@@ -1,0 +1,120 @@
+import type { ServerResponse } from 'node:http';
+import pg from 'pg';
+import { expect, it, onTestFinished } from 'vitest';
+import { LEASE_MS } from '../../../src/webhooks/policy.ts';
+import { repairBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { ENGINE } from '../../support/harness.ts';
+import { newHistory, startNotingReceiver } from '../../support/history/history.ts';
+import { judged, nothingWaits } from '../../support/history/judged.ts';
+import {
+  type Env,
+  lookInto,
+  migratedDatabase,
+  type ServerProcess,
+  startServer,
+} from '../../support/process.ts';
+import { addClient, makeShop } from '../../support/shops.ts';
+import { holdWriteLock } from '../../support/sqlite-lock.ts';
+import { until } from '../../support/until.ts';
+
+const ROUNDS = effort(1, 4);
+const RECEIVERS = effort(4, 20);
+const WITHIN_MS = LEASE_MS + 5_000;
+/** Another process is there already; otherwise one is started after the kill. */
+const STANDS_BY = effort(false, ENGINE === 'postgres');
+
+/** Keeps every process from writing down how a delivery ended, until it is let go. */
+const holdDeliveries = async (env: Env): Promise<{ letGo(): Promise<void> }> => {
+  if (ENGINE === 'sqlite') return holdWriteLock(env);
+  const holder = new pg.Client({ connectionString: env['DATABASE_URL'] });
+  await holder.connect();
+  await holder.query('begin; lock table webhook_deliveries in exclusive mode');
+  let isHeld = true;
+  const letGo = async () => {
+    if (!isHeld) return;
+    isHeld = false;
+    // What the dead process had sent would still be carried out: the server does not notice that nobody waits for it.
+    await holder.query(
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    await holder.end();
+  };
+  onTestFinished(letGo);
+  return { letGo };
+};
+
+/** How many 2xx the process has seen. */
+const acknowledgedBy = async (server: ServerProcess): Promise<number> => {
+  const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
+  return Number(/handback_webhook_attempts_total\{result="acknowledged"\} (\d+)/.exec(body)?.[1] ?? 0);
+};
+
+it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are sent again in time`, {
+  timeout: ROUNDS * 60_000 + 60_000,
+}, async () => {
+  const history = newHistory();
+  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const held: ServerResponse[] = [];
+  let isHolding = true;
+  const receiver = await startNotingReceiver(history, (_n, response) => {
+    if (!isHolding) return 200;
+    held.push(response);
+    return undefined;
+  });
+  const clients = await Promise.all(
+    Array.from({ length: RECEIVERS }, (_, i) =>
+      addClient(env, shopId, { name: `R${i}`, webhookUrl: receiver.url }),
+    ),
+  );
+  const db = lookInto(env);
+  const leases = () => db.selectFrom('webhook_leases').select('holder').execute();
+  const delays: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const server = await startServer(env);
+    const before = receiver.received.length;
+    for (const { apiKey } of clients)
+      expect((await server.post('/offline-repairs', repairBody(), { key: apiKey })).status).toBe(201);
+    await until('every request waits for its answer', () => held.length === RECEIVERS);
+    const other = STANDS_BY ? await startServer(env) : null;
+    const { letGo } = await holdDeliveries(env);
+    isHolding = false;
+    for (const response of held.splice(0)) response.writeHead(200).end();
+    await until('the process has every 2xx', async () => (await acknowledgedBy(server)) >= RECEIVERS);
+    const died = server.stop('SIGKILL');
+    const killedAt = Date.now();
+    await died;
+    await letGo();
+    const marked = await db
+      .selectFrom('webhook_deliveries')
+      .select('id')
+      .where('status', '!=', 'PENDING')
+      .execute();
+    expect(marked).toHaveLength(round * RECEIVERS);
+
+    // On PostgreSQL a dead process's leases run out by themselves; in short they are ended by hand.
+    if (effort(ENGINE === 'postgres', false)) await db.deleteFrom('webhook_leases').execute();
+    const left = await leases();
+    const next = other ?? (await startServer(env));
+    // On SQLite whoever starts is alone, and frees them.
+    if (ENGINE === 'sqlite')
+      expect((await leases()).filter(({ holder }) => holder === left[0]?.holder)).toEqual([]);
+    await receiver.got(before + 2 * RECEIVERS, WITHIN_MS + 20_000);
+    for (const { at } of receiver.received.slice(before + RECEIVERS)) delays.push(at - killedAt);
+    await nothingWaits(db, 10_000);
+    await next.stop();
+    isHolding = true;
+  }
+  expect(Math.max(...delays)).toBeLessThanOrEqual(WITHIN_MS);
+  // The receiver took the first ones as well, though nobody could note that.
+  for (const receipt of history.receipts) receipt.status = 200;
+  const { deliveries } = await judged(history, db);
+  for (const { attempts } of deliveries) expect(attempts).toBe(1);
+  expect(history.receipts).toHaveLength(2 * RECEIVERS * ROUNDS);
+  measured(
+    2,
+    `${delays.length} deliveries in ${ROUNDS} kills, sent again after ${(Math.max(...delays) / 1000).toFixed(1)} s at most`,
+  );
+});

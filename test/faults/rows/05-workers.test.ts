@@ -1,0 +1,102 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
+import { repairBody } from '../../support/bodies.ts';
+import { wrongClock } from '../../support/faketime.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { ENGINE } from '../../support/harness.ts';
+import { newHistory, noteCreation, startNotingReceiver } from '../../support/history/history.ts';
+import { judged, nothingWaits } from '../../support/history/judged.ts';
+import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import type { Behaviour } from '../../support/receiver.ts';
+import { addClient, makeShop } from '../../support/shops.ts';
+import { until } from '../../support/until.ts';
+
+const EVENTS = effort(300, 10_000);
+const RECEIVERS = 5;
+const CALLERS = 24;
+/** On SQLite there is one process. */
+const CLOCKS = ENGINE === 'postgres' ? ['+5s', '-5s', '+0s', '+0s'] : ['+5s'];
+/** Exchanges under way when a process falls asleep: as many as one process has with these receivers. */
+const ASLEEP = effort(RECEIVERS, RECEIVERS * LIMITS.perReceiver);
+
+const prepared = async (behaviour?: Behaviour) => {
+  const history = newHistory();
+  const receivers = await Promise.all(
+    Array.from({ length: RECEIVERS }, () => startNotingReceiver(history, behaviour)),
+  );
+  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const clients = await Promise.all(
+    receivers.map(({ url }, i) => addClient(env, shopId, { name: `R${i}`, webhookUrl: url })),
+  );
+  /** Creates so many repairs, by turns for each of the clients. */
+  const create = async (server: ServerProcess, count: number): Promise<void> => {
+    let begun = 0;
+    const caller = async () => {
+      while (begun < count) {
+        begun += 1;
+        const { id, apiKey } = clients[begun % RECEIVERS] as (typeof clients)[number];
+        const answer = await server.post('/offline-repairs', repairBody(), { key: apiKey });
+        expect(answer.status).toBe(201);
+        noteCreation(history, { clientId: id }, answer);
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, caller));
+  };
+  const startWorker = (clock: string) =>
+    startServer({ ...env, ...wrongClock(clock), ...(ENGINE === 'postgres' ? { ROLE: 'worker' } : {}) });
+  return { history, env, create, startWorker, db: lookInto(env) };
+};
+
+it(`${CLOCKS.length} workers whose clocks differ send ${EVENTS} events in exactly ${EVENTS} attempts`, {
+  timeout: 180_000,
+}, async () => {
+  const { history, env, create, startWorker, db } = await prepared();
+  if (ENGINE === 'postgres') {
+    await create(await startServer({ ...env, ROLE: 'api' }), EVENTS);
+    await Promise.all(CLOCKS.map(startWorker));
+  } else await create(await startWorker('+5s'), EVENTS);
+  await nothingWaits(db, 120_000);
+  const { deliveries } = await judged(history, db);
+  expect(deliveries).toHaveLength(EVENTS);
+  for (const { status, attempts } of deliveries) expect([status, attempts]).toEqual(['DELIVERED', 1]);
+  expect(history.receipts).toHaveLength(EVENTS);
+  measured(
+    5,
+    `${CLOCKS.length} process${CLOCKS.length > 1 ? 'es' : ''}, ${EVENTS} events, ${history.receipts.length} attempts`,
+  );
+});
+
+describe.runIf(ENGINE === 'postgres')('a worker asleep past its lease', () => {
+  it('overwrites nothing when it wakes', { timeout: 120_000 }, async () => {
+    const held: ServerResponse[] = [];
+    const { history, env, create, startWorker, db } = await prepared((_n, response) => {
+      if (held.length >= ASLEEP) return 200;
+      held.push(response);
+      return undefined;
+    });
+    const api = await startServer({ ...env, ROLE: 'api' });
+    const sleeper = await startWorker('-5s');
+    await create(api, ASLEEP);
+    await until('every exchange is under way', () => held.length === ASLEEP, 15_000);
+    sleeper.signal('SIGSTOP');
+    // Its leases run out by themselves; in short they are ended by hand.
+    if (effort(true, false)) await db.deleteFrom('webhook_leases').execute();
+    const heirs = await Promise.all(['+5s', '+0s', '+0s'].map(startWorker));
+    await nothingWaits(db, LEASE_MS + 30_000);
+    const rows = () => db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute();
+    const before = await rows();
+    for (const { status, attempts } of before) expect([status, attempts]).toEqual(['DELIVERED', 1]);
+
+    sleeper.signal('SIGCONT');
+    for (const response of held) response.writeHead(500).end();
+    // Once its process has stopped, it has made of its exchanges what it could.
+    await sleeper.stop();
+    await Promise.all(heirs.map((heir) => heir.stop()));
+    expect(await rows()).toEqual(before);
+    expect(history.receipts).toHaveLength(2 * ASLEEP);
+    await judged(history, db);
+    measured(5, `${ASLEEP} exchanges slept through, sent again by the others, 0 overwritten`);
+  });
+});

@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { repairBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import type { Answer } from '../../support/http.ts';
+import { freePort } from '../../support/postgres-server.ts';
+import {
+  type Env,
+  lookInto,
+  migratedDatabase,
+  type ServerProcess,
+  startServer,
+} from '../../support/process.ts';
+import { rawServer } from '../../support/raw-server.ts';
+import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
+import { type SeededReceiver, seedReceivers } from '../../support/seed-webhooks.ts';
+import { until } from '../../support/until.ts';
+
+const HEALTHY = effort(10, 100);
+const BAD = effort(10, 100);
+const WAITING_EACH = effort(20, 200);
+/** Baseline and load by turns, each for so many events of healthy receivers at an even pace. */
+const TURNS = effort(1, 3);
+const EVENTS = effort(40, 600);
+const EVERY_MS = effort(20, 15);
+const MOST_TIMES_THE_BASELINE = 2;
+/** In short the suites beside it decide about milliseconds; it was 6.5 s once. */
+const LATEST_IN_SHORT_MS = 4_000;
+
+const p99 = (times: number[]): number =>
+  times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.99) - 1] ?? 0;
+
+/** A database with the healthy receivers, and with what waits for the bad ones. */
+const prepare = async (healthy: TestReceiver, bad: string[]) => {
+  const env: Env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  const clients = await seedReceivers(env, [
+    ...Array.from({ length: HEALTHY }, () => ({ url: healthy.url, events: 0 })),
+    ...bad.map((url) => ({ url, events: WAITING_EACH })),
+  ]);
+  return { env, clients: clients.slice(0, HEALTHY) };
+};
+
+/** How long after its change each event came: creations for one healthy receiver after the other, at an even pace. */
+const lagsOf = async (
+  server: ServerProcess,
+  healthy: TestReceiver,
+  clients: SeededReceiver[],
+): Promise<number[]> => {
+  const before = healthy.received.length;
+  const creations: Promise<Answer>[] = [];
+  for (let i = 0; i < EVENTS; i++) {
+    const key = clients[i % clients.length]?.apiKey as string;
+    creations.push(server.post('/offline-repairs', repairBody(), { key }));
+    await pause(EVERY_MS);
+  }
+  for (const { status } of await Promise.all(creations)) expect(status).toBe(201);
+  await healthy.got(before + EVENTS, 60_000);
+  return healthy.received.slice(before).map(({ at, body }) => at - Date.parse(body.timestamp));
+};
+
+it(`${BAD} of ${HEALTHY + BAD} receivers hang or refuse with ${BAD * WAITING_EACH} waiting, and delay no other`, {
+  timeout: 240_000,
+}, async () => {
+  const healthy = await startReceiver();
+  let hanging = 0;
+  const hangs = await rawServer(() => {
+    hanging += 1;
+  });
+  const refuses = await startReceiver(() => 503);
+  const nobody = `http://127.0.0.1:${await freePort()}/`;
+  const alone = await prepare(healthy, []);
+  const beside = await prepare(
+    healthy,
+    Array.from({ length: BAD }, (_, i) => [hangs, refuses.url, hangs, nobody][i % 4] as string),
+  );
+  const lags = { alone: [] as number[], beside: [] as number[] };
+  for (let turn = 0; turn < TURNS; turn++) {
+    const quiet = await startServer(alone.env);
+    lags.alone.push(...(await lagsOf(quiet, healthy, alone.clients)));
+    await quiet.stop();
+
+    const busy = await startServer(beside.env);
+    const enough = hanging + BAD / 2;
+    await until('the bad ones are being called', () => hanging >= enough, 20_000);
+    lags.beside.push(...(await lagsOf(busy, healthy, beside.clients)));
+    await busy.stop();
+  }
+  const db = lookInto(beside.env);
+  const { waiting } = await db
+    .selectFrom('webhook_deliveries')
+    .select((eb) => eb.fn.countAll<number>().as('waiting'))
+    .where('status', '=', 'PENDING')
+    .executeTakeFirstOrThrow();
+  const [baseline, loaded] = [p99(lags.alone), p99(lags.beside)];
+  measured(
+    6,
+    `${lags.beside.length} events of healthy receivers: p99 ${loaded} ms, ${baseline} ms without the others; ${waiting} still wait`,
+  );
+  expect(Number(waiting)).toBeGreaterThan(0);
+  if (effort(false, true)) expect(loaded).toBeLessThanOrEqual(MOST_TIMES_THE_BASELINE * baseline);
+  else expect(Math.max(...lags.beside)).toBeLessThan(LATEST_IN_SHORT_MS);
+});

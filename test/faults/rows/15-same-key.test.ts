@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { repairBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { ENGINE } from '../../support/harness.ts';
+import { newHistory, noteCreation } from '../../support/history/history.ts';
+import { judged } from '../../support/history/judged.ts';
+import { type Answer, NoAnswer } from '../../support/http.ts';
+import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import { randomOf, SEED } from '../../support/random.ts';
+import { Service } from '../../support/service.ts';
+import { makeShop } from '../../support/shops.ts';
+import { until } from '../../support/until.ts';
+
+const AT_ONCE = 100;
+const ROUNDS = effort(1, 10);
+const KILLS = effort(1, 10);
+/** Keys that are in use when a process is killed, each by some of the callers. */
+const KEYS_PER_KILL = 5;
+
+type Create = (server: ServerProcess, key: string) => Promise<Answer>;
+
+/** All callers send the same key at once. */
+const sendAtOnce = async (service: Service, create: Create, key: string): Promise<void> => {
+  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => create(service.next, key)));
+  // While the first is under way, the others are told so.
+  for (const { status } of answers) expect([201, 409]).toContain(status);
+  const first = answers.filter(
+    ({ status, headers }) => status === 201 && !headers.has('idempotency-replayed'),
+  );
+  expect(first).toHaveLength(1);
+  for (const server of service.servers) {
+    const { status, headers } = await create(server, key);
+    expect([status, headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+  }
+};
+
+/** Each caller sends its key again until it is acknowledged, through the kill of a process. */
+const sendThroughKill = async (
+  service: Service,
+  create: Create,
+  keyOf: (caller: number) => string,
+  kill: (answered: () => number) => Promise<void>,
+): Promise<void> => {
+  let answered = 0;
+  const insist = async (key: string): Promise<void> => {
+    for (;;)
+      try {
+        const { status } = await create(service.next, key);
+        answered += 1;
+        if (status === 201) return;
+        expect(status).toBe(409);
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+        await pause(20);
+      }
+  };
+  const callers = Array.from({ length: AT_ONCE }, (_, i) => insist(keyOf(i)));
+  await kill(() => answered);
+  await Promise.all(callers);
+};
+
+it(`one key makes one RMA and one event, ${AT_ONCE} times at once and through kills (seed ${SEED})`, {
+  timeout: 180_000,
+}, async () => {
+  const random = randomOf(SEED);
+  const env = await migratedDatabase();
+  const { key: apiKey, clientId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const start = () => startServer(env, { key: apiKey });
+  const service = new Service();
+  service.servers = await Promise.all(ENGINE === 'postgres' ? [start(), start()] : [start()]);
+  const history = newHistory();
+  const create: Create = async (server, key) => {
+    history.keys.push({ clientId, key });
+    const body = repairBody({ externalRef: key });
+    const answer = await server.post('/offline-repairs', body, { headers: { 'idempotency-key': key } });
+    noteCreation(history, { clientId, key }, answer);
+    return answer;
+  };
+
+  for (let round = 0; round < ROUNDS; round++) await sendAtOnce(service, create, `round-${round}`);
+  for (let kill = 0; kill < KILLS; kill++)
+    await sendThroughKill(
+      service,
+      create,
+      (i) => `kill-${kill}-${i % KEYS_PER_KILL}`,
+      async (answered) => {
+        const enough = random.below(AT_ONCE / 4);
+        await until(`${enough} are answered`, () => answered() >= enough);
+        const victim = random.below(service.servers.length);
+        await service.servers[victim]?.stop('SIGKILL');
+        service.servers[victim] = await start();
+      },
+    );
+
+  const { rmas, events } = await judged(history, lookInto(env));
+  const keys = ROUNDS + KILLS * KEYS_PER_KILL;
+  expect([rmas.length, events.length]).toEqual([keys, keys]);
+  measured(
+    15,
+    `${ROUNDS} keys ${AT_ONCE} times at once, ${KILLS * KEYS_PER_KILL} keys through ${KILLS} kills: one RMA and one event each`,
+  );
+});

@@ -1,0 +1,110 @@
+import type { Answer } from '../http.ts';
+import { type Behaviour, startReceiver, type TestReceiver } from '../receiver.ts';
+
+// What callers, receivers and readers of the feed saw of the service, from outside, for check.ts to judge.
+
+/** A creation that was acknowledged. */
+interface Creation {
+  clientId: string;
+  /** Its Idempotency-Key, if it was sent with one. */
+  key: string | null;
+  id: string;
+  rmaNumber: string;
+  /** The whole answer. */
+  answer: string;
+}
+
+/** A move that was acknowledged. */
+interface Move {
+  rmaId: string;
+  event: string;
+  /** The answer's `updatedAt`. */
+  timestamp: string;
+}
+
+/** One request that a receiver got. */
+export interface Receipt {
+  /** Of the delivery. */
+  id: string;
+  attempt: number;
+  bytes: string;
+  /** What the receiver answered; null where it did not. */
+  status: number | null;
+  at: number;
+}
+
+export interface FeedItem {
+  id: string;
+  event: string;
+  timestamp: string;
+  data: Record<string, unknown>;
+}
+
+/** What somebody read who followed the feed from its beginning to its end. */
+export interface FeedRead {
+  shopId: string;
+  items: FeedItem[];
+}
+
+export interface History {
+  /** Every use of an Idempotency-Key, answered or not. Its creations carry the key as their `externalRef` too. */
+  keys: { clientId: string; key: string }[];
+  creations: Creation[];
+  moves: Move[];
+  receipts: Receipt[];
+  feeds: FeedRead[];
+}
+
+export const newHistory = (): History => ({ keys: [], creations: [], moves: [], receipts: [], feeds: [] });
+
+/** Keeps a creation, if this answer acknowledges one. */
+export const noteCreation = (
+  history: History,
+  { clientId, key = null }: { clientId: string; key?: string | null },
+  { status, body }: Answer,
+): void => {
+  if (status !== 201) return;
+  history.creations.push({
+    clientId,
+    key,
+    id: body.id,
+    rmaNumber: body.rmaNumber,
+    answer: JSON.stringify(body),
+  });
+};
+
+/** Keeps a move, if this answer acknowledges it. */
+export const noteMove = (history: History, event: string, { status, body }: Answer): void => {
+  if (status === 200) history.moves.push({ rmaId: body.id, event, timestamp: body.updatedAt });
+};
+
+/** A receiver whose requests go into the history. It acknowledges them unless told otherwise. */
+export const startNotingReceiver = (
+  history: History,
+  behave: Behaviour = () => 200,
+): Promise<TestReceiver> => {
+  return startReceiver((n, response, received) => {
+    const status = behave(n, response, received);
+    history.receipts.push({
+      id: String(received.headers['x-webhook-id']),
+      attempt: Number(received.headers['x-webhook-attempt']),
+      bytes: received.bytes.toString('utf8'),
+      status: status ?? null,
+      at: received.at,
+    });
+    return status;
+  });
+};
+
+/** Requests that brought what had come before, in the same attempt: a process died before it could write down the first. */
+export const duplicatesIn = ({ receipts }: History): { first: Receipt; again: Receipt }[] => {
+  const seen = new Map<string, Receipt>();
+  const found: { first: Receipt; again: Receipt }[] = [];
+  for (const receipt of receipts) {
+    const name = `${receipt.id} ${receipt.attempt}`;
+    const first = seen.get(name);
+    if (first) found.push({ first, again: receipt });
+    else seen.set(name, receipt);
+  }
+  return found;
+};
