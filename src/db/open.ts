@@ -2,8 +2,8 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } fro
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, Observer } from './database.ts';
-import { between } from './postgres/between.ts';
 import { openPostgres } from './postgres/open.ts';
+import { between } from './postgres/pooler.ts';
 import { fillPostgres, postgresSnapshot } from './postgres/transfer.ts';
 import type { Notice } from './schema-change.ts';
 import { lockFolder } from './sqlite/folder-lock.ts';

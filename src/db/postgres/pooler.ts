@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { ConfigError } from '../../config.ts';
+import type { Between } from '../transfer.ts';
+import { parseAddress } from './address.ts';
+import { hostsOf } from './hosts.ts';
 
 // Settings, prepared statements and LISTEN belong to a session of the server. A pooler that gives every transaction whichever
 // session is free loses them, and says nothing (decision 205).
@@ -19,7 +22,36 @@ const TOO_FEW =
 
 /** Throws where a pooler in between shares sessions. `client` is an open connection, `url` where it leads to. */
 export const refuseSharedSessions = async (client: pg.ClientBase, url: string): Promise<void> => {
-  if (await isPooled(client)) await expectCall(client, url);
+  if ((await poolerBefore(client, url)) === 'shared sessions') throw new ConfigError(SHARED);
+};
+
+const poolerBefore = async (client: pg.ClientBase, url: string): Promise<Between> => {
+  if (!(await isPooled(client))) return 'nothing';
+  return (await isCallHeard(client, url)) ? 'sessions' : 'shared sessions';
+};
+
+/** What stands between us and the server that takes writes. */
+export const between = (address: string): Promise<Between> =>
+  hostsOf(parseAddress(address)).connect(async (url) => {
+    const client = newClient(url);
+    try {
+      await client.connect();
+      return await poolerBefore(client, url);
+    } finally {
+      // What was learnt is known, however it ends.
+      client.end().catch(() => {});
+    }
+  });
+
+const newClient = (connectionString: string): pg.Client => {
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: ANSWER_WITHIN_MS,
+    application_name: 'handback',
+  });
+  // Whoever waits for an answer is told.
+  client.on('error', () => {});
+  return client;
 };
 
 /** A pooler makes up the number that clients cancel by; PostgreSQL gives the process that serves them. */
@@ -27,11 +59,9 @@ const isPooled = async (client: pg.ClientBase): Promise<boolean> =>
   (await pidOf(client, 'select 1')) !== (client as unknown as { processID: number }).processID;
 
 /** One session listens, another one calls. Where the first had to give its session back, it hears nothing. */
-const expectCall = async (caller: pg.ClientBase, url: string): Promise<void> => {
+const isCallHeard = async (caller: pg.ClientBase, url: string): Promise<boolean> => {
   const channel = `handback_probe_${randomBytes(8).toString('hex')}`;
-  const listener = new pg.Client({ connectionString: url, connectionTimeoutMillis: ANSWER_WITHIN_MS });
-  // Whoever waits for an answer is told.
-  listener.on('error', () => {});
+  const listener = newClient(url);
   const heard = new Promise<boolean>((resolve) => listener.once('notification', () => resolve(true)));
   try {
     await listener.connect();
@@ -40,9 +70,9 @@ const expectCall = async (caller: pg.ClientBase, url: string): Promise<void> => 
     });
     const calling = await pidOf(caller, `notify ${channel}`);
     // Both are open, so one session for both is shared: nobody need wait for the call.
-    const isHeard =
-      listening !== calling && (await Promise.race([heard, pause(CALL_WITHIN_MS, false, { ref: false })]));
-    if (!isHeard) throw new ConfigError(SHARED);
+    return (
+      listening !== calling && (await Promise.race([heard, pause(CALL_WITHIN_MS, false, { ref: false })]))
+    );
   } finally {
     // It is of no use any more, however it ends.
     listener.end().catch(() => {});
