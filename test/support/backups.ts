@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/db/open.ts';
 import { ENGINE } from './harness.ts';
 import { type Env, emptyDatabase, SECRET_KEY, temporaryFolder } from './process.ts';
 import { UNOBSERVED } from './unobserved.ts';
+import { wholeTables } from './whole-tables.ts';
 
 export type EngineName = 'sqlite' | 'postgres';
 
@@ -35,7 +36,7 @@ export const everyRow = async (env: Env): Promise<Record<string, string[]>> => {
   const database = openDatabase(readConfig(env), UNOBSERVED);
   try {
     const found: Record<string, string[]> = {};
-    const tables = await database.db.introspection.getTables();
+    const tables = await wholeTables(database.db, env['DATABASE_URL'] ? 'postgres' : 'sqlite');
     for (const { name } of tables.filter((table) => !LEFT_OUT.includes(table.name))) {
       const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(
         database.db,
