@@ -152,6 +152,22 @@ describe('the event feed', () => {
     expect((await page(t)).items.map(({ data }) => data.id)).toEqual([next]);
   });
 
+  it('begins with the oldest event that is kept, however many before it are past', async () => {
+    const t = await harness();
+    const kept: string[] = [];
+    for (let day = 0; day < 7; day++) {
+      const made = await create(t);
+      if (day >= 3) kept.push(made);
+      t.clock.advance(DAY_MS);
+    }
+    t.clock.advance(25.5 * DAY_MS);
+    expect((await page(t)).items.map(({ data }) => data.id)).toEqual(kept);
+    t.clock.advance(4 * DAY_MS);
+    expect((await page(t)).items).toEqual([]);
+    const next = await create(t);
+    expect((await page(t)).items.map(({ data }) => data.id)).toEqual([next]);
+  });
+
   it('has cursors that hold in another database with the same rows', async () => {
     const t = await harness({ own: true });
     for (let i = 0; i < 3; i++) await create(t);

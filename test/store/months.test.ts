@@ -9,11 +9,15 @@ import { openDatabase } from '../../src/db/open.ts';
 import { addMonth, changeParts, monthOf, partsOf } from '../../src/db/postgres/parts.ts';
 import { SCHEMA_WORDS } from '../../src/db/postgres/schema-words.ts';
 import type { Tables } from '../../src/db/tables.ts';
+import { readFeed } from '../../src/events/feed.ts';
 import { lowestId, newId } from '../../src/ids.ts';
 import { sweep } from '../../src/janitor.ts';
+import { due } from '../../src/webhooks/worker/queue.ts';
+import { settle } from '../../src/webhooks/worker/settle.ts';
 import { newRepair, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { planOf, readsIn, readsOfMonth, watched } from '../support/plans.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import { type Env, emptyDatabase } from '../support/process.ts';
 
@@ -126,6 +130,29 @@ describe.runIf(ENGINE === 'postgres')('events and deliveries by month', () => {
     await db.insertInto('events').values(rowOf(first, 1)).execute();
     await expect(db.insertInto('events').values(rowOf(first, 2)).execute()).rejects.toThrow(/duplicate key/);
     await expect(db.insertInto('events').values(rowOf(second, 1)).execute()).rejects.toThrow(/duplicate key/);
+  });
+
+  it('are found by the index of their own month, also with a plan from when there were none', async () => {
+    const t = await harness();
+    const { ctx, statements } = watched(t.ctx);
+    const id = newId(ctx.clock.now());
+    const ended = { id, before: 0, attempts: [], dueAt: 1, finishedAt: 1, reason: null };
+    await settle(ctx, [{ ...ended, status: 'DELIVERED' }]);
+    await due(ctx, [{ clientId: UNKNOWN_ID, room: 8, underWay: [] }], ctx.clock.now());
+    await readFeed(ctx, t.shop.id, 0, 100);
+    const [settling, looking, reading] = await Promise.all(
+      statements.map(async (statement) =>
+        readsOfMonth(readsIn(await planOf(t.ctx.withoutFsync, statement)), ctx.clock.now()),
+      ),
+    );
+    expect(settling).toContainEqual(
+      expect.stringMatching(/deliveries_pkey.*Index Cond: \(id = settled\.id\)/),
+    );
+    for (const read of looking?.filter((each) => each.includes('webhook_deliveries')) ?? [])
+      expect(read).toMatch(/webhook_deliveries_(first|retry) .*Index Cond: \(+client_id = /);
+    expect(looking).toContainEqual(expect.stringMatching(/events_id.*Index Cond: \(id = due\.id\)/));
+    expect(reading).toContainEqual(expect.stringMatching(/events_pkey.*shop_id = .*"position" > /));
+    expect(reading).toContainEqual(expect.stringMatching(/events_id.*Index Cond: \(id = /));
   });
 
   it('are made and dropped by several processes at once', async () => {
@@ -309,7 +336,8 @@ describe.runIf(ENGINE === 'postgres')('a table in one piece', () => {
       .values(rowOf(newId(later), 1))
       .execute();
     await database.prepareMonths(later);
-    await database.forgetMonths({ table: 'events', beforeMs: later });
+    // What cannot be dropped is to be deleted.
+    expect(await database.forgetMonths({ table: 'events', beforeMs: later })).toBe(monthOf(Date.now(), 2));
     expect(faults).toEqual([
       expect.stringMatching(/^no right to change tables/),
       'rows outside of every month: events: 1',

@@ -37,7 +37,11 @@ export const readsOfMonth = (reads: string[], ms: number): string[] => {
 };
 
 const literal = (value: unknown): string =>
-  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+  Array.isArray(value)
+    ? `'{${value.join()}}'`
+    : typeof value === 'string'
+      ? `'${value.replaceAll("'", "''")}'`
+      : String(value);
 
 /** The plan of a statement on these connections, line by line; on PostgreSQL the one that is made once and kept, where they keep it. */
 export const planOf = (db: Db, { sql: text, parameters }: CompiledQuery): Promise<string[]> =>

@@ -30,13 +30,17 @@ export const keepMonths = (db: Kysely<Tables>, { onFault }: Pick<Observer, 'onFa
     told.add(what + about);
   };
   /** What fails here is tried again with the next clean-up. */
-  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+  const attempt = async (what: string, work: () => Promise<void>): Promise<'no right' | undefined> => {
     try {
       await work();
     } catch (error) {
-      if ((error as { code?: unknown }).code === NO_RIGHT) tellOnce('no right to change tables', '', error);
-      else onFault(what, error);
+      if ((error as { code?: unknown }).code !== NO_RIGHT) onFault(what, error);
+      else {
+        tellOnce('no right to change tables', '', error);
+        return 'no right';
+      }
     }
+    return undefined;
   };
   const tellStrays = (table: AgingTable, count: number): void => {
     if (count === 0) told.delete(STRAYS + table);
@@ -57,11 +61,14 @@ export const keepMonths = (db: Kysely<Tables>, { onFault }: Pick<Observer, 'onFa
     async forgetMonths({ table, beforeMs, unless = [] }) {
       const parts = await partsOf(db, table);
       if (!parts) return beforeMs;
-      const past = parts.filter(({ toMs }) => toMs !== null && toMs <= beforeMs);
-      for (const part of past)
-        await attempt('a month was not dropped', () => dropPart(db, table, part, unless));
-      const begun = parts.flatMap(({ fromMs }) => fromMs ?? []);
-      return Math.min(beforeMs, ...begun);
+      let rowsBeforeMs = Math.min(beforeMs, ...parts.flatMap(({ fromMs }) => fromMs ?? []));
+      for (const part of parts) {
+        const { toMs } = part;
+        if (toMs === null || toMs > beforeMs) continue;
+        const outcome = await attempt('a month was not dropped', () => dropPart(db, table, part, unless));
+        if (outcome === 'no right') rowsBeforeMs = Math.max(rowsBeforeMs, toMs);
+      }
+      return rowsBeforeMs;
     },
   };
 };

@@ -114,7 +114,7 @@ it('a filled database of the first schema is upgraded by processes that start at
     .where('name', '=', 'kept-since-then')
     .execute();
   expect(kept).toEqual([{ value: 'yes' }]);
-  measured(20, `${rows} rows of the first schema readable after ${PROCESSES} processes started at once`);
+  measured(20, `${rows} rows of the first schema readable; processes that upgraded it at once: ${PROCESSES}`);
 });
 
 /** One caller who does a bit of everything, again and again, until told to stop. */
