@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from './context.ts';
 import type { Db } from './db/database.ts';
+import { forgetEndedWindows } from './db/ended-windows.ts';
 import { describeError } from './describe-error.ts';
 import { KEPT_MS } from './events/event.ts';
 import { forgetOldEvents } from './events/feed.ts';
@@ -21,6 +22,7 @@ const STEPS: ((db: Db, nowMs: number) => Promise<boolean>)[] = [
   forgetExpiredLinks,
   forgetOldFailures,
   forgetOldAddresses,
+  forgetEndedWindows,
   forgetOldEvents,
   unassignDeparted,
   (db, nowMs) => forgetOldDeliveries(db, nowMs - KEPT_MS),
