@@ -131,7 +131,7 @@ describe(`${ADDRESSES} addresses`, () => {
         { length: Math.min(1_000, ADDRESSES - n) },
         (_, k) => gate(addressOf(n + k)),
       );
-      for (const { refused } of await Promise.all(states)) expect(refused).toBe(false);
+      expect((await Promise.all(states)).some(({ refused }) => refused)).toBe(false);
     }
     const moreMb = process.memoryUsage().rss / 1024 ** 2 - beforeMb;
     if (ENGINE === 'sqlite') {
