@@ -5,8 +5,8 @@ interface Count {
   untilMs: number;
 }
 
-/** From so many keys on, those whose window has ended are looked for and forgotten. */
-const FIRST_SWEEP = 1000;
+/** Beyond these the oldest are forgotten, so that no flood of addresses fills the memory: decision 226. */
+export const MOST_KEYS = 100_000;
 
 /** Counts in this process, for an engine that serves only one; by a clock that nobody sets, so that a jump of the time changes nothing (decision 103). */
 export const memoryRateGate = (windows: RateWindows): RateGate => {
@@ -29,17 +29,20 @@ export const memoryRateGate = (windows: RateWindows): RateGate => {
   };
 };
 
+/** Ordered by the end of their windows, since all windows are equally long: what has ended is at the front. */
 const counter = (lengthMs: number) => {
   const counts = new Map<string, Count>();
-  let sweepAt = FIRST_SWEEP;
-  const sweep = (nowMs: number): void => {
-    for (const [key, { untilMs }] of counts) if (untilMs <= nowMs) counts.delete(key);
-    sweepAt = Math.max(FIRST_SWEEP, counts.size * 2);
+  const forgetTheFirst = (nowMs: number): void => {
+    for (const [key, { untilMs }] of counts) {
+      if (untilMs > nowMs && counts.size < MOST_KEYS) return;
+      counts.delete(key);
+    }
   };
   return (key: string, nowMs: number): Count => {
     let count = counts.get(key);
     if (!count || count.untilMs <= nowMs) {
-      if (counts.size >= sweepAt) sweep(nowMs);
+      counts.delete(key);
+      forgetTheFirst(nowMs);
       count = { points: 0, untilMs: nowMs + lengthMs };
       counts.set(key, count);
     }

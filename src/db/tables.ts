@@ -301,6 +301,14 @@ interface WebhookLeaseTable {
   held_until: number;
 }
 
+/** How often an address has called, where processes share it. */
+interface RateLimitTable {
+  key: Fixed<string>;
+  points: number;
+  /** When its window ends. */
+  expire: number;
+}
+
 /** One row per thing the installation as a whole remembers. */
 interface InstallationTable {
   name: Fixed<string>;
@@ -331,6 +339,7 @@ export interface Tables {
   events: EventTable;
   webhook_deliveries: WebhookDeliveryTable;
   webhook_leases: WebhookLeaseTable;
+  rate_limits: RateLimitTable;
   installation: InstallationTable;
 }
 

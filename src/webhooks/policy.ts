@@ -22,6 +22,8 @@ export const isAcknowledged = (status: number): boolean => status >= 200 && stat
 
 /** Of all that a receiver answers, from the first byte of its status line to the last of its trailers (decision 85). */
 export const ANSWER_LIMIT_BYTES = 64 * 1024;
+/** Of the same, by line breaks: many short headers cost more memory than their bytes (decision 225). */
+export const ANSWER_LIMIT_LINES = 1_000;
 
 /** A receiver that takes longer than this to answer is slow, until it answers faster again (decision 83). */
 export const SLOW_MS = 2_000;

@@ -52,36 +52,6 @@ describe.runIf(ENGINE === 'postgres')('two processes on one database', () => {
     expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(60);
   });
 
-  it('share the rate limits', async () => {
-    const env = await migratedDatabase();
-    const { key } = await makeShop(env);
-    const servers = await twoServers(env, key);
-    const ip = '10.77.0.1';
-    const read = (i: number) => (servers[i % 2] as ServerProcess).get('/offline-repairs?limit=1', { ip });
-    const answers: Answer[] = [];
-    for (let i = 0; i < 210; i += 10)
-      answers.push(...(await Promise.all(Array.from({ length: 10 }, (_, k) => read(i + k)))));
-    expect(statuses(answers)).toEqual({ 200: 200, 429: 10 });
-    for (const server of servers) {
-      const { status, headers } = await server.get('/offline-repairs', { ip });
-      expect(status).toBe(429);
-      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-      expect((await server.get('/offline-repairs', { ip: '10.77.0.2' })).status).toBe(200);
-    }
-
-    // The short window of creations too: no more than five within a second, wherever they arrive.
-    const burst = await Promise.all(
-      Array.from({ length: 12 }, (_, i) =>
-        (servers[i % 2] as ServerProcess).post('/offline-repairs', repairBody(), { ip: '10.77.0.3' }),
-      ),
-    );
-    const created = burst.filter((answer) => answer.status === 201).length;
-    expect(created + burst.filter((answer) => answer.status === 429).length).toBe(12);
-    // Twelve at once are done within two windows of a second.
-    expect(created).toBeGreaterThanOrEqual(5);
-    expect(created).toBeLessThanOrEqual(10);
-  });
-
   it('both turn away a key from the very next request after it was revoked', async () => {
     const env = await migratedDatabase();
     const { clientId, key } = await makeShop(env);

@@ -30,7 +30,7 @@ export const bodyOf: Record<Kind, (more?: Record<string, unknown>) => object> = 
 export type Ids = Record<Kind, string> & { deliveries?: string };
 
 /** A body that each POST endpoint takes, and one that it refuses. */
-const BODIES: Record<string, { good: unknown; bad: unknown }> = {
+export const BODIES: Record<string, { good: unknown; bad: unknown }> = {
   '/offline-repairs': { good: repairBody(), bad: { orderNumber: 1 } },
   '/offline-repairs/{id}/tracking': {
     good: { trackingNumber: 'JD0146000034', carrierName: 'DHL' },

@@ -1,13 +1,20 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A receiver that speaks bytes, not HTTP. `onRequest` is called with the first bytes of each connection. */
-export const rawServer = async (onRequest: (socket: Socket) => void): Promise<string> => {
+/**
+ * A receiver that speaks bytes, not HTTP. `onRequest` is called with the first bytes of each connection, or as soon as there is
+ * one.
+ */
+export const rawServer = async (
+  onRequest: (socket: Socket) => void,
+  { atConnection = false }: { atConnection?: boolean } = {},
+): Promise<string> => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
-    socket.once('data', () => onRequest(socket));
+    if (atConnection) onRequest(socket);
+    else socket.once('data', () => onRequest(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {

@@ -175,7 +175,7 @@ const WORDS: [RegExp, string][] = [
 /** Why an attempt failed, in words for the shop's Admin, with the code for whoever wants to look it up. */
 export const wordsFor = (error: unknown): string => {
   if (error instanceof ForbiddenAddress) return 'address not allowed: it leads into a private network';
-  if (error instanceof AnswerTooLong) return 'the answer is longer than 64 KiB';
+  if (error instanceof AnswerTooLong) return 'the answer is longer than 64 KiB or 1,000 lines';
   const { name, code, cause } = error as { name?: string; code?: string | number; cause?: unknown };
   if (cause instanceof ForbiddenAddress) return wordsFor(cause);
   if (error instanceof AggregateError && error.errors.length > 0) return wordsFor(error.errors[0]);

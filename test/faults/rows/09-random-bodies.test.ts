@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Endpoint, endpoints, expectError, type Ids, makeIds, rowCounts } from '../support/api.ts';
-import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
-import { anything, type Bytes, goodBodies, ownBodies } from '../support/random-bodies.ts';
+import { type Endpoint, endpoints, expectError, type Ids, makeIds, rowCounts } from '../../support/api.ts';
+import { effort } from '../../support/faults.ts';
+import { type Answer, ENGINE, type Harness, harness } from '../../support/harness.ts';
+import { anything, type Bytes, goodBodies, ownBodies } from '../../support/random-bodies.ts';
 
 // Whatever is thrown at a POST endpoint, it takes it as it is or refuses it and writes nothing.
 
 type Json = Record<string, unknown>;
 
 /** What is taken and refused does not depend on the engine; whether it can be stored and read does. */
-const BATCHES = ENGINE === 'sqlite' ? 100 : 25;
+const BATCHES = ENGINE === 'sqlite' ? effort(30, 100) : effort(10, 25);
 const BATCH = 20;
 
 const textOf = (value: unknown): string | null =>

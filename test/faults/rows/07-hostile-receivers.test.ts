@@ -1,0 +1,164 @@
+import { expect, it } from 'vitest';
+import { repairBody } from '../../support/bodies.ts';
+import { makeCertificates } from '../../support/certificates.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { HOSTILE } from '../../support/hostile-receivers.ts';
+import { residentMb, watchMemory } from '../../support/memory.ts';
+import {
+  type Env,
+  lookInto,
+  migratedDatabase,
+  type ServerProcess,
+  startServer,
+} from '../../support/process.ts';
+import { rawServer } from '../../support/raw-server.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { addShops } from '../../support/shops.ts';
+import { tlsReceiver } from '../../support/tls-receiver.ts';
+import { until } from '../../support/until.ts';
+
+const MOST_MORE_MB = 20;
+/** Events for each receiver, and how often each is tried before they are looked at. */
+const EVENTS = effort(1, 8);
+const ATTEMPTS = effort(1, 4);
+/** Rounds of the same load with harmless receivers, until the process has its usual size; without them memory tells nothing. */
+const MOST_ROUNDS = effort(0, 20);
+
+interface Attempt {
+  statusCode: number | null;
+  error: string | null;
+  durationMs: number;
+}
+
+const events = async (server: ServerProcess, keys: string[]): Promise<void> => {
+  for (let done = 0; done < keys.length; done += 50) {
+    const some = keys.slice(done, done + 50);
+    const made = await Promise.all(some.map((key) => server.post('/offline-repairs', repairBody(), { key })));
+    for (const { status } of made) expect(status).toBe(201);
+  }
+};
+
+/** The attempts of each client's deliveries, once all were tried often enough. */
+const attemptsOf = async (env: Env, deliveries: number): Promise<Map<string, Attempt[]>> => {
+  const db = lookInto(env);
+  const rows = await until(
+    'every delivery was tried',
+    async () => {
+      const all = await db
+        .selectFrom('webhook_deliveries')
+        .select(['client_id', 'status', 'attempts', 'attempt_log'])
+        .execute();
+      const tried = all.filter(({ status, attempts }) => attempts >= ATTEMPTS || status !== 'PENDING');
+      return tried.length === deliveries ? tried : null;
+    },
+    effort(30_000, 120_000),
+  );
+  const found = new Map<string, Attempt[]>();
+  for (const { client_id, attempt_log } of rows)
+    found.set(client_id, [...(found.get(client_id) ?? []), ...JSON.parse(attempt_log)]);
+  return found;
+};
+
+/** Receivers with a certificate that must not be trusted, and one that has none. */
+const badlyCertified = async (certificates: ReturnType<typeof makeCertificates>) => {
+  const receivers: Record<string, { url: string; leaked: () => boolean }> = {};
+  for (const [name, certificate] of Object.entries(certificates.bad)) {
+    const { url, received } = await tlsReceiver(certificate);
+    receivers[`a certificate that is ${name}`] = { url, leaked: () => received() > 0 };
+  }
+  let heard = '';
+  const plain = await rawServer((socket) => {
+    socket.on('data', (bytes) => {
+      heard += bytes.toString('latin1');
+    });
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+  });
+  receivers['no TLS where there should be'] = {
+    url: plain.replace('http:', 'https:'),
+    leaked: () => /POST|webhook|rmaNumber/i.test(heard),
+  };
+  return receivers;
+};
+
+/** As many events to as many receivers that do no harm: they take their time, fail at first, and then acknowledge. */
+const warmUp = async (server: ServerProcess, env: Env, receivers: number): Promise<number> => {
+  if (MOST_ROUNDS === 0) return 0;
+  const slow = await startReceiver((_nth, response, { headers }) => {
+    setTimeout(() => response.writeHead(headers['x-webhook-attempt'] === '1' ? 500 : 200).end(), 200);
+    return undefined;
+  });
+  const shops = await addShops({ ...env, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' }, receivers, () => slow.url);
+  const keys = Array.from({ length: EVENTS }, () => shops.map(({ client }) => client.apiKey)).flat();
+  const sizes: number[] = [];
+  for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+    await events(server, keys);
+    await slow.got(2 * keys.length * round, 30_000);
+    sizes.push(residentMb(server.pid));
+    const earlier = sizes.at(-4);
+    if (earlier !== undefined && (sizes.at(-1) as number) - earlier < 2) break;
+  }
+  return sizes.length * keys.length;
+};
+
+it('a hostile receiver fails its attempts, costs no memory, and learns nothing over a bad certificate', {
+  timeout: 240_000,
+}, async () => {
+  const certificates = makeCertificates();
+  const env = await migratedDatabase();
+  const server = await startServer({
+    ...env,
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
+    NODE_EXTRA_CA_CERTS: certificates.authorityFile,
+  });
+  const healthy = await startReceiver();
+  const trusted = await tlsReceiver(certificates.good);
+  const badly = await badlyCertified(certificates);
+  const hostile = new Map<string, string>();
+  for (const [name, { behave, atConnection }] of Object.entries(HOSTILE))
+    hostile.set(name, await rawServer(behave, atConnection ? { atConnection } : {}));
+  const names = [...hostile.keys(), ...Object.keys(badly)];
+  const urls = [healthy.url, trusted.url, ...hostile.values(), ...Object.values(badly).map(({ url }) => url)];
+  const shops = await addShops(
+    { ...env, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' },
+    urls.length,
+    (i) => urls[i] as string,
+  );
+  const [well, overTls, ...harmful] = shops.map(({ client }) => client);
+
+  const warmedUp = await warmUp(server, env, names.length);
+  await events(server, [overTls?.apiKey as string]);
+  await until('a good certificate is trusted', () => trusted.received() > 0);
+
+  const memory = watchMemory(server.pid);
+  const beforeMb = memory();
+  await events(server, Array.from({ length: EVENTS }, () => harmful.map(({ apiKey }) => apiKey)).flat());
+  await events(server, [well?.apiKey as string]);
+  await healthy.got(1, 5_000);
+  const attempts = await attemptsOf(env, warmedUp + 2 + EVENTS * harmful.length);
+  const moreMb = memory() - beforeMb;
+
+  for (const [i, { id }] of harmful.entries()) {
+    const name = names[i] as string;
+    const { status = null, error = /TLS connection not trusted/ } = HOSTILE[name] ?? {};
+    for (const attempt of attempts.get(id) as Attempt[]) {
+      expect({ name, ...attempt }).toMatchObject({
+        name,
+        statusCode: status,
+        error: status === null ? expect.stringMatching(error) : null,
+      });
+      // Nobody reads on for the 10 s of an exchange.
+      expect([name, attempt.durationMs]).toEqual([
+        name,
+        expect.toSatisfy(
+          (ms: number) => ms < (/10 s/.test(error.source) && status === null ? 12_000 : 9_000),
+        ),
+      ]);
+    }
+  }
+  for (const [name, { leaked }] of Object.entries(badly)) expect([name, leaked()]).toEqual([name, false]);
+  measured(
+    7,
+    `${names.length} kinds of receivers, ${EVENTS} events each: ${moreMb.toFixed(0)} MB more memory`,
+  );
+  if (MOST_ROUNDS > 0) expect(moreMb).toBeLessThanOrEqual(MOST_MORE_MB);
+});

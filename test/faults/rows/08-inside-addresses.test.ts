@@ -1,0 +1,190 @@
+import { connect, createServer, type Server } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Db } from '../../../src/db/database.ts';
+import { FORBIDDEN_HOSTS, FORBIDDEN_NAMES, forbiddenUrls } from '../../support/addresses.ts';
+import { repairBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { type Addresses, startNameServer } from '../../support/name-server.ts';
+import {
+  type Env,
+  lookInto,
+  migratedDatabase,
+  type ServerProcess,
+  startServer,
+} from '../../support/process.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { addPerson, addShops } from '../../support/shops.ts';
+import { until } from '../../support/until.ts';
+import { webhookHarness } from '../../support/webhooks.ts';
+
+const PUBLIC = '93.184.216.34';
+/** Nobody has been given this part of the internet: what is sent there is lost. */
+const NOWHERE = '3000::1';
+const ATTEMPTS = effort(1, 4);
+
+/** Something inside that must never be called, on all addresses of this machine. A connection is a hit, whatever comes over it. */
+const startCanary = async (): Promise<{ port: number; hits: () => number }> => {
+  let hits = 0;
+  const server = createServer((socket) => {
+    hits += 1;
+    socket.on('error', () => {}).destroy();
+  });
+  await new Promise<Server>((resolve) => server.listen(0, '::', () => resolve(server)));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  for (const host of ['127.0.0.1', '::1', '0.0.0.0'])
+    await new Promise((resolve) =>
+      connect(port, host)
+        .on('error', () => {})
+        .once('close', resolve),
+    );
+  // It works: each of these was noticed.
+  await until('the canary notices calls', () => hits === 3);
+  hits = 0;
+  return { port, hits: () => hits };
+};
+
+/** Names of an attacker: what they lead to, first when the URL is saved. */
+const REBOUND: Record<string, Addresses> = {
+  'once.test': (nth) => [nth === 1 ? PUBLIC : '127.0.0.1'],
+  'once-mapped.test': (nth) => [nth === 1 ? PUBLIC : '::ffff:127.0.0.1'],
+  'once-ipv6.test': (nth) => [nth === 1 ? PUBLIC : '::1'],
+  'once-any.test': (nth) => [nth === 1 ? PUBLIC : '0.0.0.0'],
+  'once-nat64.test': (nth) => [nth === 1 ? PUBLIC : '64:ff9b::7f00:1'],
+  'once-6to4.test': (nth) => [nth === 1 ? PUBLIC : '2002:7f00:1::'],
+  'once-mixed.test': (nth) => (nth === 1 ? [PUBLIC] : [NOWHERE, '127.0.0.1']),
+  'last-of-many.test': (nth) => (nth === 1 ? [PUBLIC] : [...Array(20).fill(PUBLIC), '127.0.0.1']),
+  'not-yet.test': (nth) => (nth === 1 ? [] : ['127.0.0.1']),
+  'to-and-fro.test': (nth) => [nth % 2 === 1 ? NOWHERE : '127.0.0.1'],
+};
+/** Refused already when the URL is saved. */
+const INSIDE: Record<string, Addresses> = {
+  'inside.test': () => ['127.0.0.1'],
+  'mixed.test': () => [PUBLIC, '127.0.0.1'],
+  'mixed-families.test': () => [PUBLIC, '::1'],
+  'metadata.test': () => ['169.254.169.254'],
+};
+
+/** A name server may know these too. */
+const INSIDE_NAMES: Record<string, Addresses> = Object.fromEntries(
+  [...FORBIDDEN_NAMES, 'localhost.localdomain.localhost'].map((name) => [
+    name.toLowerCase().replace(/\.$/, ''),
+    () => ['127.0.0.1'],
+  ]),
+);
+
+/** The admin API as an Admin of the shop calls it. */
+const asAdmin = async (server: ServerProcess, env: Env, shopId: string) => {
+  const body = await addPerson(env, shopId, 'ADMIN');
+  const { status, headers } = await server.post('/admin/api/session', body);
+  expect(status).toBe(200);
+  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  return (path: string, sent: unknown) => server.post(path, sent, { headers: { cookie } });
+};
+
+/** Waits until every delivery has that many attempts or is over, and gives each URL's errors. */
+const errorsByUrl = async (db: Db, count: number): Promise<Map<string, string[]>> => {
+  const rows = await until(
+    'every delivery was tried',
+    async () => {
+      const all = await db
+        .selectFrom('webhook_deliveries')
+        .innerJoin('api_clients', 'api_clients.id', 'webhook_deliveries.client_id')
+        .select(['webhook_url', 'status', 'attempts', 'attempt_log'])
+        .execute();
+      const tried = all.filter(({ status, attempts }) => attempts >= ATTEMPTS || status !== 'PENDING');
+      return tried.length === count ? tried : null;
+    },
+    90_000,
+  );
+  return new Map(
+    rows.map(({ webhook_url, attempt_log }) => [
+      webhook_url as string,
+      JSON.parse(attempt_log).map(({ error }: { error: string }) => error),
+    ]),
+  );
+};
+
+it('no name and no spelling leads to the inside, neither when it is saved nor when it is called', {
+  timeout: 150_000,
+}, async () => {
+  const canary = await startCanary();
+  const names = await startNameServer({ ...INSIDE_NAMES, ...REBOUND, ...INSIDE });
+  const database = await migratedDatabase();
+  const server = await startServer({ ...database, ...names.env });
+  const urls = [
+    ...[...FORBIDDEN_HOSTS, ...FORBIDDEN_NAMES, ...Object.keys(INSIDE)].map(
+      (host) => `https://${host}:${canary.port}/hook`,
+    ),
+    ...forbiddenUrls(canary.port),
+  ];
+  expect(urls.length).toBeGreaterThanOrEqual(100);
+
+  // Saved: refused, or taken where the name leads outside for now.
+  const [home] = await addShops(database, 1);
+  const post = await asAdmin(server, database, home?.shop.id as string);
+  const save = (webhookUrl: string) => post('/admin/api/clients', { name: 'Till', webhookUrl });
+  const refused = await Promise.all(urls.map(save));
+  for (const [i, { status }] of refused.entries()) expect([urls[i], status]).toEqual([urls[i], 400]);
+  const rebound = Object.keys(REBOUND).map((name) => `https://${name}:${canary.port}/hook`);
+  const keys = new Map<string, string>();
+  for (const url of rebound) {
+    const { status, body } = await save(url);
+    expect([url, status]).toEqual([url, 201]);
+    keys.set(url, body.apiKey);
+  }
+
+  // Called: what an older release, or a hand in the database, let through.
+  const parsable = urls.filter((url) => URL.canParse(url));
+  const others = await addShops(database, parsable.length);
+  const db = lookInto(database);
+  for (const [i, url] of parsable.entries()) {
+    const { id, apiKey } = (others[i] as (typeof others)[number]).client;
+    await db.updateTable('api_clients').set({ webhook_url: url }).where('id', '=', id).execute();
+    keys.set(url, apiKey);
+  }
+  const created = await Promise.all(
+    [...keys.values()].map((key) => server.post('/offline-repairs', repairBody(), { key })),
+  );
+  for (const { status } of created) expect(status).toBe(201);
+
+  const errors = await errorsByUrl(db, keys.size);
+  expect(errors.size).toBe(keys.size);
+  for (const [url, [first]] of errors)
+    if (!url.includes('to-and-fro') && !url.startsWith('gopher') && !url.startsWith('file'))
+      expect([url, first]).toEqual([url, expect.stringMatching(/address not allowed/)]);
+  for (const name of Object.keys(REBOUND)) expect(names.asked.get(name)).toBeGreaterThanOrEqual(2);
+  expect(canary.hits()).toBe(0);
+  measured(8, `${urls.length} spellings and ${rebound.length} rebound names, 0 hits`);
+});
+
+it('a redirect to the inside is not followed, whatever its status and headers', async () => {
+  const canary = await startCanary();
+  const inside = `http://127.0.0.1:${canary.port}/`;
+  const t = await webhookHarness();
+  const statuses = [300, 301, 302, 303, 305, 307, 308, 200, 201, 202];
+  for (const status of statuses) {
+    const receiver = await startReceiver((_nth, response) => {
+      response.writeHead(status, {
+        location: inside,
+        'content-location': inside,
+        refresh: `0; url=${inside}`,
+        link: `<${inside}>; rel=preload`,
+        'alt-svc': `http/1.1="127.0.0.1:${canary.port}"; ma=60`,
+      });
+      response.end();
+      return undefined;
+    });
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client);
+    const row = await t.attempted(1, client.id);
+    const [attempt] = JSON.parse(row.attempt_log);
+    expect([status, attempt.statusCode, row.status]).toEqual([
+      status,
+      status,
+      status < 300 ? 'DELIVERED' : 'PENDING',
+    ]);
+  }
+  expect(canary.hits()).toBe(0);
+  measured(8, `${statuses.length} redirects, 0 followed`);
+});

@@ -1,0 +1,139 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { BASE_PATH } from '../../../contract/common.ts';
+import { repairBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { type Answer, ENGINE } from '../../support/harness.ts';
+import { migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import { makeShop } from '../../support/shops.ts';
+import { startSlowCallers } from '../../support/slow-callers.ts';
+import { until } from '../../support/until.ts';
+
+const CALLERS = effort(90, 1_000);
+/** Good callers alone and beside the slow ones, in turns. */
+const TURNS = effort(1, 3);
+const ALONE_MS = effort(500, 7_000);
+const BESIDE_MS = effort(1_500, 20_000);
+const EVERY_MS = 10;
+const FULL = effort(false, true);
+
+const slowHttpTest = spawnSync('slowhttptest', ['-h']).error === undefined;
+
+/** A request every 10 ms, whatever became of those before: creations, lists, every tenth over a connection of its own. */
+const goodCallers = async (
+  server: ServerProcess,
+  forMs: number,
+): Promise<{ answers: Answer[]; tookMs: number[] }> => {
+  const tookMs: number[] = [];
+  const asked: Promise<Answer>[] = [];
+  const ask = async (n: number): Promise<Answer> => {
+    const startedAt = performance.now();
+    const headers: Record<string, string> = n % 10 === 0 ? { connection: 'close' } : {};
+    const answer = await (n % 3 === 0
+      ? server.post('/offline-repairs', repairBody(), { headers })
+      : server.get('/offline-repairs?limit=5', { headers }));
+    tookMs.push(performance.now() - startedAt);
+    return answer;
+  };
+  const endMs = performance.now() + forMs;
+  for (let n = 0; performance.now() < endMs; n += 1) {
+    asked.push(ask(n));
+    await pause(EVERY_MS);
+  }
+  return { answers: await Promise.all(asked), tookMs };
+};
+
+const percentile99 = (values: number[]): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.99)] as number;
+
+const startBusy = async () => {
+  const env = await migratedDatabase();
+  const { key } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const server = await startServer(env, { key });
+  const page = (await server.get('/docs/reference', { key: null })).body as string;
+  const largeFile = `/docs/${/assets\/reference-[^"]+/.exec(page)?.[0]}`;
+  expect((await server.get(largeFile, { key: null })).status).toBe(200);
+  return { server, key, largeFile };
+};
+
+const expectAllWell = (answers: Answer[]): void => {
+  expect(
+    answers.filter(({ status }) => status !== 200 && status !== 201).map(({ status }) => status),
+  ).toEqual([]);
+};
+
+it(`${CALLERS} callers who are slow in every way take nothing from good ones`, {
+  timeout: 180_000,
+}, async () => {
+  const { server, key, largeFile } = await startBusy();
+  await goodCallers(server, ALONE_MS);
+  const alone: number[] = [];
+  const beside: number[] = [];
+  let held = 0;
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const before = await goodCallers(server, ALONE_MS);
+    const slow = startSlowCallers(server.port, CALLERS, { key, largeFile });
+    onTestFinished(slow.stop);
+    await until('all slow callers hold a connection', () => slow.open() === CALLERS);
+    const during = await goodCallers(server, BESIDE_MS);
+    // They were there all the time: those who were cut off have come again.
+    expect(slow.open()).toBeGreaterThan(CALLERS * 0.9);
+    held += slow.begun();
+    slow.stop();
+    alone.push(...before.tookMs);
+    beside.push(...during.tookMs);
+    expectAllWell([...before.answers, ...during.answers]);
+  }
+  const [aloneMs, besideMs] = [percentile99(alone), percentile99(beside)];
+  measured(
+    10,
+    `${CALLERS} slow callers for ${(TURNS * BESIDE_MS) / 1000} s (${held} connections), ${beside.length} good requests, 0 refused; p99 ${besideMs.toFixed(1)} ms, ${aloneMs.toFixed(1)} ms without them`,
+  );
+  // A short run has too few requests for a 99th percentile.
+  if (FULL) expect(besideMs).toBeLessThanOrEqual(2 * aloneMs);
+});
+
+/** What slowhttptest says of the service, every few seconds: whether it is available. */
+const slowHttpTestSays = (args: string[]): Promise<string[]> =>
+  new Promise((resolve, reject) => {
+    const child = spawn('slowhttptest', args);
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    child.once('error', reject);
+    child.once('close', () =>
+      resolve([...said.matchAll(/service available:\S*\s+\S*?(YES|NO)/g)].map((found) => found[1] as string)),
+    );
+  });
+
+it.runIf(FULL && slowHttpTest && ENGINE === 'sqlite')(
+  'slowhttptest finds the service available',
+  { timeout: 120_000 },
+  async () => {
+    const { server, largeFile } = await startBusy();
+    const common = ['-c', '250', '-r', '100', '-l', '20', '-p', '3'];
+    const list = `${server.url}${BASE_PATH}/offline-repairs`;
+    const modes = {
+      'slow headers': ['-H', '-i', '2', '-u', list],
+      'slow bodies': ['-B', '-i', '2', '-u', list],
+      'slow reads': ['-X', '-n', '2', '-u', `${server.url}${largeFile}`],
+      ranges: ['-R', '-a', '1', '-b', '2000', '-u', `${server.url}${largeFile}`],
+    };
+    const verdicts = await Promise.all(
+      Object.entries(modes).map(async ([mode, args]) => ({
+        mode,
+        said: await slowHttpTestSays([...common, ...args]),
+      })),
+    );
+    for (const { mode, said } of verdicts) {
+      expect([mode, said.length]).toEqual([mode, expect.toSatisfy((n: number) => n > 0)]);
+      expect([mode, said]).toEqual([mode, said.map(() => 'YES')]);
+    }
+    measured(
+      10,
+      `slowhttptest (${Object.keys(modes).join(', ')}; 1,000 connections at once): service available`,
+    );
+  },
+);

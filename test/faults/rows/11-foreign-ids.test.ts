@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { createView } from '../../../src/saved-views/actions.ts';
+import { newPerson, newUser } from '../../support/admin.ts';
+import { makeStaffIds, UNKNOWN_ID } from '../../support/api.ts';
+import { dump } from '../../support/dump.ts';
+import { measured } from '../../support/faults.ts';
+import { type Answer, harness } from '../../support/harness.ts';
+import { COLLECTIONS, type IdRoute, idRoutes, makeThings, type Things } from '../../support/id-routes.ts';
+
+/** What differs between any two requests, whoever asks for what. */
+const DIFFERS = new Set(['date', 'connection', 'keep-alive', 'ratelimit-remaining', 'ratelimit-reset']);
+
+/** All that a caller can see of an answer, to the byte. */
+const seen = ({ status, headers, body }: Answer) => ({
+  status,
+  headers: [...headers].filter(([name]) => !DIFFERS.has(name)),
+  text: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+/** An id in other words, and what is no id at all. */
+const malformed = (id: string): Record<string, string> =>
+  Object.fromEntries(
+    [
+      ...['1', 'null', '%00', '%20', '%ZZ', '..%2F..%2Fetc%2Fpasswd', "'%20or%201=1%20--"],
+      ...['%F0%9F%99%82', '%C3%A4', '00000000-0000-0000-0000-000000000000', 'x'.repeat(5000)],
+      ...[id.slice(0, -1), `${id}0`, `${id}%20`, `%7B${id}%7D`, id.replaceAll('-', ''), id.toUpperCase()],
+    ].map((text) => [`malformed: ${text.slice(0, 50)}`, text]),
+  );
+
+interface Scene {
+  own: Things;
+  foreign: Things;
+  staffMade: Partial<Things>;
+  deleted: Partial<Things>;
+  /** A view that a colleague keeps to themselves; a delivery of another client. */
+  colleagues: Partial<Things>;
+}
+
+/** What a route must not tell from an id that nobody has, with words for it. */
+const strangeIds = (scene: Scene, { collection, isExternal }: IdRoute): Record<string, string> => {
+  const { own, foreign, staffMade, deleted, colleagues } = scene;
+  const ofOthers = COLLECTIONS.filter((each) => each !== collection);
+  const named = (words: string, id: string | undefined) => (id === undefined ? [] : [[words, id]]);
+  return Object.fromEntries([
+    ["another shop's", foreign[collection]],
+    ...ofOthers.map((each) => [`of the kind ${each}`, own[each]]),
+    ...ofOthers.map((each) => [`another shop's, of the kind ${each}`, foreign[each]]),
+    ...named('deleted', deleted[collection]),
+    ...named("a colleague's", colleagues[collection]),
+    ...(isExternal ? named('made by staff', staffMade[collection]) : []),
+    ...Object.entries(malformed(own[collection])),
+  ]);
+};
+
+it("every route with an id takes another shop's, another kind's, a deleted and a malformed one as unknown", async () => {
+  const t = await harness();
+  const admin = await newPerson(t);
+  const other = await t.addShop();
+  const own = await makeThings(t, t.shop, t.client.apiKey);
+  const gone = await makeThings(t, t.shop, t.client.apiKey);
+  for (const path of [`/users/${gone.users}`, `/views/${gone.views}`])
+    expect((await admin.delete(path)).status).toBe(204);
+  await t.ctx.db.deleteFrom('webhook_deliveries').where('id', '=', gone.deliveries).execute();
+  const colleague = { id: (await newUser(t)).id, shopId: t.shop.id, role: 'ADMIN' as const };
+  const view = { kind: 'OFFLINE_REPAIR' as const, name: 'Private', search: {}, shared: false };
+  const scene: Scene = {
+    own,
+    foreign: await makeThings(t, other.shop, other.client.apiKey),
+    staffMade: await makeStaffIds(t),
+    deleted: { users: gone.users, views: gone.views, deliveries: gone.deliveries },
+    colleagues: { views: (await createView(t.ctx, colleague, view)).id, deliveries: own.deliveries },
+  };
+  const before = await dump(t);
+  const routes = idRoutes(t, admin);
+  expect(routes.filter(({ isExternal }) => isExternal).length).toBeGreaterThanOrEqual(9);
+  expect(routes.filter(({ isExternal }) => !isExternal).length).toBeGreaterThanOrEqual(30);
+
+  const unlike: Record<string, unknown>[] = [];
+  let asked = 0;
+  for (const route of routes) {
+    const unknown = seen(await route.ask(UNKNOWN_ID));
+    expect([route.name, unknown.status]).toEqual([route.name, 404]);
+    await Promise.all(
+      Object.entries(strangeIds(scene, route)).map(async ([words, id]) => {
+        asked += 1;
+        const answer = seen(await route.ask(id));
+        if (JSON.stringify(answer) !== JSON.stringify(unknown))
+          unlike.push({ route: route.name, words, answer, unknown });
+      }),
+    );
+  }
+  expect(unlike).toEqual([]);
+  expect(await dump(t)).toEqual(before);
+  measured(11, `${routes.length} routes, ${asked} ids, 0 told apart`);
+});

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import { RATE_LIMITS } from '../../../src/api/rate-limits.ts';
+import type { RateState } from '../../../src/db/database.ts';
+import { MOST_KEYS } from '../../../src/db/memory-rate-gate.ts';
+import { addressKey } from '../../../src/http/caller-address.ts';
+import { sweep } from '../../../src/janitor.ts';
+import { repairBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { type Answer, ENGINE, harness } from '../../support/harness.ts';
+import { type Env, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import { makeShop } from '../../support/shops.ts';
+
+const ADDRESSES = effort(2_000, 1_000_000);
+const FORGED = effort(100, 1_000);
+const SECONDS = effort(3, 65);
+
+/** One process, or two where the engine has room for them. */
+const servers = async (env: Env, key: string): Promise<ServerProcess[]> =>
+  Promise.all((ENGINE === 'postgres' ? [1, 2] : [1]).map(() => startServer(env, { key })));
+
+interface Timed {
+  status: number;
+  /** When the request had gone out, and when its answer was there: it was counted somewhere between. */
+  sentMs: number;
+  answeredMs: number;
+}
+
+/** Those taken within so long of the first request. A window begins with its first call and not before that was sent. */
+const takenWithin = (taken: Timed[], lengthMs: number): number => {
+  const startMs = Math.min(...taken.map(({ sentMs }) => sentMs));
+  return taken.filter(({ answeredMs }) => answeredMs <= startMs + lengthMs).length;
+};
+
+/** Creates from one address as fast as it goes, for so many seconds, at every process in turn. */
+const hammer = async (all: ServerProcess[], ip: (nth: number) => string): Promise<Timed[]> => {
+  const done: Timed[] = [];
+  const endMs = performance.now() + SECONDS * 1000;
+  let nth = 0;
+  const caller = async (server: ServerProcess) => {
+    while (performance.now() < endMs) {
+      nth += 1;
+      const sentMs = performance.now();
+      const { status } = await server.post('/offline-repairs', repairBody(), { ip: ip(nth) });
+      expect([201, 429]).toContain(status);
+      done.push({ status, sentMs, answeredMs: performance.now() });
+    }
+  };
+  await Promise.all(all.flatMap((server) => Array.from({ length: 8 }, () => caller(server))));
+  return done;
+};
+
+const counted = (answers: Answer[], status: number): number =>
+  answers.filter((answer) => answer.status === status).length;
+
+describe('one address', () => {
+  it('is never taken for more than five a second and sixty a minute, wherever it calls and whoever it says it is', {
+    timeout: 120_000,
+  }, async () => {
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env);
+    const all = await servers(env, key);
+    const callers: Record<string, (nth: number) => string> = {
+      'one address': () => '198.51.100.7',
+      'a whole IPv6 /64': (nth) =>
+        `2001:db8:1:2:${[7919, 104_729, 1, 31].map((step) => ((nth * step) % 65_536).toString(16)).join(':')}`,
+      'forged headers behind a proxy': (nth) => `203.0.113.${nth % 256}, 10.9.${nth % 256}.1, 198.51.100.9`,
+    };
+    for (const [i, [words, requests]] of (
+      await Promise.all(
+        Object.entries(callers).map(
+          async ([name, ip]): Promise<[string, Timed[]]> => [name, await hammer(all, ip)],
+        ),
+      )
+    ).entries()) {
+      const taken = requests.filter(({ status }) => status === 201);
+      // It was really limited, and not shut out either.
+      expect([words, taken.length]).toEqual([
+        words,
+        expect.toSatisfy((n: number) => n >= 5 && n < requests.length),
+      ]);
+      for (let second = 1; second <= SECONDS; second += 1)
+        expect([words, second, takenWithin(taken, second * 1_000)]).toEqual([
+          words,
+          second,
+          expect.toSatisfy((n: number) => n <= 5 * second),
+        ]);
+      const inTheMinute = takenWithin(taken, 60_000);
+      expect([words, inTheMinute]).toEqual([words, expect.toSatisfy((n: number) => n <= 60)]);
+      if (i === 0)
+        measured(
+          13,
+          `${requests.length} creations from one address in ${SECONDS} s: ${inTheMinute} taken in the first minute, never over 5 a second`,
+        );
+    }
+  });
+
+  it(`cannot call itself ${FORGED} others where no proxy is trusted`, async () => {
+    const env = { ...(await migratedDatabase()), TRUST_PROXY: 'off' };
+    const { key } = await makeShop(env);
+    const all = await servers(env, key);
+    const ask = (nth: number) =>
+      (all[nth % all.length] as ServerProcess).get('/offline-repairs?limit=1', {
+        ip: `203.${nth >> 16}.${(nth >> 8) & 255}.${nth & 255}`,
+      });
+    const answers: Answer[] = [];
+    for (let i = 0; i < FORGED + 200; i += 20)
+      answers.push(...(await Promise.all(Array.from({ length: 20 }, (_, k) => ask(i + k)))));
+    // Within one window of a minute; on a slow machine a second one may have begun.
+    const windows = Math.ceil(counted(answers, 200) / 200);
+    expect(windows).toBeLessThanOrEqual(2);
+    expect(counted(answers, 200) + counted(answers, 429)).toBe(answers.length);
+    expect(counted(answers, 429)).toBeGreaterThan(0);
+    measured(13, `${answers.length} forged X-Forwarded-For without a proxy: ${counted(answers, 200)} taken`);
+  });
+});
+
+describe(`${ADDRESSES} addresses`, () => {
+  const addressOf = (n: number): string =>
+    addressKey(`2001:${(n >> 16).toString(16)}:${(n & 65_535).toString(16)}::1`);
+
+  it('fill neither memory nor table', { timeout: 240_000 }, async () => {
+    const { ctx, clock, ...t } = await harness();
+    const gates = [
+      ctx.rateGate(RATE_LIMITS.other, ctx.clock),
+      ctx.rateGate(RATE_LIMITS.create, ctx.clock),
+    ] as const;
+    const beforeMb = process.memoryUsage().rss / 1024 ** 2;
+    const gate = gates[0];
+    for (let n = 0; n < ADDRESSES; n += 1_000) {
+      const states: (RateState | Promise<RateState>)[] = Array.from(
+        { length: Math.min(1_000, ADDRESSES - n) },
+        (_, k) => gate(addressOf(n + k)),
+      );
+      expect((await Promise.all(states)).some(({ refused }) => refused)).toBe(false);
+    }
+    const moreMb = process.memoryUsage().rss / 1024 ** 2 - beforeMb;
+    if (ENGINE === 'sqlite') {
+      expect(moreMb).toBeLessThan(100);
+      measured(13, `${ADDRESSES} addresses: ${MOST_KEYS} of them kept, ${moreMb.toFixed(0)} MB more memory`);
+      return;
+    }
+    const rows = async () =>
+      Number(
+        (
+          await ctx.db
+            .selectFrom('rate_limits')
+            .select((eb) => eb.fn.countAll().as('rows'))
+            .executeTakeFirstOrThrow()
+        ).rows,
+      );
+    expect(await rows()).toBeGreaterThanOrEqual(ADDRESSES);
+    // An address that calls now is kept when the others' windows have ended.
+    clock.advance(71_000);
+    await gate(addressOf(1));
+    await sweep(ctx);
+    expect(await rows()).toBe(1);
+    expect(t.logs.filter((line) => /clearing away failed/.test(line))).toEqual([]);
+    measured(
+      13,
+      `${ADDRESSES} addresses: as many rows, 1 left once their windows had ended and were cleared away; ${moreMb.toFixed(0)} MB more memory`,
+    );
+  });
+});

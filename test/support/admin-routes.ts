@@ -1,0 +1,186 @@
+import type { TradeReturnAction } from '../../contract/lifecycle.ts';
+import { createClient } from '../../src/api-clients/actions.ts';
+import { OPERATOR } from '../../src/caller.ts';
+import { createView } from '../../src/saved-views/actions.ts';
+import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
+import { newUser, PASSWORD } from './admin.ts';
+import { newRepair, newTradeReturn, staffOf } from './api.ts';
+import { repairBody, tradeBody } from './bodies.ts';
+import type { Harness } from './harness.ts';
+
+// Every route of the admin API: who may call it, a body that it takes, and how to make what its address names.
+
+/** What nobody, STAFF, an ADMIN of the shop and an ADMIN of another shop are answered with. */
+type Statuses = [nobody: number, staff: number, admin: number, stranger: number];
+
+interface AdminRoute {
+  expected: Statuses;
+  /** Or what makes one, where it must be another each time. */
+  body?: unknown;
+  query?: string;
+  endsSession?: true;
+  /** Of refusals that are not about the role. */
+  codes?: Record<number, string>;
+  /** Makes what the address names in the first shop, anew for each call. */
+  id?: (t: Harness) => Promise<string>;
+}
+
+const forAll = (status: number): Statuses => [status, status, status, status];
+const forStaff = (status: number, stranger = status): Statuses => [401, status, status, stranger];
+const forAdmins = (status: number, stranger = status): Statuses => [401, 403, status, stranger];
+
+const aUser = async (t: Harness) => (await newUser(t, { role: 'STAFF' })).id;
+const aClient = async (t: Harness) =>
+  (await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null })).id;
+const aRepair = async (t: Harness) => (await newRepair(t)).id;
+const aReturn =
+  (...moves: TradeReturnAction[]) =>
+  async (t: Harness) => {
+    const { id } = await newTradeReturn(t);
+    for (const move of moves) await moveTradeReturn(t.ctx, staffOf(t), id, move, null);
+    return id;
+  };
+
+const aSharedView = async (t: Harness) => {
+  const owner = { id: (await newUser(t, { role: 'ADMIN' })).id, shopId: t.shop.id, role: 'ADMIN' as const };
+  const view = { kind: 'OFFLINE_REPAIR' as const, name: 'Ours', search: {}, shared: true };
+  return (await createView(t.ctx, owner, view)).id;
+};
+
+const repair = (body?: unknown): AdminRoute => ({ expected: forStaff(200, 404), id: aRepair, body });
+const tradeReturn = (body: unknown, ...moves: TradeReturnAction[]): AdminRoute => ({
+  expected: forStaff(200, 404),
+  id: aReturn(...moves),
+  body,
+});
+const client = (body?: unknown): AdminRoute => ({ expected: forAdmins(200, 404), id: aClient, body });
+
+let emails = 0;
+const newEmail = () => {
+  emails += 1;
+  return `new-${emails}@example.com`;
+};
+
+export const ANYBODY = { email: 'anybody@example.com', password: PASSWORD };
+
+export const ADMIN_ROUTES: Record<string, AdminRoute> = {
+  'POST /session': { expected: forAll(200), body: ANYBODY },
+  'GET /session': { expected: forStaff(200) },
+  'GET /sign-in-options': { expected: forAll(200) },
+  'POST /password-links': { expected: forAll(202), body: () => ({ email: newEmail() }) },
+  'POST /links/check': { expected: forAll(410), codes: { 410: 'LINK_OVER' }, body: { token: 'spent' } },
+  'POST /links/use': {
+    expected: forAll(410),
+    codes: { 410: 'LINK_OVER' },
+    body: { token: 'spent', password: PASSWORD },
+  },
+  'GET /session/second-factor': { expected: forStaff(200) },
+  'POST /session/second-factor/confirm': {
+    expected: forStaff(409),
+    codes: { 409: 'SECOND_FACTOR_OFF' },
+    body: { code: '123456' },
+  },
+  'POST /session/second-factor': { expected: forStaff(201) },
+  'POST /session/second-factor/recovery-codes': {
+    expected: forStaff(409),
+    codes: { 409: 'SECOND_FACTOR_OFF' },
+    body: { currentPassword: PASSWORD },
+  },
+  'POST /session/second-factor/turn-off': {
+    expected: forStaff(409),
+    codes: { 409: 'SECOND_FACTOR_OFF' },
+    body: { code: '123456' },
+  },
+  'GET /sign-in-rules': { expected: forAdmins(200) },
+  'PUT /sign-in-rules': { expected: forAdmins(200), body: { secondFactorRequired: false } },
+  'POST /set-up/check': {
+    expected: forAll(403),
+    codes: { 403: 'SET_UP_OVER' },
+    body: { token: 'spent' },
+  },
+  'POST /set-up': {
+    expected: forAll(403),
+    codes: { 403: 'SET_UP_OVER' },
+    body: { token: 'spent', shopName: 'S', email: 'a@example.com', password: 'long enough' },
+  },
+  'PUT /session/password': {
+    expected: forStaff(200),
+    body: { currentPassword: PASSWORD, newPassword: 'a better password' },
+    endsSession: true,
+  },
+  'DELETE /session': { expected: forAll(204), endsSession: true },
+
+  'GET /users': { expected: forAdmins(200) },
+  'POST /users': {
+    expected: forAdmins(201),
+    body: () => ({ email: newEmail(), role: 'STAFF', password: PASSWORD }),
+  },
+  'PATCH /users/{id}': { expected: forAdmins(200, 404), id: aUser, body: { role: 'ADMIN' } },
+  'POST /users/{id}/link': { expected: forAdmins(201, 404), id: aUser },
+  'DELETE /users/{id}/second-factor': { expected: forAdmins(204, 404), id: aUser },
+  'DELETE /users/{id}': { expected: forAdmins(204, 404), id: aUser },
+  'GET /audit-log': { expected: forAdmins(200) },
+  'GET /dangerous-goods': { expected: forAdmins(200) },
+  'PUT /dangerous-goods': { expected: forAdmins(200), body: { rules: ['ACID'] } },
+
+  'GET /shop-settings': { expected: forStaff(200) },
+  'PUT /shop-settings': { expected: forAdmins(200), body: { currency: 'EUR' } },
+
+  'GET /clients': { expected: forAdmins(200) },
+  'POST /clients': { expected: forAdmins(201), body: { name: 'Desk' } },
+  'PATCH /clients/{id}': client({ name: 'Desk' }),
+  'POST /clients/{id}/revoke': client({}),
+  'POST /clients/{id}/replace': { expected: forAdmins(201, 404), id: aClient, body: {} },
+  'GET /clients/{id}/deliveries': client(),
+  'POST /clients/{id}/test-event': {
+    expected: forAdmins(409, 404),
+    id: aClient,
+    body: {},
+    codes: { 409: 'NO_WEBHOOK' },
+  },
+
+  'GET /overview': { expected: forStaff(200) },
+  'GET /people': { expected: forStaff(200) },
+  'GET /stores': { expected: forStaff(200) },
+  'GET /target-days': { expected: forStaff(200) },
+  'PUT /target-days': {
+    expected: forAdmins(200),
+    body: { targets: [{ status: 'OFFLINE_REPAIR', days: 3 }] },
+  },
+  'GET /views': { expected: forStaff(200) },
+  'POST /views': {
+    expected: forStaff(201),
+    body: { kind: 'OFFLINE_REPAIR', name: 'Mine', search: { assignee: 'me' } },
+  },
+  'PATCH /views/{id}': { expected: forAdmins(200, 404), id: aSharedView, body: { name: 'Ours' } },
+  'DELETE /views/{id}': { expected: forAdmins(204, 404), id: aSharedView },
+  'GET /search': { expected: forStaff(200), query: '?q=RMA' },
+
+  'GET /offline-repairs': { expected: forStaff(200) },
+  'POST /offline-repairs': { expected: forStaff(201), body: repairBody() },
+  'GET /offline-repairs/{id}': repair(),
+  'GET /offline-repairs/{id}/timeline': repair(),
+  'POST /offline-repairs/{id}/tracking': repair({ trackingNumber: 'JD014', carrierName: 'DHL' }),
+  'POST /offline-repairs/{id}/begin-diagnostics': repair({}),
+  'POST /offline-repairs/{id}/begin-repair': repair({}),
+  'POST /offline-repairs/{id}/resolve': repair({ offlineDisposition: 'WRITE_OFF' }),
+  'POST /offline-repairs/{id}/close': repair({}),
+  'POST /offline-repairs/{id}/assign': repair({ assigneeId: null }),
+  'POST /offline-repairs/{id}/correct': repair({ customerName: 'Ada P.' }),
+  'GET /offline-repairs/{id}/related': repair(),
+  'POST /offline-repairs/{id}/notes': repair({ note: 'Called the customer' }),
+
+  'GET /trade-returns': { expected: forStaff(200) },
+  'POST /trade-returns': { expected: forStaff(201), body: tradeBody() },
+  'GET /trade-returns/{id}': tradeReturn(undefined),
+  'GET /trade-returns/{id}/timeline': tradeReturn(undefined),
+  'POST /trade-returns/{id}/assign': tradeReturn({ assigneeId: null }),
+  'POST /trade-returns/{id}/correct': tradeReturn({ customerName: 'Nora W.' }),
+  'GET /trade-returns/{id}/related': tradeReturn(undefined),
+  'POST /trade-returns/{id}/approve': tradeReturn({}),
+  'POST /trade-returns/{id}/reject': tradeReturn({}),
+  'POST /trade-returns/{id}/receive': tradeReturn({}, 'approve'),
+  'POST /trade-returns/{id}/request-credit': tradeReturn({}, 'approve', 'receive'),
+  'POST /trade-returns/{id}/resolve': tradeReturn({}, 'approve', 'receive'),
+  'POST /trade-returns/{id}/notes': tradeReturn({ note: 'Called the company' }),
+};
