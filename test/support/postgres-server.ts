@@ -45,8 +45,14 @@ const binariesFolder = (): string => {
 const asRoot = process.getuid?.() === 0;
 const owner = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
 
-/** `durable` writes to disk as a real one does; the tests need no more than a process that lives on. */
-export const startPostgres = async ({ durable = false } = {}): Promise<PostgresServer> => {
+interface PostgresOptions {
+  /** Writes to disk as a real one does; most tests need no more than a process that lives on. */
+  durable?: boolean;
+  /** Settings of the process beyond those of the tests themselves. */
+  env?: Record<string, string>;
+}
+
+export const startPostgres = async (options: PostgresOptions = {}): Promise<PostgresServer> => {
   const home = mkdtempSync(join(tmpdir(), 'handback-postgres-'));
   let native = binariesFolder();
   if (asRoot) {
@@ -64,7 +70,7 @@ export const startPostgres = async ({ durable = false } = {}): Promise<PostgresS
     },
   );
   const port = await freePort();
-  const start = () => launch(native, data, home, port, durable);
+  const start = () => launch(native, data, home, port, options);
 
   let running: Running | null = await start();
   const halt = async () => {
@@ -123,7 +129,7 @@ const launch = async (
   data: string,
   home: string,
   port: number,
-  durable: boolean,
+  { durable = false, env = {} }: PostgresOptions,
 ): Promise<Running> => {
   const settings = [
     `fsync=${durable ? 'on' : 'off'}`,
@@ -137,6 +143,7 @@ const launch = async (
   const script = '"$0" "$@" <&- & pid=$!; echo $pid; read _; kill -INT $pid; wait $pid';
   const shell = spawn('sh', ['-c', script, join(native, 'bin', 'postgres'), '-D', data, ...args], {
     ...owner,
+    env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const pid = Number(await firstLine(shell));

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import type { UserRole } from '../../contract/admin-people.ts';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { readConfig } from '../../src/config.ts';
@@ -64,9 +65,13 @@ export const makeShop = (
   });
 
 /** A person who works in the shop, and their password. */
-export const addPerson = (env: Env, shopId: string): Promise<{ email: string; password: string }> =>
+export const addPerson = (
+  env: Env,
+  shopId: string,
+  role: UserRole = 'STAFF',
+): Promise<{ email: string; password: string }> =>
   inContext(env, async (ctx) => {
     const person = { email: `staff-${shopId.slice(-8)}@example.com`, password: 'correct horse battery' };
-    await createUser(ctx, OPERATOR, { shopId, role: 'STAFF', ...person });
+    await createUser(ctx, OPERATOR, { shopId, role, ...person });
     return person;
   });
