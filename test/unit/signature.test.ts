@@ -1,7 +1,7 @@
 import { fc, it } from '@fast-check/vitest';
 import { verify } from '@octokit/webhooks-methods';
 import { expect } from 'vitest';
-import { signatureOf } from '../../src/webhooks/worker/send.ts';
+import { signatureOf } from '../../src/webhooks/worker/signing.ts';
 
 it.prop(
   [
