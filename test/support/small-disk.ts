@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { temporaryFolder } from './process.ts';
+
+export interface SmallDisk {
+  folder: string;
+  /** Makes room on it. */
+  free(): void;
+}
+
+/** A file system that is full but for so many megabytes, until the test frees some; null where none may be mounted. */
+export const smallDisk = (roomMb: number): SmallDisk | null => {
+  const folder = temporaryFolder();
+  const heldMb = 64;
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${roomMb + heldMb}m`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    });
+  } catch {
+    return null;
+  }
+  onTestFinished(() => void execFileSync('umount', ['-l', folder]));
+  chmodSync(folder, 0o777);
+  const held = join(folder, 'held');
+  writeFileSync(held, Buffer.alloc(heldMb * 1024 ** 2));
+  return { folder, free: () => rmSync(held) };
+};
