@@ -10,7 +10,7 @@ import pg from 'pg';
 // A real PostgreSQL for the tests, in a folder and on a port of its own, gone when the tests are.
 
 const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 const START_TIMEOUT_MS = 30_000;
 
 export interface PostgresServer {

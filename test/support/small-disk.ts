@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { NOBODY } from './postgres-server.ts';
 import { temporaryFolder } from './process.ts';
 
 export interface SmallDisk {
+  /** For PostgreSQL to write to. */
   folder: string;
   /** Makes room on it. */
   free(): void;
@@ -22,8 +24,11 @@ export const smallDisk = (roomMb: number): SmallDisk | null => {
     return null;
   }
   onTestFinished(() => void execFileSync('umount', ['-l', folder]));
-  chmodSync(folder, 0o777);
   const held = join(folder, 'held');
   writeFileSync(held, Buffer.alloc(heldMb * 1024 ** 2));
-  return { folder, free: () => rmSync(held) };
+  const room = join(folder, 'room');
+  mkdirSync(room);
+  // Whoever may mount is root, and then PostgreSQL runs as somebody else.
+  chownSync(room, NOBODY, NOBODY);
+  return { folder: room, free: () => rmSync(held) };
 };
