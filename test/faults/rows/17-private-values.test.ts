@@ -36,7 +36,7 @@ const answered = (status: number, answer: Answer): Answer['body'] => {
 };
 
 /** A program gets a key, and does with it what programs do, for a customer of its own. */
-const useNewKey = async (
+const workWithNewKey = async (
   servers: ServerProcess[],
   admin: SignedIn,
   n: number,
@@ -146,7 +146,7 @@ it(`${KEYS} keys with their customers, and ${PEOPLE} people: nothing of them is 
   mails.answers.push(...Array.from({ length: 4 * PEOPLE }, (_, n) => (n % 2 === 0 ? 550 : null)));
   const admin = await signIn(server, await addPerson(database, shopId, 'ADMIN'));
   values.secrets.set(admin.cookie.split('=')[1] ?? '', 'a session');
-  for (let n = 0; n < KEYS; n++) await useNewKey(servers, admin, n, receiver.url, values);
+  for (let n = 0; n < KEYS; n++) await workWithNewKey(servers, admin, n, receiver.url, values);
   for (let n = 0; n < PEOPLE; n++) await letIn(server, admin, n, values);
   await receiver.got(KEYS);
 
