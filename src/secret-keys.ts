@@ -30,10 +30,13 @@ export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBo
   try {
     box.open((await findCheck(db)) ?? '', CHECK_PLACE);
   } catch {
-    throw new ConfigError('SECRET_KEY does not hold the key that this database was set up with');
+    const where = config.secretKeys ? 'SECRET_KEY' : keyFileIn(config.dataDir);
+    throw new ConfigError(`${where} does not hold the key that this database was set up with`);
   }
   return box;
 };
+
+const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
 
 /**
  * Sealed texts for a backup that tell whether a key opens what is in it: the installation's own, and one of the key that seals
@@ -72,7 +75,7 @@ export const keysOf = ({ secretKeys, dataDir }: KeySettings): SecretBox =>
 
 /** Those kept beside the SQLite file; one is made there at the first start. */
 export const keysInFile = (dataDir: string, isSetUp: boolean): string[] => {
-  const file = join(dataDir, 'secret.key');
+  const file = keyFileIn(dataDir);
   if (!existsSync(file)) {
     if (isSetUp)
       throw new ConfigError(`${file} is missing: bring back the key that the data was sealed with`);

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
-import { type Answer, ENGINE } from '../support/harness.ts';
+import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import {
@@ -15,25 +14,13 @@ import {
   SECRET_KEY,
   type ServerProcess,
   startServer,
-  temporaryFolder,
   timed,
 } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
+import { expectUnavailable } from '../support/unavailable.ts';
 import { until } from '../support/until.ts';
 
 const WITHIN_MS = 5000;
-
-const expectUnavailable = ({ status, body, headers }: Answer): void => {
-  expect(body).toEqual({
-    statusCode: 503,
-    error: 'Service Unavailable',
-    message: expect.any(String),
-    docs: '/docs/errors#UNAVAILABLE',
-    requestId: headers.get('x-request-id'),
-  });
-  expect(status).toBe(503);
-  expect(JSON.stringify(body)).not.toMatch(/ECONN|timeout|sqlite|postgres|57P|lock/i);
-};
 
 /** What goes wrong is logged, and nothing of whom it went wrong for. */
 const expectDiscreet = ({ stdout, logs }: ServerProcess): void => {
@@ -119,24 +106,6 @@ describe.runIf(ENGINE === 'postgres')('a PostgreSQL that goes away', () => {
     const { value, ms } = await timed(() => server.stop());
     expect(value).toEqual({ status: 0, signal: null });
     expect(ms).toBeLessThan(12_000);
-  }, 60_000);
-
-  it('that takes no writes is not ready; what can be read is', async () => {
-    const { postgres, env, server, id } = await setUp();
-    const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
-    /** For new connections only: those that there are keep what they began with, so they are ended. */
-    const setReadOnly = async (state: 'on' | 'off') => {
-      await onServer(postgres.url, `alter database ${name} set default_transaction_read_only = ${state}`);
-      await onServer(
-        postgres.url,
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
-      );
-    };
-    await setReadOnly('on');
-    await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
-    expectUnavailable(await server.post('/offline-repairs', repairBody()));
-    await setReadOnly('off');
-    await expectBack(server, id);
   }, 60_000);
 
   it('that holds a lock in the way of a creation costs that creation only', async () => {
@@ -305,42 +274,3 @@ describe.runIf(ENGINE === 'sqlite')('a SQLite file that somebody else holds', ()
 /** For watching that nothing happens, not for hoping that something has. */
 const nothingFor = (ms: number): Promise<null> =>
   new Promise((resolve) => setTimeout(() => resolve(null), ms));
-
-describe.runIf(ENGINE === 'sqlite')('a disk that fills up', () => {
-  it('is answered for with 503; what was acknowledged is there, and reads go on', async () => {
-    const env = { DATA_DIR: temporaryFolder() };
-    const { key } = await makeShop(env);
-    // Blocks are 512 or 1024 bytes, as the shell has it: room for the schema and some dozen repairs either way.
-    const server = await startServer(env, { key, fileSizeLimit: 4000 });
-    const acknowledged: string[] = [];
-    const body = repairBody({ notes: 'n'.repeat(5000) });
-    const full = await until(
-      'the disk is full',
-      async () => {
-        const answer = await server.post('/offline-repairs', body);
-        if (answer.status !== 201) return answer;
-        acknowledged.push(answer.body.id);
-        return null;
-      },
-      20_000,
-    );
-    expectUnavailable(full);
-    expectUnavailable(await server.post('/offline-repairs', body));
-    expect(acknowledged.length).toBeGreaterThan(10);
-    expect((await server.get(`/offline-repairs/${acknowledged.at(-1)}`)).status).toBe(200);
-    await server.stop();
-
-    const again = await startServer(env, { key });
-    expect((await again.get('/offline-repairs')).body.total).toBe(acknowledged.length);
-    expect((await again.post('/offline-repairs', body)).status).toBe(201);
-    const db = lookInto(env);
-    const { month_used } = await db
-      .selectFrom('shop_counters')
-      .select('month_used')
-      .executeTakeFirstOrThrow();
-    expect(month_used).toBe(acknowledged.length + 1);
-    expect((await sql<{ integrity_check: string }>`pragma integrity_check`.execute(db)).rows).toEqual([
-      { integrity_check: 'ok' },
-    ]);
-  }, 60_000);
-});

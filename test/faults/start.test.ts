@@ -9,7 +9,6 @@ import {
   type Env,
   emptyDatabase,
   migratedDatabase,
-  type Run,
   run,
   SECRET_KEY,
   startServer,
@@ -17,15 +16,7 @@ import {
   timed,
 } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
-
-/** Failed to start as it should: status 1, one line for the operator, nothing of the inside. */
-const refusal = ({ status, stdout, stderr }: Run): string => {
-  expect(stderr).toMatch(/^handback: [^\n]+\n$/);
-  expect(stderr).not.toMatch(/ at .*:\d+:\d+|node:internal|Error:/);
-  expect(status).toBe(1);
-  expect(stdout).toBe('');
-  return stderr;
-};
+import { refusal } from '../support/unavailable.ts';
 
 const listening = async (server: Server): Promise<number> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -92,18 +83,6 @@ describe('the service does not start', () => {
     const line = refusal(await run(['serve'], env));
     expect(line).toContain(String(port));
     expect(line).toContain('PORT');
-  });
-
-  it('with another SECRET_KEY than the database was set up with', async () => {
-    const env = await emptyDatabase();
-    await cli(['shop', 'list'], env);
-    const other = 'quite another key that is just as long as it must be';
-    const wrong = { ...env, SECRET_KEY: other };
-    const line = refusal(await run(['serve'], wrong));
-    expect(line).toContain('SECRET_KEY');
-    expect(line).not.toContain(other);
-    refusal(await run(['shop', 'list', '--json'], wrong));
-    expect(await cli(['shop', 'list'], env)).toEqual([]);
   });
 });
 

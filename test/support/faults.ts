@@ -2,7 +2,8 @@ import { appendFileSync } from 'node:fs';
 
 // The rows of docs/reliability.md: short in the suites, in full with `npm run faults`, which makes the table from the figures.
 
-const FULL = process.env['FAULTS'] === 'full';
+/** Whether the rows are done in full. */
+export const FULL = process.env['FAULTS'] === 'full';
 const FIGURES = process.env['FAULTS_FIGURES'];
 
 /** How much a row does: the first in the suites, the second with `npm run faults`. */

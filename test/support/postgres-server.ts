@@ -11,7 +11,7 @@ import { until } from './until.ts';
 // A real PostgreSQL for the tests, in a folder and on a port of its own, gone when the tests are.
 
 const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 const START_TIMEOUT_MS = 30_000;
 
 export interface PostgresServer {
@@ -61,8 +61,17 @@ const newHome = (): string => {
   return home;
 };
 
-/** `durable` writes to disk as a real one does; the tests need no more than a process that lives on. */
-export const startPostgres = async ({ durable = false } = {}): Promise<PostgresServer> => {
+interface PostgresOptions {
+  /** Writes to disk as a real one does; most tests need no more than a process that lives on. */
+  durable?: boolean;
+  /** Settings of the process beyond those of the tests themselves. */
+  env?: Record<string, string>;
+}
+
+export const startPostgres = async ({
+  durable = false,
+  env = {},
+}: PostgresOptions = {}): Promise<PostgresServer> => {
   const home = newHome();
   let native = binariesFolder();
   if (asRoot) {
@@ -77,7 +86,7 @@ export const startPostgres = async ({ durable = false } = {}): Promise<PostgresS
       stdio: 'pipe',
     },
   );
-  return serverIn({ home, native, port: await freePort(), durable });
+  return serverIn({ home, native, port: await freePort(), durable, env });
 };
 
 interface Place {
@@ -86,6 +95,7 @@ interface Place {
   native: string;
   port: number;
   durable: boolean;
+  env: Record<string, string>;
 }
 
 const serverIn = async (place: Place): Promise<PostgresServer> => {
@@ -202,7 +212,7 @@ interface Running {
   end(): Promise<void>;
 }
 
-const launch = async ({ native, home, port, durable }: Place): Promise<Running> => {
+const launch = async ({ native, home, port, durable, env }: Place): Promise<Running> => {
   const settings = [
     `fsync=${durable ? 'on' : 'off'}`,
     'max_connections=200',
@@ -218,6 +228,7 @@ const launch = async ({ native, home, port, durable }: Place): Promise<Running> 
     ['-c', script, join(native, 'bin', 'postgres'), '-D', join(home, 'data'), ...args],
     {
       ...owner,
+      env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'ignore'],
     },
   );

@@ -1,22 +1,11 @@
-import { createHmac } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';
-import { VERSION } from '../../version.ts';
 import { type AddressGuard, ForbiddenAddress } from '../address-guard.ts';
 import { ANSWER_LIMIT_BYTES, EXCHANGE_TIMEOUT_MS } from '../policy.ts';
 import { AnswerTooLong, withAnswerLimit } from './answer-limit.ts';
+import { headersOf, type Signed } from './signing.ts';
 
-/** Lower-case hex HMAC-SHA256 over the exact bytes. */
-export const signatureOf = (secret: string, body: Buffer): string =>
-  createHmac('sha256', secret).update(body).digest('hex');
-
-interface Outgoing {
+interface Outgoing extends Signed {
   url: string;
-  secret: string;
-  id: string;
-  event: string;
-  /** 1 to 4. */
-  attempt: number;
-  body: Buffer;
   /** Gets what the receiver answered, piece by piece, for whoever wants to show it. */
   onAnswer?: (piece: Buffer) => void;
 }
@@ -52,23 +41,15 @@ export const createSender = (guard: AddressGuard): Sender => {
   const underWay = new Set<Exchange>();
 
   return {
-    async send({ url, secret, id, event, attempt, body, onAnswer }) {
+    async send({ url, onAnswer, ...signed }) {
       try {
         const { origin, pathname, search } = new URL(url);
-        const headers = {
-          'content-type': 'application/json',
-          'user-agent': `Handback/${VERSION}`,
-          'x-webhook-signature': signatureOf(secret, body),
-          'x-webhook-id': id,
-          'x-webhook-event': event,
-          'x-webhook-attempt': String(attempt),
-        };
         const outgoing = {
           origin,
           path: pathname + search,
           method: 'POST',
-          headers,
-          body,
+          headers: headersOf(signed),
+          body: signed.body,
           ...NO_OTHER_LIMITS,
         };
         return await new Promise<Outcome | null>((done) => {

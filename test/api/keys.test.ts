@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { createClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { findClient } from '../../src/api-clients/store.ts';
+import { OPERATOR } from '../../src/caller.ts';
+import {
+  askAll,
+  call,
+  endpoints,
+  expectError,
+  KINDS,
+  makeIds,
+  overSocket,
+  rowCounts,
+} from '../support/api.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+import { until } from '../support/until.ts';
+
+const harness = sharedHarness();
+
+const each = <Value>(t: Harness, value: (endpoint: ReturnType<typeof endpoints>[number]) => Value) =>
+  Object.fromEntries(endpoints(t).map((endpoint) => [endpoint.name, value(endpoint)]));
+
+describe('the key', () => {
+  it('is needed at every endpoint', async () => {
+    const t = await harness();
+    const ids = await makeIds(t);
+    const before = await rowCounts(t);
+    const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids, { key: null }));
+    for (const answer of Object.values(answers)) expectError(answer, 401);
+    expect(await rowCounts(t)).toEqual(before);
+  });
+
+  it('is taken from X-Api-Key or as a Bearer token, at every endpoint', async () => {
+    const t = await harness();
+    const ids = await makeIds(t);
+    const { apiKey } = t.client;
+    const ways: { key: string | null; headers: Record<string, string> }[] = [
+      { key: apiKey, headers: {} },
+      { key: null, headers: { authorization: `Bearer ${apiKey}` } },
+      // The scheme's name has no case (RFC 9110).
+      { key: null, headers: { authorization: `bearer ${apiKey}` } },
+      { key: apiKey, headers: { authorization: `Bearer ${apiKey}` } },
+    ];
+    for (const way of ways) {
+      const answers = await askAll(endpoints(t), (endpoint) =>
+        call(t, endpoint, ids, way).then(({ status }) => status),
+      );
+      expect(answers).toEqual(each(t, ({ isCreation }) => (isCreation ? 201 : 200)));
+    }
+  });
+
+  it('is refused when Authorization is there twice, whichever comes first', async () => {
+    const t = await harness();
+    const { client: other } = await t.addShop();
+    const keys = [t.client.apiKey, other.apiKey];
+    for (const [first, second] of [keys, keys.toReversed(), [keys[0], keys[0]]]) {
+      const answer = await overSocket(
+        t.url,
+        `GET ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nconnection: close\r\n` +
+          `authorization: Bearer ${first}\r\nauthorization: Bearer ${second}\r\n\r\n`,
+      );
+      expectError(answer, 401);
+    }
+  });
+
+  it('is refused when the two headers differ, even when both keys are good', async () => {
+    const t = await harness();
+    const { apiKey } = t.client;
+    const other = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    const both = (direct: string, bearer: string) =>
+      t.get('/offline-repairs', { key: direct, headers: { authorization: `Bearer ${bearer}` } });
+    expectError(await both(apiKey, other.apiKey), 401);
+    expectError(await both(other.apiKey, apiKey), 401);
+    expectError(await both(apiKey, 'handback_ext_wrong'), 401);
+    expectError(await both('handback_ext_wrong', apiKey), 401);
+    expect((await both(apiKey, apiKey)).status).toBe(200);
+  });
+
+  it('is refused when it is unknown, cut, lengthened, in other case or of another kind', async () => {
+    const t = await harness();
+    const { apiKey, webhookSecret, id } = t.client;
+    expect(apiKey).toMatch(/^handback_ext_/);
+    const wrong = [
+      '',
+      'handback_ext_',
+      `handback_ext_${'0'.repeat(48)}`,
+      apiKey.slice(0, -1),
+      `${apiKey}0`,
+      apiKey.toUpperCase(),
+      apiKey.replace('handback_ext_', ''),
+      `${apiKey}, ${apiKey}`,
+      webhookSecret,
+      id,
+      "' or 1=1 --",
+    ];
+    for (const key of wrong) {
+      expectError(await t.get('/offline-repairs', { key }), 401);
+      expectError(
+        await t.get('/offline-repairs', { key: null, headers: { authorization: `Bearer ${key}` } }),
+        401,
+      );
+    }
+    expectError(
+      await t.get('/offline-repairs', { key: null, headers: { authorization: `Basic ${apiKey}` } }),
+      401,
+    );
+    expectError(await t.get('/offline-repairs', { key: null, headers: { authorization: apiKey } }), 401);
+    expectError(await t.get(`/offline-repairs?apiKey=${apiKey}`, { key: null }), 401);
+  });
+
+  it('stops working with the next request once its client is revoked; other clients go on', async () => {
+    const t = await harness();
+    const ids = await makeIds(t);
+    const other = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    await revokeClient(t.ctx, OPERATOR, t.client);
+    const before = await rowCounts(t);
+    const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids));
+    for (const answer of Object.values(answers)) expectError(answer, 401);
+    expect(await rowCounts(t)).toEqual(before);
+    for (const kind of KINDS)
+      expect((await t.get(`/${kind}/${ids[kind]}`, { key: other.apiKey })).status).toBe(200);
+  });
+
+  it('is nowhere in the database and nowhere in the log, nor is the webhook secret', async () => {
+    const t = await harness();
+    await makeIds(t);
+    const rows = JSON.stringify(await t.ctx.db.selectFrom('api_clients').selectAll().execute());
+    for (const secret of [t.client.apiKey, t.client.webhookSecret]) {
+      expect(rows).not.toContain(secret);
+      expect(t.logs.join('')).not.toContain(secret);
+    }
+    expect(t.logs.length).toBeGreaterThan(0);
+  });
+
+  it('leaves a note of its last use', async () => {
+    const t = await harness();
+    expect((await findClient(t.ctx.db, t.client.id))?.lastUsedAt).toBeNull();
+    // It is written in the background.
+    const noteAfter = (ms: number) =>
+      until('the use is noted', async () => {
+        const at = (await findClient(t.ctx.db, t.client.id))?.lastUsedAt ?? 0;
+        return at > ms && at;
+      });
+    await t.get('/offline-repairs');
+    const first = await noteAfter(0);
+    expect(Math.abs(first - Date.now())).toBeLessThan(60_000);
+    t.clock.advance(60 * 60_000);
+    await t.get('/offline-repairs');
+    const second = await noteAfter(first);
+    expect(second - first).toBeGreaterThanOrEqual(59 * 60_000);
+  });
+});

@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest';
+import { type SignedIn, signIn } from '../../support/admin-process.ts';
+import { repairBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { ENGINE } from '../../support/harness.ts';
+import { cli, type Env, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import { addPerson, makeShop } from '../../support/shops.ts';
+import { until } from '../../support/until.ts';
+
+const ROUNDS = effort(4, 50);
+const CALLERS = 8;
+/** How many requests each caller begins once the key is void. */
+const AFTERWARDS = 4;
+
+interface Client {
+  id: string;
+  apiKey: string;
+}
+
+/** Ways in which a key becomes void; each gives the key that is good from then on, if there is one. */
+const WAYS: ((env: Env, admin: SignedIn, at: ServerProcess, client: Client) => Promise<string | null>)[] = [
+  async (_env, admin, at, { id }) => {
+    expect((await admin.post(at, `/clients/${id}/revoke`)).status).toBe(200);
+    return null;
+  },
+  async (_env, admin, at, { id }) => {
+    const { status, body } = await admin.post(at, `/clients/${id}/replace`);
+    expect(status).toBe(201);
+    return body.apiKey;
+  },
+  async (env, _admin, _at, { id }) => {
+    await cli(['client', 'revoke', id], env);
+    return null;
+  },
+];
+
+/** Callers that use a key without a pause, at all processes, until each has begun some requests after it became void. */
+const keepCalling = (servers: ServerProcess[], key: string) => {
+  const seen = { accepted: 0, afterwards: [] as number[] };
+  let isVoid = false;
+  const caller = async (n: number) => {
+    for (let i = n, after = 0; after < AFTERWARDS; i++) {
+      const beganAfter = isVoid;
+      const server = servers[i % servers.length] as ServerProcess;
+      const { status } =
+        n % 2 === 0
+          ? await server.get('/offline-repairs?limit=1', { key })
+          : await server.post('/offline-repairs', repairBody(), { key });
+      if (beganAfter) {
+        after += 1;
+        seen.afterwards.push(status);
+      } else if (status < 300) seen.accepted += 1;
+      // Begun before, it may still be let in or be turned away.
+      else expect(status).toBe(401);
+    }
+  };
+  const done = Promise.all(Array.from({ length: CALLERS }, (_, n) => caller(n)));
+  done.catch(() => {});
+  return {
+    seen,
+    done,
+    becameVoid: () => {
+      isVoid = true;
+    },
+  };
+};
+
+it(`${ROUNDS} keys revoked or replaced under load: none is good for a request that begins after the answer`, {
+  timeout: 300_000,
+}, async () => {
+  const env = await migratedDatabase();
+  const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
+  const person = await addPerson(env, shopId, 'ADMIN');
+  const servers = await Promise.all(
+    Array.from({ length: ENGINE === 'postgres' ? 2 : 1 }, () => startServer(env)),
+  );
+  const admin = await signIn(servers[0] as ServerProcess, person);
+  let refused = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const at = servers[round % servers.length] as ServerProcess;
+    const made = await admin.post(at, '/clients', { name: `Till ${round}` });
+    expect(made.status).toBe(201);
+    const callers = keepCalling(servers, made.body.apiKey);
+    await until('the key is in use', () => callers.seen.accepted >= 2 * CALLERS);
+    // The command line takes its turn once in a while: it starts a process each time.
+    const way = WAYS[round % 4 === 3 ? 2 : round % 2] as (typeof WAYS)[number];
+    const nextKey = await way(env, admin, at, made.body);
+    callers.becameVoid();
+    const followers = nextKey
+      ? await Promise.all(servers.map((server) => server.get('/usage', { key: nextKey })))
+      : [];
+    await callers.done;
+    expect(callers.seen.afterwards).toHaveLength(CALLERS * AFTERWARDS);
+    expect(
+      callers.seen.afterwards.filter((status) => status !== 401),
+      `round ${round}`,
+    ).toEqual([]);
+    expect(followers.filter(({ status }) => status !== 200)).toEqual([]);
+    refused += callers.seen.afterwards.length;
+  }
+  measured(12, `${ROUNDS} keys, ${refused} requests begun afterwards, 0 accepted`);
+});

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bodyOf, KINDS, type Kind } from '../../support/api.ts';
+import { type MovableClock, movableClock } from '../../support/faketime.ts';
+import { effort, FULL, measured } from '../../support/faults.ts';
+import { type Answer, ENGINE } from '../../support/harness.ts';
+import { onServer } from '../../support/postgres-databases.ts';
+import { startPostgres } from '../../support/postgres-server.ts';
+import {
+  type Env,
+  lookInto,
+  migratedDatabase,
+  SECRET_KEY,
+  type ServerProcess,
+  startServer,
+  temporaryFolder,
+} from '../../support/process.ts';
+import { makeShop } from '../../support/shops.ts';
+import { until } from '../../support/until.ts';
+
+const ROUNDS = effort(1, 10);
+const AT_ONCE = 200;
+
+const startAll = (env: Env): Promise<ServerProcess[]> =>
+  Promise.all(Array.from({ length: ENGINE === 'postgres' ? 2 : 1 }, () => startServer(env)));
+
+/** So many creations at once, of both kinds, at all processes in turn. */
+const createMany = (servers: ServerProcess[], key: string, count: number): Promise<Answer[]> =>
+  Promise.all(
+    Array.from({ length: count }, (_, i) => {
+      const kind = KINDS[(i >> 1) % 2] as Kind;
+      return (servers[i % servers.length] as ServerProcess).post(`/${kind}`, bodyOf[kind](), { key });
+    }),
+  );
+
+/** Those that were created; all others were refused for the allowance. */
+const createdOf = (answers: Answer[]): Answer['body'][] => {
+  const others = answers.filter(({ status }) => status !== 201);
+  const refusals = new Set(others.map(({ status, body }) => `${status} ${body.code}`));
+  expect(refusals).toEqual(new Set(['403 LIMIT_EXCEEDED']));
+  return answers.filter(({ status }) => status === 201).map(({ body }) => body);
+};
+
+it(`the last place of an allowance, wanted by ${AT_ONCE} at once, goes to one of them (${ROUNDS} times)`, {
+  timeout: 300_000,
+}, async () => {
+  const env = await migratedDatabase();
+  const servers = await startAll(env);
+  for (let round = 0; round < ROUNDS; round++) {
+    const { shopId, key } = await makeShop(env, { allowance: 3 });
+    for (const { status } of await createMany(servers, key, 2)) expect(status).toBe(201);
+    const created = createdOf(await createMany(servers, key, AT_ONCE));
+    expect(created.map(({ rmaNumber }) => rmaNumber)).toEqual(['#RMA-000003']);
+    const counter = await lookInto(env)
+      .selectFrom('shop_counters')
+      .selectAll()
+      .where('shop_id', '=', shopId)
+      .executeTakeFirstOrThrow();
+    expect(counter).toMatchObject({ month_used: 3, last_number: 3 });
+  }
+  measured(14, `${ROUNDS} × ${AT_ONCE} at once: one 201 each`);
+});
+
+const TURN = Date.UTC(2026, 11, 1);
+/** From the moment the clock is set: the processes start in it where the clock is the database's. */
+const BEFORE_TURN_MS = ENGINE === 'postgres' ? 15_000 : 2_500;
+
+/** A service whose month turns in a moment. Its machine, or that of its database, stands where it is another day already. */
+const shortBeforeTurn = async (clock: MovableClock): Promise<{ servers: ServerProcess[]; key: string }> => {
+  const far = { ...clock.env, TZ: 'Pacific/Auckland' };
+  if (ENGINE === 'sqlite') {
+    const env = await migratedDatabase();
+    const { key } = await makeShop(env, { allowance: 1 });
+    const servers = await startAll({ ...env, ...far });
+    clock.set(TURN - BEFORE_TURN_MS);
+    return { servers, key };
+  }
+  const postgres = await startPostgres({ env: far });
+  onTestFinished(postgres.stop);
+  const name = `turn_${randomBytes(4).toString('hex')}`;
+  await onServer(postgres.url, `create database ${name}`);
+  const env = { DATABASE_URL: postgres.url.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
+  const { key } = await makeShop(env, { allowance: 1 });
+  clock.set(TURN - BEFORE_TURN_MS);
+  return { servers: await startAll({ ...env, TZ: 'Pacific/Auckland' }), key };
+};
+
+const clockFile = (): string => {
+  const folder = temporaryFolder();
+  // PostgreSQL reads it as another user.
+  chmodSync(folder, 0o755);
+  return join(folder, 'clock');
+};
+
+// In short the suites see it with a clock of their own, in test/api/allowance.test.ts.
+describe.runIf(ENGINE === 'sqlite' || FULL)('the month’s turn', () => {
+  it('in UTC, wanted by all the time: one place before it, one after it', { timeout: 60_000 }, async ({
+    skip,
+  }) => {
+    const own = movableClock(clockFile());
+    if (!own) return skip('needs faketime');
+    const { servers, key } = await shortBeforeTurn(own);
+    const answers: Answer[] = [];
+    await until(
+      'the month has turned',
+      async () => {
+        answers.push(...(await createMany(servers, key, 20)));
+        return (await servers[0]?.get('/usage', { key }))?.body.month === '2026-12';
+      },
+      BEFORE_TURN_MS + 20_000,
+    );
+    answers.push(...(await createMany(servers, key, AT_ONCE)));
+    const sides = createdOf(answers).map(({ createdAt }) => Date.parse(createdAt) < TURN);
+    expect(sides).toEqual([true, false]);
+    measured(14, 'around the turn in UTC: one 201 on either side');
+  });
+});

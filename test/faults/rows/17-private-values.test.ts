@@ -1,0 +1,184 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
+import { type SignedIn, signIn } from '../../support/admin-process.ts';
+import { repairBody, tradeBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { type Answer, ENGINE } from '../../support/harness.ts';
+import { backupAsText, databaseAsText, foundIn, type PrivateValues } from '../../support/private-values.ts';
+import {
+  type Env,
+  migratedDatabase,
+  run,
+  type ServerProcess,
+  startServer,
+  temporaryFolder,
+} from '../../support/process.ts';
+import { PRIVATE, provokeErrors } from '../../support/provoked-errors.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { appCode } from '../../support/second-factor.ts';
+import { addPerson, makeShop } from '../../support/shops.ts';
+import { mailServer, tokenIn } from '../../support/smtp.ts';
+
+const KEYS = effort(4, 100);
+const PEOPLE = effort(1, 10);
+
+/** In the clear nowhere at all; of customers and people in the database and its backups, and nowhere else. */
+interface Private {
+  secrets: PrivateValues;
+  customers: PrivateValues;
+}
+
+const answered = (status: number, answer: Answer): Answer['body'] => {
+  expect(answer.status).toBe(status);
+  return answer.body;
+};
+
+/** A program gets a key, and does with it what programs do, for a customer of its own. */
+const workWithNewKey = async (
+  servers: ServerProcess[],
+  admin: SignedIn,
+  n: number,
+  webhookUrl: string,
+  { secrets, customers }: Private,
+) => {
+  const [one, other] = [servers[n % servers.length], servers[(n + 1) % servers.length]] as [
+    ServerProcess,
+    ServerProcess,
+  ];
+  const { apiKey, webhookSecret } = answered(
+    201,
+    await admin.post(one, '/clients', { name: `Program ${n}`, webhookUrl }),
+  );
+  secrets.set(apiKey, 'an API key').set(webhookSecret, 'a webhook secret');
+  const customer = {
+    customerName: `Numbat Marsupialis-${n}x`,
+    customerEmail: `numbat${n}x@customers.example`,
+    customerPhone: `+61 491 57${String(n).padStart(4, '0')}`,
+  };
+  const serialNumber = `NUMBAT-SERIAL-${n}X`;
+  for (const value of Object.values(customer)) customers.set(value, 'a customer');
+  customers.set(serialNumber, 'a serial number');
+  const options = { key: apiKey };
+  const item = { ...repairBody().faultyItem, serialNumber };
+  const { id } = answered(
+    201,
+    await one.post('/offline-repairs', repairBody({ ...customer, faultyItem: item }), options),
+  );
+  answered(201, await other.post('/trade-returns', tradeBody(customer), options));
+  answered(200, await other.post(`/offline-repairs/${id}/close`, undefined, options));
+  answered(200, await one.get(`/offline-repairs?serialNumber=${serialNumber}`, options));
+  const search = encodeURIComponent(customer.customerEmail);
+  answered(200, await admin.get(other, `/offline-repairs?q=${search}`));
+};
+
+/** A person is invited, chooses a password, gets a second factor, signs in with all of it, and forgets the password. */
+const letIn = async (server: ServerProcess, admin: SignedIn, n: number, { secrets, customers }: Private) => {
+  const post = (path: string, body: unknown, cookie?: string) =>
+    server.post(`${ADMIN_BASE_PATH}${path}`, body, { key: null, headers: cookie ? { cookie } : {} });
+  const email = `bilby${n}x@staff.example`;
+  const password = `bilby-password-${n}x`;
+  customers.set(email, 'a person’s address');
+  const invited = answered(
+    201,
+    await admin.post(server, '/users', { email, name: `Bilby Macrotis-${n}x`, role: 'STAFF' }),
+  );
+  const token = tokenIn(invited.link);
+  answered(401, await post('/session', { email, password: `wrong-${password}` }));
+  answered(200, await post('/links/use', { token, password }));
+  const again = answered(201, await admin.post(server, `/users/${invited.id}/link`));
+  const { cookie } = await signIn(server, { email, password });
+  const { secret } = answered(201, await post('/session/second-factor', {}, cookie));
+  const { recoveryCodes } = answered(
+    200,
+    await post('/session/second-factor/confirm', { code: appCode(secret, Date.now()) }, cookie),
+  );
+  answered(200, await post('/session', { email, password, code: recoveryCodes[0] }));
+  answered(401, await post('/session', { email, password, code: recoveryCodes[0] }));
+  answered(202, await post('/password-links', { email }));
+  for (const code of recoveryCodes) secrets.set(code, 'a recovery code');
+  secrets
+    .set(token, 'a link')
+    .set(tokenIn(again.link), 'a link')
+    .set(secret, 'the secret of a second factor');
+  secrets.set(password, 'a password').set(cookie.split('=')[1] ?? '', 'a session');
+};
+
+/** `handback backup` of this database, as text; null where there is no such command. */
+const backedUp = async (env: Env): Promise<string | null> => {
+  const help = await run(['--help'], env);
+  if (!/^\s+backup\b/m.test(help.stdout)) return null;
+  const file = join(temporaryFolder(), 'backup');
+  expect((await run(['backup', file], env)).status).toBe(0);
+  return backupAsText(file);
+};
+
+const secretKeyOf = (env: Env): string => {
+  const file = join(env['DATA_DIR'] ?? '', 'secret.key');
+  return (existsSync(file) ? readFileSync(file, 'utf8') : (env['SECRET_KEY'] ?? '')).trim();
+};
+
+it(`${KEYS} keys with their customers, and ${PEOPLE} people: nothing of them is found where it does not belong`, {
+  timeout: 300_000,
+}, async () => {
+  const mails = await mailServer();
+  const database = await migratedDatabase();
+  const { shopId, key, webhookSecret } = await makeShop(database, { plan: 'ENTERPRISE' });
+  const env = {
+    ...database,
+    ...mails.env,
+    LOG_LEVEL: 'trace',
+    METRICS_TOKEN: PRIVATE.password,
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
+  };
+  const servers = await Promise.all(
+    Array.from({ length: ENGINE === 'postgres' ? 2 : 1 }, () => startServer(env, { key })),
+  );
+  const server = servers[0] as ServerProcess;
+  const values: Private = { secrets: new Map(), customers: new Map() };
+  values.secrets.set(key, 'an API key').set(webhookSecret, 'a webhook secret');
+  values.secrets.set(secretKeyOf(database), 'the secret key').set(PRIVATE.wrongKey, 'a wrong key');
+  values.secrets.set(PRIVATE.password, 'the token for metrics');
+
+  // Every other answer is a failure, and every other mail is refused, in words that repeat whom it is for.
+  const receiver = await startReceiver((n) => (n % 2 === 0 ? 500 : 200));
+  mails.answers.push(...Array.from({ length: 4 * PEOPLE }, (_, n) => (n % 2 === 0 ? 550 : null)));
+  const admin = await signIn(server, await addPerson(database, shopId, 'ADMIN'));
+  values.secrets.set(admin.cookie.split('=')[1] ?? '', 'a session');
+  for (let n = 0; n < KEYS; n++) await workWithNewKey(servers, admin, n, receiver.url, values);
+  for (let n = 0; n < PEOPLE; n++) await letIn(server, admin, n, values);
+  await receiver.got(KEYS);
+
+  const errors = await provokeErrors(database, server, key);
+  const authorised = { headers: { authorization: `Bearer ${PRIVATE.password}` } };
+  const figures = await Promise.all(servers.map((each) => each.get('/metrics', authorised)));
+  const backup = await backedUp(database);
+  for (const each of servers) expect((await each.stop()).status).toBe(0);
+  const stored = await databaseAsText(database);
+
+  const outside = {
+    logs: servers.map(({ stdout, stderr }) => stdout + stderr).join('\n'),
+    metrics: figures.map((answer) => answered(200, answer)).join('\n'),
+    errors: errors.map(({ body }) => JSON.stringify(body)).join('\n'),
+  };
+  const everything = new Map([
+    ...values.secrets,
+    ...values.customers,
+    ...Object.values(PRIVATE).map((value) => [value, 'a customer'] as const),
+  ]);
+  for (const [where, text] of Object.entries(outside)) expect(foundIn(text, everything), where).toEqual([]);
+  for (const [where, text] of Object.entries({ stored, backup: backup ?? '' }))
+    expect(foundIn(text, values.secrets), where).toEqual([]);
+
+  // The search finds what is there: each customer in the database and its backup, each request in the logs.
+  for (const text of [stored, ...(backup ? [backup] : [])])
+    for (const one of values.customers) expect(foundIn(text, new Map([one]))).not.toEqual([]);
+  expect(outside.logs.match(/"msg":"request"/g)?.length).toBeGreaterThan(8 * KEYS);
+  expect(/a mail could not be sent/.test(outside.logs)).toBe(true);
+  const places = ['logs', 'metrics', 'error bodies', 'the database', ...(backup ? ['a backup'] : [])];
+  measured(
+    17,
+    `${values.secrets.size} secrets and ${values.customers.size} values of customers, in ${places.join(', ')}: 0 found where they do not belong`,
+  );
+});

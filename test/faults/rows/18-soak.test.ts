@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { signIn } from '../../support/admin-process.ts';
+import { effort, FULL, measured } from '../../support/faults.ts';
+import { type LoadedShop, mixedLoad } from '../../support/mixed-load.ts';
+import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { addPerson, addShops } from '../../support/shops.ts';
+import { growthPerHour, type Sample, secondAndLastFifth } from '../../support/steady.ts';
+import { until } from '../../support/until.ts';
+
+const SOAK_MS = effort(8_000, 600_000);
+/** Caches fill, and V8 settles on the size of its heap. */
+const WARM_UP_MS = 0.3 * SOAK_MS;
+const SAMPLE_EVERY_MS = effort(250, 2_000);
+const SHOPS = 4;
+/** Of each caller: 32 requests a second in all. */
+const REQUEST_EVERY_MS = 125;
+
+// What flat means, said before anything was measured: by the slope after the warm-up an hour would add less than this, and the last
+// fifth lies at most a tenth above the second.
+const MOST_GROWTH_MB = 20;
+const MOST_GROWTH_FILES = 10;
+const MOST_RISE = 1.1;
+
+const residentMb = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+
+const expectFlat = (what: string, samples: Sample[], mostGrowth: number): string => {
+  const settled = samples.filter(({ atMs }) => atMs >= WARM_UP_MS);
+  const growth = growthPerHour(settled);
+  const [second, last] = secondAndLastFifth(samples);
+  const figure = `${what} ${second.toFixed(0)} → ${last.toFixed(0)} (${growth.toFixed(1)} an hour)`;
+  expect(last, figure).toBeLessThanOrEqual(second * MOST_RISE);
+  expect(growth, figure).toBeLessThan(mostGrowth);
+  return figure;
+};
+
+// How much memory and how many files a process has is read from /proc.
+it.runIf(process.platform === 'linux')(
+  `${SOAK_MS / 1000} s of mixed load leave nothing behind`,
+  {
+    timeout: SOAK_MS + 120_000,
+  },
+  async () => {
+    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+    // Three that acknowledge, one of them after a failure now and then, and one that always fails.
+    const receivers = await Promise.all(
+      Array.from({ length: SHOPS }, (_, i) =>
+        startReceiver((n) => (i === 3 || (i === 2 && n % 10 === 0) ? 500 : 200)),
+      ),
+    );
+    const made = await addShops(env, SHOPS, (i) => receivers[i]?.url ?? null);
+    const server = await startServer({ ...env, LOG_LEVEL: 'warn' });
+    const shops: LoadedShop[] = [];
+    for (const { shop, client } of made)
+      shops.push({ key: client.apiKey, admin: await signIn(server, await addPerson(env, shop.id)) });
+
+    const memory: Sample[] = [];
+    const files: Sample[] = [];
+    const startedAt = performance.now();
+    const isOver = () => performance.now() - startedAt > SOAK_MS;
+    const watch = async () => {
+      while (!isOver()) {
+        const atMs = performance.now() - startedAt;
+        memory.push({ atMs, value: residentMb(server.pid) });
+        files.push({ atMs, value: openFiles(server.pid) });
+        // What the receivers remember is of no use here.
+        for (const { received } of receivers) received.length = 0;
+        await pause(SAMPLE_EVERY_MS);
+      }
+    };
+    const [{ requests, failed }] = await Promise.all([
+      mixedLoad(server, shops, REQUEST_EVERY_MS, isOver),
+      watch(),
+    ]);
+    expect(failed).toEqual([]);
+    const db = lookInto(env);
+    const waiting = () =>
+      db.selectFrom('webhook_deliveries').select('id').where('status', '=', 'PENDING').execute();
+    // Attempts come at 0, 1, 5 and 21 s; in short nobody waits for those that fail all four.
+    if (FULL) await until('the outbox is empty', async () => (await waiting()).length === 0, 60_000);
+    const { length: events } = await db.selectFrom('events').select('id').execute();
+    expect(events).toBeGreaterThan(requests / 4);
+    // A few seconds say nothing of an hour.
+    if (FULL) {
+      const figures = [
+        expectFlat('MB', memory, MOST_GROWTH_MB),
+        expectFlat('file descriptors', files, MOST_GROWTH_FILES),
+      ];
+      measured(18, `${requests} requests, 0 failed; ${events} events, outbox empty; ${figures.join('; ')}`);
+    }
+    expect((await server.stop()).status).toBe(0);
+    expect(server.stderr).not.toMatch(/Error|^ +at /m);
+  },
+);

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
+import { repairBody } from '../../support/bodies.ts';
+import { measured } from '../../support/faults.ts';
+import { ENGINE } from '../../support/harness.ts';
+import { onServer } from '../../support/postgres-databases.ts';
+import { startPostgres } from '../../support/postgres-server.ts';
+import {
+  type Env,
+  lookInto,
+  SECRET_KEY,
+  type ServerProcess,
+  startServer,
+  temporaryFolder,
+} from '../../support/process.ts';
+import { makeShop } from '../../support/shops.ts';
+import { smallDisk } from '../../support/small-disk.ts';
+import { expectUnavailable } from '../../support/unavailable.ts';
+import { until } from '../../support/until.ts';
+
+/** Text that no database can pack into less. */
+const NOTES = randomBytes(2500).toString('hex');
+const BODY = repairBody({ notes: NOTES, faultDescription: NOTES });
+
+/** Creates until there is no room; gives what was acknowledged. */
+const fillUp = async (server: ServerProcess): Promise<string[]> => {
+  const acknowledged: string[] = [];
+  const full = await until(
+    'the disk is full',
+    async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => server.post('/offline-repairs', BODY)),
+      );
+      for (const { status, body } of answers) if (status === 201) acknowledged.push(body.id);
+      return answers.find(({ status }) => status !== 201) ?? null;
+    },
+    60_000,
+  );
+  expectUnavailable(full);
+  expectUnavailable(await server.post('/offline-repairs', BODY));
+  expect(acknowledged.length).toBeGreaterThan(10);
+  expect((await server.get('/healthz')).status).toBe(200);
+  return acknowledged;
+};
+
+/** Everything acknowledged is there, nothing else is, and what is counted fits. */
+const expectWhole = async (env: Env, acknowledged: string[]): Promise<void> => {
+  const db = lookInto(env);
+  const rows = await db.selectFrom('offline_repairs').select(['id', 'notes']).execute();
+  expect(rows.map(({ id }) => id).sort()).toEqual(acknowledged.toSorted());
+  expect(rows.every(({ notes }) => notes === NOTES)).toBe(true);
+  const { month_used } = await db.selectFrom('shop_counters').select('month_used').executeTakeFirstOrThrow();
+  expect(month_used).toBe(acknowledged.length);
+  for (const table of ['events', 'timeline'] as const)
+    expect(await db.selectFrom(table).select('id').execute()).toHaveLength(acknowledged.length);
+};
+
+it.runIf(ENGINE === 'sqlite')(
+  'a full disk below SQLite is a 503; with room again work goes on',
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const env = { DATA_DIR: temporaryFolder() };
+    const { key } = await makeShop(env);
+    // Blocks are 512 or 1024 bytes, as the shell has it: room for the schema and some dozen repairs either way.
+    const server = await startServer(env, { key, fileSizeLimit: 4000 });
+    const acknowledged = await fillUp(server);
+    expect((await server.stop()).status).toBe(0);
+
+    const again = await startServer(env, { key });
+    await expectWhole(env, acknowledged);
+    expect((await again.get('/offline-repairs')).body.total).toBe(acknowledged.length);
+    expect((await again.post('/offline-repairs', BODY)).status).toBe(201);
+    const check = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(lookInto(env));
+    expect(check.rows).toEqual([{ integrity_check: 'ok' }]);
+    measured(19, `full disk: 503, all ${acknowledged.length} acknowledged repairs kept, integrity_check ok`);
+  },
+);
+
+it.runIf(ENGINE === 'postgres')(
+  'a full disk below PostgreSQL is a 503; with room again work goes on',
+  {
+    timeout: 120_000,
+  },
+  async ({ skip }) => {
+    const disk = smallDisk(12);
+    if (!disk) return skip('needs the right to mount a file system');
+    const postgres = await startPostgres();
+    onTestFinished(postgres.stop);
+    const name = `full_${randomBytes(4).toString('hex')}`;
+    await onServer(postgres.url, `create tablespace ${name} location '${disk.folder}'`);
+    await onServer(postgres.url, `create database ${name} tablespace ${name}`);
+    const env = { DATABASE_URL: postgres.url.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
+    const { key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    const acknowledged = await fillUp(server);
+    expect(server.stdout).toContain('"code":"53100"');
+
+    disk.free();
+    const { body } = await until('it creates again', async () => {
+      const answer = await server.post('/offline-repairs', BODY);
+      return answer.status === 201 ? answer : null;
+    });
+    await expectWhole(env, [...acknowledged, body.id]);
+    measured(19, `full disk: 503, all ${acknowledged.length} acknowledged repairs kept`);
+  },
+);
