@@ -53,12 +53,17 @@ const ODD = [
     '{"toString":1}',
     '"__proto__"',
   ],
+];
+/** Costly for both sides, so there are fewer of them. */
+const LARGE = [
   JSON.stringify('x'.repeat(6_000)),
   JSON.stringify('\u{1f642}'.repeat(3_000)),
   JSON.stringify('\u202e\u0000\uffff'),
   deep(10_000, '[', ']'),
   deep(10_000, '{"a":', '}'),
 ];
+const odd = (random: Random): string => oneOf(random, random() < 0.02 ? LARGE : ODD);
+
 const NAMES = [
   '__proto__',
   'constructor',
@@ -78,13 +83,13 @@ type Spoiler = (text: string, random: Random) => string | Buffer;
 const inField: Spoiler = (text, random) => {
   const fields = [...text.matchAll(/"(\w+)":("(?:[^"\\]|\\.)*"|-?[\d.]+|true|false|null)/g)];
   const field = fields.length > 0 ? oneOf(random, fields) : undefined;
-  if (!field) return oneOf(random, ODD);
+  if (!field) return odd(random);
   const [whole, name] = field;
   const changed = oneOf(random, [
-    `"${name}":${oneOf(random, ODD)}`,
-    `${JSON.stringify(oneOf(random, NAMES))}:${oneOf(random, ODD)}`,
+    `"${name}":${odd(random)}`,
+    `${JSON.stringify(oneOf(random, NAMES))}:${odd(random)}`,
     `${whole},${whole}`,
-    `${whole},${JSON.stringify(oneOf(random, NAMES))}:${oneOf(random, ODD)}`,
+    `${whole},${JSON.stringify(oneOf(random, NAMES))}:${odd(random)}`,
   ]);
   return text.slice(0, field.index) + changed + text.slice(field.index + whole.length);
 };
@@ -104,7 +109,7 @@ const SPOILERS: Spoiler[] = [
   inBytes,
   (text, random) => text.slice(0, upTo(random, text.length + 1)),
   (text, random) => text + text.slice(upTo(random, text.length + 1)),
-  (_text, random) => oneOf(random, ODD),
+  (_text, random) => odd(random),
   (_text, random) => Buffer.from(Array.from({ length: upTo(random, 80) }, () => upTo(random, 256))),
   (text) => `\ufeff${text}`,
   (text) => Buffer.from(text, 'utf16le'),

@@ -19,8 +19,8 @@ const FULL = effort(false, true);
 const SEED = randomInt(2 ** 31);
 /** Requests for each endpoint. */
 const WRITES = effort(60, ENGINE === 'sqlite' ? 10_000 : 2_000);
-const ADMIN_WRITES = effort(10, ENGINE === 'sqlite' ? 2_000 : 300);
-const READS = effort(10, ENGINE === 'sqlite' ? 2_000 : 300);
+const ADMIN_WRITES = effort(10, ENGINE === 'sqlite' ? 1_000 : 300);
+const READS = effort(10, ENGINE === 'sqlite' ? 1_000 : 300);
 /** A password that has the right form is checked, which takes its time on purpose. */
 const CHECKS_A_PASSWORD = /\/(session|links|set-up|password-links|users)\b/;
 const CHECKED = effort(5, 100);
