@@ -5,8 +5,8 @@ interface Count {
   untilMs: number;
 }
 
-/** Beyond these the oldest are forgotten, so that no flood of addresses fills the memory: decision 226. */
-export const MOST_KEYS = 100_000;
+/** So many of the newest are kept at least and twice as many at most, so that no flood of addresses fills the memory: decision 226. */
+export const NEWEST_KEYS = 100_000;
 
 /** Counts in this process, for an engine that serves only one; by a clock that nobody sets, so that a jump of the time changes nothing (decision 103). */
 export const memoryRateGate = (windows: RateWindows): RateGate => {
@@ -29,22 +29,24 @@ export const memoryRateGate = (windows: RateWindows): RateGate => {
   };
 };
 
-/** Ordered by the end of their windows, since all windows are equally long: what has ended is at the front. */
+/**
+ * Two maps: the newer one takes what begins, and after a window's length, or when it is full, it becomes the older one. By then
+ * every window of the older one has ended, unless it filled up. Nothing is ever searched, however many keys there are.
+ */
 const counter = (lengthMs: number) => {
-  const counts = new Map<string, Count>();
-  const forgetTheFirst = (nowMs: number): void => {
-    for (const [key, { untilMs }] of counts) {
-      if (untilMs > nowMs && counts.size < MOST_KEYS) return;
-      counts.delete(key);
-    }
-  };
+  let newer = new Map<string, Count>();
+  let older = new Map<string, Count>();
+  let turnAtMs = 0;
   return (key: string, nowMs: number): Count => {
-    let count = counts.get(key);
+    let count = newer.get(key) ?? older.get(key);
     if (!count || count.untilMs <= nowMs) {
-      counts.delete(key);
-      forgetTheFirst(nowMs);
+      if (nowMs >= turnAtMs || newer.size >= NEWEST_KEYS) {
+        older = newer;
+        newer = new Map();
+        turnAtMs = nowMs + lengthMs;
+      }
       count = { points: 0, untilMs: nowMs + lengthMs };
-      counts.set(key, count);
+      newer.set(key, count);
     }
     count.points += 1;
     return count;
