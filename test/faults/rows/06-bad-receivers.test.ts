@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { LIMITS } from '../../../src/webhooks/policy.ts';
+import { startBadReceivers } from '../../support/bad-receivers.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import type { Answer } from '../../support/http.ts';
-import { freePort } from '../../support/postgres-server.ts';
 import {
   type Env,
   lookInto,
@@ -11,7 +12,6 @@ import {
   type ServerProcess,
   startServer,
 } from '../../support/process.ts';
-import { rawServer } from '../../support/raw-server.ts';
 import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { type SeededReceiver, seedReceivers } from '../../support/seed-webhooks.ts';
 import { until } from '../../support/until.ts';
@@ -62,16 +62,11 @@ it(`${BAD} of ${HEALTHY + BAD} receivers hang or refuse with ${BAD * WAITING_EAC
   timeout: 240_000,
 }, async () => {
   const healthy = await startReceiver();
-  let hanging = 0;
-  const hangs = await rawServer(() => {
-    hanging += 1;
-  });
-  const refuses = await startReceiver(() => 503);
-  const nobody = `http://127.0.0.1:${await freePort()}/`;
+  const bad = await startBadReceivers();
   const alone = await prepare(healthy, []);
   const beside = await prepare(
     healthy,
-    Array.from({ length: BAD }, (_, i) => [hangs, refuses.url, hangs, nobody][i % 4] as string),
+    Array.from({ length: BAD }, (_, i) => [bad.hangs, bad.refuses, bad.hangs, bad.nobody][i % 4] as string),
   );
   const lags = { alone: [] as number[], beside: [] as number[] };
   for (let turn = 0; turn < TURNS; turn++) {
@@ -80,8 +75,8 @@ it(`${BAD} of ${HEALTHY + BAD} receivers hang or refuse with ${BAD * WAITING_EAC
     await quiet.stop();
 
     const busy = await startServer(beside.env);
-    const enough = hanging + BAD / 2;
-    await until('the bad ones are being called', () => hanging >= enough, 20_000);
+    const enough = (await bad.countHanging()) + Math.min(WAITING_EACH, LIMITS.perReceiver) * (BAD / 2);
+    await until('all that may hang does', async () => (await bad.countHanging()) >= enough, 30_000);
     lags.beside.push(...(await lagsOf(busy, healthy, beside.clients)));
     await busy.stop();
   }
