@@ -30,20 +30,23 @@ export const SLOW_MS = 2_000;
 /** An exchange younger than this is fresh: it keeps the process busy. Older ones only wait. */
 export const FRESH_MS = 50;
 
-export type PoolName = 'quick' | 'slow';
+/** Receivers that answer well, that hang, and whose last attempt failed (decisions 83 and 221). */
+export const POOL_NAMES = ['quick', 'slow', 'failing'] as const;
+export type PoolName = (typeof POOL_NAMES)[number];
 export interface Limits {
   /** Exchanges that one receiver may have under way from this process. */
   perReceiver: number;
   pools: Readonly<Record<PoolName, { exchanges: number; bytes: number; fresh: number }>>;
-  /** For both pools together: an exchange that turns out to be slow changes pools, however full the slow one is. */
+  /** For all pools together: an exchange that turns out to be slow changes pools, however full the slow one is. */
   inAll: { exchanges: number; bytes: number };
 }
-/** Quick and slow receivers have room of their own, so that those that hang take nothing from those that answer. */
+/** Each kind has room of its own, so that receivers that hang or refuse take nothing from those that answer. */
 export const LIMITS: Limits = {
   perReceiver: 8,
   pools: {
     quick: { exchanges: 1024, bytes: 32 * 1024 ** 2, fresh: 128 },
     slow: { exchanges: 2048, bytes: 48 * 1024 ** 2, fresh: 128 },
+    failing: { exchanges: 512, bytes: 16 * 1024 ** 2, fresh: 128 },
   },
   inAll: { exchanges: 4096, bytes: 128 * 1024 ** 2 },
 };
@@ -61,6 +64,7 @@ export const LOOK_EVERY_MS = 5_000;
 
 /** While requests are under way in this process, whoever waits for an answer goes first: fewer, and a rest after a large lot. */
 export const MOST_FRESH_BESIDE_REQUESTS = 24;
+export const MOST_FAILING_BESIDE_REQUESTS = 16;
 export const LARGE_LOT = 8;
 export const REST_BESIDE_REQUESTS_MS = 40;
 

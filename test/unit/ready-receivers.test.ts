@@ -4,6 +4,7 @@ import {
   FRESH_MS,
   LARGEST_BODY_BYTES,
   LIMITS,
+  MOST_FAILING_BESIDE_REQUESTS,
   MOST_FRESH_BESIDE_REQUESTS,
   type PoolName,
   SLOW_MS,
@@ -164,6 +165,34 @@ describe('receivers that hang', () => {
     expect(load.poolOf('hanging-0')).toBe('slow');
     end(fly('hanging-0', 1));
     expect(load.poolOf('hanging-0')).toBe('quick');
+  });
+});
+
+describe('receivers that fail', () => {
+  it('are served apart from the others, until one attempt is acknowledged', () => {
+    const { ready, next, inFlight, fly, namesOf } = setUp();
+    const [failed, acknowledged] = [fly('failing', 1), fly('failing', 1)].flat() as [Flight, Flight];
+    ready.call('failing');
+    ready.call('healthy');
+    inFlight.land(failed, false);
+    ready.landed('failing');
+    expect(ready.canGoOn('failing')).toBe(true);
+    expect(namesOf(next(10))).toEqual(['healthy']);
+    inFlight.land(acknowledged, true);
+    ready.landed('failing');
+    expect([ready.canGoOn('failing'), ready.canGoOn('quick')]).toEqual([false, true]);
+    expect(namesOf(next(10))).toEqual(['failing']);
+  });
+
+  it('stay where they are after an attempt that a stop cut short', () => {
+    const { load, inFlight, fly } = setUp();
+    for (const flight of fly('healthy', 2)) inFlight.land(flight);
+    expect(load.poolOf('healthy')).toBe('quick');
+  });
+
+  it('take fewer places beside requests', () => {
+    const { pools } = setUp({ requests: 1 });
+    expect(pools.poolRoom('failing')).toBe(MOST_FAILING_BESIDE_REQUESTS);
   });
 });
 

@@ -36,6 +36,7 @@ const SMALL: Limits = {
   pools: {
     quick: { ...LIMITS.pools.quick, exchanges: 4, fresh: 3 },
     slow: { ...LIMITS.pools.slow, exchanges: 5, fresh: 3 },
+    failing: { ...LIMITS.pools.failing, exchanges: 4, fresh: 3 },
   },
   inAll: { ...LIMITS.inAll, exchanges: 6 },
 };

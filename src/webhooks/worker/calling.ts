@@ -9,6 +9,7 @@ export const createCalling = (book: ReceiverBook, load: ReceiverLoad, pools: Poo
   const fullAtShare: Record<PoolName, number> = {
     quick: Number.POSITIVE_INFINITY,
     slow: Number.POSITIVE_INFINITY,
+    failing: Number.POSITIVE_INFINITY,
   };
 
   const putReadyOrFull = (receiver: KnownReceiver): void => {

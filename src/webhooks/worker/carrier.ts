@@ -24,17 +24,17 @@ interface Parts {
   lookout: Lookout;
   settler: Settler;
   attempt(delivery: Due, receiver: Receiver | undefined): Promise<Settlement | null>;
-  wakeBoth(): void;
+  wakeAll(): void;
   wakeWhoCanGoOn(): void;
 }
 
 /** Takes one delivery through one attempt: in flight → landed → settled. */
 export const createCarrier = ({ clock, log }: Pick<Context, 'clock' | 'log'>, parts: Parts) => {
-  const { inFlight, ready, lookout, settler, attempt, wakeBoth, wakeWhoCanGoOn } = parts;
+  const { inFlight, ready, lookout, settler, attempt, wakeAll, wakeWhoCanGoOn } = parts;
 
   /** There may be room now: in the pool, and for this receiver. */
   const roomFor = (clientId: string): void => {
-    if (ready.gotRoom(clientId)) wakeBoth();
+    if (ready.gotRoom(clientId)) wakeAll();
     else wakeWhoCanGoOn();
   };
 
@@ -43,14 +43,15 @@ export const createCarrier = ({ clock, log }: Pick<Context, 'clock' | 'log'>, pa
     const about = { clientId, deliveryId: id, bytes: body?.length ?? 0, pool };
     const flight = inFlight.start(about, () => roomFor(clientId));
     const settlement = await attempt(delivery, receiver);
-    inFlight.land(flight);
+    inFlight.land(flight, settlement && settlement.status === 'DELIVERED');
+    ready.landed(clientId);
     roomFor(clientId);
     const written = settlement !== null && (await settler.add(settlement));
     const owner = inFlight.settled(flight);
     const isToBeRetried = written && settlement.status === 'PENDING';
     if (isToBeRetried) lookout.retryAfter(owner, Math.min(settlement.dueAt - clock.now(), LONGEST_WAIT_MS));
     roomFor(clientId);
-    if (isToBeRetried) wakeBoth();
+    if (isToBeRetried) wakeAll();
   };
 
   const send: Carry<void> = (delivery, receiver, pool) =>

@@ -5,6 +5,7 @@ import {
   LAST_STEP_WITHIN_MS,
   LIMITS,
   LOOK_EVERY_MS,
+  POOL_NAMES,
   type PoolName,
   REST_BESIDE_REQUESTS_MS,
 } from '../policy.ts';
@@ -56,20 +57,18 @@ const createKnowledge = (ctx: Context, overrides: Overrides) => {
 };
 type Knowledge = ReturnType<typeof createKnowledge>;
 
-/** Three loops: one looks at the whole queue now and then, one serves quick receivers, one slow ones. */
+/** One loop looks at the whole queue now and then, and each pool has one that serves its receivers. */
 const startLoops = (ctx: Context, sender: Sender, knowledge: Knowledge, isStopping: () => boolean) => {
   const { time, move, ready, lookout } = knowledge;
   const attempt = createAttempts(ctx, sender, time);
 
-  const wakeBoth = (): void => {
-    serving.quick.wake();
-    serving.slow.wake();
+  const wakeAll = (): void => {
+    for (const pool of POOL_NAMES) serving[pool].wake();
   };
   const wakeWhoCanGoOn = (): void => {
-    if (ready.canGoOn('quick')) serving.quick.wake();
-    if (ready.canGoOn('slow')) serving.slow.wake();
+    for (const pool of POOL_NAMES) if (ready.canGoOn(pool)) serving[pool].wake();
   };
-  const carry = createCarrier(ctx, { ...knowledge, attempt, wakeBoth, wakeWhoCanGoOn });
+  const carry = createCarrier(ctx, { ...knowledge, attempt, wakeAll, wakeWhoCanGoOn });
   const serveNext = createRounds(ctx, {
     ...knowledge,
     carry,
@@ -87,7 +86,7 @@ const startLoops = (ctx: Context, sender: Sender, knowledge: Knowledge, isStoppi
   };
   const look = async (): Promise<number> => {
     await lookout.look();
-    wakeBoth();
+    wakeAll();
     return LOOK_EVERY_MS;
   };
 
@@ -97,14 +96,15 @@ const startLoops = (ctx: Context, sender: Sender, knowledge: Knowledge, isStoppi
   const serving = {
     quick: startLoop(parts, () => serve('quick'), looking.wake),
     slow: startLoop(parts, () => serve('slow'), looking.wake),
+    failing: startLoop(parts, () => serve('failing'), looking.wake),
   };
-  const all = [looking, serving.quick, serving.slow];
-  return { wakeBoth, look: looking.wake, stop: () => Promise.all(all.map((loop) => loop.stop())) };
+  const all = [looking, ...Object.values(serving)];
+  return { wakeAll, look: looking.wake, stop: () => Promise.all(all.map((loop) => loop.stop())) };
 };
 
 /** What to do on a wake-up call: there is something to send to this client; null: to somebody. */
 const createListener =
-  ({ leases, ready }: Knowledge, loops: { wakeBoth(): void; look(): void }) =>
+  ({ leases, ready }: Knowledge, loops: { wakeAll(): void; look(): void }) =>
   (clientId: string | null): void => {
     if (clientId === null) {
       leases.askAgain();
@@ -113,7 +113,7 @@ const createListener =
     }
     const waitMs = leases.askAfterMs(clientId);
     if (waitMs > 0) ready.callAfter(clientId, waitMs);
-    if (waitMs > 0 || ready.call(clientId)) loops.wakeBoth();
+    if (waitMs > 0 || ready.call(clientId)) loops.wakeAll();
   };
 
 /**

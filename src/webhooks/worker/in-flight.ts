@@ -61,14 +61,16 @@ export const createInFlight = ({ pools, load, time, move }: Parts) => {
       startAging(flight, madeRoom);
       return flight;
     },
-    /** The exchange is over. */
-    land(flight: Flight): void {
+    /** The exchange is over. `acknowledged` is null where a stop cut it short, which tells nothing of the receiver. */
+    land(flight: Flight, acknowledged: boolean | null = null): void {
       const { clientId, bytes, pool, state } = flight;
       move(FLIGHT_MOVES, flight, 'landed');
       flight.stopAging();
       pools.use(pool, { bytes: -bytes, fresh: state === 'fresh' ? -1 : 0 });
       load.landed(clientId);
       if (time.now() - flight.startedAt < SLOW_MS) load.becameQuick(clientId);
+      if (acknowledged) load.acknowledged(clientId);
+      else if (acknowledged === false) load.failed(clientId);
     },
     /** Its result is written down, or given up. Returns whose delivery it is: its receiver may have been replaced meanwhile. */
     settled(flight: Flight): string {

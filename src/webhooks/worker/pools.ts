@@ -1,7 +1,9 @@
 import {
   LARGEST_BODY_BYTES,
   type Limits,
+  MOST_FAILING_BESIDE_REQUESTS,
   MOST_FRESH_BESIDE_REQUESTS,
+  POOL_NAMES,
   type PoolName,
   SHARES,
 } from '../policy.ts';
@@ -11,25 +13,37 @@ type Use = Limits['pools'][PoolName];
 const NOTHING: Use = { exchanges: 0, bytes: 0, fresh: 0 };
 type What = keyof Limits['inAll'];
 
-/** How much room the two pools have (decision 83). */
+/** To a receiver that hangs there is nothing to do but to send: that need not wait for requests. */
+const MOST_BESIDE_REQUESTS: Readonly<Record<PoolName, number>> = {
+  quick: MOST_FRESH_BESIDE_REQUESTS,
+  slow: Number.POSITIVE_INFINITY,
+  failing: MOST_FAILING_BESIDE_REQUESTS,
+};
+
+/** How much room the pools have (decisions 83 and 221). */
 export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
-  const used: Record<PoolName, Use> = { quick: { ...NOTHING }, slow: { ...NOTHING } };
+  const used: Record<PoolName, Use> = {
+    quick: { ...NOTHING },
+    slow: { ...NOTHING },
+    failing: { ...NOTHING },
+  };
   /** Places that a round has been promised and not used yet. */
-  const reserved: Record<PoolName, number> = { quick: 0, slow: 0 };
-  const inAll = (what: What): number => used.quick[what] + used.slow[what];
+  const reserved: Record<PoolName, number> = { quick: 0, slow: 0, failing: 0 };
+  const sum = (of: (pool: PoolName) => number): number =>
+    POOL_NAMES.reduce((total, pool) => total + of(pool), 0);
+  const inAll = (what: What): number => sum((pool) => used[pool][what]);
   const left = (pool: PoolName, what: What): number => {
     const perPlace = what === 'bytes' ? LARGEST_BODY_BYTES : 1;
     return Math.min(
       limits.pools[pool][what] - used[pool][what] - reserved[pool] * perPlace,
-      limits.inAll[what] - inAll(what) - (reserved.quick + reserved.slow) * perPlace,
+      limits.inAll[what] - inAll(what) - sum((each) => reserved[each]) * perPlace,
     );
   };
   const fullness = (pool: PoolName, what: What): number =>
     Math.max(used[pool][what] / limits.pools[pool][what], inAll(what) / limits.inAll[what]);
-  /** To a receiver that hangs there is nothing to do but to send: that need not wait for requests. */
   const mostFresh = (pool: PoolName): number =>
-    pool === 'quick' && requestsUnderWay() > 0
-      ? Math.min(MOST_FRESH_BESIDE_REQUESTS, limits.pools.quick.fresh)
+    requestsUnderWay() > 0
+      ? Math.min(MOST_BESIDE_REQUESTS[pool], limits.pools[pool].fresh)
       : limits.pools[pool].fresh;
   /** How many more all receivers of a pool may have together. */
   const poolRoom = (pool: PoolName): number =>
@@ -42,16 +56,16 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
   return {
     limits,
     poolRoom,
-    /** Whether a pool has room for a round. For quick receivers few large rounds; slow ones need no throughput. */
+    /** Whether a pool has room for a round: few large rounds, but slow receivers need no throughput. */
     poolHasRoom: (pool: PoolName): boolean =>
-      poolRoom(pool) >= (pool === 'quick' ? mostFresh(pool) / 2 : limits.perReceiver),
+      poolRoom(pool) >= (pool === 'slow' ? limits.perReceiver : mostFresh(pool) / 2),
     /** How many exchanges each receiver may have, as full as the pool is now. */
     shareOf: (pool: PoolName): number => {
       const fullest = Math.max(fullness(pool, 'exchanges'), fullness(pool, 'bytes'));
       const each = SHARES.find(({ whileBelow }) => fullest < whileBelow)?.each ?? 0;
       return Math.min(each, limits.perReceiver);
     },
-    /** Keeps places for a round, so that the other pool's round does not take them too. */
+    /** Keeps places for a round, so that another pool's round does not take them too. */
     reserve(pool: PoolName, places: number) {
       let kept = places;
       const free = (count: number): void => {

@@ -63,6 +63,8 @@ export const createReadyReceivers = ({ pools, load, stopwatch, move }: Parts) =>
 
   return {
     call,
+    /** An exchange has ended: its receiver may wait in another pool from now on. */
+    landed: book.changePool,
     callAfter: alarms.set,
     soonestMs: alarms.soonestMs,
     /**

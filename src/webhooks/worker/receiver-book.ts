@@ -13,13 +13,19 @@ const INDEXED = ['ready', 'full'] as const;
 type Indexed = (typeof INDEXED)[number];
 const isIndexed = (state: ReceiverState): state is Indexed => INDEXED.some((each) => each === state);
 
+const emptyIndex = (): Record<PoolName, Set<KnownReceiver>> => ({
+  quick: new Set(),
+  slow: new Set(),
+  failing: new Set(),
+});
+
 /** The state of each receiver. Those that are not in the book are idle. */
 export const createReceiverBook = (load: ReceiverLoad, move: Move) => {
   const known = new Map<string, KnownReceiver>();
   /** An index by state and pool, in the order of their coming; only `enter` and `leave` change it. */
   const index = {
-    ready: { quick: new Set<KnownReceiver>(), slow: new Set<KnownReceiver>() },
-    full: { quick: new Set<KnownReceiver>(), slow: new Set<KnownReceiver>() },
+    ready: emptyIndex(),
+    full: emptyIndex(),
   };
   const leave = (receiver: KnownReceiver): void => {
     if (isIndexed(receiver.state)) index[receiver.state][receiver.pool].delete(receiver);
@@ -27,6 +33,13 @@ export const createReceiverBook = (load: ReceiverLoad, move: Move) => {
   const enter = (receiver: KnownReceiver): void => {
     receiver.pool = load.poolOf(receiver.clientId);
     if (isIndexed(receiver.state)) index[receiver.state][receiver.pool].add(receiver);
+  };
+
+  /** Whoever became slow, quick or failing meanwhile waits in that pool from now on. */
+  const changePool = (receiver: KnownReceiver): void => {
+    if (load.poolOf(receiver.clientId) === receiver.pool) return;
+    leave(receiver);
+    enter(receiver);
   };
 
   return {
@@ -42,13 +55,12 @@ export const createReceiverBook = (load: ReceiverLoad, move: Move) => {
       else known.set(receiver.clientId, receiver);
     },
     hasAny: (state: Indexed, pool: PoolName): boolean => index[state][pool].size > 0,
-    /** Whoever became slow or quick meanwhile waits in the other pool from now on. */
+    changePool(clientId: string): void {
+      const receiver = known.get(clientId);
+      if (receiver) changePool(receiver);
+    },
     all(state: Indexed, pool: PoolName): KnownReceiver[] {
-      for (const receiver of index[state][pool]) {
-        if (load.poolOf(receiver.clientId) === pool) continue;
-        leave(receiver);
-        enter(receiver);
-      }
+      for (const receiver of index[state][pool]) changePool(receiver);
       return [...index[state][pool]];
     },
   };

@@ -1,13 +1,17 @@
 import type { PoolName } from '../policy.ts';
 import type { Pools } from './pools.ts';
 
-/** How many exchanges each receiver has under way, which receivers are slow, and how many more each may have. */
+/** How many exchanges each receiver has under way, which receivers are slow or fail, and how many more each may have. */
 export const createReceiverLoad = (pools: Pools) => {
   const slow = new Set<string>();
+  const failing = new Set<string>();
   const underWay = new Map<string, number>();
 
   const underWayTo = (clientId: string): number => underWay.get(clientId) ?? 0;
-  const poolOf = (clientId: string): PoolName => (slow.has(clientId) ? 'slow' : 'quick');
+  const poolOf = (clientId: string): PoolName => {
+    if (slow.has(clientId)) return 'slow';
+    return failing.has(clientId) ? 'failing' : 'quick';
+  };
   const roomOf = (clientId: string): number => pools.shareOf(poolOf(clientId)) - underWayTo(clientId);
 
   return {
@@ -28,6 +32,8 @@ export const createReceiverLoad = (pools: Pools) => {
     },
     becameSlow: (clientId: string): void => void slow.add(clientId),
     becameQuick: (clientId: string): void => void slow.delete(clientId),
+    failed: (clientId: string): void => void failing.add(clientId),
+    acknowledged: (clientId: string): void => void failing.delete(clientId),
   };
 };
 export type ReceiverLoad = ReturnType<typeof createReceiverLoad>;

@@ -61,7 +61,7 @@ export const createRounds = (ctx: Context, parts: Parts) => {
 
   /** One round for a pool. Returns how many deliveries were sent on their way; null where nobody could be served. */
   return async (pool: PoolName): Promise<number | null> => {
-    // The other pool's loop may rest: its receivers' times were set after its rest began.
+    // Another pool's loop may rest: its receivers' times were set after its rest began.
     for (const due of ready.callDue()) if (due !== pool) wake(due);
     const chosen = ready.next(pool, RECEIVERS_AT_ONCE);
     if (chosen.length === 0) return null;
