@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { signIn } from '../../support/admin-process.ts';
 import { effort, FULL, measured } from '../../support/faults.ts';
-import { type LoadedShop, mixedLoad } from '../../support/mixed-load.ts';
+import { fillDatabase, type LoadedShop, mixedLoad, readAll } from '../../support/mixed-load.ts';
 import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { addPerson, addShops } from '../../support/shops.ts';
