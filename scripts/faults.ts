@@ -55,6 +55,17 @@ const runRows = async (name: string, rows: readonly FaultRow[], workers: number)
   });
 };
 
+/** Runs what is not a suite. */
+const runScript = async ({ row, script = '' }: FaultRow): Promise<Tested> => {
+  const status = await new Promise((resolve) => {
+    spawn(process.execPath, [script], {
+      env: { ...process.env, FAULTS_FIGURES: FIGURES },
+      stdio: 'inherit',
+    }).once('close', resolve);
+  });
+  return { row, passed: 1, failures: status === 0 ? [] : [script] };
+};
+
 interface Figure {
   row: number;
   engine: string;
@@ -76,7 +87,8 @@ const figuresOf = (row: number, figures: Figure[]): string => {
   return texts
     .map((text) => {
       const engines = [...new Set(own.filter(({ figure }) => figure === text).map(({ engine }) => engine))];
-      return engines.length === 1 ? `${ENGINE_NAMES[engines[0] ?? ''] ?? ''}: ${text}` : text;
+      const engine = ENGINE_NAMES[engines[0] ?? ''];
+      return engines.length === 1 && engine ? `${engine}: ${text}` : text;
     })
     .join('<br>');
 };
@@ -102,10 +114,11 @@ const tested = [
   )),
   ...(await runRows(
     'together',
-    rows.filter(({ alone }) => !alone),
+    rows.filter(({ alone, script }) => !alone && !script),
     AT_ONCE,
   )),
 ];
+for (const each of rows.filter(({ script }) => script)) tested.push(await runScript(each));
 
 const figures = readFigures();
 const lines = rows.map(({ row, fault, holds }) =>

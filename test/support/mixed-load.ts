@@ -77,3 +77,17 @@ export const mixedLoad = async (
   await Promise.all(shops.map((shop) => caller(server, shop, everyMs, isOver, tally)));
   return tally;
 };
+
+/** So many large repairs of each shop: the database is larger than its caches from then on. */
+export const fillDatabase = async (server: ServerProcess, shops: LoadedShop[], repairs: number) => {
+  const text = 'x'.repeat(5_000);
+  const body = repairBody({ notes: text, faultDescription: text });
+  for (const { key } of shops)
+    for (let made = 0; made < repairs; made += 20)
+      await Promise.all(Array.from({ length: 20 }, () => server.post('/offline-repairs', body, { key })));
+};
+
+/** Looks through all of it, which fills the caches. */
+export const readAll = async (server: ServerProcess, shops: LoadedShop[]) => {
+  for (const { admin } of shops) await admin.get(server, '/offline-repairs?q=nobody');
+};

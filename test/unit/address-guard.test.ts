@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { Resolver } from 'node:dns/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addressGuard, ForbiddenAddress } from '../../src/webhooks/address-guard.ts';
 import { createSender } from '../../src/webhooks/worker/send.ts';
 import { FORBIDDEN_HOSTS, FORBIDDEN_NAMES, PUBLIC_HOSTS } from '../support/addresses.ts';
@@ -66,6 +67,10 @@ describe('saving a webhook URL', () => {
   ])('refuses %j as no whole web address', async (url) => {
     expect(await guardWith().faultOf(url)).toMatch(/^must be a whole web address/);
   });
+  it('takes a public name that only begins like a private one', async () => {
+    const name = 'localhost.example.com';
+    expect(await guardWith({ [name]: ['93.184.216.34'] }).faultOf(`https://${name}/`)).toBeNull();
+  });
   it('refuses credentials and plain http', async () => {
     expect(await guardWith().faultOf('https://user:pass@example.com/')).toBe(
       'must not hold a user name or password',
@@ -79,6 +84,7 @@ describe('saving a webhook URL', () => {
     const guard = addressGuard({ allowPrivate: true });
     expect(await guard.faultOf('http://127.0.0.1:4000/')).toBeNull();
     expect(await guard.faultOf('http://user:pass@127.0.0.1/')).not.toBeNull();
+    expect(await guard.faultOf('ftp://127.0.0.1/')).toBe('must be an https address');
   });
 });
 
@@ -117,6 +123,58 @@ describe('connecting', () => {
     // Nobody listens on that port of this machine: the connection was really tried, there.
     expect((error as NodeJS.ErrnoException).code).toBe('ECONNREFUSED');
     expect(asked).toBe(1);
+  });
+});
+
+describe('looking names up', () => {
+  /** What the name servers know of every name: addresses of either kind, or why there are none. */
+  const nameServers = (v4: string[] | string, v6: string[] | string) => {
+    const asked: string[] = [];
+    const answer = (known: string[] | string) => async (host: string) => {
+      asked.push(host);
+      if (typeof known === 'string') throw Object.assign(new Error(known), { code: known });
+      return known;
+    };
+    const spies = [
+      vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation(answer(v4) as never),
+      vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation(answer(v6) as never),
+    ];
+    onTestFinished(() => {
+      for (const spy of spies) spy.mockRestore();
+    });
+    return asked;
+  };
+  const guard = addressGuard({ allowPrivate: false });
+
+  it.each<[string[] | string, string[] | string, string | null]>([
+    [['93.184.216.34'], 'ENODATA', null],
+    ['ENODATA', ['2606:4700:4700::1111'], null],
+    [['10.0.0.1'], 'ENODATA', PRIVATE],
+    ['ENODATA', ['::1'], PRIVATE],
+    [['93.184.216.34'], ['fd00::1'], PRIVATE],
+    ['ENOTFOUND', 'ENOTFOUND', null],
+  ])('by the name servers: IPv4 %j, IPv6 %j', async (v4, v6, fault) => {
+    const asked = nameServers(v4, v6);
+    expect(await guard.faultOf('https://shop.example/')).toBe(fault);
+    expect(asked).toEqual(['shop.example', 'shop.example']);
+  });
+
+  it('ends a connection where there is no address, with what the name servers said', async () => {
+    nameServers('ENOTFOUND', 'ESERVFAIL');
+    expect(await connecting(guard, 'nobody.example')).toMatchObject({ code: 'ENOTFOUND' });
+    nameServers([], []);
+    expect((await connecting(guard, 'nobody.example'))?.message).toBe('no address for nobody.example');
+  });
+
+  it('connects to nothing that is no address', async () => {
+    const odd = guardWith({ 'odd.example': ['93.184.216.34', 'not an address'] });
+    expect(await connecting(odd, 'odd.example')).toBeInstanceOf(ForbiddenAddress);
+  });
+
+  it('by the machine itself where private networks are allowed, which also knows its own name', async () => {
+    const own = addressGuard({ allowPrivate: true });
+    for (const host of ['localhost', '127.0.0.1'])
+      expect(await connecting(own, host)).toMatchObject({ code: 'ECONNREFUSED' });
   });
 });
 

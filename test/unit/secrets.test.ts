@@ -82,4 +82,23 @@ describe('the secret box', () => {
     for (const wrong of ['', 'x', signature.slice(1), `${signature}AAAA`])
       expect(box.isSigned('device', 'user-1', wrong)).toBe(false);
   });
+
+  it('opens and knows what was sealed and signed by an earlier process with the same key', () => {
+    const sealed = 'v1.5d4181c4.nAX0ACRiXudPwoNsQIHuf0kqJd3m4XswUFPkjR2gib2gYTeE';
+    expect(box.open(sealed, PLACE)).toBe('whsec_ä');
+    expect(box.isCurrent(sealed)).toBe(true);
+    expect(box.signatures('device', 'user-1')).toEqual(['lp9JG1R3k5J-5QDNkq32eRAG__753r51lHFdLckrCVA']);
+  });
+
+  it('opens nothing that only holds something sealed, and says why', () => {
+    const sealed = box.seal('secret', PLACE);
+    for (const around of [`x${sealed}`, `${sealed} `, `${sealed}.`]) {
+      expect(() => box.open(around, PLACE)).toThrow('no listed key fits it');
+      expect(box.isCurrent(around)).toBe(false);
+    }
+  });
+
+  it('needs a key', () => {
+    expect(() => secretBox([])).toThrow('a secret box needs a key');
+  });
 });

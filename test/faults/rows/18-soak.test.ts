@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { signIn } from '../../support/admin-process.ts';
 import { effort, FULL, measured } from '../../support/faults.ts';
-import { type LoadedShop, mixedLoad } from '../../support/mixed-load.ts';
+import { fillDatabase, type LoadedShop, mixedLoad, readAll } from '../../support/mixed-load.ts';
 import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { addPerson, addShops } from '../../support/shops.ts';
@@ -53,10 +53,17 @@ it.runIf(process.platform === 'linux')(
       ),
     );
     const made = await addShops(env, SHOPS, (i) => receivers[i]?.url ?? null);
-    const server = await startServer({ ...env, LOG_LEVEL: 'warn' });
+    let server = await startServer({ ...env, LOG_LEVEL: 'warn' });
     const shops: LoadedShop[] = [];
     for (const { shop, client } of made)
       shops.push({ key: client.apiKey, admin: await signIn(server, await addPerson(env, shop.id)) });
+    if (FULL) {
+      await fillDatabase(server, shops, 1_000);
+      // What is measured has a process of its own: filling leaves a large heap behind.
+      await server.stop();
+      server = await startServer({ ...env, LOG_LEVEL: 'warn' });
+      await readAll(server, shops);
+    }
 
     const memory: Sample[] = [];
     const files: Sample[] = [];
