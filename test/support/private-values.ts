@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { zstdDecompressSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Db } from '../../src/db/database.ts';
+import { contentOf } from './backups.ts';
 import { ENGINE } from './harness.ts';
 import { type Env, lookInto } from './process.ts';
 
@@ -58,11 +58,8 @@ const filesAsText = (folder: string): string =>
 export const databaseAsText = async (env: Env): Promise<string> =>
   (await rowsAsText(lookInto(env))) + (ENGINE === 'sqlite' ? filesAsText(env['DATA_DIR'] as string) : '');
 
-const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-
 /** A backup file: what stands there in the open, and what is packed. */
 export const backupAsText = (file: string): string => {
-  const bytes = readFileSync(file);
-  const packed = bytes.subarray(bytes.indexOf(ZSTD), bytes.lastIndexOf('\nsha256 '));
-  return bytes.toString('latin1') + zstdDecompressSync(packed).toString('utf8');
+  const { head, lines } = contentOf(file);
+  return [readFileSync(file, 'latin1'), head, ...lines].join('\n');
 };

@@ -6,6 +6,7 @@ import { moveDeliveries } from '../../src/webhooks/replaced-client.ts';
 import { createLeases } from '../../src/webhooks/worker/leases.ts';
 import { due } from '../../src/webhooks/worker/queue.ts';
 import { ENGINE } from '../support/harness.ts';
+import { readsIn, readsOfMonth } from '../support/plans.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 // Each text of a statement takes one of the names under which statements are prepared, on every connection.
@@ -68,7 +69,11 @@ it('what is due or moves to another client is found through the indexes of what 
     const { rows } = await t.ctx.withoutFsync.executeQuery(
       CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]),
     );
-    const plan = JSON.stringify(rows);
+    const lines = rows.map((row) =>
+      String((row as Record<string, unknown>)['QUERY PLAN'] ?? JSON.stringify(row)),
+    );
+    // On PostgreSQL by month: only the one with these rows tells anything.
+    const plan = ENGINE === 'postgres' ? readsOfMonth(readsIn(lines), now).join('\n') : lines.join('\n');
     expect(plan).toContain('webhook_deliveries_first');
     expect(plan).toContain('webhook_deliveries_retry');
     expect(plan).not.toMatch(/webhook_deliveries_(client|rma|dropped)|Seq Scan|SCAN webhook_deliveries/);

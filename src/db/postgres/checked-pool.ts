@@ -55,7 +55,7 @@ export const checked = (pool: pg.Pool, hosts: Hosts, onDead: (error: Error) => v
         client.release(OUTDATED);
         continue;
       }
-      const isTrusted = performance.now() - client.silentMs > distrustBefore;
+      const isTrusted = performance.now() - client.silentMs >= distrustBefore;
       if (isTrusted && (await client.isAlive())) {
         last = client;
         return client;
