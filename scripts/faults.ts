@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { FAULT_ROWS, type FaultRow } from './fault-rows.ts';
 
 // npm run faults [-- 1 5 9]: does what docs/reliability.md lists, and writes its table from what came out. A run of some rows
-// prints them, and leaves the table alone.
+// writes these, and leaves the others as they were.
 
 const FOLDER = 'dist/faults';
 const FIGURES = `${FOLDER}/figures.jsonl`;
@@ -99,49 +99,60 @@ const verdictOf = (row: number, tested: Tested[]): string => {
   return own.some(({ failures }) => failures.length > 0) ? '**does not hold**' : 'holds';
 };
 
-const started = performance.now();
-const chosen = process.argv.slice(2).map(Number);
-const rows = FAULT_ROWS.filter(({ row }) => chosen.length === 0 || chosen.includes(row));
-rmSync(FOLDER, { recursive: true, force: true });
-mkdirSync(FOLDER, { recursive: true });
-writeFileSync(FIGURES, '');
+const WHEN = new Date().toISOString().slice(0, 10);
 
-const tested = [
-  ...(await runRows(
-    'alone',
-    rows.filter(({ alone }) => alone),
-    1,
-  )),
-  ...(await runRows(
-    'together',
-    rows.filter(({ alone, script }) => !alone && !script),
-    AT_ONCE,
-  )),
-];
-for (const each of rows.filter(({ script }) => script)) tested.push(await runScript(each));
+/** The table's lines as they were, by the number of their row. */
+const linesOf = (page: string): Map<number, string> =>
+  new Map([...page.matchAll(/^\| (\d+) \|.*$/gm)].map(([line, row]) => [Number(row), line]));
 
-const figures = readFigures();
-const lines = rows.map(({ row, fault, holds }) =>
-  [row, fault, holds, verdictOf(row, tested), figuresOf(row, figures)].join(' | '),
-);
-const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-const table = [
-  `Made ${new Date().toISOString().slice(0, 10)} in ${minutes} minutes on ${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}.`,
-  '',
-  '| # | fault or abuse | holds when | verdict | measured |',
-  '|---|---|---|---|---|',
-  ...lines.map((line) => `| ${line} |`),
-  '',
-].join('\n');
-
-process.stdout.write(`\n${table}\n`);
-for (const { row, failures } of tested)
-  for (const failure of failures) process.stdout.write(`row ${row} failed: ${failure}\n`);
-if (chosen.length === 0) {
+const writeTable = (made: Map<number, string>): void => {
   const page = readFileSync(PAGE, 'utf8');
+  const before = linesOf(page);
+  const lines = FAULT_ROWS.map(
+    ({ row, fault, holds }) =>
+      made.get(row) ?? before.get(row) ?? `| ${row} | ${fault} | ${holds} | not run | | |`,
+  );
+  const table = [
+    `On ${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}.`,
+    '',
+    '| # | fault or abuse | holds when | verdict | measured | on |',
+    '|---|---|---|---|---|---|',
+    ...lines,
+    '',
+  ].join('\n');
   writeFileSync(
     PAGE,
     page.replace(TABLE, (_, begin: string, end: string) => `${begin}${table}${end}`),
   );
-}
+};
+
+const started = performance.now();
+const chosen = process.argv.slice(2).map(Number);
+const rows = FAULT_ROWS.filter(({ row }) => chosen.length === 0 || chosen.includes(row));
+const alone = rows.filter((each) => each.alone);
+const together = rows.filter((each) => !each.alone && !each.script);
+const scripts = rows.filter((each) => each.script);
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+writeFileSync(FIGURES, '');
+
+const tested = await runRows('alone', alone, 1);
+// These wait more than they work, so there is time for what is not a suite.
+const others = await Promise.all([runRows('together', together, AT_ONCE), ...scripts.map(runScript)]);
+tested.push(...others.flat());
+
+const figures = readFigures();
+const made = new Map(
+  rows.map(({ row, fault, holds }) => [
+    row,
+    `| ${[row, fault, holds, verdictOf(row, tested), figuresOf(row, figures), WHEN].join(' | ')} |`,
+  ]),
+);
+writeTable(made);
+
+const print = (line: string) => process.stdout.write(`${line}\n`);
+for (const line of made.values()) print(line);
+for (const { row, failures } of tested)
+  for (const failure of failures) print(`row ${row} failed: ${failure}`);
+print(`${((performance.now() - started) / 60_000).toFixed(1)} minutes`);
 if (rows.some(({ row }) => verdictOf(row, tested) !== 'holds')) process.exitCode = 1;
