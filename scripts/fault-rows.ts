@@ -26,6 +26,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     row: 3,
     fault: 'PostgreSQL killed under load; its packets dropped in silence for 15 s; the standby promoted',
     holds: 'nothing acknowledged is lost; a 503 within 5 s, no request over 10 s; back within 10 s, unaided',
+    alone: true,
   },
   {
     row: 4,
