@@ -54,16 +54,7 @@ export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
   };
   const look = async (): Promise<void> => {
     const preferred = [inUse, ...urls.filter((url) => url !== inUse)];
-    const answers = await Promise.allSettled(preferred.map(ask));
-    const [first, ...others] = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' ? [answer.value] : [],
-    );
-    if (!first)
-      throw new NoHost(
-        answers.map((answer) => (answer.status === 'rejected' ? answer.reason : null)),
-        'no host takes writes',
-      );
-    const best = others.reduce((kept, next) => (next.timeline > kept.timeline ? next : kept), first);
+    const best = bestOf(await Promise.allSettled(preferred.map(ask)));
     newestTimeline = best.timeline;
     isKnown = true;
     if (best.url === inUse) return;
@@ -106,6 +97,19 @@ export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
       return () => void listeners.delete(listener);
     },
   };
+};
+
+/** The one that was promoted last; of equals the first. */
+const bestOf = (answers: PromiseSettledResult<Candidate>[]): Candidate => {
+  const [first, ...others] = answers.flatMap((answer) =>
+    answer.status === 'fulfilled' ? [answer.value] : [],
+  );
+  if (!first)
+    throw new NoHost(
+      answers.map((answer) => (answer.status === 'rejected' ? answer.reason : null)),
+      'no host takes writes',
+    );
+  return others.reduce((kept, next) => (next.timeline > kept.timeline ? next : kept), first);
 };
 
 interface Candidate {
