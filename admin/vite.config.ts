@@ -1,11 +1,12 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type UserConfig } from 'vite';
+import { partOf } from './parts.ts';
 
 /** The first page holds the names of all parts. So those that several pages share have only a hash, or it would be too large. */
 const nameOfPart = ({ isDynamicEntry }: { isDynamicEntry: boolean }): string =>
   isDynamicEntry ? 'assets/[name]-[hash].js' : 'assets/[hash].js';
 
-export default defineConfig({
+const config: UserConfig = {
   root: import.meta.dirname,
   base: '/admin/',
   plugins: [react()],
@@ -14,7 +15,22 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     chunkSizeWarningLimit: 700,
-    rolldownOptions: { output: { chunkFileNames: nameOfPart } },
   },
   server: { proxy: { '/admin/api': 'http://127.0.0.1:3000' } },
+};
+
+export default defineConfig(async ({ command }) => {
+  if (command === 'serve') return config;
+  // A part is imported by parts of fewer pages only, so that none needs itself.
+  const codeSplitting = {
+    includeDependenciesRecursively: false,
+    groups: [{ name: await partOf(config), debugName: 'parts' }],
+  };
+  return {
+    ...config,
+    build: {
+      ...config.build,
+      rolldownOptions: { output: { chunkFileNames: nameOfPart, codeSplitting } },
+    },
+  };
 });

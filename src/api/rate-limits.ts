@@ -12,8 +12,8 @@ export const RATE_LIMITS = {
     { name: 'create-minute', points: 60, seconds: 60 },
   ],
   other: [{ name: 'other-minute', points: 200, seconds: 60 }],
-  /** Pages, their files and unknown addresses. One page loads about 15 files. Decision 92. */
-  page: [{ name: 'page-minute', points: 600, seconds: 60 }],
+  /** Pages, their files and unknown addresses. The first page loads up to 20 files. Decision 92. */
+  page: [{ name: 'page-minute', points: 3000, seconds: 60 }],
 } as const satisfies Record<string, RateWindows>;
 export type RateLimitName = Exclude<keyof typeof RATE_LIMITS, 'page'>;
 
