@@ -40,13 +40,16 @@ export interface Limits {
   /** For all pools together: an exchange that turns out to be slow changes pools, however full the slow one is. */
   inAll: { exchanges: number; bytes: number };
 }
-/** Each kind has room of its own, so that receivers that hang or refuse take nothing from those that answer. */
+/**
+ * Each kind has room of its own, so that receivers that hang or refuse take nothing from those that answer. To those that do not answer
+ * well deliveries go at a steady pace: hundreds that end or begin at once would delay all others.
+ */
 export const LIMITS: Limits = {
   perReceiver: 8,
   pools: {
     quick: { exchanges: 1024, bytes: 32 * 1024 ** 2, fresh: 128 },
-    slow: { exchanges: 2048, bytes: 48 * 1024 ** 2, fresh: 128 },
-    failing: { exchanges: 512, bytes: 16 * 1024 ** 2, fresh: 128 },
+    slow: { exchanges: 2048, bytes: 48 * 1024 ** 2, fresh: 16 },
+    failing: { exchanges: 512, bytes: 16 * 1024 ** 2, fresh: 16 },
   },
   inAll: { exchanges: 4096, bytes: 128 * 1024 ** 2 },
 };
@@ -62,11 +65,11 @@ export const LARGEST_BODY_BYTES = 256 * 1024;
 /** How often the whole queue is looked at, for what a lost wake-up call or a dead process left behind. */
 export const LOOK_EVERY_MS = 5_000;
 
-/** While requests are under way in this process, whoever waits for an answer goes first: fewer, and a rest after a large lot. */
+/** While requests are under way in this process, whoever waits for an answer goes first: fewer at once. */
 export const MOST_FRESH_BESIDE_REQUESTS = 24;
-export const MOST_FAILING_BESIDE_REQUESTS = 16;
+/** After a large lot comes a rest: beside requests, and always for receivers that hang or fail. */
 export const LARGE_LOT = 8;
-export const REST_BESIDE_REQUESTS_MS = 40;
+export const REST_MS = 40;
 
 /** How long a receiver is left to a process that is heard of no more. While it is, the lease never has less than 7 s to go. */
 export const LEASE_MS = 10_000;

@@ -4,7 +4,6 @@ import {
   FRESH_MS,
   LARGEST_BODY_BYTES,
   LIMITS,
-  MOST_FAILING_BESIDE_REQUESTS,
   MOST_FRESH_BESIDE_REQUESTS,
   type PoolName,
   SLOW_MS,
@@ -190,9 +189,9 @@ describe('receivers that fail', () => {
     expect(load.poolOf('healthy')).toBe('quick');
   });
 
-  it('take fewer places beside requests', () => {
-    const { pools } = setUp({ requests: 1 });
-    expect(pools.poolRoom('failing')).toBe(MOST_FAILING_BESIDE_REQUESTS);
+  it.each(['slow', 'failing'] as const)('get few at once, with or without requests (%s)', (pool) => {
+    for (const requests of [0, 1])
+      expect(setUp({ requests }).pools.poolRoom(pool)).toBeLessThan(MOST_FRESH_BESIDE_REQUESTS);
   });
 });
 

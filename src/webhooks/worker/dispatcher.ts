@@ -7,7 +7,7 @@ import {
   LOOK_EVERY_MS,
   POOL_NAMES,
   type PoolName,
-  REST_BESIDE_REQUESTS_MS,
+  REST_MS,
 } from '../policy.ts';
 import { createAttempts } from './attempt.ts';
 import { createCarrier, type Settler } from './carrier.ts';
@@ -81,7 +81,8 @@ const startLoops = (ctx: Context, sender: Sender, knowledge: Knowledge, isStoppi
   const serve = async (pool: PoolName): Promise<number> => {
     const sent = await serveNext(pool);
     if (sent === null) return Math.max(1, Math.min(ready.soonestMs(), LOOK_EVERY_MS));
-    if (sent >= LARGE_LOT && ctx.metrics.requestsUnderWay() > 0) await pause(time, REST_BESIDE_REQUESTS_MS);
+    const isUrgent = pool === 'quick' && ctx.metrics.requestsUnderWay() === 0;
+    if (sent >= LARGE_LOT && !isUrgent) await pause(time, REST_MS);
     return 0;
   };
   const look = async (): Promise<number> => {

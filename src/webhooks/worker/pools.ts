@@ -1,7 +1,6 @@
 import {
   LARGEST_BODY_BYTES,
   type Limits,
-  MOST_FAILING_BESIDE_REQUESTS,
   MOST_FRESH_BESIDE_REQUESTS,
   POOL_NAMES,
   type PoolName,
@@ -12,13 +11,6 @@ import {
 type Use = Limits['pools'][PoolName];
 const NOTHING: Use = { exchanges: 0, bytes: 0, fresh: 0 };
 type What = keyof Limits['inAll'];
-
-/** To a receiver that hangs there is nothing to do but to send: that need not wait for requests. */
-const MOST_BESIDE_REQUESTS: Readonly<Record<PoolName, number>> = {
-  quick: MOST_FRESH_BESIDE_REQUESTS,
-  slow: Number.POSITIVE_INFINITY,
-  failing: MOST_FAILING_BESIDE_REQUESTS,
-};
 
 /** How much room the pools have (decisions 83 and 221). */
 export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
@@ -42,9 +34,10 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
   const fullness = (pool: PoolName, what: What): number =>
     Math.max(used[pool][what] / limits.pools[pool][what], inAll(what) / limits.inAll[what]);
   const mostFresh = (pool: PoolName): number =>
-    requestsUnderWay() > 0
-      ? Math.min(MOST_BESIDE_REQUESTS[pool], limits.pools[pool].fresh)
-      : limits.pools[pool].fresh;
+    Math.min(
+      limits.pools[pool].fresh,
+      requestsUnderWay() > 0 ? MOST_FRESH_BESIDE_REQUESTS : Number.POSITIVE_INFINITY,
+    );
   /** How many more all receivers of a pool may have together. */
   const poolRoom = (pool: PoolName): number =>
     Math.min(
@@ -56,9 +49,8 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
   return {
     limits,
     poolRoom,
-    /** Whether a pool has room for a round: few large rounds, but slow receivers need no throughput. */
-    poolHasRoom: (pool: PoolName): boolean =>
-      poolRoom(pool) >= (pool === 'slow' ? limits.perReceiver : mostFresh(pool) / 2),
+    /** Whether a pool has room for a round: few large rounds. */
+    poolHasRoom: (pool: PoolName): boolean => poolRoom(pool) >= mostFresh(pool) / 2,
     /** How many exchanges each receiver may have, as full as the pool is now. */
     shareOf: (pool: PoolName): number => {
       const fullest = Math.max(fullness(pool, 'exchanges'), fullness(pool, 'bytes'));
