@@ -33,6 +33,17 @@ class NoHost extends AggregateError {
   readonly severity = 'ERROR';
 }
 
+/** Whoever calls while it is under way waits for its end. */
+const shared = (work: () => Promise<void>): (() => Promise<void>) => {
+  let underWay: Promise<void> | null = null;
+  return () => {
+    underWay ??= work().finally(() => {
+      underWay = null;
+    });
+    return underWay;
+  };
+};
+
 export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
   const isAlone = urls.length === 1;
   const listeners = new Set<() => void>();
@@ -40,7 +51,6 @@ export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
   let era = 0;
   /** A host that is alone need not be looked for. */
   let isKnown = isAlone;
-  let looking: Promise<void> | null = null;
   let newestTimeline = '';
 
   const move = () => {
@@ -52,7 +62,7 @@ export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
     if (candidate.timeline < newestTimeline) throw new TakesNoWrites(REPLACED);
     return candidate;
   };
-  const look = async (): Promise<void> => {
+  const look = shared(async (): Promise<void> => {
     const preferred = [inUse, ...urls.filter((url) => url !== inUse)];
     const best = bestOf(await Promise.allSettled(preferred.map(ask)));
     newestTimeline = best.timeline;
@@ -60,7 +70,7 @@ export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
     if (best.url === inUse) return;
     inUse = best.url;
     move();
-  };
+  });
 
   return {
     get url() {
@@ -70,12 +80,7 @@ export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
       return era;
     },
     async connect(open) {
-      if (!isKnown) {
-        looking ??= look().finally(() => {
-          looking = null;
-        });
-        await looking;
-      }
+      if (!isKnown) await look();
       const tried = inUse;
       try {
         return await open(tried);

@@ -1,13 +1,10 @@
 import { EventEmitter } from 'node:events';
-import { type Database, type Observer, WAKE_TOPICS, type WakeListener, type WakeTopic } from '../database.ts';
+import { type Database, type Observer, WAKE_TOPICS, type WakeTopic } from '../database.ts';
 import type { CheckedPool } from './checked-pool.ts';
 import type { PreparingClient } from './client.ts';
 import type { Hosts } from './hosts.ts';
+import { CHANNELS, listen } from './listening.ts';
 
-export const CHANNELS: Record<WakeTopic, string> = { deliveries: 'handback_wake', events: 'handback_events' };
-const RECONNECT_MS = 1_000;
-/** A connection that only listens would never notice that the other side is gone. */
-const SIGN_OF_LIFE_EVERY_MS = 10_000;
 /** What fits into the 8,000 bytes of a notification. */
 const MOST_NAMED = 200;
 
@@ -65,7 +62,7 @@ export const wakeCalls = (
     },
     async onWake(topic, listener) {
       listeners.on(topic, listener);
-      stopListening ??= listen(hosts, newClient, emit, onFault);
+      stopListening ??= listen(hosts, newClient, { heard: emit, onFault });
       return async () => {
         listeners.off(topic, listener);
         if (WAKE_TOPICS.some((each) => listeners.listenerCount(each) > 0)) return;
@@ -80,74 +77,3 @@ export const wakeCalls = (
 /** Their ids; nothing, and with it all, where they are too many to name. */
 const named = (ids: Set<string | null>): string =>
   ids.size > MOST_NAMED || ids.has(null) ? '' : [...ids].join();
-
-const TOPIC_OF = new Map(WAKE_TOPICS.map((topic) => [CHANNELS[topic], topic]));
-
-/** Holds one connection that listens, and makes a new one when it breaks; a call makes up for what was missed meanwhile. */
-const listen = (
-  hosts: Hosts,
-  newClient: () => PreparingClient,
-  heard: (topic: WakeTopic, ...id: Parameters<WakeListener>) => void,
-  onFault: Observer['onFault'],
-): (() => Promise<void>) => {
-  let stopped = false;
-  let client: PreparingClient | null = null;
-  let timer: NodeJS.Timeout | null = null;
-
-  const again = () => {
-    if (!stopped) timer = setTimeout(connect, RECONNECT_MS);
-  };
-  /** Its end brings the next one. */
-  const prepared = (): PreparingClient => {
-    const next = newClient();
-    const pulse = setInterval(
-      // The error ends the connection, which is heard below.
-      () => next.query('select 1').catch(() => next.end()),
-      SIGN_OF_LIFE_EVERY_MS,
-    ).unref();
-    next.on('notification', ({ channel, payload }) => {
-      const topic = TOPIC_OF.get(channel);
-      if (topic) for (const id of (payload ?? '').split(',')) heard(topic, id || null);
-    });
-    next.on('error', (error) => onFault('listening connection lost', error));
-    next.once('end', () => {
-      clearInterval(pulse);
-      again();
-    });
-    return next;
-  };
-  /** None where it took so long to find a host that nobody listens any more. */
-  const open = async (): Promise<PreparingClient | null> => {
-    if (stopped) return null;
-    client = prepared();
-    await client.connect();
-    return client;
-  };
-  const giveUp = async (): Promise<void> => {
-    // It has been told of already.
-    if (client) await client.end().catch(() => {});
-    else again();
-  };
-  const connect = async (): Promise<void> => {
-    client = null;
-    try {
-      const next = await hosts.connect(open);
-      await next?.query(WAKE_TOPICS.map((topic) => `listen ${CHANNELS[topic]}`).join('; '));
-      if (next) for (const topic of WAKE_TOPICS) heard(topic, null);
-    } catch (error) {
-      onFault('listening connection failed', error);
-      await giveUp();
-    }
-  };
-  // At the old server nobody calls any more.
-  const forgetMoves = hosts.onMove(() => client?.destroy());
-  void connect();
-
-  return async () => {
-    stopped = true;
-    forgetMoves();
-    if (timer) clearTimeout(timer);
-    // It is of no use any more, however it ends.
-    await client?.end().catch(() => {});
-  };
-};

@@ -12,6 +12,17 @@ type Use = Limits['pools'][PoolName];
 const NOTHING: Use = { exchanges: 0, bytes: 0, fresh: 0 };
 type What = keyof Limits['inAll'];
 
+const reserve = (reserved: Record<PoolName, number>, pool: PoolName, places: number) => {
+  let kept = places;
+  const free = (count: number): void => {
+    kept -= count;
+    reserved[pool] -= count;
+  };
+  reserved[pool] += places;
+  return { useOne: () => free(1), giveBack: () => free(kept) };
+};
+export type Places = ReturnType<typeof reserve>;
+
 /** How much room the pools have (decisions 83 and 221). */
 export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
   const used: Record<PoolName, Use> = {
@@ -58,15 +69,7 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
       return Math.min(each, limits.perReceiver);
     },
     /** Keeps places for a round, so that another pool's round does not take them too. */
-    reserve(pool: PoolName, places: number) {
-      let kept = places;
-      const free = (count: number): void => {
-        kept -= count;
-        reserved[pool] -= count;
-      };
-      reserved[pool] += places;
-      return { useOne: () => free(1), giveBack: () => free(kept) };
-    },
+    reserve: (pool: PoolName, places: number) => reserve(reserved, pool, places),
     /** Takes room in a pool, or gives it back where the numbers are below zero. */
     use(pool: PoolName, change: Partial<Use>): void {
       used[pool].exchanges += change.exchanges ?? 0;
@@ -77,5 +80,4 @@ export const createPools = (requestsUnderWay: () => number, limits: Limits) => {
     used: (pool: PoolName): Readonly<Use> => used[pool],
   };
 };
-export type Places = ReturnType<ReturnType<typeof createPools>['reserve']>;
 export type Pools = ReturnType<typeof createPools>;
