@@ -8,7 +8,9 @@ import type { AddressInfo } from 'node:net';
 
 const [url = 'http://127.0.0.1:3000', key = ''] = process.argv.slice(2);
 const BASE_PATH = '/api/v1/external/v1';
-const DOCUMENT = 'dist/specmatic/openapi.json';
+/** It leaves its reports where it runs. */
+const FOLDER = 'dist/specmatic';
+const DOCUMENT = 'openapi.json';
 const KEPT_FILTERS = ['page', 'limit'];
 
 interface Operation {
@@ -56,14 +58,15 @@ const proxy = createServer((incoming, outgoing) => {
   incoming.pipe(onward);
 });
 
-mkdirSync('dist/specmatic', { recursive: true });
-writeFileSync(DOCUMENT, JSON.stringify(simplerDocument()));
+mkdirSync(FOLDER, { recursive: true });
+writeFileSync(`${FOLDER}/${DOCUMENT}`, JSON.stringify(simplerDocument()));
 await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
 const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${BASE_PATH}`;
 const child = spawn(
   'npx',
   ['--yes', 'specmatic@2.55.1', 'test', DOCUMENT, `--testBaseURL=${base}`, '--timeout=30'],
   {
+    cwd: FOLDER,
     env: { ...process.env, SPECMATIC_GENERATIVE_TESTS: 'true', MAX_TEST_REQUEST_COMBINATIONS: '1' },
     stdio: 'inherit',
     shell: process.platform === 'win32',

@@ -22,6 +22,6 @@ setInterval(() => {
 
 process.on('SIGWINCH', () => {
   times += 1;
-  writeFileSync(process.env.TEST_EVENT_LOOP_FILE, JSON.stringify({ times, most }));
+  writeFileSync(process.env.TEST_EVENT_LOOP_FILE, JSON.stringify({ times, told: most }));
   most = { clockMs: 0, workMs: 0 };
 });
