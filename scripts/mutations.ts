@@ -2,11 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 
 // npm run mutations: changes rules of the service in small ways, and fails where the tests notice less than 85 % of that. What is
-// changed, and which tests look at it, is in mutations/.
+// changed, and which tests look at it, is in mutations/. Only what was changed since the results that are kept there is tried; with
+// `-- --all` everything is.
 
 const RUNS = ['rules', 'stored'];
 const ENOUGH_PERCENT = 85;
 const FOLDER = 'dist/mutations';
+const ALL = process.argv.includes('--all') ? ['--force'] : [];
 const STRYKER = 'mutations/node_modules/@stryker-mutator/core/bin/stryker.js';
 const FOUND = ['Killed', 'Timeout'];
 const MISSED = ['Survived', 'NoCoverage'];
@@ -23,7 +25,7 @@ const install = (): void => {
 
 /** The fates of all changes that one run made; none where it did not come to its end. */
 const fatesOf = (run: string): string[] => {
-  spawnSync(process.execPath, [STRYKER, 'run', `mutations/${run}.config.mjs`], { stdio: 'inherit' });
+  spawnSync(process.execPath, [STRYKER, 'run', `mutations/${run}.config.mjs`, ...ALL], { stdio: 'inherit' });
   const report = `${FOLDER}/${run}.json`;
   if (!existsSync(report)) return [];
   const { files } = JSON.parse(readFileSync(report, 'utf8')) as {
