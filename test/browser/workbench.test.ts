@@ -111,6 +111,25 @@ describe('figures of the overview', () => {
     }
   }, 120_000);
 
+  // It is never the same day in both, so one of them has another day than UTC.
+  it.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
+    'of a day are those of the reader in %s',
+    async (timeZone) => {
+      const t = await harness();
+      await newRepair(t);
+      const page = await openAs(t, 'STAFF', { timeZone });
+      await page.goto('/admin/');
+      await page.getByText('As a table').click();
+      const today = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', timeZone }).format();
+      const row = page
+        .getByRole('row')
+        .filter({ has: page.getByRole('rowheader', { name: today, exact: true }) });
+      await row.getByRole('link', { name: '1', exact: true }).click();
+      await page.getByRole('heading', { name: 'Offline repairs', level: 2 }).waitFor();
+      await page.getByText('1 repair', { exact: true }).waitFor();
+    },
+  );
+
   it('are a checklist in a shop that has nothing yet', async () => {
     const t = await harness();
     const page = await openAs(t, 'ADMIN');
