@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
@@ -16,6 +17,13 @@ const pagesOf = (pdf: Buffer): string[] =>
       .map((points) => Math.round((Number(points) * 25.4) / 72))
       .join('×'),
   );
+
+/** How far the codes of the slips that are shown reach into the edge of their paper, in pixels. */
+const codesInTheEdge = (page: Page): Promise<number> =>
+  page.evaluate(`Math.max(...[...document.querySelectorAll('article')].flatMap((sheet) => {
+    const edge = sheet.querySelector('header').getBoundingClientRect().right;
+    return [...sheet.querySelectorAll('[aria-label^="QR code"]')].map((code) => code.getBoundingClientRect().right - edge);
+  }))`);
 
 it('an Admin sets the letterhead, and slips of many returns come in three sizes, one page each and nothing else', async () => {
   const t = await harness();
@@ -45,6 +53,7 @@ it('an Admin sets the letterhead, and slips of many returns come in three sizes,
   const preview = page.getByRole('article', { name: 'Slip of #RMA-000123' });
   for (const words of ['Kettle & Sons', '3207 Port Melbourne', 'Keep this slip.'])
     await preview.getByText(words).waitFor();
+  expect(await codesInTheEdge(page)).toBeLessThan(1);
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await staff.get('/shop-settings')).body.currency).toBe('AUD');
   expect((await staff.get('/shop-settings')).body.logo).toBe(dataUrl('png', logo));
@@ -65,6 +74,7 @@ it('an Admin sets the letterhead, and slips of many returns come in three sizes,
     .getByRole('img', { name: `QR code of ${repair.rmaNumber}` })
     .waitFor();
   expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual(['210×297', '210×297']);
+  expect(await codesInTheEdge(page)).toBeLessThan(1);
   await page.getByRole('button', { name: 'A5' }).click();
   await page.getByRole('checkbox', { name: 'With a copy for the customer' }).uncheck();
   expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual(['148×210']);
