@@ -67,6 +67,10 @@ describe('invitations', () => {
     await rowOf(page, 'Grace Muller').getByText('Never signed in').waitFor();
 
     const theirs = await openWindow(t);
+    let checks = 0;
+    theirs.on('request', (request) => {
+      if (request.url().endsWith('/links/check')) checks += 1;
+    });
     await theirs.goto(link);
     await theirs.getByRole('heading', { name: 'Welcome, Grace Muller' }).waitFor();
     await theirs.getByText('sign in to Test shop as grace@example.com').waitFor();
@@ -78,6 +82,8 @@ describe('invitations', () => {
     await theirs.keyboard.press('Enter');
     await overview(theirs);
     await theirs.getByRole('navigation', { name: 'Pages' }).getByText('Grace Muller').waitFor();
+    // Checked again it would be over, and that page would flash up.
+    expect(checks).toBe(1);
 
     const late = await openWindow(t);
     await late.goto(link);

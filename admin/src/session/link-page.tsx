@@ -14,12 +14,13 @@ import { rememberSignIn, type Session, sessionQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
 
 const TAB = 'Choose a password';
+const LINK = 'link';
 
 /** Where an invitation or a link for a forgotten password leads. Its token is behind the `#`, which browsers keep to themselves. */
 export const LinkPage = (): ReactNode => {
   const token = useLocation({ select: ({ hash }) => hash });
   const target = useQuery({
-    queryKey: ['link', token],
+    queryKey: [LINK, token],
     queryFn: () => api.post<LinkTarget>('/links/check', { token: token || '-' }),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -58,7 +59,8 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
     codes: { SECOND_FACTOR_WRONG: 'code', SECOND_FACTOR_REQUIRED: 'code' },
     send: (body) => api.post<Session>('/links/use', body),
     onDone: async (session) => {
-      queryClient.clear();
+      // All of whoever was here before, except the link: it would be checked again, and is used up.
+      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== LINK });
       rememberSignIn(true);
       queryClient.setQueryData(sessionQuery.queryKey, session);
       await navigate({ to: '/', replace: true });
