@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type LinkTarget, UseLink } from '../../../contract/admin-access.ts';
 import { ApiError, api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
@@ -18,7 +18,7 @@ const LINK = 'link';
 
 /** Where an invitation or a link for a forgotten password leads. Its token is behind the `#`, which browsers keep to themselves. */
 export const LinkPage = (): ReactNode => {
-  const token = useLocation({ select: ({ hash }) => hash });
+  const token = useToken();
   const target = useQuery({
     queryKey: [LINK, token],
     queryFn: () => api.post<LinkTarget>('/links/check', { token: token || '-' }),
@@ -28,6 +28,14 @@ export const LinkPage = (): ReactNode => {
   if (target.data) return <ChoosePassword token={token} target={target.data} />;
   if (!target.error) return <Loading />;
   return isOver(target.error) ? <LinkOver /> : <CheckFailed error={target.error} onRetry={target.refetch} />;
+};
+
+/** Stays when the address changes on the way out of this page: without it, a link that was just used would seem over. */
+const useToken = (): string => {
+  const hash = useLocation({ select: (location) => location.hash });
+  const [token, setToken] = useState(hash);
+  if (hash !== '' && hash !== token) setToken(hash);
+  return token;
 };
 
 const isOver = (error: Error): boolean => error instanceof ApiError && error.body?.code === 'LINK_OVER';
