@@ -254,6 +254,9 @@ describe('the list', () => {
     await dialog.getByRole('checkbox', { name: 'Show it to everybody of the shop' }).check();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'hidden' });
+    // The focus stays where it was, on what the button has become.
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    await poll(focused).toBe('Edit view');
 
     const staff = await openAs(t, 'STAFF');
     await staff.goto('/admin/offline-repairs');
@@ -276,5 +279,7 @@ describe('the list', () => {
     await dialog.waitFor({ state: 'hidden' });
     await poll(async () => (await numbers(page)).length).toBe(2);
     expect(await tab(page, 'Western').count()).toBe(0);
+    // The button is gone, so the focus goes to the view that is shown now.
+    await poll(focused).toContain('Open');
   });
 });
