@@ -38,7 +38,7 @@ const turnOn = async (
   const input = page.getByRole('textbox', { name: 'The code that the app shows now' });
   await input.fill('000000');
   await page.getByRole('button', { name: 'Turn it on' }).click();
-  await expect.poll(() => saidAt(input)).toContain('Is wrong, or it was used before.');
+  await expect.poll(() => saidAt(input)).toContain('This is wrong, or it was used before.');
   await input.fill(appCode(secret, t.ctx.clock.now()));
   await page.getByRole('button', { name: 'Turn it on' }).click();
   const list = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
@@ -175,7 +175,10 @@ describe('the second factor', () => {
     await expect.poll(() => saidAt(current)).toContain('not your current password');
     await theirs.getByRole('button', { name: 'Use a code instead of the password' }).click();
     await theirs.getByRole('button', { name: 'Use a recovery code instead' }).click();
-    await theirs.getByRole('textbox', { name: 'Recovery code' }).fill(codes[0] ?? '');
+    // Whoever asks for the other field wants to type into it.
+    const recovery = theirs.getByRole('textbox', { name: 'Recovery code' });
+    await expect.poll(() => recovery.evaluate((input) => input.matches(':focus'))).toBe(true);
+    await recovery.fill(codes[0] ?? '');
     await theirs.getByRole('button', { name: 'Make new codes' }).click();
     await theirs.getByRole('list', { name: 'Recovery codes' }).waitFor();
 
