@@ -280,6 +280,12 @@ describe('the list', () => {
     await poll(async () => (await numbers(page)).length).toBe(2);
     expect(await tab(page, 'Western').count()).toBe(0);
     // The button is gone, so the focus goes to the view that is shown now.
-    await poll(focused).toContain('Open');
+    await poll(focused).toMatch(/^Open/);
+    // A day is typed by keys, year and all.
+    await page.getByRole('button', { name: 'Filters', exact: true }).click();
+    await page.getByLabel('Created from').focus();
+    await page.keyboard.type('01022026', { delay: 60 });
+    await poll(async () => page.getByLabel('Created from').inputValue()).toBe('2026-01-02');
+    await poll(async () => new URL(page.url()).searchParams.get('createdFrom')).toMatch(/^2026-01-0[12]T/);
   });
 });
