@@ -143,9 +143,9 @@ describe('doctor', () => {
     const env = await emptyDatabase();
     await makeShop(env);
     const db = lookInto(env);
-    await sql`delete from kysely_migration where name >= '0014'`.execute(db);
+    await sql`delete from kysely_migration where name >= '0015'`.execute(db);
     expect(await doctor(env)).toMatchObject({
-      migrations: { state: 'warn', message: expect.stringContaining('0014-access') },
+      migrations: { state: 'warn', message: expect.stringContaining('0015-product-names') },
       data: { state: 'warn' },
     });
     await sql`insert into kysely_migration (name, timestamp) values ('9999-future', '')`.execute(db);

@@ -29,6 +29,7 @@ type Scheme = 'light' | 'dark';
 interface Options {
   scheme?: Scheme;
   width?: number;
+  timeZone?: string;
 }
 
 type Session = Exclude<BrowserContextOptions['storageState'], string | undefined>;
@@ -43,13 +44,14 @@ const launch = (): Promise<Browser> => {
 /** A window of its own, with no cookies. */
 export const openWindow = async (
   t: Pick<Harness, 'url'>,
-  { scheme = 'light', width = 1280, session }: Options & { session?: Session } = {},
+  { scheme = 'light', width = 1280, timeZone, session }: Options & { session?: Session } = {},
 ): Promise<Page> => {
   const browser = await launch();
   const context: BrowserContext = await browser.newContext({
     baseURL: t.url,
     colorScheme: scheme,
     reducedMotion: 'reduce',
+    ...(timeZone ? { timezoneId: timeZone } : {}),
     ...(session ? { storageState: session } : {}),
     viewport: { width, height: 900 },
     // Every window comes from an address of its own, so that lock-outs stay out of the way.
@@ -157,7 +159,10 @@ export const settled = async (page: Page): Promise<void> => {
 };
 
 /** Gives an open page another colour scheme or width, and waits until it has drawn itself anew. */
-export const look = async (page: Page, { scheme, width }: Options): Promise<void> => {
+export const look = async (
+  page: Page,
+  { scheme, width }: Pick<Options, 'scheme' | 'width'>,
+): Promise<void> => {
   if (scheme) await page.emulateMedia({ colorScheme: scheme });
   if (width) await page.setViewportSize({ width, height: 900 });
   // The first frame tells the components of the change, the second shows what they made of it.
