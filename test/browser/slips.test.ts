@@ -80,6 +80,8 @@ it('an Admin sets the letterhead, and slips of many returns come in three sizes,
   expect(pagesOf(await page.pdf({ preferCSSPageSize: true }))).toEqual(['148×210']);
   await page.emulateMedia({ media: 'print' });
   expect(await page.getByRole('button', { name: 'Print' }).count()).toBe(0);
+  // No line of the page around it is printed.
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('main')).borderTopWidth`)).toBe('0px');
   await page.emulateMedia({ media: null });
 
   // Many at once, from the list; the size is remembered.
