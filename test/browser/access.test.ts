@@ -201,7 +201,7 @@ describe('the second factor', () => {
     await accessibleEverywhere(page);
     await turnOn(t, page, 'Begin');
     await page.getByRole('button', { name: 'Done' }).click();
-    await overview(page);
+    await page.getByRole('heading', { name: 'Team', level: 2 }).waitFor();
     await page.goto('/admin/settings/audit-log');
     await page.getByText('Turned on the second factor').waitFor();
 
