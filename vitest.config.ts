@@ -63,7 +63,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          env: { ENGINE: 'sqlite' },
+          env: { ENGINE: 'sqlite', SAME_ADDRESS: 'yes' },
           globalSetup: ['test/support/sqlite-setup.ts', 'test/support/browser-setup.ts'],
         },
       },

@@ -167,7 +167,7 @@ describe('the list', () => {
     then.setDate(then.getDate() - 1);
     then.setHours(0, 30, 0, 0);
     await age(t, 'offline_repairs', made, Date.now() - then.getTime());
-    const page = await openAs(t, 'STAFF');
+    const page = await openAs(t, 'STAFF', { ownProfile: true });
     await page.clock.setFixedTime(now);
     await page.goto('/admin/offline-repairs');
     await rowOf(page, made.rmaNumber).getByText('yesterday').last().waitFor();
