@@ -245,7 +245,7 @@ describe('a repair', () => {
       await story.getByText(text, { exact: text.startsWith('Note') }).waitFor();
   });
 
-  // By staff; an Admin leads a trade return to its end. The pages of returns ask nobody's role.
+  // By staff; an Admin leads a trade return to its end. The page of one return and its moves ask nobody's role.
   it('is worked through by staff, and the timeline tells of it', async () => {
     const t = await harness();
     const { id, rmaNumber } = await newRepair(t);

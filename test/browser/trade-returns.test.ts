@@ -96,7 +96,7 @@ describe('the list of trade returns', () => {
 });
 
 describe('a trade return', () => {
-  // An Admin; staff work through a repair. The pages of returns ask nobody's role, and what each role may do is tested in test/admin.
+  // An Admin; staff work through a repair. The page of one return and its moves ask nobody's role.
   it('is led to its end by an Admin', async () => {
     const t = await harness();
     const { id, rmaNumber } = await newTradeReturn(t);
