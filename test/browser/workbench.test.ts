@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { newPerson, type Person } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { openAs } from '../support/browser.ts';
+import { goInside, openAs } from '../support/browser.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 const DAY_MS = 86_400_000;
@@ -98,7 +98,7 @@ describe('figures of the overview', () => {
     const worth = figures.filter(({ count }, i) => count > 0 || i % 9 === 0);
     expect(worth.length).toBeGreaterThan(15);
     for (const { href, count, text } of worth) {
-      await page.goto(href);
+      await goInside(page, href);
       const noun = href.includes('repairs')
         ? count === 1
           ? 'repair'
@@ -186,7 +186,7 @@ describe('the list', () => {
     then.setDate(then.getDate() - 1);
     then.setHours(0, 30, 0, 0);
     await age(t, 'offline_repairs', made, Date.now() - then.getTime());
-    const page = await openAs(t, 'STAFF');
+    const page = await openAs(t, 'STAFF', { ownProfile: true });
     await page.clock.setFixedTime(now);
     await page.goto('/admin/offline-repairs');
     await rowOf(page, made.rmaNumber).getByText('yesterday').last().waitFor();
