@@ -126,7 +126,7 @@ export const seedRmas = async (
         store_id: `'store-' || (n % 40)`,
         is_dangerous: '0',
         search_text: `'#rma-' || ${words.sixDigits(number)} || ' so-' || n || ' customer ' || n || ' customer' || n
-        || '@example.com sku-' || (n % 5000) || ' sn-' || n`,
+        || '@example.com sku-' || (n % 5000) || ' kettle 1.7 l sn-' || n`,
       },
       `n <= ${repairs}`,
     );
@@ -143,7 +143,7 @@ export const seedRmas = async (
         items: `'[{"sku":"SKU-' || (n % 5000) || '","tradeLineItemId":null,' || ${item} || ']'`,
         shipping_address: `'{"street":"12 Harbour Road","suburb":"Port Melbourne","state":"VIC","postcode":"3207"}'`,
         search_text: `'#rma-' || ${words.sixDigits(number)} || ' to-' || n || ' customer ' || n || ' customer' || n
-        || '@example.com company ' || (n % 300) || ' sku-' || (n % 5000)`,
+        || '@example.com company ' || (n % 300) || ' sku-' || (n % 5000) || ' kettle 1.7 l'`,
       },
       `n > ${repairs}`,
     );

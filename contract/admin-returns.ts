@@ -71,7 +71,7 @@ const instant = (description: string, meta: { examples?: string[] } = {}) =>
 export const staffQuery = {
   q: text(LENGTH.name, {
     description:
-      'Free text: every word of it must be found in number, order, reference, customer, phone, company, sku, serial or tracking number. A phone number is found however it is written.',
+      'Free text: every word of it must be found in number, order, reference, customer, phone, company, product, sku, serial or tracking number. A phone number is found however it is written.',
   }).optional(),
   origin: z
     .enum(['API', 'STAFF'])

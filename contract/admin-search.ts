@@ -7,7 +7,7 @@ import { LENGTH, text } from './fields.ts';
 export const SearchQuery = z.strictObject({
   q: text(LENGTH.name, {
     description:
-      'A number, serial, tracking number, reference or order, to the letter; or free text, every word of which must be found.',
+      'A number, serial, tracking number, reference or order, to the letter; or free text, every word of which must be found in what the lists search.',
   }),
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { email, LENGTH, optionalText, text } from './fields.ts';
+import { PICTURE_TYPES, type PictureType, pictureSize } from './picture.ts';
 
 // What a shop prints on its slips and shows in its pages.
 
@@ -23,17 +24,11 @@ const isTimeZone = (name: string): boolean => {
   }
 };
 
-/** The first bytes of each type of picture, in hexadecimal; a dot is any digit. */
-const FIRST_BYTES = {
-  'image/png': /^89504e470d0a1a0a/,
-  'image/jpeg': /^ffd8ff/,
-  'image/webp': /^52494646.{8}57454250/,
-} as const;
-export const LOGO_TYPES = Object.keys(FIRST_BYTES) as (keyof typeof FIRST_BYTES)[];
+export const LOGO_TYPES = PICTURE_TYPES;
+/** In pixels, either way: a small file may hold a picture that fills the memory of whoever opens it. */
+const LOGO_SIDE = 5_000;
 
 const DATA_URL = /^data:(image\/(?:png|jpeg|webp));base64,([A-Za-z0-9+/]+={0,2})$/;
-/** Enough of the text to know the first bytes. */
-const HEAD_CHARACTERS = 32;
 
 const logoFault = (value: string): string | null => {
   const [, type, base64 = ''] = DATA_URL.exec(value.slice(0, LOGO_CHARACTERS + 1)) ?? [];
@@ -41,13 +36,18 @@ const logoFault = (value: string): string | null => {
     return `must be at most ${LOGO_BYTES / 1000} kB`;
   if (type === undefined || base64.length % 4 !== 0)
     return 'must be a PNG, JPEG or WebP picture as a data URL';
-  const head = [...atob(base64.slice(0, HEAD_CHARACTERS))]
-    .map((byte) => byte.charCodeAt(0).toString(16).padStart(2, '0'))
-    .join('');
-  return FIRST_BYTES[type as keyof typeof FIRST_BYTES].test(head)
-    ? null
-    : `must really be a picture of the type ${type}`;
+  const bytes = Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
+  const size = pictureSize(bytes, type as PictureType);
+  if (size === null) return `must be a whole picture of the type ${type}`;
+  return isLogoSize(size) ? null : `must be 1 to ${LOGO_SIDE} pixels wide and high`;
 };
+
+/** Whether a picture has a size that can be printed. */
+export const isLogoSize = (size: { width: number; height: number }): boolean =>
+  [size.width, size.height].every((side) => side >= 1 && side <= LOGO_SIDE);
+
+const ONE_PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==';
 
 const logo = z
   .string()
@@ -57,8 +57,8 @@ const logo = z
   })
   .meta({
     maxLength: LOGO_CHARACTERS,
-    description: `A PNG, JPEG or WebP picture of at most ${LOGO_BYTES / 1000} kB, as a data URL.`,
-    examples: ['data:image/png;base64,iVBORw0KGgoAAAANSUhEUg=='],
+    description: `A whole PNG, JPEG or WebP picture of at most ${LOGO_BYTES / 1000} kB and ${LOGO_SIDE} pixels either way, as a data URL.`,
+    examples: [`data:image/png;base64,${ONE_PIXEL}`],
   });
 
 const settings = {

@@ -17,8 +17,12 @@ import { cssVariables, theme } from './ui/theme.ts';
 
 /** The shop began to require a second factor while this page was open: what it asks for now comes first. */
 const leadToFactor = (error: Error): void => {
-  if (error instanceof ApiError && error.body?.code === 'SET_UP_SECOND_FACTOR')
-    void queryClient.refetchQueries(sessionQuery).then(() => router.navigate({ to: '/second-factor' }));
+  const { pathname, href } = router.latestLocation;
+  if (!(error instanceof ApiError) || error.body?.code !== 'SET_UP_SECOND_FACTOR') return;
+  if (pathname === '/second-factor') return;
+  void queryClient
+    .refetchQueries(sessionQuery)
+    .then(() => router.navigate({ to: '/second-factor', search: { to: href } }));
 };
 
 const queryClient: QueryClient = new QueryClient({

@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
 import { lacksFactor, sessionQuery } from './session/session.ts';
+import { wantedPage } from './session/wanted-page.ts';
 import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
 import { lazyPage } from './ui/lazy-page.tsx';
 import { Loading } from './ui/loading.tsx';
@@ -23,8 +24,7 @@ const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search: Record<string, unknown>): { to?: string } =>
-    typeof search['to'] === 'string' ? { to: search['to'] } : {},
+  validateSearch: wantedPage,
   component: lazyPage(() => import('./session/sign-in-page.tsx'), 'SignInPage'),
 });
 
@@ -52,6 +52,7 @@ const link = createRoute({
 const secondFactor = createRoute({
   getParentRoute: () => root,
   path: '/second-factor',
+  validateSearch: wantedPage,
   beforeLoad: async ({ context }) => {
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (!session) throw redirect({ to: '/sign-in' });
@@ -67,7 +68,7 @@ const inside = createRoute({
   beforeLoad: async ({ context, location }) => {
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href } });
-    if (lacksFactor(session)) throw redirect({ to: '/second-factor' });
+    if (lacksFactor(session)) throw redirect({ to: '/second-factor', search: { to: location.href } });
   },
   component: lazyPage(() => import('./shell/shell.tsx'), 'Shell'),
   errorComponent: StartFailed,

@@ -14,6 +14,7 @@ import { deliveries } from './migrations/0011-deliveries.ts';
 import { workbench } from './migrations/0012-workbench.ts';
 import { shopSettings } from './migrations/0013-shop-settings.ts';
 import { access } from './migrations/0014-access.ts';
+import { productNames } from './migrations/0015-product-names.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
@@ -33,6 +34,7 @@ const CHANGES: Record<string, SchemaChange> = {
   '0012-workbench': workbench,
   '0013-shop-settings': shopSettings,
   '0014-access': access,
+  '0015-product-names': productNames,
 };
 
 export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);

@@ -27,7 +27,7 @@ export const searchTextOf = (row: Searched): string =>
 
 const partsOfRepair = (row: Repair): (string | null)[] => [
   row.order_number,
-  ...skusIn(row.faulty_item),
+  ...fieldsIn(row.faulty_item),
   row.serial_number,
   row.tracking_number,
 ];
@@ -36,13 +36,19 @@ const partsOfTradeReturn = (row: TradeReturn): (string | null)[] => [
   row.trade_order_number,
   row.company_name,
   row.company_id,
-  ...skusIn(row.items),
+  ...fieldsIn(row.items),
 ];
 
-/** Of one item or many. A row whose items are damaged is still found by the rest. */
-const skusIn = (json: string): string[] => {
+/** Of all names together. Many long ones would slow the index down, which all shops share. */
+const NAMES_LENGTH = 2_000;
+
+/** Skus and product names, of one item or many. A row whose items are damaged is still found by the rest. */
+const fieldsIn = (json: string): string[] => {
   try {
-    return [JSON.parse(json)].flat().flatMap(({ sku }) => (typeof sku === 'string' ? [sku] : []));
+    const items = [JSON.parse(json)].flat();
+    const textsOf = (field: 'sku' | 'productName') =>
+      items.map((item) => item[field]).filter((value): value is string => typeof value === 'string');
+    return [...textsOf('sku'), [...new Set(textsOf('productName'))].join(' ').slice(0, NAMES_LENGTH)];
   } catch {
     return [];
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { expectError, stopClock } from '../support/api.ts';
-import { type Answer, type Harness, harness } from '../support/harness.ts';
+import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
 import { timed } from '../support/process.ts';
 
 const LOCK_MS = 15 * 60_000;
@@ -180,10 +180,12 @@ describe('a hundred failures', () => {
     const known = await newUser(t);
     const stranger = await newUser(t);
     expect((await attempt(t, known.email, PASSWORD, IP)).status).toBe(200);
+    // Of people, whose passwords cost little to check here, and of nobody.
+    const people = await Promise.all(Array.from({ length: 90 }, () => newUser(t)));
     await manyFailures(
       t,
       100,
-      (i) => `nobody-${i}@example.com`,
+      (i) => people[i]?.email ?? `nobody-${i}@example.com`,
       () => IP,
     );
     expectLocked(await attempt(t, stranger.email, PASSWORD, IP));
@@ -222,26 +224,30 @@ describe('the present password asked for at a change', () => {
 });
 
 describe('a flood of sign-ins', () => {
-  it('is turned away beyond what can be checked in time, and leaves the service answering', async () => {
-    const t = await harness();
-    const flood = Promise.all(
-      Array.from({ length: 250 }, (_, i) => attempt(t, `nobody-${i}@example.com`, 'wrong', address(i))),
-    );
-    let flooded = true;
-    flood.finally(() => {
-      flooded = false;
-    });
-    const slowest: number[] = [];
-    do {
-      const { value, ms } = await timed(() => t.get('/healthz'));
-      expect(value.status).toBe(200);
-      slowest.push(ms);
-    } while (flooded);
-    const answers = await flood;
-    const statuses = new Set(statusesOf(answers));
-    expect(statuses).toEqual(new Set([401, 503]));
-    const refused = answers.find(({ status }) => status === 503);
-    expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/);
-    expect(slowest.length).toBeGreaterThan(3);
-  });
+  // The turns of those who wait are in the process, and no engine knows of them.
+  it.runIf(ENGINE === 'sqlite')(
+    'is turned away beyond what can be checked in time, and leaves the service answering',
+    async () => {
+      const t = await harness();
+      const flood = Promise.all(
+        Array.from({ length: 250 }, (_, i) => attempt(t, `nobody-${i}@example.com`, 'wrong', address(i))),
+      );
+      let flooded = true;
+      flood.finally(() => {
+        flooded = false;
+      });
+      const slowest: number[] = [];
+      do {
+        const { value, ms } = await timed(() => t.get('/healthz'));
+        expect(value.status).toBe(200);
+        slowest.push(ms);
+      } while (flooded);
+      const answers = await flood;
+      const statuses = new Set(statusesOf(answers));
+      expect(statuses).toEqual(new Set([401, 503]));
+      const refused = answers.find(({ status }) => status === 503);
+      expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect(slowest.length).toBeGreaterThan(3);
+    },
+  );
 });

@@ -27,6 +27,7 @@ describe('where mails are sent', () => {
     expect(invited).toMatchObject({ from: 'returns@shop.example', to: ['grace@example.com'] });
     expect(invited?.text).toContain(made.body.link);
     expect(invited?.text).toContain('Hello Grace,');
+    expect(invited?.text).toContain(`href="${made.body.link}"`);
     expect(invited?.text).toContain('72 hours');
     expect(invited?.text).toContain('&lt;b&gt;Sons&lt;/b&gt;');
 

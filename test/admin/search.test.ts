@@ -66,6 +66,32 @@ describe('the search over both kinds', () => {
     expect((await search('SN-77'))[0]?.about).toBe('Kettle 1.7 l');
   });
 
+  it('finds products by their names, also after a correction, and a bounded part of very many', async () => {
+    const { t, staff, found } = await shop();
+    const drill = { sku: 'D-1', productName: 'Makita DHP484Z Combi Drill', quantity: 1, price: 5 };
+    const { body: repair } = await t.post('/offline-repairs', repairBody({ faultyItem: drill }));
+    const many = Array.from({ length: 249 }, (_, i) => ({
+      ...drill,
+      productName: `${'lamp '.repeat(40)}${i}`,
+    }));
+    const { body: trade } = await t.post('/trade-returns', tradeBody({ items: [drill, ...many] }));
+    const both = [
+      [trade.rmaNumber, null],
+      [repair.rmaNumber, null],
+    ];
+    expect(await found('makita')).toEqual(both);
+    expect(await found('drill dhp484')).toEqual(both);
+    const { updatedAt: seen } = (await staff.get(`/offline-repairs/${repair.id}`)).body;
+    await staff.post(`/offline-repairs/${repair.id}/correct`, { customerName: 'Ana', seen });
+    expect(await found('makita ana')).toEqual([[repair.rmaNumber, null]]);
+    const row = await t.ctx.db
+      .selectFrom('trade_returns')
+      .select('search_text')
+      .where('id', '=', trade.id)
+      .executeTakeFirstOrThrow();
+    expect(row.search_text.length).toBeLessThan(4_000);
+  });
+
   it('answers with ten at most, of one shop, and takes what people type', async () => {
     const { t, staff, found } = await shop();
     const other = await t.addShop();

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { expectError, rulesOf } from '../support/api.ts';
 import { harness } from '../support/harness.ts';
+import { dataUrl, jpeg, png, webp } from '../support/pictures.ts';
 
 const EMPTY = {
   name: null,
@@ -14,14 +15,6 @@ const EMPTY = {
   slipText: null,
   logo: null,
 };
-const dataUrl = (type: string, head: number[], size = 64): string => {
-  const bytes = Buffer.alloc(size);
-  bytes.set(head);
-  return `data:image/${type};base64,${bytes.toString('base64')}`;
-};
-const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-const JPEG = [0xff, 0xd8, 0xff, 0xe0];
-const WEBP = [...Buffer.from('RIFF'), 0, 0, 0, 0, ...Buffer.from('WEBP')];
 
 it('an Admin sets what slips show; staff read it, and other shops keep their own', async () => {
   const t = await harness();
@@ -37,7 +30,7 @@ it('an Admin sets what slips show; staff read it, and other shops keep their own
     currency: 'AUD',
     timeZone: 'Australia/Melbourne',
     slipText: 'Open Monday to Friday.\nKeep this slip.',
-    logo: dataUrl('png', PNG, 200_000),
+    logo: dataUrl('png', png({ bytes: 200_000 })),
   };
   const put = await admin.put('/shop-settings', settings);
   expect([put.status, put.body]).toEqual([200, { shopName, ...settings }]);
@@ -47,7 +40,7 @@ it('an Admin sets what slips show; staff read it, and other shops keep their own
 
   // Audited, without the picture; a change of nothing is no change.
   await admin.put('/shop-settings', settings);
-  await admin.put('/shop-settings', { ...settings, logo: dataUrl('webp', WEBP), phone: null });
+  await admin.put('/shop-settings', { ...settings, logo: dataUrl('webp', webp()), phone: null });
   await admin.put('/shop-settings', {});
   const { items } = (await admin.get('/audit-log')).body;
   const changes = items.filter(({ action }: { action: string }) => action === 'SHOP_SETTINGS_CHANGED');
@@ -78,19 +71,46 @@ it('refuses what is no currency, time zone or picture, and changes nothing', asy
   expect(await rules({ currency: 'eur' })).toHaveProperty('currency');
   expect(await rules({ timeZone: 'Europe/Atlantis' })).toHaveProperty('timeZone');
   for (const logo of [
-    dataUrl('png', JPEG),
-    dataUrl('jpeg', PNG),
-    dataUrl('webp', PNG),
-    dataUrl('gif', PNG),
-    dataUrl('png', [...Buffer.from('<svg xmlns=')]),
-    dataUrl('png', PNG, 200_001),
+    dataUrl('png', jpeg()),
+    dataUrl('jpeg', png()),
+    dataUrl('webp', png()),
+    dataUrl('gif', png()),
+    dataUrl('png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>')),
+    dataUrl('png', png({ bytes: 200_001 })),
     'data:image/png;base64,iVBOR',
     'https://example.com/logo.png',
   ])
     expect(await rules({ logo })).toHaveProperty('logo');
-  expect((await admin.put('/shop-settings', { logo: dataUrl('jpeg', JPEG) })).status).toBe(200);
-  const huge = await admin.put('/shop-settings', { logo: dataUrl('png', PNG, 300_000) });
+  expect((await admin.put('/shop-settings', { logo: dataUrl('jpeg', jpeg()) })).status).toBe(200);
+  const huge = await admin.put('/shop-settings', { logo: dataUrl('png', png({ bytes: 300_000 })) });
   expectError(huge, 413);
   expect(huge.body.message).toBe('The body is larger than 384 KiB.');
-  expect((await admin.get('/shop-settings')).body.logo).toBe(dataUrl('jpeg', JPEG));
+  expect((await admin.get('/shop-settings')).body.logo).toBe(dataUrl('jpeg', jpeg()));
+});
+
+it('refuses pictures that are cut off or damaged, or of no sane size', async () => {
+  const t = await harness();
+  const admin = await newPerson(t);
+  const MAKERS = { png, jpeg, webp };
+  for (const [type, make] of Object.entries(MAKERS)) {
+    const put = (bytes: Buffer) => admin.put('/shop-settings', { logo: dataUrl(type, bytes) });
+    const whole = make({ width: 640, height: 200 });
+    expect((await put(whole)).status).toBe(200);
+    for (const length of [4, 12, 20, whole.length - 1]) {
+      const refused = await put(whole.subarray(0, length));
+      expectError(refused, 400);
+      expect(refused.body.message).toEqual([`logo must be a whole picture of the type image/${type}`]);
+    }
+    for (const size of [{ width: 0 }, { height: 0 }, { width: 5001 }, { height: 5001 }]) {
+      const refused = await put(make(size));
+      expectError(refused, 400);
+      expect(refused.body.message).toEqual(['logo must be 1 to 5000 pixels wide and high']);
+    }
+    expect((await admin.get('/shop-settings')).body.logo).toBe(dataUrl(type, whole));
+  }
+  const spoiled = png({ width: 8, height: 8 });
+  spoiled[50] = (spoiled[50] ?? 0) ^ 1;
+  expect(await rulesOf(await admin.put('/shop-settings', { logo: dataUrl('png', spoiled) }))).toHaveProperty(
+    'logo',
+  );
 });

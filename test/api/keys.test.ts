@@ -27,7 +27,10 @@ describe('the key', () => {
     const ids = await makeIds(t);
     const before = await rowCounts(t);
     const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids, { key: null }));
-    for (const answer of Object.values(answers)) expectError(answer, 401);
+    for (const answer of Object.values(answers)) {
+      expectError(answer, 401);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
     expect(await rowCounts(t)).toEqual(before);
   });
 
@@ -40,6 +43,7 @@ describe('the key', () => {
       { key: null, headers: { authorization: `Bearer ${apiKey}` } },
       // The scheme's name has no case (RFC 9110).
       { key: null, headers: { authorization: `bearer ${apiKey}` } },
+      { key: null, headers: { authorization: `Bearer   ${apiKey}` } },
       { key: apiKey, headers: { authorization: `Bearer ${apiKey}` } },
     ];
     for (const way of ways) {
@@ -105,7 +109,8 @@ describe('the key', () => {
       await t.get('/offline-repairs', { key: null, headers: { authorization: `Basic ${apiKey}` } }),
       401,
     );
-    expectError(await t.get('/offline-repairs', { key: null, headers: { authorization: apiKey } }), 401);
+    for (const authorization of [apiKey, `Old Bearer ${apiKey}`, `Bearer ${apiKey} ${apiKey}`])
+      expectError(await t.get('/offline-repairs', { key: null, headers: { authorization } }), 401);
     expectError(await t.get(`/offline-repairs?apiKey=${apiKey}`, { key: null }), 401);
   });
 
@@ -149,5 +154,12 @@ describe('the key', () => {
     await t.get('/offline-repairs');
     const second = await noteAfter(first);
     expect(second - first).toBeGreaterThanOrEqual(59 * 60_000);
+    // To the minute: whoever else calls within it writes nothing. That of another client comes later than it would.
+    t.clock.advance(59_000);
+    await t.get('/offline-repairs');
+    const other = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+    await t.get('/offline-repairs', { key: other.apiKey });
+    await until('the other one is noted', async () => (await findClient(t.ctx.db, other.id))?.lastUsedAt);
+    expect((await findClient(t.ctx.db, t.client.id))?.lastUsedAt).toBe(second);
   });
 });

@@ -14,7 +14,7 @@ const endSessions = (t: Harness) => t.ctx.db.deleteFrom('sessions').execute();
 
 it('offline, a page that is not loaded yet is told of inside the app, and opens when the network is back', async () => {
   const t = await harness();
-  const page = await openPageAs('Account and password', t, 'STAFF');
+  const page = await openPageAs('Account and password', t, 'STAFF', { ownProfile: true });
   await page.waitForLoadState('networkidle');
   await page.evaluate('window.sameDocument = true');
   await page.context().setOffline(true);
@@ -31,7 +31,7 @@ it('offline, a page that is not loaded yet is told of inside the app, and opens 
 
 it('a service that is away while the network is there does not lead out of the app either', async () => {
   const t = await harness();
-  const page = await openPageAs('Account and password', t, 'STAFF');
+  const page = await openPageAs('Account and password', t, 'STAFF', { ownProfile: true });
   await page.waitForLoadState('networkidle');
   await page.evaluate('window.sameDocument = true');
   await page.route('**/*', (route) => route.abort('internetdisconnected'));

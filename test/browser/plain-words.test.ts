@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
@@ -103,8 +104,14 @@ describe('a shop that cannot write', () => {
   });
 });
 
-const COLOURS = `(({ borderTopColor, backgroundColor }) => [borderTopColor, backgroundColor])(
-  getComputedStyle(document.querySelector('[aria-label="Select all on this page"]')))`;
+/** Of what has such a label: the colour of its border, and of what is behind it. */
+const coloursOf = (label: string) => `(() => {
+  let at = document.querySelector('[aria-label="${label}"]');
+  const border = getComputedStyle(at).borderTopColor;
+  const background = () => getComputedStyle(at).backgroundColor;
+  while (background() === 'rgba(0, 0, 0, 0)') at = at.parentElement;
+  return [border, background()];
+})()`;
 
 /** How bright a colour is, as WCAG reckons it. */
 const luminance = (colour: string): number => {
@@ -119,17 +126,23 @@ const contrastOf = (colours: [string, string]): number => {
   return (light + 0.05) / (dark + 0.05);
 };
 
-it('what is not chosen is seen as well as what is', async () => {
-  const t = await harness();
-  await t.post('/offline-repairs', repairBody());
-  const page = await openAs(t, 'STAFF');
-  await page.goto('/admin/offline-repairs');
-  await page.getByRole('checkbox', { name: 'Select all on this page' }).waitFor();
+const expectSeen = async (page: Page, label: string): Promise<void> => {
+  await page.locator(`[aria-label="${label}"]`).first().waitFor();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    const contrast = async () => contrastOf((await page.evaluate(COLOURS)) as [string, string]);
-    await expect.poll(contrast, { message: colorScheme }).toBeGreaterThan(3);
+    const contrast = async () => contrastOf((await page.evaluate(coloursOf(label))) as [string, string]);
+    await expect.poll(contrast, { message: `${label}, ${colorScheme}` }).toBeGreaterThan(3);
   }
+};
+
+it('what is not chosen or not done is seen as well as what is', async () => {
+  const t = await harness();
+  const page = await openAs(t, 'STAFF');
+  await page.goto('/admin/');
+  await expectSeen(page, 'To do');
+  await t.post('/offline-repairs', repairBody());
+  await page.goto('/admin/offline-repairs');
+  await expectSeen(page, 'Select all on this page');
 });
 
 it('the address of the service leads a person to the app, and tells a program what it told before', async () => {

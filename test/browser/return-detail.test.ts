@@ -95,6 +95,45 @@ it('keeps half-written notes and moves through clicks outside, Escape, a reload 
   expect(await dialogOf(page, 'Resolve').getByLabel('Notes').inputValue()).toBe('');
 });
 
+it('keeps half-typed corrections through a reload, and never puts back what somebody else corrected', async () => {
+  const t = await harness();
+  const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  await openMove(page, 'Correct details');
+  const dialog = dialogOf(page, 'Correct details');
+  await dialog.getByLabel('Customer').fill('Ada Pereira-Li');
+  const { updatedAt } = (await ana.get(`/offline-repairs/${repair.id}`)).body;
+  await ana.post(`/offline-repairs/${repair.id}/correct`, { serialNumber: 'SN-NEW', seen: updatedAt });
+
+  await page.reload();
+  await dialog.getByText('What you typed before is still here.').waitFor();
+  expect(await dialog.getByLabel('Customer').inputValue()).toBe('Ada Pereira-Li');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Somebody else corrected this meanwhile').waitFor();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect((await t.get(`/offline-repairs/${repair.id}`)).body).toMatchObject({
+    customerName: 'Ada Pereira-Li',
+    faultyItem: { serialNumber: 'SN-NEW' },
+  });
+
+  // Closed with Escape it stays closed after a reload, and has what was typed when it is opened again.
+  await openMove(page, 'Correct details');
+  await dialog.getByLabel('Customer').fill('Ada P');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  await page.reload();
+  await openMove(page, 'Correct details');
+  await dialog.getByText('What you typed before is still here.').waitFor();
+  expect(await dialog.getByLabel('Customer').inputValue()).toBe('Ada P');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.reload();
+  await page.getByRole('heading', { name: repair.rmaNumber, level: 2 }).waitFor();
+  expect(await dialog.count()).toBe(0);
+});
+
 it('a scan into "Add tracking" replaces the old number', async () => {
   const t = await harness();
   const repair = await newRepair(t, { tracking: { trackingNumber: 'OLD-1', carrierName: 'DHL' } });

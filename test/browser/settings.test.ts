@@ -261,7 +261,7 @@ it('people change their own password', async () => {
   await present.fill('not my password');
   await next.fill('quite another password');
   await change.click();
-  await expect.poll(() => saidAt(present)).toContain('Is not your current password.');
+  await expect.poll(() => saidAt(present)).toContain('This is not your current password.');
   expect(await next.inputValue()).toBe('quite another password');
 
   const elsewhere = await openWindow(t);

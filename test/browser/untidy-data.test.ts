@@ -64,6 +64,9 @@ it('long names, other scripts and characters that turn text around leave tables 
   await page.goto(`/admin/trade-returns/${trade.id}`);
   await page.getByRole('cell', { name: DRILL }).first().waitFor();
   await expectWhole(page, 'a trade return');
+  // On a phone each line still says its price and its total.
+  const line = page.getByRole('row').filter({ hasText: items[0]?.sku ?? '' });
+  for (const sum of ['239.90 each', '287,880.00']) expect(await line.innerText()).toContain(sum);
   expect(await page.locator('body').innerText()).not.toContain('\u202E');
 
   await look(page, { width: 1280 });

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { newPerson, type Person } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { openAs } from '../support/browser.ts';
+import { goInside, openAs } from '../support/browser.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
 const DAY_MS = 86_400_000;
@@ -98,7 +98,7 @@ describe('figures of the overview', () => {
     const worth = figures.filter(({ count }, i) => count > 0 || i % 9 === 0);
     expect(worth.length).toBeGreaterThan(15);
     for (const { href, count, text } of worth) {
-      await page.goto(href);
+      await goInside(page, href);
       const noun = href.includes('repairs')
         ? count === 1
           ? 'repair'
@@ -110,6 +110,25 @@ describe('figures of the overview', () => {
       expect([text, (await numbers(page)).length]).toEqual([text, count]);
     }
   }, 120_000);
+
+  // It is never the same day in both, so one of them has another day than UTC.
+  it.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
+    'of a day are those of the reader in %s',
+    async (timeZone) => {
+      const t = await harness();
+      await newRepair(t);
+      const page = await openAs(t, 'STAFF', { timeZone });
+      await page.goto('/admin/');
+      await page.getByText('As a table').click();
+      const today = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', timeZone }).format();
+      const row = page
+        .getByRole('row')
+        .filter({ has: page.getByRole('rowheader', { name: today, exact: true }) });
+      await row.getByRole('link', { name: '1', exact: true }).click();
+      await page.getByRole('heading', { name: 'Offline repairs', level: 2 }).waitFor();
+      await page.getByText('1 repair', { exact: true }).waitFor();
+    },
+  );
 
   it('are a checklist in a shop that has nothing yet', async () => {
     const t = await harness();
@@ -167,7 +186,7 @@ describe('the list', () => {
     then.setDate(then.getDate() - 1);
     then.setHours(0, 30, 0, 0);
     await age(t, 'offline_repairs', made, Date.now() - then.getTime());
-    const page = await openAs(t, 'STAFF');
+    const page = await openAs(t, 'STAFF', { ownProfile: true });
     await page.clock.setFixedTime(now);
     await page.goto('/admin/offline-repairs');
     await rowOf(page, made.rmaNumber).getByText('yesterday').last().waitFor();
@@ -235,6 +254,9 @@ describe('the list', () => {
     await dialog.getByRole('checkbox', { name: 'Show it to everybody of the shop' }).check();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'hidden' });
+    // The focus stays where it was, on what the button has become.
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    await poll(focused).toBe('Edit view');
 
     const staff = await openAs(t, 'STAFF');
     await staff.goto('/admin/offline-repairs');
@@ -257,5 +279,13 @@ describe('the list', () => {
     await dialog.waitFor({ state: 'hidden' });
     await poll(async () => (await numbers(page)).length).toBe(2);
     expect(await tab(page, 'Western').count()).toBe(0);
+    // The button is gone, so the focus goes to the view that is shown now.
+    await poll(focused).toMatch(/^Open/);
+    // A day is typed by keys, year and all.
+    await page.getByRole('button', { name: 'Filters', exact: true }).click();
+    await page.getByLabel('Created from').focus();
+    await page.keyboard.type('01022026', { delay: 60 });
+    await poll(async () => page.getByLabel('Created from').inputValue()).toBe('2026-01-02');
+    await poll(async () => new URL(page.url()).searchParams.get('createdFrom')).toMatch(/^2026-01-0[12]T/);
   });
 });

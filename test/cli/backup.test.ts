@@ -1,8 +1,16 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { migrateTo } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/open.ts';
@@ -11,13 +19,18 @@ import { SCHEMA_WORDS as sqliteWords } from '../../src/db/sqlite/schema-words.ts
 import { UNKNOWN_ID } from '../support/api.ts';
 import { altered, contentOf, DIRECTIONS, emptyOn, everyRow, isUntouched } from '../support/backups.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { ENGINE } from '../support/harness.ts';
+import { cliHere, runHere } from '../support/commands-here.ts';
+import { newFolder } from '../support/folders.ts';
+import { ENGINE, freshDatabase } from '../support/harness.ts';
 import {
   cli,
   type Env,
   launch,
   lookInto,
+  migratedDatabase,
+  printed,
   run,
+  SECRET_KEY,
   type ServerProcess,
   startServer,
   temporaryFolder,
@@ -29,21 +42,54 @@ import { until } from '../support/until.ts';
 
 const backupFile = (): string => join(temporaryFolder(), 'handback.backup');
 
-const failing = async (args: string[], env: Env): Promise<string> => {
-  const { status, stdout, stderr } = await run([...args, '--json'], env);
+/** A restore into SQLite holds its folder for as long as its process lives. */
+const runsHere: typeof runHere = ENGINE === 'postgres' ? runHere : run;
+const restore = (file: string, env: Env) => printed(runsHere, ['restore', file], env);
+
+const failing = async (args: string[], env: Env, runs = runsHere): Promise<string> => {
+  const { status, stdout, stderr } = await runs([...args, '--json'], env);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^handback: [^\n]+\n$/);
   return stderr;
 };
 
+interface BackedUp {
+  env: Env;
+  file: string;
+  key: string;
+  secrets: string[];
+}
+
 /** A database with a shop in it, and a backup of it. */
-const backedUp = async (): Promise<{ env: Env; file: string; key: string; secrets: string[] }> => {
-  const env = await emptyOn(ENGINE);
+const backUp = async (env: Env): Promise<BackedUp> => {
   const { shopId, key, webhookSecret } = await makeShop(env);
   const { password } = await addPerson(env, shopId);
-  const file = backupFile();
-  await cli(['backup', file], env);
+  const file = join(newFolder(), 'handback.backup');
+  await cliHere(['backup', file], env);
   return { env, file, key, secrets: [key, webhookSecret, password] };
+};
+
+/** One for the tests that leave its database as it is. */
+let shared: (BackedUp & { forget(): Promise<void> }) | null = null;
+afterAll(() => shared?.forget());
+
+const shareOne = async () => {
+  const { env, drop } = await freshDatabase();
+  const made = await backUp({ ...env, SECRET_KEY });
+  const forget = async () => {
+    rmSync(join(made.file, '..'), { recursive: true });
+    await drop();
+  };
+  return { ...made, forget };
+};
+
+/** That database, and a copy of its backup. */
+const backedUp = async (): Promise<BackedUp> => {
+  shared ??= await shareOne();
+  const { forget: _, ...made } = shared;
+  const file = backupFile();
+  copyFileSync(made.file, file);
+  return { ...made, file };
 };
 
 describe.each(DIRECTIONS)('a backup under load, from %s into %s', (from, to) => {
@@ -176,7 +222,9 @@ describe.each(DIRECTIONS)('a backup under load, from %s into %s', (from, to) => 
 
 describe('a backup file', () => {
   it('is for its owner alone, holds no secret in clear, and tells about itself in its first lines', async () => {
-    const { file, secrets } = await backedUp();
+    const { env, secrets } = await backedUp();
+    const file = backupFile();
+    await cliHere(['backup', file], env);
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
     expect(readFileSync(file, 'latin1')).toMatch(/^handback backup 1\n\{"service":/);
     const { head, lines } = contentOf(file);
@@ -194,9 +242,9 @@ describe('a backup file', () => {
   it('is not overwritten unless that is asked for', async () => {
     const { env, file } = await backedUp();
     const before = readFileSync(file);
-    expect(await failing(['backup', file], env)).toMatch(/is there already.*--overwrite/);
+    expect(await failing(['backup', file], env, run)).toMatch(/is there already.*--overwrite/);
     expect(readFileSync(file)).toEqual(before);
-    await cli(['backup', file, '--overwrite'], env);
+    await cliHere(['backup', file, '--overwrite'], env);
     expect(readFileSync(file)).not.toEqual(before);
     expect(readdirSync(join(file, '..'))).toEqual(['handback.backup']);
   });
@@ -255,7 +303,7 @@ describe('a restore refuses', () => {
     await refused(Buffer.concat([whole, Buffer.from('x')]));
     expect(await isUntouched(target)).toBe(true);
     writeFileSync(file, whole);
-    expect(await cli(['restore', file], target)).toMatchObject({ verified: true });
+    expect(await restore(file, target)).toMatchObject({ verified: true });
   });
 
   it('a database that holds anything', async () => {
@@ -282,7 +330,7 @@ describe('a restore refuses', () => {
     }
     expect(await isUntouched(target)).toBe(true);
     const both = { ...target, SECRET_KEY: `${other.SECRET_KEY},${target['SECRET_KEY']}` };
-    expect(await cli(['restore', file], both)).toMatchObject({ verified: true });
+    expect(await restore(file, both)).toMatchObject({ verified: true });
   });
 
   it('a backup of a newer release', async () => {
@@ -301,7 +349,8 @@ describe('a restore refuses', () => {
 
   it('what somebody changed by hand, checksum and all', async () => {
     const { file } = await backedUp();
-    const target = await emptyOn(ENGINE);
+    // With the newest tables already, so that each refusal need not make them first.
+    const target = { ...(await migratedDatabase()), SECRET_KEY };
     const changes: [change: (lines: string[]) => string[], about: RegExp][] = [
       [
         (lines) => lines.map((line) => line.replace('"table":"shops"', '"table":"kysely_migration"')),
@@ -334,13 +383,13 @@ describe('a restore refuses', () => {
       expect(line).not.toContain('Another one');
     }
     expect(await isUntouched(target)).toBe(true);
-    expect(await cli(['restore', file], target)).toMatchObject({ verified: true });
+    expect(await restore(file, target)).toMatchObject({ verified: true });
   });
 
   it('what is no backup', async () => {
     const { file, env } = await backedUp();
     writeFileSync(file, 'handback backup 1\n{}\n');
-    expect(await failing(['restore', file], env)).toMatch(/damaged/);
+    expect(await failing(['restore', file], env, run)).toMatch(/damaged/);
     writeFileSync(file, 'han');
     expect(await failing(['restore', file], env)).toMatch(/not a backup/);
   });
@@ -365,7 +414,7 @@ describe('a restore', () => {
     const { env, file, key } = await backedUp();
     const target = await emptyOn(ENGINE);
     await (await startServer(target)).stop();
-    await cli(['restore', file], target);
+    await restore(file, target);
     expect(await everyRow(target)).toEqual(await everyRow(env));
     const server = await startServer(target, { key });
     expect((await server.get('/usage')).status).toBe(200);
@@ -387,9 +436,9 @@ describe('a restore', () => {
         values (${UNKNOWN_ID}, ${UNKNOWN_ID}, 1, 'OFFLINE_REPAIR', 'SO-1', 'a@example.com', 'Ada', '+44 20', '{}', 'x', 's', 0,
         'POS-88213', '#rma-000001', 1, 5)`.execute(db);
       const file = backupFile();
-      expect(await cli(['backup', file], source)).toMatchObject({ schema: '0009-events', rows: 2 });
+      expect(await cliHere(['backup', file], source)).toMatchObject({ schema: '0009-events', rows: 2 });
       if (kind === 'with the newest ones') await lookIntoMigrated(target, async () => {});
-      await cli(['restore', file], target);
+      await restore(file, target);
       await lookIntoMigrated(source, async () => {});
       const rows = await everyRow(target);
       expect(rows).toEqual(await everyRow(source));
@@ -398,7 +447,9 @@ describe('a restore', () => {
   );
 
   it('that is killed half-way leaves an empty database, into which it can be done again', async () => {
-    const { env, file } = await backedUp();
+    const env = await emptyOn(ENGINE);
+    await makeShop(env);
+    const file = backupFile();
     const db = lookInto(env);
     const { id } = await db.selectFrom('shops').select('id').executeTakeFirstOrThrow();
     const body = 'x'.repeat(1_000);
@@ -409,7 +460,7 @@ describe('a restore', () => {
     await sql`insert into audit_log (id, shop_id, at, actor_type, actor_name, action, subject_type, subject_id, subject_name, data)
       select ${sql.raw(ENGINE === 'postgres' ? `('019a8c1e-7a54-7cc1-9a3e-' || lpad(${place}::text, 12, '0'))::uuid` : `printf('019a8c1e-7a54-7cc1-9a3e-%012d', ${place})`)},
         ${id}, 1, 'SYSTEM', 'x', 'x', 'x', ${id}, 'x', ${body} from ${sql.raw(five)}`.execute(db);
-    await cli(['backup', file, '--overwrite'], env);
+    await cliHere(['backup', file], env);
 
     const target = await emptyOn(ENGINE);
     const wal = join(target['DATA_DIR'] ?? '', 'handback.sqlite-wal');
@@ -443,7 +494,7 @@ describe('a restore', () => {
       await makeShop(source);
       await sql`update shop_counters set last_number = 'many'`.execute(lookInto(source));
       const file = backupFile();
-      await cli(['backup', file], source);
+      await cliHere(['backup', file], source);
       const target = await emptyOn('postgres');
       const line = await failing(['restore', file], target);
       expect(line).toMatch(/rows 1 to 1 of shop_counters cannot be written: 22P02/);
@@ -457,8 +508,8 @@ describe('a restore', () => {
     await makeShop(source);
     await sql`update shop_counters set last_number = 1.5, month = x'00ff'`.execute(lookInto(source));
     const file = backupFile();
-    await cli(['backup', file], source);
-    await cli(['restore', file], target);
+    await cliHere(['backup', file], source);
+    await restore(file, target);
     expect(await everyRow(target)).toEqual(await everyRow(source));
   });
 });

@@ -1,23 +1,66 @@
 import { describe, expect, it } from 'vitest';
-import { cli, lookInto, migratedDatabase, run, startServer } from '../support/process.ts';
+import { cliHere as cli, runHere } from '../support/commands-here.ts';
+import { cli as cliAsProcess, lookInto, migratedDatabase, run, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const NOBODY = '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44';
 
-const failing = async (args: string[], env: Record<string, string>, input?: string) => {
-  const { status, stdout, stderr } = await run([...args, '--json'], env, { input: input ?? '' });
+const failing = async (
+  args: string[],
+  env: Record<string, string>,
+  input?: string,
+  runs: typeof runHere = runHere,
+) => {
+  const { status, stdout, stderr } = await runs([...args, '--json'], env, { input: input ?? '' });
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^handback: [^\n]+\n$/);
   return stderr;
 };
 
+describe('every command is a program', () => {
+  it('that does its work, prints one line and ends by itself', async () => {
+    const env = await migratedDatabase();
+    const done = (...args: string[]) => cliAsProcess(args, env);
+    expect(await done('migrate')).toEqual({ migrated: true });
+    const { id: shop } = await done('shop', 'create', '--name', 'Shop');
+    expect(await done('shop', 'update', shop, '--plan', 'GROWTH')).toMatchObject({
+      id: shop,
+      plan: 'GROWTH',
+    });
+    expect(await done('shop', 'dangerous', shop, '--add', 'GAS-1')).toMatchObject({ rules: ['GAS-1'] });
+    expect(await done('shop', 'list')).toHaveLength(1);
+    const of = ['--shop', shop];
+    const staff = ['user', 'create', ...of, '--email', 'bo@example.com', '--role', 'STAFF'];
+    expect(await cliAsProcess(staff, env, 'battery staple\n')).toMatchObject({ email: 'bo@example.com' });
+    const ada = 'ada@example.com';
+    expect(await done('user', 'invite', ...of, '--email', ada, '--role', 'ADMIN')).toMatchObject({
+      email: ada,
+    });
+    expect(await done('user', 'link', ada)).toMatchObject({ email: ada });
+    expect(await done('user', 'reset-factor', ada)).toMatchObject({ email: ada });
+    const { id: old } = await done('client', 'create', ...of, '--name', 'Till');
+    expect(await done('client', 'update', old, '--name', 'Desk')).toMatchObject({ name: 'Desk' });
+    const { id: client } = await done('client', 'replace', old);
+    expect(await done('client', 'revoke', client)).toMatchObject({ revokedAt: expect.stringMatching(ISO) });
+    expect(await done('client', 'list', ...of)).toHaveLength(2);
+    expect(await done('demo')).toMatchObject({ apiKey: expect.stringMatching(/^handback_ext_/) });
+  });
+
+  it('that ends with status 1 where something cannot be done', async () => {
+    const env = await migratedDatabase();
+    expect(await failing(['shop', 'dangerous', NOBODY], env, '', run)).toContain(NOBODY);
+    expect(await failing(['user', 'link', 'ada@example.com'], env, '', run)).toContain('ada@example.com');
+    expect(await failing(['client', 'revoke', NOBODY], env, '', run)).toContain(NOBODY);
+  });
+});
+
 describe('migrate', () => {
   it('can be run again and again', async () => {
     const env = await migratedDatabase();
     expect(await cli(['migrate'], env)).toEqual(await cli(['migrate'], env));
-    expect((await run(['migrate'], env)).status).toBe(0);
+    expect((await runHere(['migrate'], env)).status).toBe(0);
   });
 });
 
@@ -82,7 +125,7 @@ describe('shops', () => {
   it('are listed as an empty array where there is none', async () => {
     const env = await migratedDatabase();
     expect(await cli(['shop', 'list'], env)).toEqual([]);
-    expect((await run(['shop', 'list'], env)).stdout).toBe('(none)\n');
+    expect((await runHere(['shop', 'list'], env)).stdout).toBe('(none)\n');
   });
 
   it('take dangerous-goods rules, which hold for the next repair', async () => {
@@ -349,7 +392,7 @@ describe('demo', () => {
   it('can be run twice, and is readable without --json', async () => {
     const env = await migratedDatabase();
     await cli(['demo'], env);
-    const { status, stdout, stderr } = await run(['demo'], env);
+    const { status, stdout, stderr } = await runHere(['demo'], env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^email +\S+@\S+$/m);
     expect(stdout).toMatch(/^password +\S+$/m);
@@ -361,20 +404,20 @@ describe('demo', () => {
 describe('output to be read', () => {
   it('has one named line a field, and one line a row', async () => {
     const env = await migratedDatabase();
-    const shop = await run(['shop', 'create', '--name', 'Corner shop'], env);
+    const shop = await runHere(['shop', 'create', '--name', 'Corner shop'], env);
     expect(shop.status).toBe(0);
     expect(shop.stdout).toMatch(/^name +Corner shop$/m);
     expect(shop.stdout).toMatch(/^plan +SCALE$/m);
     expect(shop.stdout).not.toMatch(/[{}"[\]]|null|undefined/);
     const id = /^id +(\S+)$/m.exec(shop.stdout)?.[1] ?? '';
-    const client = await run(['client', 'create', '--shop', id, '--name', 'Till'], env);
+    const client = await runHere(['client', 'create', '--shop', id, '--name', 'Till'], env);
     expect(client.stdout).toMatch(/^apiKey +handback_ext_\S+$/m);
     expect(client.stdout).toMatch(/^webhookSecret +\S+$/m);
-    const list = (await run(['shop', 'list'], env)).stdout.trimEnd().split('\n');
+    const list = (await runHere(['shop', 'list'], env)).stdout.trimEnd().split('\n');
     expect(list).toHaveLength(2);
     expect(list[0]).toMatch(/^id +name +plan/);
     expect(list[1]).toContain('Corner shop');
-    const clients = (await run(['client', 'list', '--shop', id], env)).stdout;
+    const clients = (await runHere(['client', 'list', '--shop', id], env)).stdout;
     expect(clients).toContain('Till');
     expect(clients).not.toMatch(/handback_ext_|whsec_/);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { everyRow } from '../support/backups.ts';
-import { repairBody } from '../support/bodies.ts';
+import { runHere } from '../support/commands-here.ts';
 import { wrongClock } from '../support/faketime.ts';
 import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
@@ -14,10 +14,9 @@ import {
   lookInto,
   migratedDatabase,
   run,
-  startServer,
   temporaryFolder,
 } from '../support/process.ts';
-import { addShops, makeShop } from '../support/shops.ts';
+import { addRepairs, addShops, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 interface Checked {
@@ -27,8 +26,8 @@ interface Checked {
 }
 
 /** What it finds, by check; the exit status fits. */
-const doctor = async (env: Env): Promise<Record<string, Checked>> => {
-  const result = await run(['doctor', '--json'], env);
+const doctor = async (env: Env, runs: typeof runHere = runHere): Promise<Record<string, Checked>> => {
+  const result = await runs(['doctor', '--json'], env);
   expect(result.stderr).toBe('');
   const { ok, checks } = result.json as { ok: boolean; checks: Checked[] };
   expect(ok).toBe(checks.every(({ state }) => state !== 'wrong'));
@@ -42,9 +41,7 @@ const statesOf = (found: Record<string, Checked>) =>
 const filled = async (): Promise<Env & { shopId: string }> => {
   const env = await migratedDatabase();
   const { shopId, key } = await makeShop(env);
-  const server = await startServer(env, { key });
-  for (let i = 0; i < 3; i++) await server.post('/offline-repairs', repairBody());
-  await server.stop();
+  await addRepairs(env, key, 3);
   return { ...env, shopId };
 };
 
@@ -55,7 +52,7 @@ describe('doctor', () => {
   it('finds nothing wrong with a good installation, and changes nothing', async () => {
     const env = await filled();
     const before = await everyRow(env);
-    const found = await doctor(env);
+    const found = await doctor(env, run);
     expect(statesOf(found)).toEqual(
       Object.fromEntries([...CHECKS, ENGINE_CHECK].map((name) => [name, 'ok'])),
     );
@@ -92,7 +89,7 @@ describe('doctor', () => {
     const env = await migratedDatabase();
     const [first] = await addShops(env, 2);
     const other = { ...env, SECRET_KEY: 'another key that is long enough too' };
-    expect((await doctor(other))['secret key']).toMatchObject({
+    expect((await doctor(other, run))['secret key']).toMatchObject({
       state: 'wrong',
       message: expect.stringMatching(/SECRET_KEY does not hold the key/),
     });
@@ -143,9 +140,9 @@ describe('doctor', () => {
     const env = await emptyDatabase();
     await makeShop(env);
     const db = lookInto(env);
-    await sql`delete from kysely_migration where name >= '0014'`.execute(db);
+    await sql`delete from kysely_migration where name >= '0015'`.execute(db);
     expect(await doctor(env)).toMatchObject({
-      migrations: { state: 'warn', message: expect.stringContaining('0014-access') },
+      migrations: { state: 'warn', message: expect.stringContaining('0015-product-names') },
       data: { state: 'warn' },
     });
     await sql`insert into kysely_migration (name, timestamp) values ('9999-future', '')`.execute(db);
@@ -191,7 +188,7 @@ describe.runIf(ENGINE === 'postgres')('doctor on PostgreSQL', () => {
   it("warns of a clock that is not the database's", async () => {
     const env = await migratedDatabase();
     await makeShop(env);
-    const found = await doctor({ ...env, ...wrongClock('-90s') });
+    const found = await doctor({ ...env, ...wrongClock('-90s') }, run);
     expect(found['clock']).toMatchObject({
       state: 'warn',
       message: expect.stringMatching(/(89|90)\.\d s behind/),
@@ -204,7 +201,7 @@ describe.runIf(ENGINE === 'postgres')('doctor on PostgreSQL', () => {
     const found = await db.transaction().execute(async (trx) => {
       await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
       await sql`lock table trade_returns in access exclusive mode`.execute(trx);
-      return doctor(env);
+      return doctor(env, run);
     });
     expect(found['totals']).toEqual({ check: 'totals', state: 'warn', message: 'not checked in time' });
     expect(found['queue']?.state).toBe('ok');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
@@ -54,14 +54,22 @@ const expectBack = async (server: ServerProcess, id: string): Promise<void> => {
 };
 
 describe.runIf(ENGINE === 'postgres')('a PostgreSQL that goes away', () => {
+  /** One for these tests, which leave it running; each has a database of its own. */
+  let shared: PostgresServer | null = null;
+  afterAll(() => shared?.stop());
+
   const setUp = async (): Promise<{
     postgres: PostgresServer;
     env: Env;
     server: ServerProcess;
     id: string;
   }> => {
-    const postgres = await startPostgres();
-    onTestFinished(postgres.stop);
+    shared ??= await startPostgres();
+    const postgres = shared;
+    onTestFinished(async () => {
+      postgres.thaw();
+      await postgres.resume();
+    });
     const name = `away_${randomBytes(4).toString('hex')}`;
     await onServer(postgres.url, `create database ${name}`);
     const env = { DATABASE_URL: postgres.url.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
@@ -140,13 +148,14 @@ describe.runIf(ENGINE === 'postgres')('a PostgreSQL that goes away', () => {
 describe.runIf(ENGINE === 'postgres')('a PostgreSQL that refuses', () => {
   /** The service has a login and a database of its own there; `sql` runs as the server's owner, in that database or beside it. */
   const setUp = async () => {
-    const postgres = await startPostgres();
-    onTestFinished(postgres.stop);
+    const owners = inject('postgresUrl');
     const name = `away_${randomBytes(4).toString('hex')}`;
     const user = `${name}_user`;
-    await onServer(postgres.url, `create role ${user} login`);
-    await onServer(postgres.url, `create database ${name}`);
-    const inside = postgres.url.replace(/\/postgres$/, `/${name}`);
+    await onServer(owners, `create role ${user} login`);
+    onTestFinished(() => onServer(owners, `drop role ${user}`));
+    await onServer(owners, `create database ${name}`);
+    onTestFinished(() => onServer(owners, `drop database ${name} with (force)`));
+    const inside = owners.replace(/\/postgres$/, `/${name}`);
     await onServer(inside, `grant create on schema public to ${user}`);
     const env = { DATABASE_URL: inside.replace('postgres@', `${user}@`), SECRET_KEY };
     const { key } = await makeShop(env);
@@ -156,14 +165,14 @@ describe.runIf(ENGINE === 'postgres')('a PostgreSQL that refuses', () => {
     /** Most of it holds for new connections only, and some while nobody is connected. */
     const change = (statement: string) =>
       until('it is changed', async () => {
-        const url = / on all tables /.test(statement) ? inside : postgres.url;
+        const url = / on all tables /.test(statement) ? inside : owners;
         const named = statement.replaceAll('DATABASE', name).replaceAll('LOGIN', user);
-        await onServer(postgres.url, endConnections);
+        await onServer(owners, endConnections);
         const isDone = await onServer(url, named).then(
           () => true,
           () => false,
         );
-        await onServer(postgres.url, endConnections);
+        await onServer(owners, endConnections);
         return isDone;
       });
     return { server, id: body.id as string, change };

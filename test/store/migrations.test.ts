@@ -7,6 +7,7 @@ import { webhookDeliveries } from '../../src/db/migrations/0002-webhook-deliveri
 import { tradeReturns } from '../../src/db/migrations/0003-trade-returns.ts';
 import { events } from '../../src/db/migrations/0009-events.ts';
 import { workbench } from '../../src/db/migrations/0012-workbench.ts';
+import { productNames } from '../../src/db/migrations/0015-product-names.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { SCHEMA_WORDS as postgresWords } from '../../src/db/postgres/schema-words.ts';
 import type { SchemaWords } from '../../src/db/schema-change.ts';
@@ -69,6 +70,36 @@ it('returns from before are found by reference, tracking number and phone, and h
     },
     { search_text: '#rma-00000', status_since: 5, assignee_id: null },
   ]);
+});
+
+it('returns from before are found by the names of their products, and damaged ones stay as they are', async () => {
+  const { db } = open(await emptyDatabase());
+  for (const change of [initial, webhookDeliveries, tradeReturns]) await change(db, WORDS);
+  const id = (end: number) => UNKNOWN_ID.replace(/.$/, String(end));
+  for (const [i, item] of ['{"productName":"Kettle \\"Nova\\""}', '{"productName":', '{}'].entries())
+    await sql`insert into offline_repairs (id, shop_id, number, status, order_number, customer_email, customer_name,
+      faulty_item, fault_description, store_id, is_dangerous, search_text, created_at, updated_at)
+      values (${id(i)}, ${UNKNOWN_ID}, ${i}, 'OFFLINE_REPAIR', 'SO-1', 'a@example.com', 'Ada', ${item}, 'x', 's', 0, 'old', 1, 1)`.execute(
+      db,
+    );
+  const lists = [
+    '[{"productName":"Oak Lamp"},{"productName":"Oak Lamp"},7,null,{}]',
+    '{"a":[1]}',
+    '[{',
+    '[]',
+  ];
+  for (const [i, items] of lists.entries())
+    await sql`insert into trade_returns (id, shop_id, number, status, trade_order_number, customer_email, customer_name,
+      company_name, company_id, reason, items, shipping_address, search_text, created_at, updated_at)
+      values (${id(i)}, ${UNKNOWN_ID}, ${i}, 'TRADE_SUBMITTED', 'TO-1', 'a@example.com', 'Ada', 'Co', '1', 'x', ${items}, '{}', 'old',
+      1, 1)`.execute(db);
+  await productNames(db, WORDS);
+  const texts = async (table: 'offline_repairs' | 'trade_returns') =>
+    (await db.selectFrom(table).select('search_text').orderBy('number').execute()).map(
+      (row) => row.search_text,
+    );
+  expect(await texts('offline_repairs')).toEqual(['old kettle "nova"', 'old', 'old']);
+  expect(await texts('trade_returns')).toEqual(['old oak lamp', 'old', 'old', 'old']);
 });
 
 describe.runIf(ENGINE === 'postgres')('the search index', () => {

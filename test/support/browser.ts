@@ -1,12 +1,5 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Locator,
-  type Page,
-} from 'playwright-core';
+import axe from 'axe-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { expect, inject, onTestFinished } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import type { Shop } from '../../src/shops/plans.ts';
@@ -29,9 +22,16 @@ type Scheme = 'light' | 'dark';
 interface Options {
   scheme?: Scheme;
   width?: number;
+  timeZone?: string;
+  /** A new one that nobody gets afterwards: for what needs pages that are not loaded yet, or cannot be undone, such as a clock that is set. */
+  ownProfile?: boolean;
 }
 
-type Session = Exclude<BrowserContextOptions['storageState'], string | undefined>;
+/** What a browser keeps of somebody who signed in. */
+interface Session {
+  cookie: { name: string; value: string };
+  note: { name: string; value: string };
+}
 
 let shared: Promise<Browser> | null = null;
 /** One for all suites of a worker; it ends with the worker, whose end it sees. */
@@ -40,23 +40,79 @@ const launch = (): Promise<Browser> => {
   return shared;
 };
 
+/**
+ * Profiles whose windows are closed, by the service they were for. They remember nobody, but have the scripts of its pages at hand:
+ * a new one fetches and compiles them again, which takes longer than most pages do.
+ */
+const unused: { url: string; profile: BrowserContext }[] = [];
+
+const unusedFor = (url: string): BrowserContext | undefined => {
+  const index = unused.findIndex((one) => one.url === url);
+  return index < 0 ? undefined : unused.splice(index, 1)[0]?.profile;
+};
+
+const newProfile = async (url: string, timeZone?: string): Promise<BrowserContext> => {
+  const browser = await launch();
+  const profile = await browser.newContext({
+    baseURL: url,
+    reducedMotion: 'reduce',
+    ...(timeZone ? { timezoneId: timeZone } : {}),
+    viewport: { width: 1280, height: 900 },
+  });
+  // Stays open behind all windows of the profile: they share its process, which keeps what it compiled.
+  const first = await profile.newPage();
+  await first.goto('/healthz');
+  return profile;
+};
+
+const newWindow = async (profile: BrowserContext): Promise<Page> => {
+  const opened = profile.waitForEvent('page');
+  await profile.pages()[0]?.evaluate(`window.open('about:blank').opener = null`);
+  return opened;
+};
+
+/** Closes the windows of a profile and forgets what their pages kept. */
+const giveBack = async (profile: BrowserContext, url: string): Promise<void> => {
+  const [first, ...windows] = profile.pages();
+  await Promise.all(windows.map((window) => window.close()));
+  const stored = await profile.newCDPSession(first as Page);
+  await stored.send('Storage.clearDataForOrigin', {
+    origin: url,
+    storageTypes: 'local_storage,indexeddb,cache_storage,service_workers',
+  });
+  await profile.setOffline(false);
+  await profile.clearPermissions();
+  await profile.clearCookies();
+  await stored.detach();
+  unused.push({ url, profile });
+};
+
+/** Lets a window begin as that of somebody who signed in before. */
+const enter = async (page: Page, url: string, { cookie, note }: Session): Promise<void> => {
+  const kept = { httpOnly: true, secure: false, sameSite: 'Strict' as const, expires: -1 };
+  await page.context().addCookies([{ ...cookie, ...kept, domain: new URL(url).hostname, path: '/admin' }]);
+  const noted = await page.addInitScript(({ name, value }) => localStorage.setItem(name, value), note);
+  // Once: what the app makes of it afterwards is its own.
+  page.once('domcontentloaded', () => void noted.dispose());
+};
+
 /** A window of its own, with no cookies. */
 export const openWindow = async (
   t: Pick<Harness, 'url'>,
-  { scheme = 'light', width = 1280, session }: Options & { session?: Session } = {},
+  {
+    scheme = 'light',
+    width = 1280,
+    timeZone,
+    session,
+    ownProfile = timeZone !== undefined,
+  }: Options & { session?: Session } = {},
 ): Promise<Page> => {
-  const browser = await launch();
-  const context: BrowserContext = await browser.newContext({
-    baseURL: t.url,
-    colorScheme: scheme,
-    reducedMotion: 'reduce',
-    ...(session ? { storageState: session } : {}),
-    viewport: { width, height: 900 },
-    // Every window comes from an address of its own, so that lock-outs stay out of the way.
-    extraHTTPHeaders: { 'x-forwarded-for': `172.31.0.${1 + Math.floor(Math.random() * 250)}` },
-  });
+  const profile = (ownProfile ? null : unusedFor(t.url)) ?? (await newProfile(t.url, timeZone));
+  // Every window comes from an address of its own, so that lock-outs stay out of the way.
+  const address = `172.31.0.${1 + Math.floor(Math.random() * 250)}`;
+  await profile.setExtraHTTPHeaders({ 'x-forwarded-for': address });
+  const page = await newWindow(profile);
   const complaints: string[] = [];
-  const page = await context.newPage();
   page.setDefaultTimeout(10_000);
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
@@ -71,9 +127,12 @@ export const openWindow = async (
       complaints.push(`asked another host: ${request.url()}`);
   });
   onTestFinished(async () => {
-    await context.close();
+    await (ownProfile ? profile.close() : giveBack(profile, t.url));
     expect(complaints.filter((text) => !isExpected(text))).toEqual([]);
   });
+  if (scheme !== 'light') await page.emulateMedia({ colorScheme: scheme });
+  if (width !== 1280) await page.setViewportSize({ width, height: 900 });
+  if (session) await enter(page, t.url, session);
   return page;
 };
 
@@ -98,17 +157,12 @@ export const openAs = async (
   { shop, email, ...options }: Options & { shop?: Shop; email?: string } = {},
 ): Promise<Page> => {
   const { cookie } = await newPerson(t, { role, ...(shop ? { shop } : {}), ...(email ? { email } : {}) });
-  return openWindow(t, { ...options, session: sessionOf(t, cookie) });
+  return openWindow(t, { ...options, session: sessionOf(cookie) });
 };
 
-/** What a browser keeps of somebody who signed in. */
-const sessionOf = ({ url }: Harness, cookie: string): Session => {
+const sessionOf = (cookie: string): Session => {
   const [name = '', value = ''] = cookie.split('=');
-  const kept = { httpOnly: true, secure: false, sameSite: 'Strict' as const, expires: -1 };
-  return {
-    cookies: [{ name, value, domain: new URL(url).hostname, path: '/admin', ...kept }],
-    origins: [{ origin: url, localStorage: [{ name: 'handback.signed-in', value: 'yes' }] }],
-  };
+  return { cookie: { name, value }, note: { name: 'handback.signed-in', value: 'yes' } };
 };
 
 /** The pages by what is written above them. The overview costs more than the others: it draws charts. */
@@ -130,6 +184,16 @@ export const openPageAs = async (
   await page.goto(`/admin${PATHS[name]}`);
   await page.getByRole('heading', { name, level: 2 }).waitFor();
   return page;
+};
+
+/** To another page of the app as its own links lead there: loading it anew takes three times as long. */
+export const goInside = async (page: Page, path: string): Promise<void> => {
+  // By way of a page that has nothing in common with the others, so that nothing of the one before is taken for the next.
+  for (const address of ['/admin/account', path]) {
+    await page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
+    if (address !== path)
+      await page.getByRole('heading', { name: 'Account and password', level: 2 }).waitFor();
+  }
 };
 
 /** Chooses a move of the return that is shown: the likely one is a button, the others are in a menu. */
@@ -157,7 +221,10 @@ export const settled = async (page: Page): Promise<void> => {
 };
 
 /** Gives an open page another colour scheme or width, and waits until it has drawn itself anew. */
-export const look = async (page: Page, { scheme, width }: Options): Promise<void> => {
+export const look = async (
+  page: Page,
+  { scheme, width }: Pick<Options, 'scheme' | 'width'>,
+): Promise<void> => {
   if (scheme) await page.emulateMedia({ colorScheme: scheme });
   if (width) await page.setViewportSize({ width, height: 900 });
   // The first frame tells the components of the change, the second shows what they made of it.
@@ -165,18 +232,14 @@ export const look = async (page: Page, { scheme, width }: Options): Promise<void
   await settled(page);
 };
 
+// Asked as text, from here: the page's own policy forbids scripts made of text, and it needs axe but once.
+const HAS_AXE = `typeof axe === 'object'`;
+/** To tell also of everything that is as it should be takes axe half as long again. */
+const RUN_AXE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(
+  ({ id, help, nodes }) => ({ id, help, at: nodes.map(({ target }) => target.join(' ')).slice(0, 3) })))`;
+
 /** No violation of what axe checks, on the page as it stands. */
 export const expectAccessible = async (page: Page, where = page.url()): Promise<void> => {
-  // The old way, which is for pages without frames: the new one opens a second page each time.
-  const axe = new AxeBuilder({ page }).setLegacyMode();
-  // To tell also of everything that is as it should be takes axe half as long again.
-  const { violations } = await axe.options({ resultTypes: ['violations'] }).analyze();
-  expect(
-    violations.map(({ id, help, nodes }) => ({
-      id,
-      help,
-      at: nodes.map(({ target }) => target.join(' ')).slice(0, 3),
-    })),
-    where,
-  ).toEqual([]);
+  if (!(await page.evaluate(HAS_AXE))) await page.evaluate(axe.source);
+  expect(await page.evaluate(RUN_AXE), where).toEqual([]);
 };

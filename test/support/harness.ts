@@ -90,6 +90,21 @@ interface AppOptions {
   prepare?: (app: FastifyInstance) => void;
 }
 
+/** What listened last in this worker; only where SAME_ADDRESS is set. */
+let lastPort = 0;
+
+/**
+ * Where browsers look at the app, at the address of the one before it if that is free: a browser keeps scripts by their address, and
+ * need not fetch and compile them again.
+ */
+const listenAgain = async (app: FastifyInstance): Promise<string> => {
+  const listen = (port: number) => app.listen({ host: '127.0.0.1', port });
+  if (!process.env['SAME_ADDRESS']) return listen(0);
+  const url = await listen(lastPort).catch(() => listen(0));
+  lastPort = Number(new URL(url).port);
+  return url;
+};
+
 type OpenApp = Pick<Harness, 'ctx' | 'app' | 'url' | 'env' | 'logs' | 'close'> & { clock: { ahead: number } };
 
 const openApp = async ({ env: extraEnv = {}, prepare = () => {} }: AppOptions): Promise<OpenApp> => {
@@ -104,7 +119,7 @@ const openApp = async ({ env: extraEnv = {}, prepare = () => {} }: AppOptions): 
   });
   const app = await buildApp(ctx);
   prepare(app);
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = await listenAgain(app);
   let closed = false;
   const close = async () => {
     if (closed) return;

@@ -152,20 +152,30 @@ export const run = async (
   const { child, out, ended } = launch(args, env, options);
   child.stdin.end(input);
   const { status } = await ended;
-  return {
-    status,
-    ...out,
-    get json() {
-      if (!/^[^\n]+\n$/.test(out.stdout))
-        throw new Error(`not one line on standard output: ${JSON.stringify(out)}`);
-      return JSON.parse(out.stdout);
-    },
-  };
+  return outcome(status, out);
 };
 
+export const outcome = (status: number | null, out: Started['out']): Run => ({
+  status,
+  ...out,
+  get json() {
+    if (!/^[^\n]+\n$/.test(out.stdout))
+      throw new Error(`not one line on standard output: ${JSON.stringify(out)}`);
+    return JSON.parse(out.stdout);
+  },
+});
+
 /** Runs a command that must succeed, with `--json`, and gives what it printed. */
-export const cli = async (args: string[], env: Env, input?: string): Promise<Run['json']> => {
-  const result = await run([...args, '--json'], env, input === undefined ? {} : { input });
+export const cli = (args: string[], env: Env, input?: string): Promise<Run['json']> =>
+  printed(run, args, env, input);
+
+export const printed = async (
+  runs: (args: string[], env: Env, options: { input?: string }) => Promise<Run>,
+  args: string[],
+  env: Env,
+  input?: string,
+): Promise<Run['json']> => {
+  const result = await runs([...args, '--json'], env, input === undefined ? {} : { input });
   if (result.status !== 0 || result.stderr !== '')
     throw new Error(`handback ${args.join(' ')}: status ${result.status}, ${result.stderr}`);
   return result.json;

@@ -1,5 +1,7 @@
 import { pino } from 'pino';
 import type { UserRole } from '../../contract/admin-people.ts';
+import { BASE_PATH } from '../../contract/common.ts';
+import { buildApp } from '../../src/api/app.ts';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { readConfig } from '../../src/config.ts';
@@ -7,6 +9,7 @@ import { type Context, openContext } from '../../src/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { createUser } from '../../src/staff/users.ts';
+import { repairBody } from './bodies.ts';
 import type { Env } from './process.ts';
 
 // Shops and clients for tests that start the service as a process, made in this process: the command line takes half a second
@@ -74,4 +77,17 @@ export const addPerson = (
     const person = { email: `staff-${shopId.slice(-8)}@example.com`, password: 'correct horse battery' };
     await createUser(ctx, OPERATOR, { shopId, role, ...person });
     return person;
+  });
+
+/** Repairs that a program makes. */
+export const addRepairs = (env: Env, key: string, count: number): Promise<void> =>
+  inContext(env, async (ctx) => {
+    const app = await buildApp(ctx);
+    for (let i = 0; i < count; i++) {
+      const headers = { 'x-api-key': key };
+      const url = `${BASE_PATH}/offline-repairs`;
+      const { statusCode } = await app.inject({ method: 'POST', url, headers, payload: repairBody() });
+      if (statusCode !== 201) throw new Error(`a repair was not made: ${statusCode}`);
+    }
+    await app.close();
   });

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { runHere } from '../support/commands-here.ts';
 import { run, temporaryFolder } from '../support/process.ts';
 
 const ID = '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44';
@@ -67,9 +68,15 @@ describe('wrong usage ends with status 2 and says what was wrong', () => {
     [['events', '--key', 'k', '--forward-to', 'http://127.0.0.1:4000'], /--secret/],
   ];
   it.each(cases)('%j', async (args, about) => {
-    const { status, stdout, stderr } = await run(args, { DATA_DIR: '/nonexistent', ...broken });
+    const { status, stdout, stderr } = await runHere(args, { DATA_DIR: '/nonexistent', ...broken });
     expect(stderr).toMatch(about);
     expect(stderr).not.toMatch(/^ +at /m);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  });
+
+  it.each([['explode'], ['shop', 'list', '--colour']])('as a program: %j', async (...args) => {
+    const { status, stdout, stderr } = await run(args, broken);
+    expect(stderr).toMatch(args.at(-1) as string);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   });
 });
@@ -80,7 +87,7 @@ describe('a key or secret that cannot be used', () => {
     ['events', '--key', 'handback_ext_0123 4'],
     ['events', '--key', 'k', '--forward-to', 'http://127.0.0.1:4000', '--secret', 'handback_ext_0123\n'],
   ])('is not printed: %j', async (...args) => {
-    const { status, stdout, stderr } = await run(args, {});
+    const { status, stdout, stderr } = await runHere(args, {});
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(/^error: /);
     expect(stderr).not.toContain('0123');

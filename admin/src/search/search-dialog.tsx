@@ -110,7 +110,8 @@ const MOST = 10;
 const saidOf = (searched: string, count: number, isCurrent: boolean): string => {
   if (searched === '') return 'Type or scan. Repairs and trade returns are searched together.';
   if (!isCurrent) return '';
-  if (count === 0) return `Nothing was found for “${searched}”. Every word must be found.`;
+  if (count === 0)
+    return `Nothing was found for “${searched}”. Number, reference, order, product, serial, tracking and customer are searched; every word must be found.`;
   if (count === MOST) return `The newest ${MOST} are shown. Type more to narrow it down.`;
   return count === 1 ? 'One was found.' : `${count} were found.`;
 };

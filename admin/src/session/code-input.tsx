@@ -1,5 +1,5 @@
 import { Anchor, TextInput, type TextInputProps } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { ApiError } from '../api.ts';
 
 const KINDS = {
@@ -25,6 +25,7 @@ export const isCodeMissing = (error: unknown): boolean =>
 export const CodeInput = ({ onClear, ...props }: TextInputProps & { onClear: () => void }) => {
   const [kind, setKind] = useState<keyof typeof KINDS>('app');
   const { label, description, input, other } = KINDS[kind];
+  const field = useRef<HTMLInputElement>(null);
   return (
     <div>
       <TextInput
@@ -36,6 +37,7 @@ export const CodeInput = ({ onClear, ...props }: TextInputProps & { onClear: () 
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         {...input}
         {...props}
+        ref={field}
       />
       <Anchor
         component="button"
@@ -45,6 +47,7 @@ export const CodeInput = ({ onClear, ...props }: TextInputProps & { onClear: () 
         onClick={() => {
           setKind(kind === 'app' ? 'recovery' : 'app');
           onClear();
+          field.current?.focus();
         }}
       >
         {other}

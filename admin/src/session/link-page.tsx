@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type LinkTarget, UseLink } from '../../../contract/admin-access.ts';
 import { ApiError, api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
@@ -14,12 +14,13 @@ import { rememberSignIn, type Session, sessionQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
 
 const TAB = 'Choose a password';
+const LINK = 'link';
 
 /** Where an invitation or a link for a forgotten password leads. Its token is behind the `#`, which browsers keep to themselves. */
 export const LinkPage = (): ReactNode => {
-  const token = useLocation({ select: ({ hash }) => hash });
+  const token = useToken();
   const target = useQuery({
-    queryKey: ['link', token],
+    queryKey: [LINK, token],
     queryFn: () => api.post<LinkTarget>('/links/check', { token: token || '-' }),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -27,6 +28,14 @@ export const LinkPage = (): ReactNode => {
   if (target.data) return <ChoosePassword token={token} target={target.data} />;
   if (!target.error) return <Loading />;
   return isOver(target.error) ? <LinkOver /> : <CheckFailed error={target.error} onRetry={target.refetch} />;
+};
+
+/** Stays when the address changes on the way out of this page: without it, a link that was just used would seem over. */
+const useToken = (): string => {
+  const hash = useLocation({ select: (location) => location.hash });
+  const [token, setToken] = useState(hash);
+  if (hash !== '' && hash !== token) setToken(hash);
+  return token;
 };
 
 const isOver = (error: Error): boolean => error instanceof ApiError && error.body?.code === 'LINK_OVER';
@@ -58,7 +67,8 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
     codes: { SECOND_FACTOR_WRONG: 'code', SECOND_FACTOR_REQUIRED: 'code' },
     send: (body) => api.post<Session>('/links/use', body),
     onDone: async (session) => {
-      queryClient.clear();
+      // All of whoever was here before, except the link: it would be checked again, and is used up.
+      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== LINK });
       rememberSignIn(true);
       queryClient.setQueryData(sessionQuery.queryKey, session);
       await navigate({ to: '/', replace: true });

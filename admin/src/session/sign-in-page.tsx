@@ -10,6 +10,7 @@ import { FormFailure } from './form-failure.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
 import { signInOptionsQuery } from './sign-in-options.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
+import { addressOf } from './wanted-page.ts';
 
 const route = getRouteApi('/sign-in');
 
@@ -25,8 +26,7 @@ export const SignInPage = () => {
     onSuccess: (session) => {
       rememberSignIn(true);
       queryClient.setQueryData(sessionQuery.queryKey, session);
-      // Only an address of this app: a forged link must not lead elsewhere after the sign-in.
-      router.history.push(to?.startsWith('/') && !to.startsWith('//') ? `/admin${to}` : '/admin/');
+      router.history.push(addressOf(to));
     },
     onError: (error) => {
       if (isCodeMissing(error)) setStep('code');

@@ -16,7 +16,7 @@ export const LogoInput = ({ value, error, onChange }: Props) => {
   const read = async (file: File | null) => {
     if (!file) return;
     const logo = await logoFrom(file);
-    setFailure(logo === null ? 'This is no picture that can be used.' : null);
+    setFailure(logo === null ? 'This file is damaged, or it is no picture. Choose another one.' : null);
     if (logo !== null) onChange(logo);
   };
   return (

@@ -20,7 +20,8 @@ export const RequireFactor = () => {
     onSuccess: async (next) => {
       queryClient.setQueryData(RULES, next);
       await queryClient.refetchQueries(sessionQuery);
-      if (next.secondFactorRequired && !user.secondFactor) return navigate({ to: '/second-factor' });
+      if (next.secondFactorRequired && !user.secondFactor)
+        return navigate({ to: '/second-factor', search: { to: '/settings/team' } });
       notifyDone(
         next.secondFactorRequired
           ? 'Everybody needs a second factor now.'

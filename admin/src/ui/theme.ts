@@ -70,7 +70,7 @@ export const theme = createTheme({
     // Without this role a screen reader would list each dialog's header as a second banner of the page.
     Modal: {
       defaultProps: { attributes: { header: { role: 'presentation' } } },
-      styles: { title: { fontWeight: 650, fontSize: '1.0625rem' } },
+      styles: { title: { fontWeight: 650, fontSize: '1.0625rem', lineHeight: '1.35' } },
     },
     Badge: { defaultProps: { tt: 'none', fw: 600, radius: 'sm' } },
     Fieldset: { styles: { legend: { fontWeight: 600 } } },

@@ -3,17 +3,17 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CorrectOfflineRepair, CorrectTradeReturn } from '../../../../contract/admin-returns.ts';
 import { ApiError, api } from '../../api.ts';
-import { useDraft } from '../../session/use-draft.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { DraftNotice } from '../../ui/forms/draft-notice.tsx';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
+import { correctionDraftName, useDialogDraft } from '../dialog-draft.ts';
 import { type AnyReturn, type Kind, REPAIRS } from '../kinds.ts';
 import { detailQuery, refetchReturns } from '../queries.ts';
 import { CORRECTED_LABELS } from './corrected-fields.ts';
 
 type Field = keyof typeof CORRECTED_LABELS;
-type Values = Partial<Record<Field, string>>;
+type Values = Record<string, string>;
 
 /** What may be corrected, with its present value. */
 const presentValues = (item: AnyReturn): Values => ({
@@ -41,15 +41,21 @@ interface Props {
 /** Puts typing errors right: of the customer, the company, or the serial number. */
 export const CorrectDialog = ({ kind, item, onClose }: Props) => {
   const queryClient = useQueryClient();
-  const { draft, stored } = useDraft<Values>(`correct.${item.id}`);
+  const draft = useDialogDraft(correctionDraftName(item.id), item.updatedAt, onClose);
   const [before] = useState(() => presentValues(item));
-  const [seen, setSeen] = useState(item.updatedAt);
-  const [isFromDraft, setFromDraft] = useState(stored !== null);
+  const [seen, setSeen] = useState(draft.seen);
+  const [isFromDraft, setFromDraft] = useState(draft.stored !== null);
+  /** Only what differs: what somebody else corrects meanwhile must not come back with the rest. */
+  const keep = (values: Values) => {
+    const corrections = changed(before, values);
+    if (Object.keys(corrections).length === 0) draft.forget();
+    else draft.keep(corrections);
+  };
   const { form, submit, busy, failure } = useApiForm({
     schema: kind === REPAIRS ? CorrectOfflineRepair : CorrectTradeReturn,
-    initialValues: { ...before, ...stored },
+    initialValues: { ...before, ...draft.stored },
     bodyOf: (values: Values) => ({ ...changed(before, values), seen }),
-    onChange: draft.write,
+    onChange: keep,
     send: async (body) => {
       try {
         // The schema reads `seen` as a time; the service wants it as it was.
@@ -62,16 +68,15 @@ export const CorrectDialog = ({ kind, item, onClose }: Props) => {
       }
     },
     onDone: (answer) => {
-      draft.clear();
       queryClient.setQueryData(detailQuery<AnyReturn>(kind, item.id).queryKey, answer);
       notifyDone(`${item.rmaNumber}: corrected`);
-      onClose();
+      draft.cancel();
       return refetchReturns(queryClient, kind);
     },
   });
   const startOver = () => {
     form.setValues(before);
-    draft.clear();
+    draft.forget();
     setFromDraft(false);
   };
   return (
@@ -82,11 +87,8 @@ export const CorrectDialog = ({ kind, item, onClose }: Props) => {
       disabled={Object.keys(changed(before, form.values)).length === 0}
       failure={failure}
       onSubmit={submit}
-      onClose={onClose}
-      onCancel={() => {
-        draft.clear();
-        onClose();
-      }}
+      onClose={draft.closeForNow}
+      onCancel={draft.cancel}
     >
       <Text size="sm" c="dimmed">
         For typing errors. The timeline keeps what was there before; no program is told.

@@ -3,12 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { PencilLine, Printer, UserRoundCheck } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { ApiError } from '../../api.ts';
+import { useBlocked } from '../../session/blocked.ts';
+import { useSession } from '../../session/session.ts';
 import { formatSpan } from '../../ui/age.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
 import { RelativeTime } from '../../ui/relative-time.tsx';
+import { correctionDraftName, wasInterrupted } from '../dialog-draft.ts';
 import { Due } from '../due.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
@@ -98,8 +101,10 @@ interface HeadingProps<Item> {
 }
 
 const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Item>) => {
-  const [correcting, setCorrecting] = useState(false);
   const { id, rmaNumber, status } = item;
+  const { user } = useSession();
+  const { changing } = useBlocked();
+  const [correcting, setCorrecting] = useState(() => wasInterrupted(correctionDraftName(id), user.id));
   return (
     <div className={styles['heading']}>
       <div>
@@ -119,6 +124,7 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Ite
             {
               label: 'Correct details',
               icon: <PencilLine size={14} aria-hidden />,
+              blocked: changing,
               run: () => setCorrecting(true),
             },
           ]}

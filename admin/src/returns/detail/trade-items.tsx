@@ -25,10 +25,10 @@ export const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => {
           <th scope="col" className={classes('number')}>
             Quantity
           </th>
-          <th scope="col" className={classes('number')}>
+          <th scope="col" className={classes('number', 'wide-only')}>
             Price
           </th>
-          <th scope="col" className={classes('number', 'wide-only')}>
+          <th scope="col" className={classes('number')}>
             Total
           </th>
         </tr>
@@ -42,10 +42,13 @@ export const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => {
                 {nameOf(item)}
               </span>
               <SecondLine>{detailsOf(item)}</SecondLine>
+              <div className={classes('narrow-only')}>
+                <SecondLine>{money(item.price)} each</SecondLine>
+              </div>
             </td>
             <td className={classes('number')}>{formatNumber(item.quantity)}</td>
-            <td className={classes('number')}>{money(item.price)}</td>
-            <td className={classes('number', 'wide-only')}>{money(totalOf([item]))}</td>
+            <td className={classes('number', 'wide-only')}>{money(item.price)}</td>
+            <td className={classes('number')}>{money(totalOf([item]))}</td>
           </tr>
         ))}
       </tbody>
@@ -55,9 +58,8 @@ export const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => {
           <td className={classes('number')}>
             {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
           </td>
-          <td className={classes('number', 'narrow-only', 'total')}>{money(totalOf(items))}</td>
           <td className={classes('wide-only')} />
-          <td className={classes('number', 'wide-only', 'total')}>{money(totalOf(items))}</td>
+          <td className={classes('number', 'total')}>{money(totalOf(items))}</td>
         </tr>
       </tfoot>
     </table>

@@ -153,12 +153,28 @@ interface DayProps {
   onDay(at: string | undefined): void;
 }
 
-const DayInput = ({ label, at, isEnd = false, onDay }: DayProps) => (
-  <TextInput
-    type="date"
-    label={label}
-    max={dayOf(new Date(Date.now() + DAY_MS).toISOString(), false)}
-    value={at ? dayOf(at, isEnd) : ''}
-    onChange={({ currentTarget: { value } }) => onDay(value ? instantOf(value, isEnd) : undefined)}
-  />
-);
+/** While a year is typed, the field holds the years 0002, 0020 and 0202 for a moment. */
+const FIRST_YEAR = '1900';
+
+const DayInput = ({ label, at, isEnd = false, onDay }: DayProps) => {
+  const filtered = at ? dayOf(at, isEnd) : '';
+  const [before, setBefore] = useState(filtered);
+  const [typed, setTyped] = useState(filtered);
+  if (filtered !== before) {
+    setBefore(filtered);
+    setTyped(filtered);
+  }
+  const take = (day: string) => {
+    setTyped(day);
+    if (day === '' || day >= FIRST_YEAR) onDay(day === '' ? undefined : instantOf(day, isEnd));
+  };
+  return (
+    <TextInput
+      type="date"
+      label={label}
+      max={dayOf(new Date(Date.now() + DAY_MS).toISOString(), false)}
+      value={typed}
+      onChange={({ currentTarget: { value } }) => take(value)}
+    />
+  );
+};

@@ -45,9 +45,10 @@ export const ViewDialog = ({ kind, view, search, onDeleted, onClose }: Props) =>
   const remove = useMutation({
     mutationFn: (id: string) => api.delete(`/views/${id}`),
     onSuccess: async () => {
+      // The list goes on first: the dialog gives the focus back to what is there then.
+      onDeleted();
       await refetch();
       onClose();
-      onDeleted();
     },
     onError: ({ message }) => void notify({ color: 'red', title: 'The view is still there', message }),
   });

@@ -36,6 +36,11 @@ export const ViewsBar = ({ kind, search, onSearch }: Props) => {
   const current = saved.find((view) => isSameSearch(searchOfView(view), search));
   const isBuiltIn = BUILT_IN_VIEWS.some((view) => isSameSearch(view.search, search));
   const canChange = current && (!current.shared || user.role === 'ADMIN');
+  const action = canChange
+    ? { label: 'Edit view', Icon: Pencil, of: current }
+    : current || isBuiltIn
+      ? null
+      : { label: 'Save view', Icon: Bookmark, of: 'new' as const };
   return (
     <div className={styles['bar']}>
       <nav className={styles['tabs']} aria-label="Views">
@@ -52,16 +57,12 @@ export const ViewsBar = ({ kind, search, onSearch }: Props) => {
           </Tab>
         ))}
       </nav>
-      {canChange ? (
-        <Action icon={<Pencil size={14} aria-hidden />} onClick={() => setDialog(current)}>
-          Edit view
+      {/* One button for both, so that the focus stays on it when a view was saved. */}
+      {action ? (
+        <Action icon={<action.Icon size={14} aria-hidden />} onClick={() => setDialog(action.of)}>
+          {action.label}
         </Action>
       ) : null}
-      {current || isBuiltIn ? null : (
-        <Action icon={<Bookmark size={14} aria-hidden />} onClick={() => setDialog('new')}>
-          Save view
-        </Action>
-      )}
       {dialog ? (
         <Suspense>
           <ViewDialog

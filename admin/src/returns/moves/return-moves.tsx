@@ -3,12 +3,11 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { useBlocked } from '../../session/blocked.ts';
 import { useSession } from '../../session/session.ts';
 import { BlockableButton } from '../../ui/blockable-button.tsx';
-import { draftOf } from '../../ui/forms/draft.ts';
 import { MenuButton, type MenuLine } from '../../ui/menu-button.tsx';
+import { moveDraftName, wasInterrupted } from '../dialog-draft.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
 import type { StaffMove } from './moves.ts';
-import { type MoveDraft, moveDraftName } from './use-staff-move.ts';
 
 const loadDialog = () => import('./move-dialog.tsx');
 const MoveDialog = lazy(() => loadDialog().then((m) => ({ default: m.MoveDialog }))) as typeof MoveDialogType;
@@ -77,7 +76,5 @@ const useInterruptedMove = <Item extends AnyReturn>(
   moves: readonly StaffMove<Item>[],
 ): StaffMove<Item> | undefined => {
   const { user } = useSession();
-  return moves.find(
-    ({ action }) => draftOf<MoveDraft>(moveDraftName(id, action), user.id).read()?.isOpen === true,
-  );
+  return moves.find(({ action }) => wasInterrupted(moveDraftName(id, action), user.id));
 };

@@ -2,23 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TimelineEntry } from '../../../../contract/common.ts';
 import { ApiError, api } from '../../api.ts';
-import { useDraft } from '../../session/use-draft.ts';
 import { notifyDone } from '../../ui/notify.ts';
+import { moveDraftName, useDialogDraft } from '../dialog-draft.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { detailQuery, refetchReturns, timelineQuery } from '../queries.ts';
 import type { MoveBody, StaffMove } from './moves.ts';
 import { movesSince } from './what-happened.ts';
-
-/** What was typed into the dialog of a move. */
-export interface MoveDraft {
-  values: Record<string, string>;
-  /** The `updatedAt` that was on the screen when the dialog opened. */
-  seen: string;
-  /** Whether the dialog was open at last: then it opens again after a reload. */
-  isOpen: boolean;
-}
-
-export const moveDraftName = (id: string, action: string): string => `move.${id}.${action}`;
 
 /** What others did since the dialog opened. */
 export interface Conflict {
@@ -41,8 +30,7 @@ export const useStaffMove = <Item extends AnyReturn>(
   onClose: () => void,
 ) => {
   const queryClient = useQueryClient();
-  const { draft, stored } = useDraft<MoveDraft>(moveDraftName(item.id, move.action));
-  const [seen] = useState(stored?.isOpen ? stored.seen : item.updatedAt);
+  const { seen, ...draft } = useDialogDraft(moveDraftName(item.id, move.action), item.updatedAt, onClose);
   const [conflict, setConflict] = useState<Conflict | null>(null);
 
   const explain = async (error: ApiError): Promise<void> => {
@@ -67,23 +55,11 @@ export const useStaffMove = <Item extends AnyReturn>(
       }
     },
     onSuccess: (answer) => {
-      draft.clear();
-      onClose();
+      draft.cancel();
       queryClient.setQueryData(detailQuery<Item>(kind, item.id).queryKey, answer);
       notifyDone(`${item.rmaNumber}: ${move.done.toLowerCase()}`);
     },
     onSettled: () => refetchReturns(queryClient, kind),
   });
-  const keep = (values: Record<string, string>) => draft.write({ values, seen, isOpen: true });
-  /** What was typed stays for the next time. */
-  const closeForNow = () => {
-    const kept = draft.read();
-    if (kept) draft.write({ ...kept, isOpen: false });
-    onClose();
-  };
-  const cancel = () => {
-    draft.clear();
-    onClose();
-  };
-  return { stored: stored?.values ?? null, conflict, send, keep, closeForNow, cancel, forget: draft.clear };
+  return { ...draft, conflict, send };
 };

@@ -110,7 +110,8 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
             close();
             notifyDone('The second factor is off.');
             changed(false);
-            if (shop.secondFactorRequired) void navigate({ to: '/second-factor' });
+            if (shop.secondFactorRequired)
+              void navigate({ to: '/second-factor', search: { to: '/account' } });
           }}
           onClose={close}
         />

@@ -1,14 +1,19 @@
 import { Anchor } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate, useRouter } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { forgetSession, useSession } from '../session.ts';
 import { SignedOutFrame } from '../signed-out-frame.tsx';
+import { addressOf } from '../wanted-page.ts';
 import { SetUpFactor } from './set-up-factor.tsx';
+
+const route = getRouteApi('/second-factor');
 
 /** Where people land whose shop requires a second factor that they do not have yet. */
 export const FactorPage = () => {
   const { shop } = useSession();
+  const { to } = route.useSearch();
+  const router = useRouter();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const signOut = useMutation({
@@ -25,7 +30,7 @@ export const FactorPage = () => {
       title="Set up a second factor"
       intro={`${shop.name} asks everybody for one: beside the password, a code from your phone. It takes a minute, and you need an authenticator app.`}
     >
-      <SetUpFactor action="Begin" onDone={() => void navigate({ to: '/', replace: true })} />
+      <SetUpFactor action="Begin" onDone={() => router.history.replace(addressOf(to))} />
       <Anchor
         component="button"
         type="button"

@@ -80,9 +80,11 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
           inputMode="numeric"
           autoComplete="one-time-code"
           autoFocus
-          maw={240}
           placeholder="123 456"
-          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          styles={{
+            wrapper: { maxWidth: 240 },
+            input: { fontFamily: 'var(--mantine-font-family-monospace)' },
+          }}
           {...form.getInputProps('code')}
         />
         <div>

@@ -40,11 +40,14 @@ export const formErrors = (schema: z.ZodType, body: unknown): Record<string, str
   return errors;
 };
 
+/** Without its subject, "is wrong" is no sentence. */
+const withSubject = (message: string): string => (message.startsWith('is ') ? `this ${message}` : message);
+
 /** The service's errors begin with the path of their field; beside the input that path would be noise. */
 export const serverErrors = ({ byField }: { byField: Record<string, string> }): Record<string, string> =>
   Object.fromEntries(
     Object.entries(byField).map(([field, message]) => [
       field,
-      sentence(message.startsWith(`${field} `) ? message.slice(field.length + 1) : message),
+      sentence(message.startsWith(`${field} `) ? withSubject(message.slice(field.length + 1)) : message),
     ]),
   );

@@ -1,0 +1,222 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { secretBox } from '../../src/secrets.ts';
+import { DROPPED_BECAUSE } from '../../src/webhooks/drop-reasons.ts';
+import { sealWebhookSecret } from '../../src/webhooks/secret.ts';
+import { createAttempts } from '../../src/webhooks/worker/attempt.ts';
+import type { Due } from '../../src/webhooks/worker/queue.ts';
+import type { Receiver } from '../../src/webhooks/worker/receivers.ts';
+import type { Sender } from '../../src/webhooks/worker/send.ts';
+import { systemTime } from '../../src/webhooks/worker/time.ts';
+
+// What becomes of a delivery after an attempt. What goes over the network is given here.
+
+const NOW = Date.UTC(2026, 10, 16, 12);
+const TOOK_MS = 250;
+const CREATED_AGO_MS = 2_000;
+const CLIENT = 'client-1';
+const secrets = secretBox(['k'.repeat(32)]);
+
+type Outcome = Awaited<ReturnType<Sender['send']>>;
+const REFUSED = { statusCode: 503, error: null };
+const FAILED = { statusCode: null, error: 'connection refused' };
+
+/** Attempts whose exchanges end as given, 250 ms after they began. */
+const setUp = (outcome: Outcome | Error) => {
+  let nowMs = NOW;
+  let ownMs = 0;
+  const log = { warn: vi.fn(), error: vi.fn() };
+  const metrics = createMetrics();
+  const open = vi.spyOn(secrets, 'open').mockClear();
+  const send = vi.fn<Sender['send']>(async () => {
+    nowMs += TOOK_MS;
+    ownMs += TOOK_MS + 0.4;
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  });
+  const ctx = { clock: { now: () => nowMs }, log, metrics, secrets } as unknown as Context;
+  const attempt = createAttempts(ctx, { send, close: async () => {} }, { ...systemTime, now: () => ownMs });
+  return { attempt, log, metrics, open, send };
+};
+
+const due = (more: Partial<Due> = {}): Due => ({
+  id: 'delivery-1',
+  clientId: CLIENT,
+  event: 'offline_repair.created',
+  body: Buffer.from('{}'),
+  before: 0,
+  attempts: [],
+  createdAt: NOW - CREATED_AGO_MS,
+  ...more,
+});
+
+const receiver = (sealedSecret = sealWebhookSecret(secrets, CLIENT, 'whsec_1')): Receiver => ({
+  shopId: 'shop-1',
+  replacedBy: null,
+  unreachable: null,
+  url: 'https://shop.example/hook',
+  sealedSecret,
+});
+
+const MADE = { at: NOW, durationMs: TOOK_MS };
+const EARLIER = { at: NOW - 1_000, durationMs: 1, ...REFUSED };
+const ENDED = NOW + TOOK_MS;
+
+describe('an attempt', () => {
+  it('is signed with the secret of its receiver, and counted from one', async () => {
+    const { attempt, send } = setUp({ statusCode: 200, error: null });
+    await attempt(due({ before: 2 }), receiver());
+    expect(send.mock.calls).toEqual([
+      [
+        {
+          url: 'https://shop.example/hook',
+          secret: 'whsec_1',
+          id: 'delivery-1',
+          event: 'offline_repair.created',
+          attempt: 3,
+          body: Buffer.from('{}'),
+        },
+      ],
+    ]);
+  });
+
+  it('that is acknowledged ends the delivery', async () => {
+    const { attempt, metrics } = setUp({ statusCode: 204, error: null });
+    expect(await attempt(due({ before: 1, attempts: [EARLIER] }), receiver())).toEqual({
+      id: 'delivery-1',
+      before: 1,
+      status: 'DELIVERED',
+      attempts: [EARLIER, { ...MADE, statusCode: 204, error: null }],
+      dueAt: ENDED,
+      finishedAt: ENDED,
+      reason: null,
+    });
+    const text = await metrics.registry.metrics();
+    expect(text).toContain('handback_webhook_attempts_total{result="acknowledged"} 1');
+    expect(text).toContain(
+      `handback_webhook_delivery_duration_seconds_sum ${(CREATED_AGO_MS + TOOK_MS) / 1000}`,
+    );
+  });
+
+  it.each([
+    ['refused', REFUSED],
+    ['failed', FAILED],
+  ])('that was %s is followed by another', async (result, outcome) => {
+    const { attempt, metrics, log } = setUp(outcome);
+    expect(await attempt(due(), receiver())).toEqual({
+      id: 'delivery-1',
+      before: 0,
+      status: 'PENDING',
+      attempts: [{ ...MADE, ...outcome }],
+      dueAt: ENDED + 1_000,
+      finishedAt: null,
+      reason: null,
+    });
+    const text = await metrics.registry.metrics();
+    expect(text).toContain(`handback_webhook_attempts_total{result="${result}"} 1`);
+    expect(text).toContain('handback_webhook_delivery_duration_seconds_count 0');
+    expect(log.warn).not.toHaveBeenCalled();
+  });
+
+  it('that was the fourth to fail is the last, and that is logged and counted', async () => {
+    const { attempt, metrics, log } = setUp(REFUSED);
+    const attempts = [EARLIER, EARLIER, EARLIER];
+    expect(await attempt(due({ before: 3, attempts }), receiver())).toEqual({
+      id: 'delivery-1',
+      before: 3,
+      status: 'DROPPED',
+      attempts: [...attempts, { ...MADE, ...REFUSED }],
+      dueAt: ENDED,
+      finishedAt: ENDED,
+      reason: 'four attempts failed: status 503',
+    });
+    const about = { deliveryId: 'delivery-1', clientId: CLIENT, shopId: 'shop-1' };
+    expect(log.warn.mock.calls).toEqual([
+      [
+        {
+          ...about,
+          event: 'offline_repair.created',
+          attempts: 4,
+          reason: 'four attempts failed: status 503',
+        },
+        'webhook dropped',
+      ],
+    ]);
+    expect(await metrics.registry.metrics()).toMatch(/^handback_webhook_deliveries_dropped_total 1$/m);
+  });
+
+  it('that a stop cut short does not count', async () => {
+    const { attempt, metrics } = setUp(null);
+    expect(await attempt(due(), receiver())).toBeNull();
+    expect(await metrics.registry.metrics()).not.toMatch(/attempts_total\{.*\} [1-9]/);
+  });
+
+  it('that fails inside the service drops the delivery, and the fault is logged without its words', async () => {
+    const { attempt, log } = setUp(new TypeError('whsec_1'));
+    expect(await attempt(due({ attempts: [EARLIER], before: 1 }), receiver())).toMatchObject({
+      status: 'DROPPED',
+      attempts: [EARLIER],
+      reason: DROPPED_BECAUSE.fault,
+    });
+    expect(log.error).toHaveBeenCalledExactlyOnceWith(
+      { deliveryId: 'delivery-1', fault: expect.anything() },
+      'a webhook attempt failed badly',
+    );
+  });
+});
+
+describe('nothing is sent', () => {
+  it.each([
+    [DROPPED_BECAUSE.gone, due(), undefined],
+    [
+      DROPPED_BECAUSE.revoked,
+      due(),
+      { shopId: 'shop-1', replacedBy: null, unreachable: DROPPED_BECAUSE.revoked },
+    ],
+    [DROPPED_BECAUSE.unreadable, due({ attempts: null }), receiver()],
+    [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
+    [DROPPED_BECAUSE.sealed, due(), receiver(sealWebhookSecret(secrets, 'another client', 'whsec_1'))],
+  ])('where %s', async (reason, delivery, to) => {
+    const { attempt, send, log } = setUp(REFUSED);
+    expect(await attempt(delivery, to)).toEqual({
+      id: 'delivery-1',
+      before: 0,
+      status: 'DROPPED',
+      attempts: [],
+      dueAt: NOW,
+      finishedAt: NOW,
+      reason,
+    });
+    expect(send).not.toHaveBeenCalled();
+    expect(log.warn.mock.calls[0]?.[0]).toMatchObject({ shopId: to ? 'shop-1' : null, reason });
+  });
+});
+
+describe('a secret', () => {
+  const OUTCOME = { statusCode: 200, error: null };
+
+  it('is opened once, and again where it was sealed anew', async () => {
+    const { attempt, open, send } = setUp(OUTCOME);
+    const first = receiver();
+    await attempt(due(), first);
+    await attempt(due(), first);
+    expect(open).toHaveBeenCalledTimes(1);
+    await attempt(due(), receiver(sealWebhookSecret(secrets, CLIENT, 'whsec_2')));
+    expect(open).toHaveBeenCalledTimes(2);
+    expect(send.mock.calls.map(([{ secret }]) => secret)).toEqual(['whsec_1', 'whsec_1', 'whsec_2']);
+  });
+
+  it('of ten thousand is remembered, and never of more', async () => {
+    const { attempt, open } = setUp(OUTCOME);
+    open.mockImplementation((_sealed, { id }) => `whsec_${id}`);
+    const sendTo = (n: number) => attempt(due({ clientId: `client-${n}` }), receiver('sealed'));
+    for (let n = 0; n < 10_000; n += 1) await sendTo(n);
+    await sendTo(0);
+    expect(open).toHaveBeenCalledTimes(10_000);
+    await sendTo(10_000);
+    await sendTo(0);
+    expect(open).toHaveBeenCalledTimes(10_002);
+    open.mockRestore();
+  });
+});
