@@ -7,6 +7,7 @@ export default optionsFor('rules', [
   'src/secrets.ts',
   // retries
   'src/webhooks/policy.ts',
+  'src/webhooks/worker/attempt.ts',
   // keys
   'src/api-clients/api-key.ts',
   // the address guard

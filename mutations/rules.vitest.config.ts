@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'test/unit/{signature,secrets,policy,api-key,address-guard,allowance,lifecycle,cursor}.test.ts',
+      'test/unit/{signature,secrets,policy,attempt,api-key,address-guard,allowance,lifecycle,cursor}.test.ts',
     ],
     isolate: false,
   },

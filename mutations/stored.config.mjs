@@ -2,8 +2,6 @@ import { optionsFor } from './options.mjs';
 
 // What works on the database: its tests talk to the service over HTTP, on SQLite.
 export default optionsFor('stored', [
-  // retries
-  'src/webhooks/worker/attempt.ts',
   // keys
   'src/api-clients/authenticate.ts',
   // recipients

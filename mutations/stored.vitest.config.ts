@@ -5,7 +5,7 @@ export default defineConfig({
     include: [
       'test/unit/recipient.test.ts',
       'test/api/{keys,events}.test.ts',
-      'test/webhooks/{retries,bad-rows,recipients}.test.ts',
+      'test/webhooks/recipients.test.ts',
     ],
     env: { ENGINE: 'sqlite' },
     globalSetup: ['test/support/sqlite-setup.ts'],
