@@ -25,7 +25,7 @@ const FAILED = { statusCode: null, error: 'connection refused' };
 /** Attempts whose exchanges end as given, 250 ms after they began. */
 const setUp = (outcome: Outcome | Error) => {
   let nowMs = NOW;
-  let ownMs = 0;
+  let ownMs = 5_000;
   const log = { warn: vi.fn(), error: vi.fn() };
   const metrics = createMetrics();
   const open = vi.spyOn(secrets, 'open').mockClear();
