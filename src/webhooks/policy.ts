@@ -48,8 +48,8 @@ export const LIMITS: Limits = {
   perReceiver: 8,
   pools: {
     quick: { exchanges: 1024, bytes: 32 * 1024 ** 2, fresh: 128 },
-    slow: { exchanges: 2048, bytes: 48 * 1024 ** 2, fresh: 16 },
-    failing: { exchanges: 512, bytes: 16 * 1024 ** 2, fresh: 16 },
+    slow: { exchanges: 2048, bytes: 48 * 1024 ** 2, fresh: 8 },
+    failing: { exchanges: 512, bytes: 16 * 1024 ** 2, fresh: 8 },
   },
   inAll: { exchanges: 4096, bytes: 128 * 1024 ** 2 },
 };
@@ -67,7 +67,7 @@ export const LOOK_EVERY_MS = 5_000;
 
 /** While requests are under way in this process, whoever waits for an answer goes first: fewer at once. */
 export const MOST_FRESH_BESIDE_REQUESTS = 24;
-/** After a large lot comes a rest: beside requests, and always for receivers that hang or fail. */
+/** A rest comes after a large lot beside requests, and after every lot for receivers that hang or fail. */
 export const LARGE_LOT = 8;
 export const REST_MS = 40;
 

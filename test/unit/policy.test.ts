@@ -50,7 +50,7 @@ describe('the room for exchanges', () => {
     expect(perReceiver).toBe(8);
     expect([pools.quick.exchanges, pools.slow.exchanges, inAll.exchanges]).toEqual([1_024, 2_048, 4_096]);
     expect([pools.quick.bytes, pools.slow.bytes, inAll.bytes]).toEqual([32 * MIB, 48 * MIB, 128 * MIB]);
-    expect([pools.quick.fresh, pools.slow.fresh, pools.failing.fresh]).toEqual([128, 16, 16]);
+    expect([pools.quick.fresh, pools.slow.fresh, pools.failing.fresh]).toEqual([128, 8, 8]);
   });
 
   it('leaves each receiver less the fuller it is, and always something', () => {

@@ -136,11 +136,12 @@ const spoilAll = async (server: ServerProcess, targets: Target[], random: Random
       }
     };
     await Promise.all(Array.from({ length: 16 }, caller));
-    // What is spoilt is mostly refused: an endpoint that takes everything looks at nothing.
-    expect([target.name, tally]).toEqual([
-      target.name,
-      { ...tally, refused: expect.toSatisfy((n: number) => n > target.requests / 4) },
-    ]);
+    // What is spoilt is mostly refused: an endpoint that takes everything looks at nothing. Of a few that may be luck.
+    if (target.requests >= 10)
+      expect([target.name, tally]).toEqual([
+        target.name,
+        { ...tally, refused: expect.toSatisfy((n: number) => n > target.requests / 4) },
+      ]);
     all.taken += tally.taken;
     all.refused += tally.refused;
   }
