@@ -3,6 +3,7 @@ import { BASE_PATH } from '../../contract/common.ts';
 
 // Callers who hold connections and hardly use them: slow headers, slow bodies, slow reads, a third of them each.
 
+const STEPS_A_SECOND = 50;
 const LIST = `${BASE_PATH}/offline-repairs`;
 
 interface SlowCallers {
@@ -32,6 +33,7 @@ export const startSlowCallers = (
   const all = kinds(key, largeFile);
   const sockets = new Map<Socket, string | null>();
   let begun = 0;
+  let waiting = 0;
   let stopped = false;
   const begin = (i: number): void => {
     const { head, byte } = all[i % all.length] as (typeof all)[number];
@@ -51,12 +53,19 @@ export const startSlowCallers = (
         if (!stopped) begin(i);
       });
   };
-  for (let i = 0; i < count; i += 1) begin(i);
+  // Each does something once a second, and not all at the same moment: that would be a thousand quick callers.
+  let nth = 0;
+  const some = Math.ceil(count / STEPS_A_SECOND);
   const timer = setInterval(() => {
-    for (const [socket, byte] of sockets)
+    for (const end = Math.min(count, waiting + some); waiting < end; waiting += 1) begin(waiting);
+    const all = [...sockets];
+    for (let i = 0; i < Math.min(some, all.length); i += 1) {
+      nth += 1;
+      const [socket, byte] = all[nth % all.length] as (typeof all)[number];
       if (byte === null) socket.read(1);
       else socket.write(byte);
-  }, 1_000);
+    }
+  }, 1_000 / STEPS_A_SECOND);
   return {
     open: () => sockets.size,
     begun: () => begun,
