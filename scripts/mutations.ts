@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 // npm run mutations: changes rules of the service in small ways, and fails where the tests notice less than 85 % of that. What is
 // changed, and which tests look at it, is in mutations/. Only what was changed since the results that are kept there is tried; with
@@ -23,11 +23,21 @@ const install = (): void => {
   });
 };
 
+/** Leaves out of the results that are kept what is of this machine: paths, stacks of errors. */
+const tidy = (file: string): void => {
+  const { schemaVersion, thresholds, files, testFiles } = JSON.parse(
+    readFileSync(file, 'utf8'),
+    (name, value) => (name === 'statusReason' ? undefined : value),
+  );
+  writeFileSync(file, `${JSON.stringify({ schemaVersion, thresholds, files, testFiles })}\n`);
+};
+
 /** The fates of all changes that one run made; none where it did not come to its end. */
 const fatesOf = (run: string): string[] => {
   spawnSync(process.execPath, [STRYKER, 'run', `mutations/${run}.config.mjs`, ...ALL], { stdio: 'inherit' });
   const report = `${FOLDER}/${run}.json`;
   if (!existsSync(report)) return [];
+  tidy(`mutations/results/${run}.json`);
   const { files } = JSON.parse(readFileSync(report, 'utf8')) as {
     files: Record<string, { mutants: { status: string }[] }>;
   };
