@@ -54,21 +54,24 @@ describe('the list of repairs', () => {
     await theTitle(page, 'New repair').waitFor();
   });
 
-  it('shows an Admin what programs and people made; a row leads to the repair and back', async () => {
-    const t = await harness();
-    const ofProgram = await newRepair(t);
-    const ofStaff = await newRepairOfStaff(t, { customerName: 'Grace Okafor' });
-    const page = await openAs(t, 'ADMIN');
-    await page.goto('/admin/offline-repairs');
-    await rowOf(page, ofProgram.rmaNumber).getByText('Ada Pereira').waitFor();
-    await rowOf(page, ofStaff.rmaNumber).getByText('Grace Okafor').waitFor();
-    await page.getByText('2 repairs', { exact: true }).waitFor();
-    await page.getByRole('link', { name: ofStaff.rmaNumber }).click();
-    await theTitle(page, ofStaff.rmaNumber).waitFor();
-    expect(new URL(page.url()).pathname).toBe(`/admin/offline-repairs/${ofStaff.id}`);
-    await page.getByRole('main').getByRole('link', { name: 'Offline repairs' }).click();
-    await rowOf(page, ofProgram.rmaNumber).waitFor();
-  });
+  it.each(['STAFF', 'ADMIN'] as const)(
+    'shows %s what programs and people made; a row leads to the repair and back',
+    async (role) => {
+      const t = await harness();
+      const ofProgram = await newRepair(t);
+      const ofStaff = await newRepairOfStaff(t, { customerName: 'Grace Okafor' });
+      const page = await openAs(t, role);
+      await page.goto('/admin/offline-repairs');
+      await rowOf(page, ofProgram.rmaNumber).getByText('Ada Pereira').waitFor();
+      await rowOf(page, ofStaff.rmaNumber).getByText('Grace Okafor').waitFor();
+      await page.getByText('2 repairs', { exact: true }).waitFor();
+      await page.getByRole('link', { name: ofStaff.rmaNumber }).click();
+      await theTitle(page, ofStaff.rmaNumber).waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/admin/offline-repairs/${ofStaff.id}`);
+      await page.getByRole('main').getByRole('link', { name: 'Offline repairs' }).click();
+      await rowOf(page, ofProgram.rmaNumber).waitFor();
+    },
+  );
 
   it('is filtered by words, status and origin, all in the address', async () => {
     const t = await harness();
@@ -245,67 +248,71 @@ describe('a repair', () => {
       await story.getByText(text, { exact: text.startsWith('Note') }).waitFor();
   });
 
-  // By staff; an Admin leads a trade return to its end. The page of one return and its moves ask nobody's role.
-  it('is worked through by staff, and the timeline tells of it', async () => {
-    const t = await harness();
-    const { id, rmaNumber } = await newRepair(t);
-    const { page, email } = await openWithEmail(t, 'STAFF');
-    await page.goto(`/admin/offline-repairs/${id}`);
-    await theTitle(page, rmaNumber).waitFor();
-    const story = page.getByLabel('What happened, newest first');
-    await story.getByText('created this return').waitFor();
-    const begin = async (label: string) => {
-      await openMove(page, label);
-      return page.getByRole('dialog', { name: `${label}: ${rmaNumber}` });
-    };
-    const send = async (dialog: Locator, label: string) => {
-      await dialog.getByRole('button', { name: label, exact: true }).click();
-      await dialog.waitFor({ state: 'hidden' });
-    };
-    const told = (words: string) =>
-      expect.poll(() => story.innerText()).toContain(`${email} (staff) ${words}`);
+  it.each(['STAFF', 'ADMIN'] as const)(
+    'is worked through by %s, and the timeline tells of it',
+    async (role) => {
+      const t = await harness();
+      const { id, rmaNumber } = await newRepair(t);
+      const { page, email } = await openWithEmail(t, role);
+      await page.goto(`/admin/offline-repairs/${id}`);
+      await theTitle(page, rmaNumber).waitFor();
+      const story = page.getByLabel('What happened, newest first');
+      await story.getByText('created this return').waitFor();
+      const begin = async (label: string) => {
+        await openMove(page, label);
+        return page.getByRole('dialog', { name: `${label}: ${rmaNumber}` });
+      };
+      const send = async (dialog: Locator, label: string) => {
+        await dialog.getByRole('button', { name: label, exact: true }).click();
+        await dialog.waitFor({ state: 'hidden' });
+      };
+      const told = (words: string) =>
+        expect.poll(() => story.innerText()).toContain(`${email} (staff) ${words}`);
 
-    const repair = await begin('Begin repair');
-    await repair.getByLabel('Technician').fill('tech-12');
-    await repair.getByLabel('Repair notes').fill('New heating element');
-    await send(repair, 'Begin repair');
-    await told('moved it');
-    await story.getByText('Technician tech-12').waitFor();
+      const repair = await begin('Begin repair');
+      await repair.getByLabel('Technician').fill('tech-12');
+      await repair.getByLabel('Repair notes').fill('New heating element');
+      await send(repair, 'Begin repair');
+      await told('moved it');
+      await story.getByText('Technician tech-12').waitFor();
 
-    const tracking = await begin('Add tracking');
-    await tracking.getByRole('button', { name: 'Add tracking' }).click();
-    await expect.poll(() => tracking.getByLabel('Tracking number').getAttribute('aria-invalid')).toBe('true');
-    await tracking.getByLabel('Tracking number').fill('JD0146000034');
-    await tracking.getByLabel('Carrier').fill('DHL');
-    await send(tracking, 'Add tracking');
-    await told('added tracking');
-    await story.getByText('Tracking JD0146000034 with DHL').waitFor();
+      const tracking = await begin('Add tracking');
+      await tracking.getByRole('button', { name: 'Add tracking' }).click();
+      await expect
+        .poll(() => tracking.getByLabel('Tracking number').getAttribute('aria-invalid'))
+        .toBe('true');
+      await tracking.getByLabel('Tracking number').fill('JD0146000034');
+      await tracking.getByLabel('Carrier').fill('DHL');
+      await send(tracking, 'Add tracking');
+      await told('added tracking');
+      await story.getByText('Tracking JD0146000034 with DHL').waitFor();
 
-    const resolve = await begin('Resolve');
-    await resolve.getByRole('radio', { name: 'Write off' }).check();
-    await resolve.getByLabel('Notes').fill('Beyond repair');
-    await send(resolve, 'Resolve');
-    await told('decided what becomes of the item');
-    await story.getByText('Beyond repair').waitFor();
+      const resolve = await begin('Resolve');
+      await resolve.getByRole('radio', { name: 'Write off' }).check();
+      await resolve.getByLabel('Notes').fill('Beyond repair');
+      await send(resolve, 'Resolve');
+      await told('decided what becomes of the item');
+      await story.getByText('Beyond repair').waitFor();
 
-    await send(await begin('Close'), 'Close');
-    await told('closed it');
+      await send(await begin('Close'), 'Close');
+      await told('closed it');
 
-    await page.getByLabel('Add a note').fill('The customer was told');
-    await page.getByRole('button', { name: 'Add note' }).click();
-    await told('noted');
-    await story.getByText('The customer was told').waitFor();
-    expect(await page.getByLabel('Add a note').inputValue()).toBe('');
+      await page.getByLabel('Add a note').fill('The customer was told');
+      await page.getByRole('button', { name: 'Add note' }).click();
+      await told('noted');
+      await story.getByText('The customer was told').waitFor();
+      expect(await page.getByLabel('Add a note').inputValue()).toBe('');
 
-    expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject({
-      status: 'OFFLINE_CLOSED',
-      assignedToId: 'tech-12',
-      repairNotes: 'New heating element',
-      trackingNumber: 'JD0146000034',
-      carrierName: 'DHL',
-      offlineDisposition: 'WRITE_OFF',
-    });
-  });
+      expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject({
+        status: 'OFFLINE_CLOSED',
+        assignedToId: 'tech-12',
+        repairNotes: 'New heating element',
+        trackingNumber: 'JD0146000034',
+        carrierName: 'DHL',
+        offlineDisposition: 'WRITE_OFF',
+      });
+    },
+  );
 
   it('tells its exact times to the keyboard, the pointer and a finger', async () => {
     const t = await harness();

@@ -96,12 +96,11 @@ describe('the list of trade returns', () => {
 });
 
 describe('a trade return', () => {
-  // An Admin; staff work through a repair. The page of one return and its moves ask nobody's role.
-  it('is led to its end by an Admin', async () => {
+  it.each(['STAFF', 'ADMIN'] as const)('is led to its end by %s', async (role) => {
     const t = await harness();
     const { id, rmaNumber } = await newTradeReturn(t);
     const email = 'clerk@example.com';
-    const page = await openAs(t, 'ADMIN', { email });
+    const page = await openAs(t, role, { email });
     await page.goto(`/admin/trade-returns/${id}`);
     const moves = page.getByRole('group', { name: 'What can be done' });
     const story = page.getByLabel('What happened, newest first');
