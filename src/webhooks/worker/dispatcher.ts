@@ -81,8 +81,8 @@ const startLoops = (ctx: Context, sender: Sender, knowledge: Knowledge, isStoppi
   const serve = async (pool: PoolName): Promise<number> => {
     const sent = await serveNext(pool);
     if (sent === null) return Math.max(1, Math.min(ready.soonestMs(), LOOK_EVERY_MS));
-    const mayRest = pool === 'quick' ? sent >= LARGE_LOT && ctx.metrics.requestsUnderWay() > 0 : sent > 0;
-    if (mayRest) await pause(time, REST_MS);
+    const rests = pool === 'quick' ? sent >= LARGE_LOT && ctx.metrics.requestsUnderWay() > 0 : sent > 0;
+    if (rests) await pause(time, REST_MS);
     return 0;
   };
   const look = async (): Promise<number> => {
