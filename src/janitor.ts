@@ -17,19 +17,13 @@ type Step = (ctx: Context, nowMs: number) => Promise<boolean>;
 
 /** What nobody may need any more; each step clears a bounded number of rows and says whether more is due. */
 const STEPS: Step[] = [
-  ...[
-    forgetExpiredKeys,
-    forgetExpiredSessions,
-    forgetExpiredLinks,
-    forgetOldFailures,
-    forgetOldAddresses,
-    forgetEndedWindows,
-    unassignDeparted,
-  ].map(
-    (step): Step =>
-      ({ withoutFsync }, nowMs) =>
-        step(withoutFsync, nowMs),
-  ),
+  forgetExpiredKeys,
+  forgetExpiredSessions,
+  forgetExpiredLinks,
+  forgetOldFailures,
+  forgetOldAddresses,
+  forgetEndedWindows,
+  unassignDeparted,
   forgetOldEvents,
   forgetOldDeliveries,
   // Last, so that nothing is kept from being forgotten by it.

@@ -1,5 +1,37 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from './database.ts';
+import type { Tables } from './tables.ts';
+
 /**
- * How many rows one step of the clean-up deletes at most. SQLite deletes inside the event loop: a hundred rows of the largest
+ * How many rows one step of the clean-up deletes. SQLite deletes inside the event loop: a hundred rows of the largest
  * kind take it about 10 ms (decision 100).
  */
 export const PRUNED_AT_ONCE = 100;
+
+interface Past<Table extends keyof Tables> {
+  table: Table;
+  /** The indexed column that says how old a row is. */
+  by: keyof Tables[Table] & string;
+  /** Rows up to this age or id are deleted. */
+  upTo: number | string;
+  /** But only those for which this is true. */
+  only?: RawBuilder<boolean>;
+}
+
+/**
+ * Deletes the oldest rows, about a hundred, so that nobody waits long. Returns true when more may be left. It finds the age of the
+ * hundredth row and deletes up to that: PostgreSQL then has one way only, even with a plan that it made while the table was empty
+ * (decision 238). A row that gets a new time meanwhile stays.
+ */
+export const prune = async <Table extends keyof Tables>(
+  { withoutFsync }: Pick<Database, 'withoutFsync'>,
+  { table, by, upTo, only = sql<boolean>`true` }: Past<Table>,
+): Promise<boolean> => {
+  const [rows, age] = [sql.table(table), sql.ref(by)];
+  const hundredth = sql`
+    select ${age} from ${rows} where ${age} <= ${upTo} and ${only}
+    order by ${age} limit 1 offset ${sql.lit(PRUNED_AT_ONCE - 1)}`;
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${rows} where ${age} <= coalesce((${hundredth}), ${upTo}) and ${only}`.execute(withoutFsync);
+  return numAffectedRows >= BigInt(PRUNED_AT_ONCE);
+};

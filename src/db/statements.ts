@@ -1,4 +1,11 @@
-import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import {
+  type Compilable,
+  type CompiledQuery,
+  type Expression,
+  type Kysely,
+  type RawBuilder,
+  sql,
+} from 'kysely';
 import type { Tables } from './tables.ts';
 
 // Statements that run all the time are compiled once and get their values when they run: compiling one costs more than many
@@ -12,6 +19,8 @@ export interface Dialect {
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
   /** To stand after a column: it is one of these, as one parameter, whatever their number. */
   oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
+  /** To stand after a column: it is among what a query finds. The query runs once, also by a plan that was made for an empty table. */
+  among(query: Expression<unknown>): RawBuilder<boolean>;
   /** Whether a text column has this part, in the same upper and lower case. */
   contains(column: string, part: string): RawBuilder<boolean>;
   /** The same in any case, letter by letter: `lower` knows only A to Z on SQLite, and on PostgreSQL what its locale knows. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
 import type { Base } from '../base.ts';
-import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import { prune } from '../db/prune.ts';
 import { statement } from '../db/statements.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
@@ -162,18 +162,11 @@ const itemText =
     }
   };
 
-/** Forgets events of long ago, a bounded number at a time so that nobody waits long; true when more is left. */
+/** Forgets events of long ago; true when more may be left. */
 export const forgetOldEvents = async (
-  { withoutFsync: db, forgetMonths }: Pick<Base, 'withoutFsync' | 'forgetMonths'>,
+  ctx: Pick<Base, 'withoutFsync' | 'forgetMonths'>,
   nowMs: number,
 ): Promise<boolean> => {
-  const beforeMs = await forgetMonths({ table: 'events', beforeMs: nowMs - FORGOTTEN_AFTER_MS });
-  const old = db
-    .selectFrom('events')
-    .select('id')
-    .where('id', '<', lowestId(beforeMs))
-    .orderBy('id')
-    .limit(PRUNED_AT_ONCE);
-  const { numDeletedRows } = await db.deleteFrom('events').where('id', 'in', old).executeTakeFirst();
-  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
+  const beforeMs = await ctx.forgetMonths({ table: 'events', beforeMs: nowMs - FORGOTTEN_AFTER_MS });
+  return prune(ctx, { table: 'events', by: 'id', upTo: lowestId(beforeMs) });
 };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
-import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import { prune } from '../db/prune.ts';
 import { change, statement } from '../db/statements.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
@@ -125,23 +125,6 @@ export const keysInUse = () => {
   };
 };
 
-/** Forgets what is past its day, a bounded number at a time so that nobody waits long; true when more is left. */
-export const forgetExpiredKeys = async (db: Db, nowMs: number): Promise<boolean> => {
-  const { numDeletedRows } = await db
-    .deleteFrom('idempotency_keys')
-    .where((eb) =>
-      eb(
-        eb.refTuple('client_id', 'key'),
-        'in',
-        eb
-          .selectFrom('idempotency_keys')
-          .select(['client_id', 'key'])
-          .where('created_at', '<=', nowMs - REMEMBERED_MS)
-          .orderBy('created_at')
-          .limit(PRUNED_AT_ONCE)
-          .$asTuple('client_id', 'key'),
-      ),
-    )
-    .executeTakeFirst();
-  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
-};
+/** Forgets what is past its day; true when more may be left. */
+export const forgetExpiredKeys = (ctx: Pick<Base, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'idempotency_keys', by: 'created_at', upTo: nowMs - REMEMBERED_MS });

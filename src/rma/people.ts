@@ -83,7 +83,10 @@ export const noteDeparture = async (
 const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */
-export const unassignDeparted = async (db: Db, nowMs: number): Promise<boolean> => {
+export const unassignDeparted = async (
+  { withoutFsync: db }: Pick<Context, 'withoutFsync'>,
+  nowMs: number,
+): Promise<boolean> => {
   const departed = await db
     .selectFrom('departed_people')
     .select(['user_id', 'shop_id', 'left_at'])

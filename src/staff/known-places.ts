@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
-import type { Db, Trx } from '../db/database.ts';
-import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import type { Trx } from '../db/database.ts';
+import { prune } from '../db/prune.ts';
 import type { SecretBox } from '../secrets.ts';
 
 // Where people signed in before: browsers, which carry a signed cookie, and addresses, which we keep for a while.
@@ -54,23 +54,6 @@ export const rememberAddress = async (
     .execute();
 };
 
-/** Deletes a limited number, so that nobody waits long. Returns true when more are left. */
-export const forgetOldAddresses = async (db: Db, nowMs: number): Promise<boolean> => {
-  const { numDeletedRows } = await db
-    .deleteFrom('sign_in_addresses')
-    .where((eb) =>
-      eb(
-        eb.refTuple('user_id', 'address'),
-        'in',
-        eb
-          .selectFrom('sign_in_addresses')
-          .select(['user_id', 'address'])
-          .where('seen_at', '<=', nowMs - ADDRESS_KEPT_MS)
-          .orderBy('seen_at')
-          .limit(PRUNED_AT_ONCE)
-          .$asTuple('user_id', 'address'),
-      ),
-    )
-    .executeTakeFirst();
-  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
-};
+/** Returns true when more may be left. */
+export const forgetOldAddresses = (ctx: Pick<Context, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'sign_in_addresses', by: 'seen_at', upTo: nowMs - ADDRESS_KEPT_MS });

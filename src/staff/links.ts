@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Db, Trx } from '../db/database.ts';
-import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import type { Trx } from '../db/database.ts';
+import { prune } from '../db/prune.ts';
 import type { Row } from '../db/tables.ts';
 import { sha256 } from '../secrets.ts';
 
@@ -69,17 +69,6 @@ export const spendLink = async (trx: Trx, userId: string, token: string, nowMs: 
   return numDeletedRows > 0n;
 };
 
-/** Deletes a limited number, so that nobody waits long. Returns true when more are left. */
-export const forgetExpiredLinks = async (db: Db, nowMs: number): Promise<boolean> => {
-  const expired = db
-    .selectFrom('access_links')
-    .select('token_hash')
-    .where('expires_at', '<=', nowMs)
-    .orderBy('expires_at')
-    .limit(PRUNED_AT_ONCE);
-  const { numDeletedRows } = await db
-    .deleteFrom('access_links')
-    .where('token_hash', 'in', expired)
-    .executeTakeFirst();
-  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
-};
+/** Returns true when more may be left. */
+export const forgetExpiredLinks = (ctx: Pick<Context, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'access_links', by: 'expires_at', upTo: nowMs });

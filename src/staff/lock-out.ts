@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
-import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import { prune } from '../db/prune.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
@@ -96,17 +96,6 @@ export const clearFailures = async (db: Db, visitor: Visitor): Promise<void> => 
   await db.deleteFrom('sign_in_failures').where('key', '=', keysOf(visitor).pair).execute();
 };
 
-/** Deletes a limited number, so that nobody waits long. Returns true when more are left. */
-export const forgetOldFailures = async (db: Db, nowMs: number): Promise<boolean> => {
-  const old = db
-    .selectFrom('sign_in_failures')
-    .select('key')
-    .where('expires_at', '<=', nowMs)
-    .orderBy('expires_at')
-    .limit(PRUNED_AT_ONCE);
-  const { numDeletedRows } = await db
-    .deleteFrom('sign_in_failures')
-    .where('key', 'in', old)
-    .executeTakeFirst();
-  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
-};
+/** Returns true when more may be left. */
+export const forgetOldFailures = (ctx: Pick<Context, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'sign_in_failures', by: 'expires_at', upTo: nowMs });

@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
-import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import { prune } from '../db/prune.ts';
 import type { Row } from '../db/tables.ts';
 import { sha256 } from '../secrets.ts';
 import { shopFrom } from '../shops/plans.ts';
@@ -125,17 +125,6 @@ export const endSessionsOf = async (trx: Trx, userId: string): Promise<void> => 
   await trx.deleteFrom('sessions').where('user_id', '=', userId).execute();
 };
 
-/** Deletes a limited number, so that nobody waits long. Returns true when more are left. */
-export const forgetExpiredSessions = async (db: Db, nowMs: number): Promise<boolean> => {
-  const expired = db
-    .selectFrom('sessions')
-    .select('token_hash')
-    .where('expires_at', '<=', nowMs)
-    .orderBy('expires_at')
-    .limit(PRUNED_AT_ONCE);
-  const { numDeletedRows } = await db
-    .deleteFrom('sessions')
-    .where('token_hash', 'in', expired)
-    .executeTakeFirst();
-  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
-};
+/** Returns true when more may be left. */
+export const forgetExpiredSessions = (ctx: Pick<Context, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'sessions', by: 'expires_at', upTo: nowMs });

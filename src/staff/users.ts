@@ -113,9 +113,9 @@ export const removeUser = async (ctx: Context, caller: Caller, id: string): Prom
   );
 };
 
-const unassignSome = async ({ db, clock }: Context): Promise<void> => {
+const unassignSome = async (ctx: Context): Promise<void> => {
   for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
-    if (!(await unassignDeparted(db, clock.now()))) return;
+    if (!(await unassignDeparted(ctx, ctx.clock.now()))) return;
 };
 
 const deleteWithTrace = (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> =>

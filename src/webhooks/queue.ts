@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Base } from '../base.ts';
 import type { Db } from '../db/database.ts';
-import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import { prune } from '../db/prune.ts';
 import type { DeliveryStatus } from '../db/tables.ts';
 import { KEPT_MS } from '../events/event.ts';
 import { lowestId } from '../ids.ts';
@@ -52,23 +52,13 @@ export const oldestWaiting = async (db: Db): Promise<number | null> => {
   return times.length === 0 ? null : Math.min(...times);
 };
 
-/** Forgets deliveries of long ago, a bounded number at a time so that nobody waits long; true when more is left. */
+/** Forgets deliveries of long ago; true when more may be left. */
 export const forgetOldDeliveries = async (
-  { withoutFsync: db, forgetMonths }: Pick<Base, 'withoutFsync' | 'forgetMonths'>,
+  ctx: Pick<Base, 'withoutFsync' | 'forgetMonths'>,
   nowMs: number,
 ): Promise<boolean> => {
   const past = { table: 'webhook_deliveries', beforeMs: nowMs - KEPT_MS, unless: WAITING } as const;
-  const beforeMs = await forgetMonths(past);
-  const old = db
-    .selectFrom('webhook_deliveries')
-    .select('id')
-    .where('id', '<', lowestId(beforeMs))
-    .where('status', '<>', PENDING)
-    .orderBy('id')
-    .limit(PRUNED_AT_ONCE);
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_deliveries')
-    .where('id', 'in', old)
-    .executeTakeFirst();
-  return numDeletedRows === BigInt(PRUNED_AT_ONCE);
+  const beforeMs = await ctx.forgetMonths(past);
+  const only = sql<boolean>`status <> ${PENDING}`;
+  return prune(ctx, { table: 'webhook_deliveries', by: 'id', upTo: lowestId(beforeMs), only });
 };

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
@@ -15,6 +16,7 @@ import type { Shop } from '../../src/shops/plans.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, migratedDatabase } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
 const NOON = Date.UTC(2026, 10, 15, 12);
@@ -152,6 +154,16 @@ describe('idempotency keys', () => {
         })),
       )
       .execute();
+  /** On SQLite it waits for its turn as soon as it is called. */
+  const untilItWaits = (ctx: Context) =>
+    ENGINE === 'sqlite' ||
+    until('the clean-up waits', async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(ctx.db);
+      return rows.length > 0;
+    });
+
   const left = async (ctx: Context) =>
     (await ctx.db.selectFrom('idempotency_keys').select('key').orderBy('key').execute()).map(
       (row) => row.key,
@@ -167,9 +179,28 @@ describe('idempotency keys', () => {
       ['new', NOON],
       ['ahead', NOON + HOUR_MS],
     ]);
-    expect(await forgetExpiredKeys(ctx.db, NOON)).toBe(false);
+    expect(await forgetExpiredKeys(ctx, NOON)).toBe(false);
     expect(await left(ctx)).toEqual(['ahead', 'just-under', 'new']);
-    expect(await forgetExpiredKeys(ctx.db, NOON)).toBe(false);
+    expect(await forgetExpiredKeys(ctx, NOON)).toBe(false);
+  });
+
+  it('stay when they are used again at the moment in which they are forgotten', async () => {
+    const ctx = await contextAt(await migratedDatabase(), NOON);
+    const { actor } = await newCaller(ctx);
+    await insert(ctx, actor.id as string, [['used again', NOON - 2 * DAY_MS]]);
+    const { promise: used, resolve: use } = Promise.withResolvers<void>();
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const using = ctx.db.transaction().execute(async (trx) => {
+      await sql`update idempotency_keys set created_at = ${NOON}`.execute(trx);
+      use();
+      await mayEnd;
+    });
+    await used;
+    const forgetting = forgetExpiredKeys(ctx, NOON);
+    await untilItWaits(ctx);
+    end();
+    await Promise.all([using, forgetting]);
+    expect(await left(ctx)).toEqual(['used again']);
   });
 
   it('are forgotten a bounded number at a time, until none is left', async () => {
@@ -179,7 +210,7 @@ describe('idempotency keys', () => {
     for (let i = 0; i < old.length; i += 500) await insert(ctx, actor.id as string, old.slice(i, i + 500));
     await insert(ctx, actor.id as string, [['young', NOON - HOUR_MS]]);
     let rounds = 1;
-    while (await forgetExpiredKeys(ctx.db, NOON)) rounds += 1;
+    while (await forgetExpiredKeys(ctx, NOON)) rounds += 1;
     expect(rounds).toBeGreaterThan(1);
     expect(rounds).toBeLessThan(100);
     expect(await left(ctx)).toEqual(['young']);

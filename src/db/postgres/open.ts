@@ -131,6 +131,7 @@ const dialect: Dialect & Pick<Database, 'tryLocks'> = {
     return sql`json_to_recordset(${asJson(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;
   },
   oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
+  among: (query) => sql`= any(array(${query}))`,
   contains: (column, part) =>
     sql`${sql.ref(column)} like ${encoded(part, likePattern)} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
   containsAnyCase: (column, part) => sql`${sql.ref(column)} ~ ${encoded(part, anyCaseRegex)}`,

@@ -16,6 +16,7 @@ export const dialect: Dialect = {
     return sql`(select ${sql.join(parts)} from json_each(${asJson(values)})) as ${sql.id(alias)}`;
   },
   oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
+  among: (query) => sql`in (${query})`,
   // Takes half as long as LIKE, which also minds upper and lower case.
   contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
   containsAnyCase: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, anyCaseGlob)}`,
