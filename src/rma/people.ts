@@ -3,7 +3,7 @@ import type { Assignee } from '../../contract/admin-returns.ts';
 import { isId } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Db, Trx } from '../db/database.ts';
+import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import { type Engine, statement } from '../db/statements.ts';
 import type { Row, Tables } from '../db/tables.ts';
@@ -84,9 +84,10 @@ const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */
 export const unassignDeparted = async (
-  { withoutFsync: db }: Pick<Context, 'withoutFsync'>,
+  ctx: Pick<Context, 'withoutFsync' | 'among'>,
   nowMs: number,
 ): Promise<boolean> => {
+  const { withoutFsync: db } = ctx;
   const departed = await db
     .selectFrom('departed_people')
     .select(['user_id', 'shop_id', 'left_at'])
@@ -95,8 +96,8 @@ export const unassignDeparted = async (
   let isMoreLeft = false;
   for (const { user_id, shop_id, left_at } of departed) {
     const freed =
-      (await unassign(db, 'offline_repairs', shop_id, user_id)) ||
-      (await unassign(db, 'trade_returns', shop_id, user_id));
+      (await unassign(ctx, 'offline_repairs', shop_id, user_id)) ||
+      (await unassign(ctx, 'trade_returns', shop_id, user_id));
     if (freed) isMoreLeft = true;
     else if (left_at < nowMs - LONGEST_CHANGE_MS)
       await db.deleteFrom('departed_people').where('user_id', '=', user_id).execute();
@@ -104,7 +105,12 @@ export const unassignDeparted = async (
   return isMoreLeft;
 };
 
-const unassign = async (db: Db, table: RmaTableName, shopId: string, userId: string): Promise<boolean> => {
+const unassign = async (
+  { withoutFsync: db, among }: Pick<Context, 'withoutFsync' | 'among'>,
+  table: RmaTableName,
+  shopId: string,
+  userId: string,
+): Promise<boolean> => {
   const some = db
     .selectFrom(table as 'offline_repairs')
     .select('id')
@@ -114,7 +120,9 @@ const unassign = async (db: Db, table: RmaTableName, shopId: string, userId: str
   const { numUpdatedRows } = await db
     .updateTable(table as 'offline_repairs')
     .set({ assignee_id: null })
-    .where('id', 'in', some)
+    .where(sql<boolean>`id ${among(some)}`)
+    // Asked again: somebody else may just be taking it over.
+    .where('assignee_id', '=', userId)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 };

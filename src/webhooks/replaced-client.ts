@@ -16,7 +16,7 @@ interface Move {
   underWay: string[];
 }
 
-const moving = statement(({ db, oneOf }, { from, to, underWay }: Move) => {
+const moving = statement(({ db, oneOf, among }, { from, to, underWay }: Move) => {
   const some = (which: typeof RETRY, alias: string) =>
     db
       .selectFrom((inner) =>
@@ -35,7 +35,7 @@ const moving = statement(({ db, oneOf }, { from, to, underWay }: Move) => {
     .updateTable('webhook_deliveries')
     .set({ client_id: to })
     .where('status', '=', PENDING)
-    .where('id', 'in', some(FIRST_ATTEMPT, 'first').unionAll(some(RETRY, 'again')));
+    .where(sql<boolean>`id ${among(some(FIRST_ATTEMPT, 'first').unionAll(some(RETRY, 'again')))}`);
 });
 
 /** Whichever process sends to the old client goes on with the new one: only it knows which of these are under way. */

@@ -26,7 +26,7 @@ const holding = async (env: Env, statement: string, values: unknown[]) => {
   onTestFinished(() => holder.end());
   await holder.query('begin');
   await holder.query(statement, values);
-  return { release: () => holder.query('rollback') };
+  return { release: () => holder.query('rollback'), keep: () => holder.query('commit') };
 };
 
 /** Backends of the service that wait for a lock. */
@@ -74,6 +74,20 @@ describe.runIf(ENGINE === 'postgres')('rows that somebody holds', () => {
     await release();
     await sweep(t.ctx);
     expect(await assignee()).toBe(null);
+  });
+
+  it('stay with whoever is just taking them over from somebody who is removed', async () => {
+    const t = await harness();
+    const [admin, leaving, staying] = [await newPerson(t), await newPerson(t), await newPerson(t)];
+    const { body: repair } = await t.post('/offline-repairs', repairBody());
+    await admin.post(`/offline-repairs/${repair.id}/assign`, { assigneeId: leaving.id });
+    const { keep } = await holding(t.env, 'update offline_repairs set assignee_id = $1', [staying.id]);
+    const removed = admin.delete(`/users/${leaving.id}`);
+    await until('the removal waits', () => waitingBackends(t.env));
+    await keep();
+    expect((await removed).status).toBe(204);
+    const { body: after } = await admin.get(`/offline-repairs/${repair.id}`);
+    expect(after.assignee.id).toBe(staying.id);
   });
 
   it('of ten shops cost no other shop anything, and leave nobody waiting on the server', async () => {

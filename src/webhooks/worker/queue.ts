@@ -197,7 +197,7 @@ const DROPPED_AT_ONCE = 5_000;
 
 /** Drops what waited too long for one receiver, in one statement; returns how many (decision 84). */
 export const dropTooOld = async (
-  { withoutFsync: db, oneOf }: Pick<Context, 'withoutFsync' | 'oneOf'>,
+  { withoutFsync: db, oneOf, among }: Pick<Context, 'withoutFsync' | 'oneOf' | 'among'>,
   { clientId, underWay }: Pick<Opening, 'clientId' | 'underWay'>,
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
 ): Promise<number> => {
@@ -215,7 +215,7 @@ export const dropTooOld = async (
     .updateTable('webhook_deliveries')
     .set({ status: 'DROPPED', finished_at: nowMs, reason: DROPPED_BECAUSE.tooOld })
     .where('status', '=', PENDING)
-    .where((eb) => eb.or([eb('id', 'in', old(FIRST_ATTEMPT)), eb('id', 'in', old(RETRY))]))
+    .where(sql<boolean>`(id ${among(old(FIRST_ATTEMPT))} or id ${among(old(RETRY))})`)
     .executeTakeFirst();
   return Number(numUpdatedRows);
 };
