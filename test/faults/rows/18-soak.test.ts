@@ -20,7 +20,7 @@ const SHOPS = 4;
 const REQUEST_EVERY_MS = 125;
 
 // What flat means, said before anything was measured: the last fifth lies at most a tenth above the second, and by its slope after the
-// warm-up an hour would add less than this. Memory has its slope after a garbage collection: before one it tells of V8's mood only.
+// warm-up an hour would add less than this. Memory is looked at once V8 has given back what it can: before, it tells of V8's mood only.
 const MOST_RISE = 1.1;
 const MOST_GROWTH_MB = 20;
 const MOST_GROWTH_FILES = 10;

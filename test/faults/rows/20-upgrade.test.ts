@@ -84,7 +84,7 @@ it('a filled database of the first schema is upgraded by processes that start at
   timeout: 300_000,
 }, async () => {
   const receiver = await startReceiver();
-  const { env, shops } = await firstSchema(effort(2, 20), effort(12, 250), receiver.url);
+  const { env, shops } = await firstSchema(effort(2, 8), effort(12, 250), receiver.url);
   const settings = { ...env, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
   const servers = await Promise.all(Array.from({ length: PROCESSES }, () => startServer(settings)));
   const serverOf = (i: number) => servers[i % servers.length] as ServerProcess;
@@ -170,7 +170,7 @@ it('a column that an upgrade adds to each table is noticed by nobody', { timeout
     );
     await until(
       `requests were answered after ${name}`,
-      () => answers.length > before + effort(12, 300),
+      () => answers.length > before + effort(12, 100),
       60_000,
     );
   }

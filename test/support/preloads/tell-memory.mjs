@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-// Loaded before the service: on SIGWINCH it collects all garbage and writes down what memory is still in use. How much a process
-// holds otherwise depends on when V8 last had a reason to collect.
+// Loaded before the service: on SIGWINCH it collects all garbage, has V8 give back what it can, and writes down what memory is still
+// in use and held. Otherwise that depends on when V8 last had a reason to collect.
 
 const MB = 1024 ** 2;
 setFlagsFromString('--expose-gc');
@@ -11,7 +11,7 @@ const collect = runInNewContext('gc');
 let times = 0;
 
 process.on('SIGWINCH', () => {
-  collect();
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   const { heapUsed, external, rss } = process.memoryUsage();
   times += 1;
   writeFileSync(
