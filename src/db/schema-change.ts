@@ -9,8 +9,6 @@ export interface SchemaWords {
   trigrams: boolean;
   /** A field of a column that holds JSON, as text; null where there is none, or where the JSON is damaged. */
   jsonField(db: Kysely<unknown>, column: string, field: string): Promise<RawBuilder<string | null>>;
-  /** The same for each item of a list: every text once, with spaces between. */
-  jsonFields: SchemaWords['jsonField'];
   notice: Notice;
 }
 

@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import type { Db } from '../../src/db/database.ts';
+import { migrateTo } from '../../src/db/migrate.ts';
 import { initial } from '../../src/db/migrations/0001-initial.ts';
 import { webhookDeliveries } from '../../src/db/migrations/0002-webhook-deliveries.ts';
 import { tradeReturns } from '../../src/db/migrations/0003-trade-returns.ts';
 import { events } from '../../src/db/migrations/0009-events.ts';
 import { workbench } from '../../src/db/migrations/0012-workbench.ts';
-import { productNames } from '../../src/db/migrations/0015-product-names.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { SCHEMA_WORDS as postgresWords } from '../../src/db/postgres/schema-words.ts';
 import type { SchemaWords } from '../../src/db/schema-change.ts';
 import { SCHEMA_WORDS as sqliteWords } from '../../src/db/sqlite/schema-words.ts';
+import { lowestId } from '../../src/ids.ts';
+import { renewSearchTexts } from '../../src/rma/renew-search-texts.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
@@ -72,34 +75,70 @@ it('returns from before are found by reference, tracking number and phone, and h
   ]);
 });
 
-it('returns from before are found by the names of their products, and damaged ones stay as they are', async () => {
-  const { db } = open(await emptyDatabase());
-  for (const change of [initial, webhookDeliveries, tradeReturns]) await change(db, WORDS);
-  const id = (end: number) => UNKNOWN_ID.replace(/.$/, String(end));
-  for (const [i, item] of ['{"productName":"Kettle \\"Nova\\""}', '{"productName":', '{}'].entries())
-    await sql`insert into offline_repairs (id, shop_id, number, status, order_number, customer_email, customer_name,
-      faulty_item, fault_description, store_id, is_dangerous, search_text, created_at, updated_at)
-      values (${id(i)}, ${UNKNOWN_ID}, ${i}, 'OFFLINE_REPAIR', 'SO-1', 'a@example.com', 'Ada', ${item}, 'x', 's', 0, 'old', 1, 1)`.execute(
-      db,
+describe('returns from before product names were searched', () => {
+  const NOW = Date.UTC(2026, 10, 16);
+  const DAY_MS = 86_400_000;
+  const addRepair = (db: Db, atMs: number, item: string) =>
+    sql`insert into offline_repairs (id, shop_id, number, status, order_number, customer_email, customer_name, faulty_item,
+      fault_description, store_id, is_dangerous, search_text, created_at, updated_at)
+      values (${lowestId(atMs)}, ${UNKNOWN_ID}, ${atMs % 100_000}, 'OFFLINE_REPAIR', 'SO-1', 'a@example.com', 'Ada', ${item}, 'x', 's',
+      0, 'old', 1, 1)`.execute(db);
+  const addTradeReturn = (db: Db, atMs: number, items: string) =>
+    sql`insert into trade_returns (id, shop_id, number, status, trade_order_number, customer_email, customer_name, company_name,
+      company_id, reason, items, shipping_address, search_text, created_at, updated_at)
+      values (${lowestId(atMs)}, ${UNKNOWN_ID}, ${atMs % 100_000}, 'TRADE_SUBMITTED', 'TO-1', 'a@example.com', 'Ada', 'Co', '1', 'x',
+      ${items}, '{}', 'old', 1, 1)`.execute(db);
+  const textsOf = async (db: Db, table: 'offline_repairs' | 'trade_returns') =>
+    (await db.selectFrom(table).select('search_text').orderBy('id').execute()).map((row) => row.search_text);
+  const renewAll = async (db: Db, nowMs: number): Promise<number> => {
+    let steps = 1;
+    while (await renewSearchTexts({ withoutFsync: db }, nowMs)) steps += 1;
+    return steps;
+  };
+  const notes = (db: Db) =>
+    db.selectFrom('installation').select('name').where('name', 'like', 'search-texts%').execute();
+
+  it('are found by them once their texts are renewed, some at a time; damaged ones by the rest', async () => {
+    const { db } = open(await emptyDatabase());
+    await migrateTo(db, WORDS, '0014-access');
+    const items = ['{"productName":"Kettle \\"Nova\\""}', '{"productName":', '{}'];
+    for (let i = 0; i < 120; i++) await addRepair(db, NOW - 2 * DAY_MS + i, items[i % 3] as string);
+    const lists = ['[{"productName":"Oak Lamp"},{"productName":"Oak Lamp"},{"sku":7}]', '[{', '[]'];
+    for (const [i, list] of lists.entries()) await addTradeReturn(db, NOW - 2 * DAY_MS + i, list);
+    await migrateTo(db, WORDS, null);
+    expect(await textsOf(db, 'trade_returns')).toEqual(['old', 'old', 'old']);
+
+    expect(await renewAll(db, NOW)).toBeGreaterThan(2);
+    const repairs = await textsOf(db, 'offline_repairs');
+    expect(repairs.every((text) => text.includes(' so-1 '))).toBe(true);
+    expect(repairs.map((text) => text.includes(' kettle "nova" '))).toEqual(
+      repairs.map((_, i) => i % 3 === 0),
     );
-  const lists = [
-    '[{"productName":"Oak Lamp"},{"productName":"Oak Lamp"},7,null,{}]',
-    '{"a":[1]}',
-    '[{',
-    '[]',
-  ];
-  for (const [i, items] of lists.entries())
-    await sql`insert into trade_returns (id, shop_id, number, status, trade_order_number, customer_email, customer_name,
-      company_name, company_id, reason, items, shipping_address, search_text, created_at, updated_at)
-      values (${id(i)}, ${UNKNOWN_ID}, ${i}, 'TRADE_SUBMITTED', 'TO-1', 'a@example.com', 'Ada', 'Co', '1', 'x', ${items}, '{}', 'old',
-      1, 1)`.execute(db);
-  await productNames(db, WORDS);
-  const texts = async (table: 'offline_repairs' | 'trade_returns') =>
-    (await db.selectFrom(table).select('search_text').orderBy('number').execute()).map(
-      (row) => row.search_text,
-    );
-  expect(await texts('offline_repairs')).toEqual(['old kettle "nova"', 'old', 'old']);
-  expect(await texts('trade_returns')).toEqual(['old oak lamp', 'old', 'old', 'old']);
+    const [whole, ...damaged] = await textsOf(db, 'trade_returns');
+    expect(whole).toMatch(/ to-1 co 1 oak lamp ada /);
+    expect(damaged.every((text) => text.includes(' to-1 co 1 '))).toBe(true);
+  });
+
+  it('are looked for for a week: so long processes of the release before may run', async () => {
+    const { db } = open(await emptyDatabase());
+    await migrateTo(db, WORDS, '0014-access');
+    await addRepair(db, 1, '{}');
+    await migrateTo(db, WORDS, null);
+    const now = Date.now();
+    await renewAll(db, now);
+    await addRepair(db, now - 1, '{"productName":"Kettle"}');
+    await renewAll(db, now + 2 * DAY_MS);
+    expect((await textsOf(db, 'offline_repairs')).at(-1)).toContain(' kettle ');
+    expect(await notes(db)).toHaveLength(1);
+    await renewAll(db, now + 8 * DAY_MS);
+    expect(await notes(db)).toEqual([]);
+  });
+
+  it('are none in a new database, where nothing is looked for', async () => {
+    const { db } = open(await emptyDatabase());
+    await migrateTo(db, WORDS, null);
+    expect(await notes(db)).toEqual([]);
+  });
 });
 
 describe.runIf(ENGINE === 'postgres')('the search index', () => {

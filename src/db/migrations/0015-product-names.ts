@@ -1,18 +1,15 @@
 import { sql } from 'kysely';
 import type { SchemaChange } from '../schema-change.ts';
 
-/** As much of the names as `rma/search-text.ts` takes. */
-const NAMES_LENGTH = 2_000;
-
-/** Searches find returns by the names of their products. */
-export const productNames: SchemaChange = async (db, { jsonField, jsonFields }) => {
-  const names = {
-    offline_repairs: await jsonField(db, 'faulty_item', 'productName'),
-    trade_returns: await jsonFields(db, 'items', 'productName'),
-  };
-  for (const [kind, name] of Object.entries(names))
-    await sql`update ${sql.table(kind)}
-      set search_text = search_text || lower(coalesce(' ' || substr(${name}, 1, ${sql.lit(NAMES_LENGTH)}), ''))`.execute(
-      db,
-    );
+/**
+ * Searches find returns by the names of their products. This only notes that the texts of earlier ones are to be renewed: to do it
+ * here would hold up the start, and lock every row until its end.
+ */
+export const productNames: SchemaChange = async (db) => {
+  const note = JSON.stringify({ offline_repairs: '', trade_returns: '' });
+  await sql`
+    insert into installation (name, value)
+    select 'search-texts-to-renew', ${sql.lit(note)}
+    where exists (select 1 from offline_repairs) or exists (select 1 from trade_returns)
+    on conflict (name) do update set value = excluded.value`.execute(db);
 };

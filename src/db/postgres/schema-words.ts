@@ -13,15 +13,4 @@ const jsonField: SchemaWords['jsonField'] = async (db, column, field) => {
   return sql<string | null>`pg_temp.json_field(${sql.ref(column)}, ${sql.lit(field)})`;
 };
 
-const jsonFields: SchemaWords['jsonField'] = async (db, column, field) => {
-  await sql`
-    create or replace function pg_temp.json_fields(whole text, field text) returns text language plpgsql as $$
-    begin
-      return (select string_agg(distinct item ->> field, ' ') from json_array_elements(whole::json) as item);
-    exception when others then
-      return null;
-    end $$`.execute(db);
-  return sql<string | null>`pg_temp.json_fields(${sql.ref(column)}, ${sql.lit(field)})`;
-};
-
-export const SCHEMA_WORDS = { id: 'uuid', unlogged: true, trigrams: true, jsonField, jsonFields } as const;
+export const SCHEMA_WORDS = { id: 'uuid', unlogged: true, trigrams: true, jsonField } as const;
