@@ -72,6 +72,90 @@ const oneOf = (values: readonly string[], n: string): string =>
 const mostlyEnded = (values: readonly string[], ended: string): string =>
   `case when n % 10 = 0 then ${oneOf(values, '(n / 10)')} else '${ended}' end`;
 
+type Columns = Record<string, string>;
+
+/** What the n-th RMA has in SQL, of so many in all. */
+const spelled = (database: TestDatabase, shops: SeededShop[], count: number) => {
+  const words = sqlWords(database.engine);
+  const stepMs = Math.floor((DAYS * DAY_MS) / count);
+  const startMs = Date.now() - stepMs * (count + 1);
+  const at = `(${startMs} + n * ${stepMs})`;
+  const number = `((n - 1) / ${shops.length} + 1)`;
+  const asId = (column: string) => (database.engine === 'postgres' ? `cast(${column} as uuid)` : column);
+  const list = shops.map((shop, i) => `(${i}, '${shop.id}', '${shop.clientId}')`).join(', ');
+  return {
+    at,
+    id: words.id(at, 'n', 'rma'),
+    entryId: words.id(at, 'n', 'entry'),
+    number,
+    shopId: asId('shop.shop_id'),
+    clientId: asId('shop.client_id'),
+    ref: `'POS-' || (n % ${Math.max(1, Math.floor(count / 25))})`,
+    /** With the same words as the service makes of a return; each kind adds its own. */
+    searchText: `'#rma-' || ${words.sixDigits(number)} || ' customer ' || n || ' customer' || n
+      || '@example.com kettle 1.7 l sku-' || (n % 5000)`,
+    idOf: (n: number) => seededId(startMs + n * stepMs, n, 'rma'),
+    insert: (table: string, columns: Columns, condition: string) =>
+      database.run(`with shop(i, shop_id, client_id) as (values ${list})
+        insert into ${table} (${Object.keys(columns).join(', ')})
+        select ${Object.values(columns).join(', ')} from ${words.series(count)}
+        join shop on shop.i = (n - 1) % ${shops.length} where ${condition}`),
+  };
+};
+type Spelled = ReturnType<typeof spelled>;
+
+/** What both kinds have. */
+const sharedColumns = ({ id, shopId, clientId, number, ref, at }: Spelled): Columns => ({
+  id,
+  shop_id: shopId,
+  client_id: clientId,
+  number,
+  external_ref: ref,
+  external_source: `'till-' || (n % 7)`,
+  customer_email: `'customer' || n || '@example.com'`,
+  customer_name: `'Customer ' || n`,
+  created_at: at,
+  updated_at: at,
+  status_since: at,
+});
+
+const ITEM = `'"productName":"Kettle 1.7 l","quantity":1,"price":49.95,"variantTitle":null,"weight":null}'`;
+
+const repairColumns = (rma: Spelled): Columns => ({
+  ...sharedColumns(rma),
+  status: mostlyEnded(OFFLINE_REPAIR_STATUSES, 'OFFLINE_CLOSED'),
+  order_number: `'SO-' || n`,
+  faulty_item: `'{"sku":"SKU-' || (n % 5000) || '","serialNumber":"SN-' || n || '",' || ${ITEM}`,
+  fault_description: `'Does not heat up any more'`,
+  store_id: `'store-' || (n % 40)`,
+  is_dangerous: '0',
+  search_text: `${rma.searchText} || ' so-' || n || ' sn-' || n`,
+});
+
+const tradeColumns = (rma: Spelled): Columns => ({
+  ...sharedColumns(rma),
+  status: mostlyEnded(TRADE_RETURN_STATUSES, 'TRADE_RESOLVED'),
+  trade_order_number: `'TO-' || n`,
+  company_name: `'Company ' || (n % 300)`,
+  company_id: `'company-' || (n % 300)`,
+  reason: `'Damaged in transit'`,
+  items: `'[{"sku":"SKU-' || (n % 5000) || '","tradeLineItemId":null,' || ${ITEM} || ']'`,
+  shipping_address: `'{"street":"12 Harbour Road","suburb":"Port Melbourne","state":"VIC","postcode":"3207"}'`,
+  search_text: `${rma.searchText} || ' to-' || n || ' company ' || (n % 300)`,
+});
+
+const entryColumns = ({ id, entryId, clientId, at }: Spelled, repairs: number): Columns => ({
+  rma_id: id,
+  at,
+  id: entryId,
+  type: `'CREATED'`,
+  actor_type: `'API_CLIENT'`,
+  actor_id: clientId,
+  actor_name: `'Till'`,
+  to_status: `case when n > ${repairs} then 'TRADE_SUBMITTED' else 'OFFLINE_DIAGNOSTICS' end`,
+  data: `'{}'`,
+});
+
 /**
  * As many repairs as asked for and a tenth as many trade returns, shared out among the shops, over 200 days and all
  * statuses, most of them at their end, 25 with each `externalRef`.
@@ -81,90 +165,14 @@ export const seedRmas = async (
   shops: SeededShop[],
   repairs: number,
 ): Promise<SeededRmas> => {
-  const words = sqlWords(database.engine);
   const count = repairs + Math.floor(repairs / 10);
-  const stepMs = Math.floor((DAYS * DAY_MS) / count);
-  const startMs = Date.now() - stepMs * (count + 1);
-  const at = `(${startMs} + n * ${stepMs})`;
-  const id = words.id(at, 'n', 'rma');
-  const number = `((n - 1) / ${shops.length} + 1)`;
-  const refs = Math.max(1, Math.floor(count / 25));
-  const list = shops.map((shop, i) => `(${i}, '${shop.id}', '${shop.clientId}')`).join(', ');
-  const shop = `with shop(i, shop_id, client_id) as (values ${list})`;
-  const idOf = (column: string) => (database.engine === 'postgres' ? `cast(${column} as uuid)` : column);
-  const from = (condition: string) => `from ${words.series(count)}
-    join shop on shop.i = (n - 1) % ${shops.length} where ${condition}`;
-
-  /** What both kinds have, column by column. */
-  const shared = {
-    id,
-    shop_id: idOf('shop.shop_id'),
-    client_id: idOf('shop.client_id'),
-    number,
-    external_ref: `'POS-' || (n % ${refs})`,
-    external_source: `'till-' || (n % 7)`,
-    customer_email: `'customer' || n || '@example.com'`,
-    customer_name: `'Customer ' || n`,
-    created_at: at,
-    updated_at: at,
-    status_since: at,
-  };
-  const insert = (table: string, columns: Record<string, string>, condition: string) =>
-    database.run(`${shop} insert into ${table} (${Object.keys(columns).join(', ')})
-      select ${Object.values(columns).join(', ')} ${from(condition)}`);
-  const item = `'"productName":"Kettle 1.7 l","quantity":1,"price":49.95,"variantTitle":null,"weight":null}'`;
-
-  const repairRows = () =>
-    insert(
-      'offline_repairs',
-      {
-        ...shared,
-        status: mostlyEnded(OFFLINE_REPAIR_STATUSES, 'OFFLINE_CLOSED'),
-        order_number: `'SO-' || n`,
-        faulty_item: `'{"sku":"SKU-' || (n % 5000) || '","serialNumber":"SN-' || n || '",' || ${item}`,
-        fault_description: `'Does not heat up any more'`,
-        store_id: `'store-' || (n % 40)`,
-        is_dangerous: '0',
-        search_text: `'#rma-' || ${words.sixDigits(number)} || ' so-' || n || ' customer ' || n || ' customer' || n
-        || '@example.com sku-' || (n % 5000) || ' kettle 1.7 l sn-' || n`,
-      },
-      `n <= ${repairs}`,
-    );
-  const tradeRows = () =>
-    insert(
-      'trade_returns',
-      {
-        ...shared,
-        status: mostlyEnded(TRADE_RETURN_STATUSES, 'TRADE_RESOLVED'),
-        trade_order_number: `'TO-' || n`,
-        company_name: `'Company ' || (n % 300)`,
-        company_id: `'company-' || (n % 300)`,
-        reason: `'Damaged in transit'`,
-        items: `'[{"sku":"SKU-' || (n % 5000) || '","tradeLineItemId":null,' || ${item} || ']'`,
-        shipping_address: `'{"street":"12 Harbour Road","suburb":"Port Melbourne","state":"VIC","postcode":"3207"}'`,
-        search_text: `'#rma-' || ${words.sixDigits(number)} || ' to-' || n || ' customer ' || n || ' customer' || n
-        || '@example.com company ' || (n % 300) || ' sku-' || (n % 5000) || ' kettle 1.7 l'`,
-      },
-      `n > ${repairs}`,
-    );
-  const entries = () =>
-    insert(
-      'timeline',
-      {
-        rma_id: id,
-        at,
-        id: words.id(at, 'n', 'entry'),
-        type: `'CREATED'`,
-        actor_type: `'API_CLIENT'`,
-        actor_id: idOf('shop.client_id'),
-        actor_name: `'Till'`,
-        to_status: `case when n > ${repairs} then 'TRADE_SUBMITTED' else 'OFFLINE_DIAGNOSTICS' end`,
-        data: `'{}'`,
-      },
-      '1 = 1',
-    );
+  const rma = spelled(database, shops, count);
   const putBack = await takeIndexes(database, ['offline_repairs', 'trade_returns', 'timeline']);
-  await Promise.all([repairRows(), tradeRows(), entries()]);
+  await Promise.all([
+    rma.insert('offline_repairs', repairColumns(rma), `n <= ${repairs}`),
+    rma.insert('trade_returns', tradeColumns(rma), `n > ${repairs}`),
+    rma.insert('timeline', entryColumns(rma, repairs), '1 = 1'),
+  ]);
   await putBack();
   await keepTotals(database);
   await database.run(`update shop_counters set last_number = ${Math.ceil(count / shops.length)}`);
@@ -172,7 +180,7 @@ export const seedRmas = async (
   return {
     shops,
     repairs,
-    idOf: (n) => seededId(startMs + n * stepMs, n, 'rma'),
+    idOf: rma.idOf,
     shopOf: (n) => shops[(n - 1) % shops.length] as SeededShop,
   };
 };

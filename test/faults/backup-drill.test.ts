@@ -27,7 +27,7 @@ import { addShops } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
 // The way from SQLite to PostgreSQL with many returns, under load. `npm run test:backup` makes it; the suite has the same on a
-// small scale in test/cli/backup.test.ts.
+// small scale in test/cli/backup-under-load.test.ts.
 
 const RMAS = Number(process.env['BACKUP_RMAS'] ?? 0);
 const WRITERS = 4;

@@ -18,20 +18,15 @@ interface Props {
   onClose(): void;
 }
 
-/** A field and what it finds. Arrows walk through the list, Enter opens; what was scanned opens at once. */
-export const SearchDialog = ({ text, onText, onClose }: Props) => {
-  const [active, setActive] = useState(0);
+/** What is found once typing pauses, and how to open it. */
+const useFound = (text: string, onClose: () => void) => {
   const [searched] = useDebouncedValue(text.trim(), PAUSE_MS);
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const listId = useId();
   const { data, error, isFetching, isPlaceholderData } = useQuery({
     ...searchQuery(searched),
     placeholderData: keepPreviousData,
   });
-  const found = searched === '' ? [] : (data ?? []);
-  const isCurrent = searched === text.trim() && data !== undefined && !isPlaceholderData;
-
   const open = ({ kind, id }: FoundReturn) => {
     onClose();
     void navigate({ to: ADDRESSES[kind], params: { id } });
@@ -41,6 +36,36 @@ export const SearchDialog = ({ text, onText, onClose }: Props) => {
     const only = onlyMatch(await queryClient.fetchQuery(searchQuery(typed)).catch(() => []));
     if (only) open(only);
   };
+  return {
+    searched,
+    found: searched === '' ? [] : (data ?? []),
+    isCurrent: searched === text.trim() && data !== undefined && !isPlaceholderData,
+    isFetching,
+    error,
+    open,
+    openWhenFound,
+  };
+};
+
+const Keys = () => (
+  <Group gap="lg" className={styles['keys'] ?? ''} aria-hidden>
+    <span>
+      <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> choose
+    </span>
+    <span>
+      <Kbd size="xs">Enter</Kbd> open
+    </span>
+    <span>
+      <Kbd size="xs">Esc</Kbd> close
+    </span>
+  </Group>
+);
+
+/** A field and what it finds. Arrows walk through the list, Enter opens; what was scanned opens at once. */
+export const SearchDialog = ({ text, onText, onClose }: Props) => {
+  const [active, setActive] = useState(0);
+  const listId = useId();
+  const { searched, found, isCurrent, isFetching, error, open, openWhenFound } = useFound(text, onClose);
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && found.length > 0) {
@@ -90,17 +115,7 @@ export const SearchDialog = ({ text, onText, onClose }: Props) => {
       <Text size="sm" px="md" py="sm" c="dimmed" role="status" className={styles['said'] ?? ''}>
         {error ? error.message : saidOf(searched, found.length, isCurrent)}
       </Text>
-      <Group gap="lg" className={styles['keys'] ?? ''} aria-hidden>
-        <span>
-          <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> choose
-        </span>
-        <span>
-          <Kbd size="xs">Enter</Kbd> open
-        </span>
-        <span>
-          <Kbd size="xs">Esc</Kbd> close
-        </span>
-      </Group>
+      <Keys />
     </Modal>
   );
 };

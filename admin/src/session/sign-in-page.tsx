@@ -14,7 +14,8 @@ import { addressOf } from './wanted-page.ts';
 
 const route = getRouteApi('/sign-in');
 
-export const SignInPage = () => {
+/** First the password, and for those who have one a code of their second factor. */
+const useSignIn = () => {
   const { to } = route.useSearch();
   const router = useRouter();
   const queryClient = useQueryClient();
@@ -38,6 +39,11 @@ export const SignInPage = () => {
     signIn.reset();
     form.setValues({ code: '', password: '' });
   };
+  return { step, form, signIn, goBack };
+};
+
+export const SignInPage = () => {
+  const { step, form, signIn, goBack } = useSignIn();
   return (
     <SignedOutFrame
       tab="Sign in"

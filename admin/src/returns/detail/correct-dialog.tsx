@@ -38,8 +38,8 @@ interface Props {
   onClose(): void;
 }
 
-/** Puts typing errors right: of the customer, the company, or the serial number. */
-export const CorrectDialog = ({ kind, item, onClose }: Props) => {
+/** The form, and what was typed into it before a reload. */
+const useCorrection = ({ kind, item, onClose }: Props) => {
   const queryClient = useQueryClient();
   const draft = useDialogDraft(correctionDraftName(item.id), item.updatedAt, onClose);
   const [before] = useState(() => presentValues(item));
@@ -79,9 +79,15 @@ export const CorrectDialog = ({ kind, item, onClose }: Props) => {
     draft.forget();
     setFromDraft(false);
   };
+  return { before, form, submit, busy, failure, draft, isFromDraft, startOver };
+};
+
+/** Puts typing errors right: of the customer, the company, or the serial number. */
+export const CorrectDialog = (props: Props) => {
+  const { before, form, submit, busy, failure, draft, isFromDraft, startOver } = useCorrection(props);
   return (
     <FormDialog
-      title={`Correct details: ${item.rmaNumber}`}
+      title={`Correct details: ${props.item.rmaNumber}`}
       action="Save"
       busy={busy}
       disabled={Object.keys(changed(before, form.values)).length === 0}

@@ -24,9 +24,8 @@ interface Props {
   onClose(): void;
 }
 
-/** Saves the present filters under a name, or changes the name of a view, who sees it, and whether there is one. */
-export const ViewDialog = ({ kind, view, search, onDeleted, onClose }: Props) => {
-  const { user } = useSession();
+/** The form that saves a view, and what deletes it. */
+const useView = ({ kind, view, search, onDeleted, onClose }: Props) => {
   const queryClient = useQueryClient();
   const refetch = () => queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
   const { form, submit, busy, failure } = useApiForm({
@@ -52,6 +51,14 @@ export const ViewDialog = ({ kind, view, search, onDeleted, onClose }: Props) =>
     },
     onError: ({ message }) => void notify({ color: 'red', title: 'The view is still there', message }),
   });
+  return { form, submit, busy, failure, remove };
+};
+
+/** Saves the present filters under a name, or changes the name of a view, who sees it, and whether there is one. */
+export const ViewDialog = (props: Props) => {
+  const { view, onClose } = props;
+  const { user } = useSession();
+  const { form, submit, busy, failure, remove } = useView(props);
   return (
     <FormDialog
       title={view ? 'Edit view' : 'Save view'}
