@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { inject, onTestFinished } from 'vitest';
+import { V8_FLAGS } from '../../bin/v8-flags.js';
 import { BASE_PATH } from '../../contract/common.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Db } from '../../src/db/database.ts';
@@ -101,7 +102,9 @@ export const launch = (
   env: Env,
   { program = COMMAND, uid, fileSizeLimit, stdoutTo, umask }: SpawnOptions = {},
 ): Started => {
-  const command = [process.execPath, program, ...args];
+  // As bin/handback.js has it done.
+  const flags = args[0] === 'serve' ? V8_FLAGS : [];
+  const command = [process.execPath, ...flags, program, ...args];
   const limits = [
     ...(fileSizeLimit === undefined ? [] : [`ulimit -f ${fileSizeLimit}; trap "" XFSZ`]),
     ...(umask === undefined ? [] : [`umask ${umask.toString(8)}`]),

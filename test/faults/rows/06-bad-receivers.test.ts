@@ -20,8 +20,8 @@ const HEALTHY = effort(10, 100);
 const BAD = effort(10, 100);
 const WAITING_EACH = effort(20, 200);
 /** Baseline and load by turns, each for so many events of healthy receivers at an even pace. */
-const TURNS = effort(1, 3);
-const EVENTS = effort(40, 400);
+const TURNS = effort(1, 2);
+const EVENTS = effort(40, 600);
 /** A process that has just started is slow, with bad receivers or without. */
 const WARM_UP = effort(5, 100);
 const EVERY_MS = effort(20, 15);

@@ -12,11 +12,11 @@ import { until } from '../../support/until.ts';
 
 const CALLERS = effort(90, 1_000);
 /** Good callers alone and beside the slow ones, in turns. */
-const TURNS = effort(1, 3);
-const ALONE_MS = effort(500, 7_000);
+const TURNS = effort(1, 2);
+const ALONE_MS = effort(500, 10_000);
 /** A process that has just started, or lost a thousand callers at once, is slow: that is not measured. */
 const SETTLE_MS = effort(500, 4_000);
-const BESIDE_MS = effort(1_500, 20_000);
+const BESIDE_MS = effort(1_500, 30_000);
 const EVERY_MS = 10;
 
 const slowHttpTest = spawnSync('slowhttptest', ['-h']).error === undefined;

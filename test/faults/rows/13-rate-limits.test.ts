@@ -18,7 +18,7 @@ const ADDRESSES = effort(2_000, 1_000_000);
 const FORGED = effort(100, 1_000);
 const SECONDS = effort(3, 65);
 /** Of each caller. Many times the limit, and in full for a minute in which other rows need the machine too. */
-const EVERY_MS = effort(0, 100);
+const EVERY_MS = effort(0, 250);
 
 /** One process, or two where the engine has room for them. */
 const servers = async (env: Env, key: string): Promise<ServerProcess[]> =>
