@@ -1,84 +1,91 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { measureSlowness, scaled } from './test/support/machine.ts';
+import { HandbackReporter } from './test/support/reporter.ts';
 
-const BOTH_ENGINES = [
-  'test/api/**/*.test.ts',
-  'test/admin/**/*.test.ts',
-  'test/webhooks/**/*.test.ts',
-  'test/store/**/*.test.ts',
-  'test/faults/**/*.test.ts',
-  'test/cli/**/*.test.ts',
-  'test/recipes/**/*.test.ts',
-  'test/docs/**/*.test.ts',
-];
+// `npm test`: what a change must not break, in a few minutes. `npm run test:all` (mode `all`) adds faults, recipes, documentation,
+// deployment and the rest of the browser; mode `rest` runs these alone, with all of the browser.
 
-export default defineConfig({
-  test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // How long a condition is waited for; on a machine that is busy with other suites a page may take seconds.
-    expect: { poll: { timeout: 10_000 } },
-    // For two cores: the suites start servers and databases of their own, and a third of them waits for time to pass.
-    maxWorkers: 4,
-    sequence: { sequencer: LongestFirst },
-    // No suite keeps anything that another one sees, and loading the service again for each would take a third of the time.
-    isolate: false,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'sqlite',
-          include: BOTH_ENGINES,
-          env: { ENGINE: 'sqlite' },
-          globalSetup: ['test/support/build-setup.ts', 'test/support/sqlite-setup.ts'],
+const tests = (...names: string[]): string[] => names.map((name) => `test/${name}.test.ts`);
+
+const FIRST = tests('{api,admin,webhooks,store,cli}/**/*');
+const LATER = tests('{faults,recipes,docs,deploy}/**/*');
+const JOURNEYS = tests('browser/journeys/*');
+
+/** What only PostgreSQL has: a network in between, poolers, standbys, several processes. */
+const ONLY_POSTGRES = tests(
+  'store/short-reads',
+  'deploy/proxy',
+  'faults/{backup-drill,clocks,doctor,failover,locked-rows,network,poolers,two-processes,webhook-stop,webhook-workers}',
+  'faults/rows/03-*',
+);
+
+/** Where the engines may differ: concurrency, locks, transactions, SQL of their own, clocks, clean-up. All else runs on SQLite. */
+const BOTH_ENGINES = tests(
+  'store/*',
+  'api/{allowance,dangerous-goods,dry-run,events,gathered,idempotency,large-answers,list-plans,lists,rate-limits,timeline,trade-moves}',
+  'admin/{corrections,dangerous-goods,links,lock-out,overview,replace-client,returns,search,second-factor,session,set-up,sorting,users,workbench}',
+  'webhooks/{bad-rows,clocks,dropping,own-deliveries,queue,recipients,replaced-clients,replacing-under-load,statements}',
+  'cli/{backup,beside-the-server,restore}',
+  'faults/{after-the-commit,backup-under-load,database-away,dry-run-bodies,feed,operations,restore,start,webhook-hanging}',
+  'faults/rows/{01,02,04,05,06,09,12,13,14,15,16,17,18,19,20}-*',
+);
+
+export default defineConfig(({ mode }) => {
+  process.env['TEST_SLOWNESS'] ??= measureSlowness().toFixed(1);
+  const otherTier = { test: LATER, rest: FIRST }[mode] ?? [];
+  return {
+    test: {
+      testTimeout: scaled(120_000),
+      hookTimeout: scaled(120_000),
+      expect: { poll: { timeout: scaled(30_000) } },
+      // For two cores: the suites start servers and databases of their own, and a third of them waits for time to pass.
+      maxWorkers: 4,
+      sequence: { sequencer: LongestFirst },
+      // No suite keeps anything that another one sees, and loading the service again for each would take a third of the time.
+      isolate: false,
+      reporters: [new HandbackReporter()],
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: 'sqlite',
+            include: [...FIRST, ...LATER],
+            exclude: [...ONLY_POSTGRES, ...otherTier],
+            env: { ENGINE: 'sqlite' },
+            globalSetup: ['test/support/build-setup.ts', 'test/support/sqlite-setup.ts'],
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'postgres',
-          include: BOTH_ENGINES,
-          // These know of no engine: commands (that they work on this one, beside servers, is seen in beside-the-server), sockets,
-          // files, documents, recipes, log lines, what receivers answer, and which addresses may be called.
-          exclude: [
-            'test/cli/commands.test.ts',
-            'test/cli/events.test.ts',
-            'test/cli/forward.test.ts',
-            'test/cli/trigger.test.ts',
-            'test/cli/listen.test.ts',
-            'test/api/connections.test.ts',
-            'test/api/docs.test.ts',
-            'test/api/openapi.test.ts',
-            'test/faults/greedy-readers.test.ts',
-            'test/webhooks/answer-limit.test.ts',
-            'test/webhooks/verification-examples.test.ts',
-            'test/recipes/**',
-            'test/docs/**',
-            'test/faults/logs.test.ts',
-            // With `npm run faults` on both all the same.
-            ...(process.env['FAULTS'] === 'full' ? [] : ['test/faults/rows/08-inside-addresses.test.ts']),
-          ],
-          env: { ENGINE: 'postgres' },
-          globalSetup: ['test/support/build-setup.ts', 'test/support/postgres-setup.ts'],
+        {
+          extends: true,
+          test: {
+            name: 'postgres',
+            include: [...BOTH_ENGINES, ...ONLY_POSTGRES],
+            exclude: otherTier,
+            env: { ENGINE: 'postgres' },
+            globalSetup: ['test/support/build-setup.ts', 'test/support/postgres-setup.ts'],
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
-          env: { ENGINE: 'sqlite', SAME_ADDRESS: 'yes' },
-          globalSetup: ['test/support/sqlite-setup.ts', 'test/support/browser-setup.ts'],
+        {
+          extends: true,
+          test: {
+            name: 'browser',
+            include: mode === 'test' ? JOURNEYS : tests('browser/**/*'),
+            env: { ENGINE: 'sqlite', SAME_ADDRESS: 'yes' },
+            globalSetup: ['test/support/sqlite-setup.ts', 'test/support/browser-setup.ts'],
+            setupFiles: 'test/support/browser-needed.ts',
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: ['test/unit/**/*.test.ts'],
-          globalSetup: 'test/support/build-setup.ts',
+        {
+          extends: true,
+          test: {
+            name: 'unit',
+            include: tests('unit/**/*'),
+            exclude: mode === 'rest' ? tests('unit/**/*') : [],
+            globalSetup: 'test/support/build-setup.ts',
+          },
         },
-      },
-    ],
-  },
+      ],
+    },
+  };
 });

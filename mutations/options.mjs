@@ -20,9 +20,6 @@ export const optionsFor = (name, mutate) => ({
     '!package.json',
   ],
   tempDirName: `dist/mutations/${name}`,
-  // What came out for code and tests that have not changed since is not tried again.
-  incremental: true,
-  incrementalFile: `mutations/results/${name}.json`,
   jsonReporter: { fileName: `dist/mutations/${name}.json` },
   reporters: ['json', 'clear-text', 'progress-append-only'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },

@@ -5,11 +5,33 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFresh } from './fresh.mjs';
-import { bundleService } from './service-bundle.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUILT = join(ROOT, 'dist', 'service');
 const SOURCES = ['src', 'contract'];
+/** Packages with native code stay packages, and so does the log, whose parts find each other by file name. */
+const PACKAGES = ['better-sqlite3', '@node-rs/argon2', 'pg-native', 'pino'];
+
+const bundleService = (vite, outDir) =>
+  vite.build({
+    configFile: false,
+    root: ROOT,
+    logLevel: 'warn',
+    ssr: { noExternal: true, external: PACKAGES },
+    build: {
+      ssr: true,
+      target: 'node22',
+      outDir,
+      minify: false,
+      rolldownOptions: {
+        input: { handback: 'src/cli/handback.ts' },
+        external: PACKAGES,
+        // Nothing is left out: it would take `decodeURIComponent(path);` for a line without effect, though it may throw.
+        treeshake: false,
+        output: { minify: false, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      },
+    },
+  });
 
 const vite = isFresh(join(BUILT, 'handback.js'), SOURCES) ? null : await import('vite').catch(() => 'absent');
 if (vite === 'absent') process.stdout.write('service not built: vite is not installed\n');

@@ -26,7 +26,7 @@ interface Tested {
 const runRows = async (name: string, rows: readonly FaultRow[], workers: number): Promise<Tested[]> => {
   if (rows.length === 0) return [];
   const report = `${FOLDER}/${name}.json`;
-  const args = ['vitest', 'run', '--project', 'sqlite', '--project', 'postgres'];
+  const args = ['vitest', 'run', '--mode', 'all', '--project', 'sqlite', '--project', 'postgres'];
   const output = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const filters = rows.map(({ row }) => nameOf(row));
   await new Promise((resolve) => {
@@ -53,17 +53,6 @@ const runRows = async (name: string, rows: readonly FaultRow[], workers: number)
         status === 'failed' && failures.length === 0 ? [file] : failures.map(({ fullName }) => fullName),
     };
   });
-};
-
-/** Runs what is not a suite. */
-const runScript = async ({ row, script = '' }: FaultRow): Promise<Tested> => {
-  const status = await new Promise((resolve) => {
-    spawn(process.execPath, [script], {
-      env: { ...process.env, FAULTS_FIGURES: FIGURES },
-      stdio: 'inherit',
-    }).once('close', resolve);
-  });
-  return { row, passed: 1, failures: status === 0 ? [] : [script] };
 };
 
 interface Figure {
@@ -130,16 +119,13 @@ const started = performance.now();
 const chosen = process.argv.slice(2).map(Number);
 const rows = FAULT_ROWS.filter(({ row }) => chosen.length === 0 || chosen.includes(row));
 const alone = rows.filter((each) => each.alone);
-const together = rows.filter((each) => !each.alone && !each.script);
-const scripts = rows.filter((each) => each.script);
+const together = rows.filter((each) => !each.alone);
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 writeFileSync(FIGURES, '');
 
 const tested = await runRows('alone', alone, 1);
-// These wait more than they work, so there is time for what is not a suite.
-const others = await Promise.all([runRows('together', together, AT_ONCE), ...scripts.map(runScript)]);
-tested.push(...others.flat());
+tested.push(...(await runRows('together', together, AT_ONCE)));
 
 const figures = readFigures();
 const made = new Map(

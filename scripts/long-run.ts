@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 
 const [variable = '', project = '', file = '', usual = '', count = usual] = process.argv.slice(2);
 const projects = project === 'both' ? [] : ['--project', project];
-const { status } = spawnSync('npx', ['vitest', 'run', ...projects, file], {
+const { status } = spawnSync('npx', ['vitest', 'run', '--mode', 'all', ...projects, file], {
   env: { ...process.env, [variable]: count },
   stdio: 'inherit',
   shell: process.platform === 'win32',

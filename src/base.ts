@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database, Observer } from './db/database.ts';
+import { isAway } from './db/errors.ts';
 import { openDatabase } from './db/open.ts';
 import { describeError } from './describe-error.ts';
 import { createLog } from './log.ts';
@@ -19,8 +21,10 @@ export interface Base extends Omit<Database, 'migrate'> {
   addressGuard: AddressGuard;
 }
 
-/** What a test may replace. */
+/** What a command or a test may replace. */
 export interface Overrides {
+  /** Called once, while the database is away and is tried again; by default that is logged. */
+  onWait?: () => void;
   /** Replaces the database's clock, so that a test can move time. */
   clock?: Clock;
   /** Replaces this process's own clock, which may be wrong. The database's clock is derived from it. */
@@ -42,8 +46,11 @@ export const openBase = async (config: Config, overrides: Overrides): Promise<Ba
   };
   const database = openDatabase(config, observer, overrides.ownClock);
   try {
-    await database.migrate((message) => log.warn(message));
-    const secrets = await openSecrets(config, database.db);
+    const logWait = (error: unknown) => log.warn({ fault: describeError(error) }, 'waiting for the database');
+    const secrets = await retryWhileAway(config.databaseWaitMs, overrides.onWait ?? logWait, async () => {
+      await database.migrate((message) => log.warn(message));
+      return openSecrets(config, database.db);
+    });
     return {
       ...database,
       config,
@@ -59,5 +66,25 @@ export const openBase = async (config: Config, overrides: Overrides): Promise<Ba
   } catch (error) {
     await database.close();
     throw error;
+  }
+};
+
+const TRY_AGAIN_MS = 500;
+
+/** Tries again while the database's server is away, for so long. */
+const retryWhileAway = async <Opened>(
+  waitMs: number,
+  onWait: (error: unknown) => void,
+  open: () => Promise<Opened>,
+): Promise<Opened> => {
+  const giveUpAt = performance.now() + waitMs;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!isAway(error) || performance.now() >= giveUpAt) throw error;
+      if (tries === 1) onWait(error);
+    }
+    await pause(Math.max(0, Math.min(TRY_AGAIN_MS, giveUpAt - performance.now())));
   }
 };

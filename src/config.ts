@@ -26,6 +26,8 @@ export interface Config {
   readonly port: number;
   readonly databaseUrl: string | null;
   readonly poolSizes: PoolSizes;
+  /** How long a start waits for a database that cannot be reached yet. */
+  readonly databaseWaitMs: number;
   readonly dataDir: string;
   /** The first one seals, all of them open; null: those in the data folder. */
   readonly secretKeys: readonly string[] | null;
@@ -202,6 +204,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     port: listenPort,
     databaseUrl,
     poolSizes: setting('DATABASE_POOLS', poolSizes, POOL_SIZES),
+    databaseWaitMs: setting('DATABASE_WAIT_SECONDS', wholeNumberUpTo(600), 30) * 1000,
     dataDir: resolve(setting('DATA_DIR', text, './data')),
     secretKeys: secret('SECRET_KEY', secretKeys, null),
     trustProxy: setting('TRUST_PROXY', proxies, false),

@@ -11,8 +11,5 @@ const timeOf = (ms: number): string => {
  */
 export const newId = (ms: number): string => `${timeOf(ms)}-7${randomUUID().slice(15)}`;
 
-/** When an id was made. */
-export const timeOfId = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
-
 /** No id made at or after this time is lower: ids in order are in order of time. */
 export const lowestId = (ms: number): string => `${timeOf(ms)}-7000-8000-000000000000`;

@@ -5,7 +5,6 @@ import { describeError } from './describe-error.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
 import { unassignDeparted } from './rma/people.ts';
-import { renewSearchTexts } from './rma/renew-search-texts.ts';
 import { forgetOldAddresses } from './staff/known-places.ts';
 import { forgetExpiredLinks } from './staff/links.ts';
 import { forgetOldFailures } from './staff/lock-out.ts';
@@ -27,12 +26,6 @@ const STEPS: Step[] = [
   unassignDeparted,
   forgetOldEvents,
   forgetOldDeliveries,
-  // Last, so that nothing is kept from being forgotten by them.
-  async ({ prepareMonths }, nowMs) => {
-    await prepareMonths(nowMs);
-    return false;
-  },
-  renewSearchTexts,
 ];
 
 /**

@@ -9,7 +9,7 @@ import { webhookSecretPlace } from './webhooks/secret.ts';
 const BATCH = 100;
 
 export interface Resealed {
-  /** Values that another key had sealed, or that were bound to no row. */
+  /** Values that another key had sealed. */
   resealed: number;
   /** All sealed values. */
   total: number;

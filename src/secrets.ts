@@ -11,7 +11,7 @@ import {
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Of what is sealed today: version, key id, then nonce, tag and cipher text in base64. Before there was only the last part. */
+/** Version, key id, then nonce, tag and cipher text in base64. */
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9+/]+=*)$/;
 
 export const sha256 = (value: string): string => hash('sha256', value);
@@ -28,7 +28,7 @@ export interface SecretBox {
   seal(plain: string, place: Place): string;
   /** Throws where no key opens it, or where it was sealed for another place. */
   open(sealed: string, place: Place): string;
-  /** Whether the first key sealed it, for a place. */
+  /** Whether the first key sealed it. */
   isCurrent(sealed: string): boolean;
   /** Proves later that this text came from us, for this purpose; by the first key, then as the others would have signed it. */
   signatures(purpose: string, text: string): string[];
@@ -62,12 +62,10 @@ export const secretBox = (secretKeys: readonly string[]): SecretBox => {
   return {
     seal: (plain, place) => `v1.${first.id}.${encrypt(first, plain, boundTo(first, place))}`,
     open(sealed, place) {
-      const [, id, body] = SEALED.exec(sealed) ?? [];
-      if (!id || !body) return firstThatOpens(keys, (key) => decrypt(key, sealed, null));
-      return firstThatOpens(
-        keys.filter((key) => key.id === id),
-        (key) => decrypt(key, body, boundTo(key, place)),
-      );
+      const [, id, body = ''] = SEALED.exec(sealed) ?? [];
+      const key = keys.find((each) => each.id === id);
+      if (!key) throw new Error('a sealed value cannot be opened: no listed key fits it');
+      return decrypt(key, body, boundTo(key, place));
     },
     isCurrent: (sealed) => SEALED.exec(sealed)?.[1] === first.id,
     signatures: (purpose, text) => keys.map((key) => signature(key, purpose, text).toString('base64url')),
@@ -90,22 +88,10 @@ const encrypt = ({ sealing }: Key, plain: string, bound: Buffer): string => {
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
 };
 
-const decrypt = ({ sealing }: Key, text: string, bound: Buffer | null): string => {
+const decrypt = ({ sealing }: Key, text: string, bound: Buffer): string => {
   const bytes = Buffer.from(text, 'base64');
   const nonce = bytes.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, sealing, nonce, { authTagLength: TAG_BYTES });
-  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-  if (bound) decipher.setAAD(bound);
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)).setAAD(bound);
   return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
-};
-
-const firstThatOpens = (keys: Key[], open: (key: Key) => string): string => {
-  for (const key of keys) {
-    try {
-      return open(key);
-    } catch {
-      // Another key may open it; where none does, the caller hears of it below.
-    }
-  }
-  throw new Error('a sealed value cannot be opened: no listed key fits it here');
 };

@@ -24,7 +24,10 @@ export const once = async (
     import('./commands.ts'),
     import('pino'),
   ]);
-  const ctx = await openContext(config, { log: pino({ level: 'silent' }) });
+  const ctx = await openContext(config, {
+    log: pino({ level: 'silent' }),
+    onWait: () => process.stderr.write('handback: waiting for the database (DATABASE_URL)\n'),
+  });
   try {
     print(await work(ctx, commands), json);
   } finally {

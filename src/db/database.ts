@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
+import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Notice } from './schema-change.ts';
 import type { Change, Dialect, Fill } from './statements.ts';
@@ -75,13 +75,6 @@ export interface Database extends Dialect {
   fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
-  /** Makes room for the rows of this month and the next, where rows are kept by month. */
-  prepareMonths(nowMs: number): Promise<void>;
-  /**
-   * Where rows are kept by month: forgets whole months that lie before a time, but for one with a row that is still needed. Gives
-   * back before which time rows lie in no month of their own, and must be deleted one by one.
-   */
-  forgetMonths(past: PastRows): Promise<number>;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
   tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;
@@ -97,16 +90,6 @@ export interface Database extends Dialect {
   /** Throws unless every kind of connection works and the database takes writes. */
   checkReady(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Tables whose rows are forgotten by the age of their ids. */
-export type AgingTable = 'events' | 'webhook_deliveries';
-
-interface PastRows {
-  table: AgingTable;
-  beforeMs: number;
-  /** Rows for which one of these is true are still needed. */
-  unless?: readonly RawBuilder<boolean>[];
 }
 
 /** Deliveries for a client, or events of a shop. */

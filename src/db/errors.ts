@@ -20,6 +20,8 @@ export class QueueTimeout extends Error {}
 // Connection lost or refused, login refused, no such database, a right that is missing, server starting or stopping, read-only,
 // too many connections, a statement or a lock that took too long, a deadlock.
 const POSTGRES_AWAY = /^(08|28|3D000|42501|53|57P|57014|58|40|25006|25P0|55P03)/;
+// Connection lost or refused, too many connections, server starting or stopping, a statement or a lock that took too long.
+const POSTGRES_NOT_YET = /^(08|53300|57P|57014|55P03)/;
 const SOCKET_AWAY = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
 const SQLITE_AWAY = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN)/;
 const CLIENT_AWAY =
@@ -49,6 +51,14 @@ export const isUnavailable = (error: unknown): boolean => {
     TLS_FAILED.test(code) ||
     [CLIENT_AWAY, LOGIN_FAILED, NO_TLS].some((words) => words.test(error.message))
   );
+};
+
+/** Whether the server could not be reached, did not answer in time or takes no connections yet: another try may find it. */
+export const isAway = (error: unknown): boolean => {
+  if (error instanceof AggregateError) return error.errors.some(isAway);
+  if (!isDriverError(error)) return false;
+  const code = error.code ?? '';
+  return POSTGRES_NOT_YET.test(code) || SOCKET_AWAY.test(code) || CLIENT_AWAY.test(error.message);
 };
 
 /** Two transactions stood in each other's way, or a plan is out of date: the same again will work. */

@@ -1,43 +1,23 @@
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { initial } from './migrations/0001-initial.ts';
-import { webhookDeliveries } from './migrations/0002-webhook-deliveries.ts';
-import { tradeReturns } from './migrations/0003-trade-returns.ts';
-import { people } from './migrations/0004-people.ts';
-import { atScale } from './migrations/0005-at-scale.ts';
-import { bursts } from './migrations/0006-bursts.ts';
-import { webhookLeases } from './migrations/0007-webhook-leases.ts';
-import { signIn } from './migrations/0008-sign-in.ts';
-import { events } from './migrations/0009-events.ts';
-import { names } from './migrations/0010-names.ts';
-import { deliveries } from './migrations/0011-deliveries.ts';
-import { workbench } from './migrations/0012-workbench.ts';
-import { shopSettings } from './migrations/0013-shop-settings.ts';
-import { access } from './migrations/0014-access.ts';
-import { productNames } from './migrations/0015-product-names.ts';
+import { ConfigError } from '../config.ts';
+import { initialSchema } from './migrations/0001-initial-schema.ts';
 import type { SchemaChange, SchemaWords } from './schema-change.ts';
 import type { Tables } from './tables.ts';
 
 /** Forward only, in this order, never edited once released. */
 const CHANGES: Record<string, SchemaChange> = {
-  '0001-initial': initial,
-  '0002-webhook-deliveries': webhookDeliveries,
-  '0003-trade-returns': tradeReturns,
-  '0004-people': people,
-  '0005-at-scale': atScale,
-  '0006-bursts': bursts,
-  '0007-webhook-leases': webhookLeases,
-  '0008-sign-in': signIn,
-  '0009-events': events,
-  '0010-names': names,
-  '0011-deliveries': deliveries,
-  '0012-workbench': workbench,
-  '0013-shop-settings': shopSettings,
-  '0014-access': access,
-  '0015-product-names': productNames,
+  '0001-initial-schema': initialSchema,
 };
 
 export const MIGRATIONS: readonly string[] = Object.keys(CHANGES);
+const NEWEST = MIGRATIONS.at(-1) ?? '';
+
+/** The first migration of a database or a backup that this release does not know. Those of pre-release versions had other names. */
+export const unknownMigration = (made: readonly string[]): { name: string; by: string } | null => {
+  const name = made.find((each) => !MIGRATIONS.includes(each));
+  return name ? { name, by: name > NEWEST ? 'a newer release' : 'a pre-release version' } : null;
+};
 
 /** Nothing to do: a later release, which runs beside this one or ran before it, has done it. */
 const DONE: Migration = { up: async () => {} };
@@ -52,11 +32,19 @@ const migrator = (db: Kysely<Tables>, words: SchemaWords, doneLater: string[] = 
   return new Migrator({ db, provider: { getMigrations: async () => migrations } });
 };
 
-/** Changes that this release does not know, all of which come after its own. */
-const changesOfLaterReleases = async (db: Kysely<Tables>): Promise<string[]> => {
-  const newest = MIGRATIONS.at(-1) ?? '';
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
-  return rows.map(({ name }) => name).filter((name) => name > newest);
+/** Of the changes that were made, those that this release does not know: all of them come after its own. */
+const changesOfLaterReleases = (made: readonly string[]): string[] => {
+  const unknown = unknownMigration(made);
+  if (unknown && unknown.name < NEWEST)
+    throw new ConfigError(
+      `${unknown.by} of Handback created this database (${unknown.name}), and this one cannot use it: take an empty database`,
+    );
+  return made.filter((name) => name > NEWEST);
+};
+
+const madeChanges = async (db: Kysely<Tables>): Promise<string[]> => {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  return rows.map(({ name }) => name);
 };
 
 /**
@@ -68,7 +56,7 @@ export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): P
   for (;;) {
     const { error } = await migrator(db, words, doneLater).migrateToLatest();
     if (!error) return;
-    const found = await changesOfLaterReleases(db).catch(() => []);
+    const found = changesOfLaterReleases(await madeChanges(db).catch(() => []));
     // Nothing new to know of: it failed for another reason.
     if (found.length === doneLater.length) throw error;
     doneLater = found;

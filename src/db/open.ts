@@ -37,12 +37,14 @@ export const betweenUsAnd = async ({ databaseUrl }: Where): Promise<Between | nu
 export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
   databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir));
 
-/** For a process that serves: on SQLite there may be only one, and then this says that it is. Commands work beside it. */
-export const claimDatabase = ({ databaseUrl, dataDir }: Where): { isTheOnly: boolean } => {
-  if (databaseUrl) return { isTheOnly: false };
+/**
+ * For a process that serves, until it ends or releases it: on SQLite there may be only one, and then this says that it is. Commands
+ * work beside it.
+ */
+export const claimDatabase = ({ databaseUrl, dataDir }: Where): { isTheOnly: boolean; release(): void } => {
+  if (databaseUrl) return { isTheOnly: false, release() {} };
   prepareFolder(dataDir);
-  lockFolder(dataDir);
-  return { isTheOnly: true };
+  return { isTheOnly: true, release: lockFolder(dataDir) };
 };
 
 const prepareFolder = (path: string): void => {

@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import type { Kysely } from 'kysely';
 
 /** Where the engines' schemas differ. */
 export interface SchemaWords {
@@ -7,8 +7,6 @@ export interface SchemaWords {
   unlogged: boolean;
   /** Whether there are indexes of the three-letter pieces of texts. */
   trigrams: boolean;
-  /** A field of a column that holds JSON, as text; null where there is none, or where the JSON is damaged. */
-  jsonField(db: Kysely<unknown>, column: string, field: string): Promise<RawBuilder<string | null>>;
   notice: Notice;
 }
 

@@ -163,8 +163,7 @@ interface RmaColumns<Status extends string> {
   search_text: string;
   /** Rises by a millisecond at least with every change: it is also the time of the change's event. */
   updated_at: number;
-  /** null where a release before this column wrote the row. */
-  status_since: number | null;
+  status_since: number;
   /** Who of the team works on it. Programs name technicians in `assigned_to_id`. */
   assignee_id: string | null;
 }

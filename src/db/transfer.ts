@@ -23,7 +23,7 @@ export interface Reading {
   server(): Promise<ServerFacts>;
   /** For queries at the same moment. */
   db: Db;
-  /** Of the migrations that have been made, in their order; empty where nobody has set the database up. */
+  /** Of the migrations that have been made, in their order; empty where the database has not been set up. */
   migrations(): Promise<string[]>;
   /** Tables with their columns. */
   tables(): Promise<Map<string, string[]>>;
@@ -36,7 +36,6 @@ export interface Filling extends Reading {
   lock(tables: readonly string[]): Promise<void>;
   hasRows(table: string): Promise<boolean>;
   clear(table: string): Promise<void>;
-  drop(tables: readonly string[]): Promise<void>;
   /** Makes the migrations up to this one; null: all that this release knows. */
   migrateTo(name: string | null): Promise<void>;
   insert(table: string, columns: readonly string[], rows: readonly Value[][]): Promise<void>;
@@ -48,12 +47,9 @@ export type WithSnapshot = <Result>(work: (reading: Reading) => Promise<Result>)
 /** Work that is done as a whole or, if it throws or the process dies, leaves no trace. */
 export type FillAtOnce = <Result>(work: (filling: Filling) => Promise<Result>) => Promise<Result>;
 
-/** The migrator's own tables. */
-export const MIGRATION_TABLES = ['kysely_migration', 'kysely_migration_lock'] as const;
-
 /** The names of the migrations that were made, from the migrator's table where that is there. */
 export const madeMigrations = async (db: Db, tables: ReadonlyMap<string, unknown>): Promise<string[]> => {
-  if (!tables.has(MIGRATION_TABLES[0])) return [];
+  if (!tables.has('kysely_migration')) return [];
   const rows = await db
     .withTables<{ kysely_migration: { name: string } }>()
     .selectFrom('kysely_migration')

@@ -50,27 +50,14 @@ const eventsAfter = statement(
     order by fits.position`,
 );
 
-/**
- * The shop's last position before a time. Times never fall along a shop's log, so each step halves what is between: past events may be many, since on
- * PostgreSQL they stay until their month is dropped. All up to `low` are before the time, and none from `high` on.
- */
-const lastBefore = statement((_engine, { shop, since }: { shop: string; since: number }) => {
-  const middle = sql`(low + high) / 2`;
-  const isBefore = sql`coalesce((
-    select at < ${since} from events where shop_id = ${shop} and position >= ${middle} order by position limit 1
-  ), 0 = 1)`;
-  return sql<{ before: number }>`
-    with recursive search(low, high) as (
-      select coalesce(
-        (select position from events where shop_id = ${shop} order by position limit 1) - 1, last_position
-      ), last_position + 1
-      from shop_counters where shop_id = ${shop}
-      union all
-      select case when ${isBefore} then ${middle} else low end, case when ${isBefore} then high else ${middle} end
-      from search where high - low > 1
-    )
-    select low as before from search where high - low = 1`;
-});
+/** The shop's last position before a time. Times never fall along a shop's log, and few events are past their time. */
+const lastBefore = statement(
+  (_engine, { shop, since }: { shop: string; since: number }) => sql<{ before: number }>`
+    select coalesce(
+      (select position from events where shop_id = ${shop} and at >= ${since} order by position limit 1) - 1, last_position
+    ) as before
+    from shop_counters where shop_id = ${shop}`,
+);
 
 interface FoundPage {
   events: FoundEvent[];
@@ -163,10 +150,5 @@ const itemText =
   };
 
 /** Forgets events of long ago; true when more may be left. */
-export const forgetOldEvents = async (
-  ctx: Pick<Base, 'withoutFsync' | 'forgetMonths'>,
-  nowMs: number,
-): Promise<boolean> => {
-  const beforeMs = await ctx.forgetMonths({ table: 'events', beforeMs: nowMs - FORGOTTEN_AFTER_MS });
-  return prune(ctx, { table: 'events', by: 'id', upTo: lowestId(beforeMs) });
-};
+export const forgetOldEvents = (ctx: Pick<Base, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'events', by: 'id', upTo: lowestId(nowMs - FORGOTTEN_AFTER_MS) });

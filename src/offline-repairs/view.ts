@@ -25,7 +25,7 @@ export const viewOfflineRepair = (row: Omit<Row<'offline_repairs'>, 'search_text
   carrierName: row.carrier_name,
   assignedToId: row.assigned_to_id,
   repairNotes: row.repair_notes,
-  statusSince: instant(row.status_since ?? row.updated_at),
+  statusSince: instant(row.status_since),
   createdAt: instant(row.created_at),
   updatedAt: instant(row.updated_at),
 });

@@ -9,8 +9,7 @@ import { isProgram } from './visibility.ts';
 
 interface Worked {
   status: string;
-  status_since: number | null;
-  updated_at: number;
+  status_since: number;
   assignee_id: string | null;
 }
 
@@ -24,7 +23,7 @@ export const viewForStaff = async <Row extends Worked, Item>(
 ): Promise<(row: Row) => ForStaff<Item>> => {
   const [assignees, targets] = await Promise.all([readAssignees(ctx, shop.id), readTargets(ctx, shop.id)]);
   return (row) => {
-    const dueAt = dueAtOf(targets, row.status, row.status_since ?? row.updated_at);
+    const dueAt = dueAtOf(targets, row.status, row.status_since);
     return {
       ...view(row),
       assignee: row.assignee_id === null ? null : (assignees.get(row.assignee_id) ?? null),

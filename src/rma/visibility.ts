@@ -11,7 +11,7 @@ export type RmaRow<Table extends RmaTableName> = Row<Table> &
   EventSubject & {
     shop_id: string;
     updated_at: number;
-    status_since: number | null;
+    status_since: number;
     assignee_id: string | null;
   };
 

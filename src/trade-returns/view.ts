@@ -23,7 +23,7 @@ export const viewTradeReturn = (row: Omit<Row<'trade_returns'>, 'search_text'>):
   customerNotes: row.customer_notes,
   faultDescription: row.fault_description,
   additionalComment: row.additional_comment,
-  statusSince: instant(row.status_since ?? row.updated_at),
+  statusSince: instant(row.status_since),
   createdAt: instant(row.created_at),
   updatedAt: instant(row.updated_at),
 });

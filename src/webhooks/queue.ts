@@ -53,12 +53,7 @@ export const oldestWaiting = async (db: Db): Promise<number | null> => {
 };
 
 /** Forgets deliveries of long ago; true when more may be left. */
-export const forgetOldDeliveries = async (
-  ctx: Pick<Base, 'withoutFsync' | 'forgetMonths'>,
-  nowMs: number,
-): Promise<boolean> => {
-  const past = { table: 'webhook_deliveries', beforeMs: nowMs - KEPT_MS, unless: WAITING } as const;
-  const beforeMs = await ctx.forgetMonths(past);
+export const forgetOldDeliveries = (ctx: Pick<Base, 'withoutFsync'>, nowMs: number): Promise<boolean> => {
   const only = sql<boolean>`status <> ${PENDING}`;
-  return prune(ctx, { table: 'webhook_deliveries', by: 'id', upTo: lowestId(beforeMs), only });
+  return prune(ctx, { table: 'webhook_deliveries', by: 'id', upTo: lowestId(nowMs - KEPT_MS), only });
 };

@@ -15,7 +15,7 @@ const impatient = async (): Promise<Harness> => {
   const t = await harness();
   t.app.server.headersTimeout = 300;
   t.app.server.requestTimeout = 600;
-  t.app.server.setTimeout(4_000);
+  t.app.server.setTimeout(2_000);
   return t;
 };
 
@@ -76,8 +76,8 @@ describe('a connection is closed', () => {
     const ask = `GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n`;
     const socket = await open(t, ask);
     await once(socket, 'data');
-    // Longer than every limit for requests.
-    await pause(3_000);
+    // Longer than the limits for requests: a caller who came later is cut off by them.
+    expectError(await overSocket(t.url, ''), 408);
     socket.write(ask);
     await once(socket, 'data');
   });

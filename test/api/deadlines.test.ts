@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { expectError } from '../support/api.ts';
 import { harness } from '../support/harness.ts';
+import { scaled } from '../support/machine.ts';
 import { until } from '../support/until.ts';
 
-const DEADLINE_MS = 200;
+const DEADLINE_MS = scaled(300);
 const LATE_MS = 3 * DEADLINE_MS;
 const secret = 'quokka-query';
 const unchecked = { unchecked: true };

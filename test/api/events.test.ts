@@ -7,6 +7,7 @@ import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, leftOut, newStaffRma } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
+import { scaled } from '../support/machine.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
@@ -139,8 +140,6 @@ describe('the event feed', () => {
     t.clock.advance(31 * DAY_MS);
     await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
     expect((await page(t)).items).toEqual([]);
-    // On PostgreSQL they go with their month.
-    t.clock.advance(31 * DAY_MS);
     await forgetOldEvents(t.ctx, t.ctx.clock.now());
     expect(await t.ctx.db.selectFrom('events').select('id').execute()).toEqual([]);
     await errorOf(t, `?after=${beginning}`, 410, 'CURSOR_EXPIRED');
@@ -228,7 +227,8 @@ describe('waiting for the next event', () => {
     const startedAt = performance.now();
     const made = await create(t);
     expect((await waiting).items.map(({ data }) => data.id)).toEqual([made]);
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    // The feed is also read again every 5 s; it was woken.
+    expect(performance.now() - startedAt).toBeLessThan(scaled(4_000));
   });
 
   it('holds no connection to the database', async () => {

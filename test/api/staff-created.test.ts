@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { TradeReturnAction } from '../../contract/lifecycle.ts';
-import { OFFLINE_REPAIR_MOVES, TRADE_RETURN_MOVES } from '../../contract/lifecycle.ts';
+import {
+  OFFLINE_REPAIR_MOVES,
+  type OfflineRepairAction,
+  TRADE_RETURN_MOVES,
+  type TradeReturnAction,
+} from '../../contract/lifecycle.ts';
 import { moveOfflineRepair, noteOfflineRepair } from '../../src/offline-repairs/actions.ts';
 import { noteTradeReturn } from '../../src/trade-returns/actions.ts';
 import {
@@ -16,9 +20,11 @@ import {
   staffOf,
   UNKNOWN_ID,
 } from '../support/api.ts';
-import type { Answer, Harness } from '../support/harness.ts';
+import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
+import { addReceiver, deliveriesOf } from '../support/outbox.ts';
 import { moveThrough } from '../support/trade-moves.ts';
-import { webhookHarness } from '../support/webhooks.ts';
+
+const harness = sharedHarness();
 
 // What people of the shop make is theirs alone: no program sees it, and no program is told.
 
@@ -27,28 +33,17 @@ interface Step {
   take(t: Harness, id: string): Promise<unknown>;
 }
 
+const repairStep = <Action extends OfflineRepairAction>(
+  name: Action,
+  body: Parameters<typeof moveOfflineRepair<Action>>[4],
+): Step => ({ name, take: (t, id) => moveOfflineRepair(t.ctx, staffOf(t), id, name, body) });
 const REPAIR_STEPS: Step[] = [
-  {
-    name: 'tracking',
-    take: (t, id) =>
-      moveOfflineRepair(t.ctx, staffOf(t), id, 'tracking', { trackingNumber: 'T', carrierName: 'C' }),
-  },
-  {
-    name: 'begin-diagnostics',
-    take: (t, id) => moveOfflineRepair(t.ctx, staffOf(t), id, 'begin-diagnostics', { notes: 'n' }),
-  },
-  {
-    name: 'begin-repair',
-    take: (t, id) =>
-      moveOfflineRepair(t.ctx, staffOf(t), id, 'begin-repair', { repairNotes: 'n', assignedToId: 'a' }),
-  },
+  repairStep('tracking', { trackingNumber: 'T', carrierName: 'C' }),
+  repairStep('begin-diagnostics', { notes: 'n' }),
+  repairStep('begin-repair', { repairNotes: 'n', assignedToId: 'a' }),
   { name: 'note', take: (t, id) => noteOfflineRepair(t.ctx, staffOf(t), id, 'n') },
-  {
-    name: 'resolve',
-    take: (t, id) =>
-      moveOfflineRepair(t.ctx, staffOf(t), id, 'resolve', { offlineDisposition: 'WRITE_OFF', notes: null }),
-  },
-  { name: 'close', take: (t, id) => moveOfflineRepair(t.ctx, staffOf(t), id, 'close', {}) },
+  repairStep('resolve', { offlineDisposition: 'WRITE_OFF', notes: null }),
+  repairStep('close', {}),
 ];
 const tradeSteps = (...actions: (TradeReturnAction | 'note')[]): Step[] =>
   actions.map((action) => ({
@@ -99,18 +94,18 @@ describe('what staff made', () => {
   });
 
   it.each(TABLE)('is silent and invisible: $what', async ({ kind, steps }) => {
-    const t = await webhookHarness({ sending: false });
-    await t.addReceiver('http://127.0.0.1:9/');
-    const nobody = await askedOf(t, UNKNOWN_ID);
+    const t = await harness();
+    await addReceiver(t);
+    const unknown = await askedOf(t, UNKNOWN_ID);
     for (const each of KINDS)
-      expect(nobody[`GET /${each}`]).toMatchObject({ status: 200, body: { items: [], total: 0 } });
+      expect(unknown[`GET /${each}`]).toMatchObject({ status: 200, body: { items: [], total: 0 } });
 
     const { id } = await newStaffRma(t, kind);
     const expectUnknown = async (after: string) => {
       const before = await rowCounts(t);
-      expect({ after, told: await askedOf(t, id) }).toEqual({ after, told: nobody });
+      expect({ after, told: await askedOf(t, id) }).toEqual({ after, told: unknown });
       expect(await rowCounts(t)).toEqual(before);
-      expect({ after, deliveries: await t.deliveries() }).toEqual({ after, deliveries: [] });
+      expect({ after, deliveries: await deliveriesOf(t) }).toEqual({ after, deliveries: [] });
     };
     await expectUnknown('creation');
     for (const { name, take } of steps) {
@@ -122,13 +117,13 @@ describe('what staff made', () => {
   });
 
   it.each(KINDS)('stays so beside what programs made: %s', async (kind) => {
-    const t = await webhookHarness({ sending: false });
-    const client = await t.addReceiver('http://127.0.0.1:9/');
+    const t = await harness();
+    const client = await addReceiver(t);
     const marks = { externalRef: 'R', customerName: 'Same' };
     await newStaffRma(t, kind, marks);
     const { id } = await newRma(t, kind, marks, { key: client.apiKey });
     await newStaffRma(t, kind, marks);
     expect((await t.get(`/${kind}?externalRef=R`)).body).toMatchObject({ total: 1, items: [{ id }] });
-    expect((await t.deliveries()).map(({ rma_id }) => rma_id)).toEqual([id]);
+    expect((await deliveriesOf(t)).map(({ rma_id }) => rma_id)).toEqual([id]);
   });
 });

@@ -1,18 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
-import {
-  askAll,
-  call,
-  endpoints,
-  expectError,
-  KINDS,
-  type Kind,
-  makeIds,
-  newRma,
-  newStaffRma,
-} from '../support/api.ts';
+import { askAll, call, endpoints, expectError, makeIds, newRma, newStaffRma } from '../support/api.ts';
 import { sharedHarness } from '../support/harness.ts';
+import { KINDS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
 
@@ -21,7 +12,7 @@ const harness = sharedHarness();
 describe('every endpoint with an id', () => {
   it('wants a key even where the id cannot be decoded', async () => {
     const t = await harness();
-    for (const kind of KINDS) expectError(await t.get(`/${kind}/%ZZ`, { key: null }), 401);
+    for (const { path } of KINDS) expectError(await t.get(`${path}/%ZZ`, { key: null }), 401);
   });
 
   it('is open to every client of the shop that made the RMA, but for the deliveries of another client', async () => {
@@ -36,55 +27,40 @@ describe('every endpoint with an id', () => {
 });
 
 describe('lists', () => {
-  it.each<{ kind: Kind; marks: Record<string, string>; start: string }>([
-    {
-      kind: 'offline-repairs',
-      marks: { externalRef: 'R', externalSource: 'S', orderNumber: 'O', storeId: 'T' },
-      start: 'OFFLINE_DIAGNOSTICS',
+  it.each(KINDS)(
+    "at $path show neither another shop's nor staff-created ones, whatever the filter",
+    async (row) => {
+      const { kind, marks, start } = row;
+      const t = await harness();
+      const other = await t.addShop();
+      await newRma(t, kind, marks, { key: other.client.apiKey });
+      await newStaffRma(t, kind, marks);
+      const filters = { ...marks, status: start, updatedSince: '2000-01-01T00:00:00Z', limit: '100' };
+      const read = async (query: Record<string, string>) =>
+        (await t.get(`/${kind}?${new URLSearchParams(query)}`)).body;
+      for (const [name, value] of Object.entries(filters))
+        expect({ name, ...(await read({ [name]: value })) }).toMatchObject({
+          name,
+          items: [],
+          total: 0,
+          totalPages: 0,
+        });
+      expect(await read(filters)).toMatchObject({ items: [], total: 0 });
+      // One of its own is found by each of them.
+      const { id } = await newRma(t, kind, marks);
+      for (const [name, value] of Object.entries(filters))
+        expect({ name, ...(await read({ [name]: value })) }).toMatchObject({
+          name,
+          items: [{ id }],
+          total: 1,
+        });
     },
-    {
-      kind: 'trade-returns',
-      marks: {
-        externalRef: 'R',
-        externalSource: 'S',
-        tradeOrderNumber: 'O',
-        companyId: 'C',
-        customerEmail: 'c@example.com',
-      },
-      start: 'TRADE_SUBMITTED',
-    },
-  ])("of $kind show neither another shop's nor staff-created ones, whatever the filter", async (each) => {
-    const { kind, marks, start } = each;
-    const t = await harness();
-    const other = await t.addShop();
-    await newRma(t, kind, marks, { key: other.client.apiKey });
-    await newStaffRma(t, kind, marks);
-    const filters = {
-      ...marks,
-      status: start,
-      updatedSince: '2000-01-01T00:00:00Z',
-      limit: '100',
-    };
-    const read = async (query: Record<string, string>) =>
-      (await t.get(`/${kind}?${new URLSearchParams(query)}`)).body;
-    for (const [name, value] of Object.entries(filters))
-      expect({ name, ...(await read({ [name]: value })) }).toMatchObject({
-        name,
-        items: [],
-        total: 0,
-        totalPages: 0,
-      });
-    expect(await read(filters)).toMatchObject({ items: [], total: 0 });
-    // One of its own is found by each of them.
-    const { id } = await newRma(t, kind, marks);
-    for (const [name, value] of Object.entries(filters))
-      expect({ name, ...(await read({ [name]: value })) }).toMatchObject({ name, items: [{ id }], total: 1 });
-  });
+  );
 
   it('of one kind hold nothing of the other', async () => {
     const t = await harness();
     const ids = await makeIds(t);
-    for (const kind of KINDS)
-      expect((await t.get(`/${kind}`)).body).toMatchObject({ total: 1, items: [{ id: ids[kind] }] });
+    for (const { kind, path } of KINDS)
+      expect((await t.get(path)).body).toMatchObject({ total: 1, items: [{ id: ids[kind] }] });
   });
 });

@@ -1,283 +1,279 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, newRepair, rowCounts, rulesOf, UNKNOWN_ID } from '../support/api.ts';
-import { repairBody } from '../support/bodies.ts';
-import { checkText, type Field, withValue } from '../support/fields.ts';
+import { expectError, newRepair, newRma, rowCounts, rulesOf } from '../support/api.ts';
+import { EMPTY_ITEM, repairBody, TRADE_ITEM, tradeBody } from '../support/bodies.ts';
+import { at, withValue } from '../support/fields.ts';
 import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
+import { KINDS } from '../support/kinds.ts';
+import { checkTexts, type TextField } from '../support/texts.ts';
 
 const harness = sharedHarness();
 
 type Body = Record<string, unknown>;
 
-const CREATE_TEXTS: Field[] = [
-  { path: 'orderNumber', max: 128, required: true },
-  { path: 'customerName', max: 255, required: true },
-  { path: 'faultDescription', max: 5000, required: true },
-  { path: 'storeId', max: 128, required: true },
-  { path: 'externalRef', max: 128 },
-  { path: 'externalSource', max: 128 },
-  { path: 'replacementSku', max: 128 },
-  { path: 'notes', max: 5000 },
-  { path: 'customerPhone', max: 255 },
-  { path: 'faultyItem.sku', max: 128, required: true },
-  { path: 'faultyItem.productName', max: 255, required: true },
-  { path: 'faultyItem.serialNumber', max: 128 },
-  { path: 'faultyItem.variantTitle', max: 255 },
-  { path: 'tracking.trackingNumber', shown: 'trackingNumber', max: 128, required: true },
-  { path: 'tracking.carrierName', shown: 'carrierName', max: 255, required: true },
-];
-const ACTION_TEXTS: (Field & { action: string; rest?: Body })[] = [
-  {
-    action: 'tracking',
-    path: 'trackingNumber',
-    shown: 'trackingNumber',
-    max: 128,
-    required: true,
-    rest: { carrierName: 'DHL' },
-  },
-  {
-    action: 'tracking',
-    path: 'carrierName',
-    shown: 'carrierName',
-    max: 255,
-    required: true,
-    rest: { trackingNumber: 'JD01' },
-  },
-  { action: 'begin-diagnostics', path: 'notes', max: 5000 },
-  { action: 'begin-repair', path: 'repairNotes', shown: 'repairNotes', max: 5000 },
-  { action: 'begin-repair', path: 'assignedToId', shown: 'assignedToId', max: 128 },
-  { action: 'resolve', path: 'notes', max: 5000, rest: { offlineDisposition: 'WRITE_OFF' } },
-];
+const NUMBERS = ['quantity', 'price', 'weight'];
+const everyOne = (paths: string[], rule: string) => Object.fromEntries(paths.map((path) => [path, rule]));
+const expectGuess = (answer: Answer, field: string, guess: string) => {
+  expect(rulesOf(answer)).toMatchObject({ [field]: 'unknown' });
+  const { message } = answer.body.errors.find((fault: { field: string }) => fault.field === field);
+  expect(message).toContain(`did you mean ${guess}?`);
+};
 
-const fullBody = () =>
-  repairBody({
-    tracking: { trackingNumber: 'JD0146000034', carrierName: 'DHL' },
-  });
+describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
+  const required = Object.keys(body());
+  const create = (t: Harness, sent: unknown) => t.post(path, sent);
 
-describe('texts', () => {
-  it('of a creation keep to their lengths and types, and are trimmed', async () => {
+  it('has texts that keep to their lengths and types, and are trimmed', async () => {
     const t = await harness({ plan: 'ENTERPRISE' });
-    for (const field of CREATE_TEXTS)
-      await checkText({ shown: field.path, ...field }, (value) =>
-        t.post('/offline-repairs', withValue(fullBody(), field.path, value)),
-      );
+    await checkTexts(row.texts, row.whole(), (sent) => create(t, sent));
   });
 
-  it('of the actions keep to their lengths and types, and are trimmed', async () => {
+  it('has an e-mail address that looks like one, in any script', async () => {
     const t = await harness();
-    for (const { action, rest, ...field } of ACTION_TEXTS) {
-      // A new repair for each value: begin-repair keeps what an earlier call set.
-      await checkText(field, async (value) => {
-        const { id } = await newRepair(t);
-        return t.post(`/offline-repairs/${id}/${action}`, withValue({ ...rest }, field.path, value));
-      });
-    }
-  });
-
-  it('that are an empty array are told that they must be a text, and nothing about entries', async () => {
-    const t = await harness();
-    const answer = await t.post('/offline-repairs', repairBody({ orderNumber: [], notes: [] }));
-    expect(rulesOf(answer)).toEqual({ orderNumber: 'type', notes: 'type' });
-    expect(answer.body.errors).toHaveLength(2);
-  });
-
-  it('are counted in characters, not in the bytes or halves that make them up', async () => {
-    const t = await harness();
-    const { body } = await t.post('/offline-repairs', repairBody({ orderNumber: '🙂'.repeat(128) }));
-    expect(body.orderNumber).toBe('🙂'.repeat(128));
-    expect(rulesOf(await t.post('/offline-repairs', repairBody({ orderNumber: '🙂'.repeat(129) })))).toEqual({
-      orderNumber: 'maxLength',
-    });
-  });
-});
-
-describe('the e-mail address', () => {
-  it('must look like one', async () => {
-    const t = await harness();
-    const send = (customerEmail: unknown) => t.post('/offline-repairs', repairBody({ customerEmail }));
-    for (const good of ['ada@example.com', "o'neil+returns@mail.example.co.uk", 'a@b.co'])
-      expect((await send(good)).body.customerEmail).toBe(good);
-    expect((await send('  ada@example.com ')).body.customerEmail).toBe('ada@example.com');
-    for (const bad of [
-      'ada',
-      'ada@',
-      '@example.com',
-      'ada@example',
-      'a b@example.com',
-      'ada@@example.com',
-      '',
+    const send = (customerEmail: unknown) => create(t, body({ customerEmail }));
+    const address = (length: number) => `ada@${'x'.repeat(length - 'ada@.com'.length)}.com`;
+    for (const good of [
+      'a@b.co',
+      "o'neil+returns@mail.example.co.uk",
+      'zoë@exämple.com',
+      '用户@例子.广告',
+      address(255),
     ])
-      expect(Object.keys(rulesOf(await send(bad)))).toEqual(['customerEmail']);
-    expect(rulesOf(await send('ada'))).toEqual({ customerEmail: 'format' });
-    expect(rulesOf(await send(undefined))).toEqual({ customerEmail: 'required' });
-    for (const bad of [1, null, {}, ['ada@example.com']])
-      expect(rulesOf(await send(bad))).toEqual({ customerEmail: 'type' });
+      expect((await send(`  ${good} `)).body.customerEmail).toBe(good);
+    for (const [rule, ...wrong] of [
+      ['format', 'ada', 'ada@', '@example.com', 'ada@example', 'a b@example.com', 'ada@@example.com', ''],
+      ['maxLength', address(256)],
+      ['required', undefined],
+      ['type', 1, null, {}, ['ada@example.com']],
+    ])
+      for (const bad of wrong)
+        expect({ bad, rules: rulesOf(await send(bad)) }).toEqual({ bad, rules: { customerEmail: rule } });
     expect(Object.keys(rulesOf(await send('ada\0@example.com')))).toEqual(['customerEmail']);
   });
 
-  it('may be in any script', async () => {
+  it('that is missing or empty is told of all its required fields', async () => {
     const t = await harness();
-    for (const customerEmail of ['zoë@example.com', 'ada@exämple.com', '用户@例子.广告'])
-      expect((await newRepair(t, { customerEmail })).customerEmail).toBe(customerEmail);
+    const none = await create(t, {});
+    expect(rulesOf(none)).toEqual(everyOne(required, 'required'));
+    expect(none.body.message).toContain('customerName is required');
+    expect(rulesOf(await t.send(path, { method: 'POST' }))).toEqual(everyOne(required, 'required'));
+    const missing = [...required.filter((name) => !(name in row.hollow)), ...row.hollowNeeds];
+    expect(rulesOf(await create(t, row.hollow))).toEqual(everyOne(missing, 'required'));
+    const nulls = Object.fromEntries(required.map((name) => [name, null]));
+    expect(rulesOf(await create(t, nulls))).toEqual(everyOne(required, 'type'));
+    expect(await rowCounts(t)).toMatchObject({ [row.rows]: 0, used: 0 });
   });
 
-  it('has at most 255 characters', async () => {
+  it('without any one of its required fields creates nothing', async () => {
     const t = await harness();
-    const address = (length: number) => `ada@${'x'.repeat(length - 'ada@.com'.length)}.com`;
-    const longest = await t.post('/offline-repairs', repairBody({ customerEmail: address(255) }));
-    expect(longest.body.customerEmail).toBe(address(255));
-    expect(rulesOf(await t.post('/offline-repairs', repairBody({ customerEmail: address(256) })))).toEqual({
-      customerEmail: 'maxLength',
-    });
+    const inside = row.hollowNeeds.filter((name) => !name.startsWith('items.1'));
+    for (const field of [...required, ...inside]) {
+      const without = await create(t, withValue(row.whole(), field, undefined));
+      expect(rulesOf(without)).toEqual({ [field]: 'required' });
+      expect(without.body.message).toEqual([`${field} is required`]);
+    }
+    const nulls = inside.reduce((sent, field) => withValue(sent, field, null), row.whole());
+    expect(rulesOf(await create(t, nulls))).toEqual(everyOne(inside, 'type'));
+    expect(await rowCounts(t)).toMatchObject({ [row.rows]: 0, used: 0 });
+  });
+
+  it('has no unknown fields; the nearest known name is offered', async () => {
+    const t = await harness();
+    for (const [more, field, guess] of row.guesses) {
+      const answer = await create(t, body(more));
+      expectGuess(answer, field, guess);
+      expect(answer.body.errors).toHaveLength(1);
+    }
+    expect(rulesOf(await create(t, body(row.strangers)))).toEqual(
+      everyOne(Object.keys(row.strangers), 'unknown'),
+    );
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const inside = JSON.stringify(body()).replace('{', `{"${name}":{"customerName":"x"},`);
+      expect(rulesOf(await create(t, inside))).toEqual({ [name]: 'unknown' });
+      const deeper = JSON.stringify(body()).replace('{"sku"', `{"${name}":1,"sku"`);
+      expect(rulesOf(await create(t, deeper))).toEqual({ [`${row.item}.${name}`]: 'unknown' });
+    }
+  });
+
+  it('is an object, and so are the objects in it', async () => {
+    const t = await harness();
+    for (const wrong of ['[]', '[{}]', '"text"', '1', 'true', 'null'])
+      expect(rulesOf(await create(t, wrong))).toEqual({ body: 'type' });
+    const answer = await create(t, body(row.misshapen));
+    expect(rulesOf(answer)).toEqual(everyOne(Object.keys(row.misshapen), 'type'));
+    expect(answer.body.errors).toHaveLength(Object.keys(row.misshapen).length);
+  });
+
+  it('is JSON in UTF-8 that names no field twice', async () => {
+    const t = await harness();
+    const good = JSON.stringify(body({ customerName: 'Ada' }));
+    const broken = [
+      '{',
+      good.slice(0, -1),
+      `${good}}`,
+      `${good}${good}`,
+      good.replaceAll('"', "'"),
+      good.replace('}', ',}'),
+      'orderNumber=SO-1',
+      good.replace('{', '{"customerName":"x",'),
+      good.replace('{"sku"', '{"\\u0073ku":"A","sku"'),
+      good.replace('Ada', 'A\u0001da'),
+      good.replace('Ada', 'A\\qda'),
+    ];
+    for (const sent of broken) expectError(await create(t, sent), 400);
+    const bytes = Buffer.from(good.replace('Ada', 'Ad~'));
+    bytes[bytes.indexOf('~')] = 0xff;
+    expectError(await create(t, bytes), 400);
+    expect((await rowCounts(t))[row.rows]).toBe(0);
+  });
+
+  it('comes with no query that the endpoint does not know', async () => {
+    const t = await harness();
+    const rules = async (asked: string) => rulesOf(await t.get(`${path}${asked}`));
+    const { id } = await newRma(t, kind);
+    expectGuess(await t.get(`${path}?stauts=x`), 'stauts', 'status');
+    expectGuess(await t.get(`${path}?externalref=x`), 'externalref', 'externalRef');
+    const unknown = ['Page', 'LIMIT', '__proto__', ...row.foreignFilters];
+    expect(await rules(`?${unknown.map((name) => `${name}=x`).join('&')}`)).toEqual(
+      everyOne(unknown, 'unknown'),
+    );
+    expect(await rules(`/${id}?page=1`)).toEqual({ page: 'unknown' });
+    expect(await rules(`/${id}/timeline?status=x`)).toEqual({ status: 'unknown' });
+    for (const value of ['%ff', '%zz', '%', 'SN-%E2%82', '%ed%a0%80'])
+      expect(await rules(`?externalRef=${value}&externalSource=%C3%A9`), value).toEqual({
+        externalRef: 'unicode',
+      });
+    expect(await rules('?%ff=1')).toMatchObject({ query: 'unicode' });
+    const { status } = await t.get(`${path}?externalRef=%C3%A9%25+%2B`);
+    expect(status, 'what is well encoded').toBe(200);
   });
 });
 
-describe('numbers', () => {
-  const send = (t: Harness, name: string, value: unknown) =>
-    t.post('/offline-repairs', withValue(fullBody(), `faultyItem.${name}`, value));
-  /** The number as its digits in the body's text. */
-  const sendDigits = (t: Harness, name: string, digits: string) =>
-    t.post(
-      '/offline-repairs',
-      JSON.stringify(withValue(fullBody(), `faultyItem.${name}`, 'DIGITS')).replace('"DIGITS"', digits),
-    );
+describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row }) => {
+  const pathsOf = (names: string[]) => names.map((name) => `${item}.${name}`);
+  /** The same digits as each of these numbers, as the text of the body has them. */
+  const send = (t: Harness, digits: string, names = NUMBERS) => {
+    const marked = pathsOf(names).reduce((body, place) => withValue(body, place, 'DIGITS'), whole());
+    return t.post(path, JSON.stringify(marked).replaceAll('"DIGITS"', digits));
+  };
+  const rules = async (t: Harness, digits: string, names = NUMBERS) => rulesOf(await send(t, digits, names));
+  const shown = ({ body }: Answer, names = NUMBERS) => pathsOf(names).map((place) => at(body, place));
 
   it('are never made from texts or anything else', async () => {
     const t = await harness();
-    for (const name of ['quantity', 'price', 'weight'])
-      for (const wrong of ['1', '', true, false, [], [1], {}])
-        expect({ name, wrong, rules: rulesOf(await send(t, name, wrong)) }).toEqual({
-          name,
-          wrong,
-          rules: { [`faultyItem.${name}`]: 'type' },
-        });
-    for (const name of ['quantity', 'price']) {
-      expect(rulesOf(await send(t, name, undefined))).toEqual({ [`faultyItem.${name}`]: 'required' });
-      expect(rulesOf(await send(t, name, null))).toEqual({ [`faultyItem.${name}`]: 'type' });
+    for (const wrong of ['"1"', '""', 'true', 'false', '[]', '[1]', '{}'])
+      expect({ wrong, rules: await rules(t, wrong) }).toEqual({
+        wrong,
+        rules: everyOne(pathsOf(NUMBERS), 'type'),
+      });
+    for (const value of [undefined, null]) {
+      const { body } = await t.post(path, withValue(whole(), `${item}.weight`, value));
+      expect(at(body, `${item}.weight`)).toBeNull();
     }
-    expect((await send(t, 'weight', null)).body.faultyItem.weight).toBeNull();
-    expect((await send(t, 'weight', undefined)).body.faultyItem.weight).toBeNull();
+    expect((await rowCounts(t))[row.rows]).toBe(2);
   });
 
   it('have a lower bound: quantity above 0, price and weight from 0', async () => {
     const t = await harness();
-    expect(rulesOf(await send(t, 'quantity', 0))).toEqual({ 'faultyItem.quantity': 'min' });
-    expect(rulesOf(await send(t, 'quantity', -1))).toEqual({ 'faultyItem.quantity': 'min' });
-    expect((await send(t, 'quantity', 0.0001)).body.faultyItem.quantity).toBe(0.0001);
-    for (const name of ['price', 'weight']) {
-      expect((await send(t, name, 0)).body.faultyItem[name]).toBe(0);
-      expect(rulesOf(await send(t, name, -0.0001))).toEqual({ [`faultyItem.${name}`]: 'min' });
-    }
-  });
-
-  it('never become a quantity of 0, however small they are', async () => {
-    const t = await harness();
+    for (const digits of ['-0.0001', '-1'])
+      expect(await rules(t, digits)).toEqual(everyOne(pathsOf(NUMBERS), 'min'));
+    expect(await rules(t, '0')).toEqual({ [`${item}.quantity`]: 'min' });
+    expect(shown(await send(t, '0.0001'))).toEqual([0.0001, 0.0001, 0.0001]);
+    // However small, never a quantity of 0.
     for (const digits of ['0.00001', '1e-13', '5e-324', '1e-400'])
-      expect({ digits, rules: Object.keys(rulesOf(await sendDigits(t, 'quantity', digits))) }).toEqual({
-        digits,
-        rules: ['faultyItem.quantity'],
-      });
+      expect(Object.keys(await rules(t, digits, ['quantity']))).toEqual([`${item}.quantity`]);
   });
 
   it('too small for a double are refused, not taken as 0', async () => {
     const t = await harness();
+    const fromZero = ['price', 'weight'];
     const tiny = ['1e-400', '0.5E-0400', '1000e-500', `0.${'0'.repeat(400)}1`, `0.${'0'.repeat(230)}1e-99`];
-    for (const name of ['price', 'weight'])
-      for (const digits of tiny) {
-        const field = `faultyItem.${name}`;
-        expect(rulesOf(await sendDigits(t, name, digits))).toEqual({ [field]: 'decimals' });
-        expect(Object.keys(rulesOf(await sendDigits(t, name, `-${digits}`)))).toEqual([field]);
-      }
+    for (const digits of tiny) {
+      expect(await rules(t, digits, fromZero)).toEqual(everyOne(pathsOf(fromZero), 'decimals'));
+      expect(Object.keys(await rules(t, `-${digits}`, fromZero))).toEqual(pathsOf(fromZero));
+    }
     for (const digits of ['0', '-0', '0.0', '0e-400', `0.${'0'.repeat(400)}`, `-0.${'0'.repeat(400)}e-400`])
-      expect((await sendDigits(t, 'price', digits)).body.faultyItem.price).toBe(0);
-    const words = { ...fullBody(), notes: '1e-400', externalRef: '0.5E-999' };
-    expect((await t.post('/offline-repairs', words)).body).toMatchObject({
-      notes: '1e-400',
-      externalRef: '0.5E-999',
-    });
+      expect(shown(await send(t, digits, fromZero), fromZero)).toEqual([0, 0]);
+    const words = { externalSource: '1e-400', externalRef: '0.5E-999' };
+    expect((await t.post(path, { ...whole(), ...words })).body).toMatchObject(words);
   });
 
-  it('must be finite', async () => {
+  it('are finite and have an upper bound', async () => {
     const t = await harness();
-    for (const name of ['quantity', 'price', 'weight'])
-      for (const digits of ['1e400', '-1e400', '1e308'])
-        expect(Object.keys(rulesOf(await sendDigits(t, name, digits)))).toEqual([`faultyItem.${name}`]);
+    for (const digits of ['1e400', '-1e400', '1e308', '100000000000.1'])
+      expect(Object.keys(await rules(t, digits))).toEqual(pathsOf(NUMBERS));
     for (const digits of ['NaN', 'Infinity', '-Infinity', '0x10', '01', '1.', '.5', '+1'])
-      expectError(await sendDigits(t, 'price', digits), 400);
+      expectError(await send(t, digits, ['price']), 400);
   });
 
-  it('keep up to four decimals exactly', async () => {
+  it.each(
+    [...'0.1 0.3 1.005 1.1 4.35 19.99 49.95 0.0001 1.0000 1e2 1234567.8901'.split(' ')].concat(
+      '99999999999.9999',
+      '100000000000',
+    ),
+  )('keep up to four decimals exactly: %s', async (digits) => {
     const t = await harness();
-    for (const digits of [
-      '0.1',
-      '0.3',
-      '1.005',
-      '1.1',
-      '19.99',
-      '49.95',
-      '0.0001',
-      '1234567.8901',
-      '4.35',
-      '1e2',
-    ])
-      for (const name of ['quantity', 'price', 'weight']) {
-        const created = await sendDigits(t, name, digits);
-        const again = await t.get(`/offline-repairs/${created.body.id}`);
-        expect({ digits, now: created.body.faultyItem[name], later: again.body.faultyItem[name] }).toEqual({
-          digits,
-          now: Number(digits),
-          later: Number(digits),
-        });
-      }
+    const created = await send(t, digits);
+    const again = await t.get(`${path}/${created.body.id}`);
+    const expected = NUMBERS.map(() => Number(digits));
+    expect([shown(created), shown(again)]).toEqual([expected, expected]);
   });
 
   it('that carry the noise of a sum in binary are read as the decimals that were meant', async () => {
     const t = await harness();
-    expect((await send(t, 'price', 0.1 + 0.2)).body.faultyItem.price).toBe(0.3);
-    expect((await send(t, 'price', 1.1 * 3)).body.faultyItem.price).toBe(3.3);
+    for (const [sum, meant] of [
+      [0.1 + 0.2, 0.3],
+      [1.1 * 3, 3.3],
+      [0.7 + 0.1, 0.8],
+    ] as const)
+      expect(shown(await send(t, String(sum)))).toEqual([meant, meant, meant]);
   });
 
   it('with more than four decimals are refused rather than changed, large ones too', async () => {
     const t = await harness();
-    for (const digits of ['0.12345', '1.00001', '99999.99999', '100000000.12345', '12345678901.12345'])
-      for (const name of ['quantity', 'price', 'weight'])
-        expect({ digits, name, rules: rulesOf(await sendDigits(t, name, digits)) }).toEqual({
-          digits,
-          name,
-          rules: { [`faultyItem.${name}`]: 'decimals' },
-        });
+    const large = ['100000000.12345', '12345678901.12345', '99999999999.12345'];
+    for (const digits of ['0.12345', '1.00001', '99999.99999', ...large])
+      expect({ digits, rules: await rules(t, digits) }).toEqual({
+        digits,
+        rules: everyOne(pathsOf(NUMBERS), 'decimals'),
+      });
   });
 });
 
-describe('words from a list', () => {
-  it('name the known ones when they are not among them', async () => {
-    const t = await harness();
-    const { id } = await newRepair(t);
-    const expectListed = (answer: Answer, field: string, words: string[]) => {
-      expect(rulesOf(answer)).toEqual({ [field]: 'oneOf' });
-      for (const word of words) expect(answer.body.message[0]).toContain(word);
-    };
-    const starts = ['COUNTER_SWAPPED', 'OFFLINE_DIAGNOSTICS'];
-    for (const wrong of ['OFFLINE_REPAIR', 'OFFLINE_RESOLVED', 'OFFLINE_CLOSED', 'counter_swapped', '', 1])
-      expectListed(
-        await t.post('/offline-repairs', repairBody({ startStatus: wrong })),
-        'startStatus',
-        starts,
-      );
-    const dispositions = ['RESTOCK_MASTER', 'RESTOCK_CHILD', 'WRITE_OFF', 'RETURN_TO_SUPPLIER'];
-    for (const wrong of ['RESTOCK', 'write_off', ' WRITE_OFF', '', null, 3, ['WRITE_OFF']])
-      expectListed(
-        await t.post(`/offline-repairs/${id}/resolve`, { offlineDisposition: wrong }),
-        'offlineDisposition',
-        dispositions,
-      );
-    expect(rulesOf(await t.post(`/offline-repairs/${id}/resolve`, {}))).toEqual({
-      offlineDisposition: 'required',
-    });
-    expect((await t.get(`/offline-repairs/${id}`)).body.offlineDisposition).toBeNull();
-  });
-});
+describe('a repair', () => {
+  const ACTION_TEXTS: { action: string; fields: TextField[]; rest?: Body }[] = [
+    {
+      action: 'tracking',
+      fields: [
+        { path: 'trackingNumber', max: 128, required: true },
+        { path: 'carrierName', max: 255, required: true },
+      ],
+    },
+    { action: 'begin-diagnostics', fields: [{ path: 'notes', shown: null, max: 5000 }] },
+    {
+      action: 'begin-repair',
+      fields: [
+        { path: 'repairNotes', max: 5000 },
+        { path: 'assignedToId', max: 128 },
+      ],
+    },
+    {
+      action: 'resolve',
+      fields: [{ path: 'notes', shown: null, max: 5000 }],
+      rest: { offlineDisposition: 'WRITE_OFF' },
+    },
+  ];
 
-describe('the body as a whole', () => {
+  it.each(ACTION_TEXTS)(
+    'has texts in $action that keep to the same rules',
+    async ({ action, fields, rest = {} }) => {
+      const t = await harness({ plan: 'ENTERPRISE' });
+      // A new repair for each value: begin-repair keeps what an earlier call set.
+      await checkTexts(fields, rest, async (body) =>
+        t.post(`/offline-repairs/${(await newRepair(t)).id}/${action}`, body),
+      );
+    },
+  );
+
   it('is told of all its faults at once, each beginning with its path', async () => {
     const t = await harness();
     const answer = await t.post(
@@ -313,25 +309,32 @@ describe('the body as a whole', () => {
     expect(await rowCounts(t)).toMatchObject({ repairs: 0, used: 0 });
   });
 
-  it('has no unknown fields; the nearest known name is offered', async () => {
+  it('has words from a list, which are named when another one comes', async () => {
     const t = await harness();
     const { id } = await newRepair(t);
-    const expectGuess = (answer: Answer, field: string, guess: string) => {
-      expect(rulesOf(answer)).toMatchObject({ [field]: 'unknown' });
-      const { message } = answer.body.errors.find((fault: { field: string }) => fault.field === field);
-      expect(message).toContain(`did you mean ${guess}?`);
+    const expectListed = (answer: Answer, field: string, words: string[]) => {
+      expect(rulesOf(answer)).toEqual({ [field]: 'oneOf' });
+      for (const word of words) expect(answer.body.message[0]).toContain(word);
     };
-    const create = (more: Body) => t.post('/offline-repairs', repairBody(more));
-    expectGuess(await create({ ordrNumber: 'x' }), 'ordrNumber', 'orderNumber');
-    expectGuess(await create({ OrderNumber: 'x' }), 'OrderNumber', 'orderNumber');
-    expectGuess(await create({ external_ref: 'x' }), 'external_ref', 'externalRef');
-    expectGuess(await create({ faultyItem: { skuu: 'x' } }), 'faultyItem.skuu', 'sku');
-    expectGuess(
-      await create({ tracking: { trackingNumbr: 'x' } }),
-      'tracking.trackingNumbr',
-      'trackingNumber',
-    );
-    const act = (action: string, body: Body) => t.post(`/offline-repairs/${id}/${action}`, body);
+    const starts = ['COUNTER_SWAPPED', 'OFFLINE_DIAGNOSTICS'];
+    for (const wrong of ['OFFLINE_REPAIR', 'OFFLINE_RESOLVED', 'OFFLINE_CLOSED', 'counter_swapped', '', 1])
+      expectListed(
+        await t.post('/offline-repairs', repairBody({ startStatus: wrong })),
+        'startStatus',
+        starts,
+      );
+    const dispositions = ['RESTOCK_MASTER', 'RESTOCK_CHILD', 'WRITE_OFF', 'RETURN_TO_SUPPLIER'];
+    const resolve = (body: Body) => t.post(`/offline-repairs/${id}/resolve`, body);
+    for (const wrong of ['RESTOCK', 'write_off', ' WRITE_OFF', '', null, 3, ['WRITE_OFF']])
+      expectListed(await resolve({ offlineDisposition: wrong }), 'offlineDisposition', dispositions);
+    expect(rulesOf(await resolve({}))).toEqual({ offlineDisposition: 'required' });
+    expect((await t.get(`/offline-repairs/${id}`)).body.offlineDisposition).toBeNull();
+  });
+
+  it('has actions that take no unknown field, no query, and nothing but an object', async () => {
+    const t = await harness();
+    const { id } = await newRepair(t);
+    const act = (action: string, body?: unknown) => t.post(`/offline-repairs/${id}/${action}`, body);
     expectGuess(await act('tracking', { carierName: 'x' }), 'carierName', 'carrierName');
     expectGuess(await act('begin-diagnostics', { note: 'x' }), 'note', 'notes');
     expectGuess(await act('begin-repair', { assignedTold: 'x' }), 'assignedTold', 'assignedToId');
@@ -340,127 +343,111 @@ describe('the body as a whole', () => {
       'offlineDispositon',
       'offlineDisposition',
     );
-    expect(rulesOf(await act('close', { notes: 'x' }))).toEqual({ notes: 'unknown' });
-    expect(rulesOf(await create({ id: UNKNOWN_ID, status: 'OFFLINE_CLOSED', isDangerous: false }))).toEqual({
-      id: 'unknown',
-      status: 'unknown',
-      isDangerous: 'unknown',
-    });
+    for (const name of ['notes', '__proto__', 'constructor', 'toString'])
+      expect(rulesOf(await act('close', `{"${name}":{}}`))).toEqual({ [name]: 'unknown' });
+    expect(rulesOf(await act('close?notes=x'))).toEqual({ notes: 'unknown' });
+    for (const body of ['[]', '[{}]', '"text"', '1', 'true', 'null'])
+      expect(rulesOf(await act('close', body))).toEqual({ body: 'type' });
   });
 
-  it('has no field of the name __proto__ or constructor either', async () => {
+  it('may come without a body where every field is optional, whatever the content type says', async () => {
     const t = await harness();
     const { id } = await newRepair(t);
-    for (const name of ['__proto__', 'constructor', 'toString']) {
-      const inside = JSON.stringify(repairBody()).replace('{', `{"${name}":{"storeId":"x"},`);
-      expect(rulesOf(await t.post('/offline-repairs', inside))).toEqual({ [name]: 'unknown' });
-      const deeper = JSON.stringify(repairBody()).replace('{"sku"', `{"${name}":1,"sku"`);
-      expect(rulesOf(await t.post('/offline-repairs', deeper))).toEqual({
-        [`faultyItem.${name}`]: 'unknown',
-      });
-      expect(rulesOf(await t.post(`/offline-repairs/${id}/close`, `{"${name}":{}}`))).toEqual({
-        [name]: 'unknown',
-      });
-    }
-  });
-
-  it('must be an object', async () => {
-    const t = await harness();
-    const { id } = await newRepair(t);
-    for (const body of ['[]', '[{}]', '"text"', '1', 'true', 'null']) {
-      expect(rulesOf(await t.post('/offline-repairs', body))).toEqual({ body: 'type' });
-      expect(rulesOf(await t.post(`/offline-repairs/${id}/close`, body))).toEqual({ body: 'type' });
-    }
-    expect(rulesOf(await t.post('/offline-repairs', repairBody({ faultyItem: [] })))).toEqual({
-      faultyItem: 'type',
-    });
-    expect(rulesOf(await t.post('/offline-repairs', repairBody({ tracking: 'JD01' })))).toEqual({
-      tracking: 'type',
-    });
-  });
-
-  it('must be JSON in UTF-8 that names no field twice', async () => {
-    const t = await harness();
-    const good = JSON.stringify(repairBody());
-    const broken = [
-      '{',
-      good.slice(0, -1),
-      `${good}}`,
-      `${good}${good}`,
-      good.replaceAll('"', "'"),
-      good.replace('}', ',}'),
-      'orderNumber=SO-1',
-      good.replace('{', '{"storeId":"store-1",'),
-      good.replace('{"sku"', '{"\\u0073ku":"A","sku"'),
-      good.replace('Ada', 'A\u0001da'),
-      good.replace('Ada', 'A\\qda'),
+    // The last is what `curl -d ''` sends.
+    const types = [
+      {},
+      { 'content-type': 'application/json' },
+      { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' },
     ];
-    for (const body of broken) expectError(await t.post('/offline-repairs', body), 400);
-    const bytes = Buffer.from(good.replace('Ada', 'Ad~'));
-    bytes[bytes.indexOf('~')] = 0xff;
-    expectError(await t.post('/offline-repairs', bytes), 400);
-    expect((await rowCounts(t)).repairs).toBe(0);
-  });
-
-  it('may be missing where every field is optional', async () => {
-    const t = await harness();
-    const { id } = await newRepair(t);
-    const none = { method: 'POST' };
     for (const action of ['close', 'begin-diagnostics', 'begin-repair']) {
-      const path = `/offline-repairs/${id}/${action}`;
-      expect((await t.send(path, none)).status).toBe(200);
-      expect((await t.send(path, { ...none, body: {} })).status).toBe(200);
-      expect((await t.send(path, { ...none, body: '' })).status).toBe(200);
-      const json = { headers: { 'content-type': 'application/json' } };
-      expect((await t.send(path, { ...none, ...json })).status).toBe(200);
+      const act = async (options: object) =>
+        (await t.send(`/offline-repairs/${id}/${action}`, { method: 'POST', ...options })).status;
+      for (const headers of types) expect(await act({ headers })).toBe(200);
+      for (const body of [{}, '']) expect(await act({ body })).toBe(200);
     }
-    for (const path of [
-      `/offline-repairs/${id}/tracking`,
-      `/offline-repairs/${id}/resolve`,
-      '/offline-repairs',
-    ])
-      expect(Object.values(rulesOf(await t.send(path, none)))).toContain('required');
-  });
-
-  it('counts as missing when no bytes came, whatever the content type', async () => {
-    const t = await harness();
-    const { id } = await newRepair(t);
-    // What `curl -d ''` sends.
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' };
-    const { status } = await t.send(`/offline-repairs/${id}/close`, { method: 'POST', headers });
-    expect(status).toBe(200);
+    for (const action of ['tracking', 'resolve'])
+      expect(Object.values(rulesOf(await t.post(`/offline-repairs/${id}/${action}`)))).toContain('required');
   });
 });
 
-describe('query parameters', () => {
-  it('that an endpoint does not know are a 400 there', async () => {
+describe('a trade return', () => {
+  const send = (t: Harness, items: unknown) => t.post('/trade-returns', tradeBody({ items }));
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...TRADE_ITEM,
+      sku: `SKU-${index}`,
+      quantity: index + 1,
+    }));
+
+  it('has one to 250 items, kept in their order; the same thing may be there twice', async () => {
     const t = await harness();
-    const { id } = await newRepair(t);
-    expect(rulesOf(await t.get('/offline-repairs?stauts=OFFLINE_REPAIR'))).toEqual({ stauts: 'unknown' });
-    expect((await t.get('/offline-repairs?stauts=x')).body.message[0]).toContain('did you mean status?');
-    expect(rulesOf(await t.get('/offline-repairs?Page=1&LIMIT=1'))).toEqual({
-      Page: 'unknown',
-      LIMIT: 'unknown',
-    });
-    expect(rulesOf(await t.get('/offline-repairs?__proto__=1'))).toEqual({ ['__proto__']: 'unknown' });
-    expect(rulesOf(await t.get(`/offline-repairs/${id}?page=1`))).toEqual({ page: 'unknown' });
-    expect(rulesOf(await t.get(`/offline-repairs/${id}/timeline?status=x`))).toEqual({ status: 'unknown' });
-    expect(rulesOf(await t.send(`/offline-repairs/${id}/close?notes=x`, { method: 'POST' }))).toEqual({
-      notes: 'unknown',
+    for (const items of [many(1), many(2), many(249), many(250), [TRADE_ITEM, TRADE_ITEM]]) {
+      const { status, body } = await send(t, items);
+      expect(status).toBe(201);
+      const expected = items.map((item) => ({ ...item, ...EMPTY_ITEM }));
+      expect(body.items).toEqual(expected);
+      expect((await t.get(`/trade-returns/${body.id}`)).body.items).toEqual(expected);
+    }
+    expect(rulesOf(await send(t, []))).toEqual({ items: 'minItems' });
+    for (const count of [251, 252, 1000])
+      expect(rulesOf(await send(t, many(count)))).toEqual({ items: 'maxItems' });
+    expect((await rowCounts(t)).returns).toBe(5);
+  });
+
+  it('has an array of objects as its items', async () => {
+    const t = await harness();
+    for (const wrong of [TRADE_ITEM, { 0: TRADE_ITEM, length: 1 }, 'LAMP-OAK', 1, true])
+      expect({ wrong, rules: rulesOf(await send(t, wrong)) }).toEqual({ wrong, rules: { items: 'type' } });
+    expect(rulesOf(await send(t, [TRADE_ITEM, null, 1, 'LAMP-OAK', [TRADE_ITEM]]))).toEqual(
+      everyOne(['items.1', 'items.2', 'items.3', 'items.4'], 'type'),
+    );
+  });
+
+  it('is told of all the faults of its items at once, each with its place', async () => {
+    const t = await harness();
+    const answer = await send(t, [
+      { ...TRADE_ITEM, quantity: 0 },
+      TRADE_ITEM,
+      { ...TRADE_ITEM, price: -0.01, sku: ' ' },
+      { ...TRADE_ITEM, weight: '1', tradeLineItemId: 'x'.repeat(129), serialNumber: 'x' },
+    ]);
+    expect(rulesOf(answer)).toEqual({
+      'items.0.quantity': 'min',
+      'items.2.price': 'min',
+      'items.2.sku': 'notEmpty',
+      'items.3.weight': 'type',
+      'items.3.tradeLineItemId': 'maxLength',
+      'items.3.serialNumber': 'unknown',
     });
   });
 
-  it('are refused where they are not UTF-8 in percent-encoding', async () => {
+  it('has an orderDate that is echoed to the letter, whatever it says', async () => {
     const t = await harness();
-    for (const value of ['%ff', '%zz', '%', 'SN-%E2%82', '%ed%a0%80'])
-      expect(rulesOf(await t.get(`/offline-repairs?serialNumber=${value}`)), value).toEqual({
-        serialNumber: 'unicode',
-      });
-    expect(rulesOf(await t.get('/trade-returns?externalRef=%ff&companyId=%C3%A9'))).toEqual({
-      externalRef: 'unicode',
-    });
-    expect(rulesOf(await t.get('/offline-repairs?%ff=1'))).toMatchObject({ query: 'unicode' });
-    const { status } = await t.get('/offline-repairs?serialNumber=%C3%A9%25+%2B');
-    expect(status, 'what is well encoded').toBe(200);
+    const dated = (orderDate: unknown) => t.post('/trade-returns', tradeBody({ orderDate }));
+    for (const orderDate of [
+      '2026-10-02',
+      '02/10/26',
+      '  2 Oct 2026\t\n',
+      '',
+      ' ',
+      '\ufeff2026',
+      'null',
+      'last week 🙂',
+      '2026-13-45T99:99:99Z',
+      'x'.repeat(255),
+      ` ${'x'.repeat(253)} `,
+    ]) {
+      const { status, body } = await dated(orderDate);
+      expect([status, body.orderDate]).toEqual([201, orderDate]);
+      expect((await t.get(`/trade-returns/${body.id}`)).body.orderDate).toBe(orderDate);
+    }
+    for (const absent of [null, undefined]) expect((await dated(absent)).body.orderDate).toBeNull();
+    for (const [rule, ...wrong] of [
+      ['maxLength', 'x'.repeat(256)],
+      ['nul', '2026\0'],
+      ['unicode', '\udc00'],
+      ['type', 20261002, true, {}, ['2026-10-02']],
+    ])
+      for (const bad of wrong) expect(rulesOf(await dated(bad))).toEqual({ orderDate: rule });
   });
 });

@@ -1,216 +1,243 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { newUser, PASSWORD } from '../support/admin.ts';
-import { expectAccessible, look, openPageAs, openWindow, saidAt } from '../support/browser.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { newPerson, newUser, PASSWORD } from '../support/admin.ts';
+import { goInside, openAs, openPageAs, openWindow, saidAt } from '../support/browser.ts';
+import {
+  accessibleEverywhere,
+  emailAt,
+  expectFocus,
+  field,
+  newRepair,
+  passwordField,
+  pick,
+  rowWith,
+  signInTitle,
+  title,
+  toPage,
+  turnFactorOn,
+} from '../support/browser-pages.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { appCode } from '../support/second-factor.ts';
-import { mailServer } from '../support/smtp.ts';
-import { until } from '../support/until.ts';
 
-const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasText: words });
-const password = (page: Page, label: string) => page.getByLabel(label).and(page.locator('input'));
-const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 2 }).waitFor();
-const pick = async (page: Page, name: string, item: string) => {
-  await page.getByRole('button', { name: `More for ${name}` }).click();
-  await page.getByRole('menuitem', { name: item }).click();
-};
-/** On a desk in light, and on a phone in dark. */
-const accessibleEverywhere = async (page: Page): Promise<void> => {
-  await expectAccessible(page);
-  await look(page, { scheme: 'dark', width: 390 });
-  await expectAccessible(page);
-  await look(page, { scheme: 'light', width: 1280 });
-};
+const harness = sharedHarness();
 
-/** Reads the key on the page, as a person would type it into their app, and turns the second factor on. */
-const turnOn = async (
-  t: Harness,
-  page: Page,
-  begin: string,
-): Promise<{ secret: string; codes: string[] }> => {
-  await page.getByRole('button', { name: begin }).click();
-  const key = page.getByLabel('Key for the authenticator app');
-  const secret = ((await key.textContent()) ?? '').replaceAll(' ', '');
-  await page
-    .getByRole('img', { name: /QR code/ })
-    .locator('path')
-    .waitFor();
-  const input = page.getByRole('textbox', { name: 'The code that the app shows now' });
-  await input.fill('000000');
-  await page.getByRole('button', { name: 'Turn it on' }).click();
-  await expect.poll(() => saidAt(input)).toContain('This is wrong, or it was used before.');
-  await input.fill(appCode(secret, t.ctx.clock.now()));
-  await page.getByRole('button', { name: 'Turn it on' }).click();
-  const list = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
-  await list.first().waitFor();
-  const codes = await list.allTextContents();
-  expect(await page.getByRole('button', { name: 'Done' }).isDisabled()).toBe(true);
-  await page.getByRole('checkbox', { name: 'I have stored the codes' }).check();
-  return { secret, codes };
-};
+it('an invitation shows a link, in which the person chooses a password; it works once', async () => {
+  const t = await harness();
+  const email = emailAt(t, 'grace');
+  const page = await openPageAs('Team', t, 'ADMIN');
+  await page.getByRole('button', { name: 'Invite person' }).click();
+  const form = page.getByRole('dialog', { name: 'Invite a person' });
+  await form.getByRole('textbox', { name: 'E-mail' }).fill(email);
+  await form.getByRole('textbox', { name: 'Name' }).fill('Grace Muller');
+  await form.getByRole('button', { name: 'Invite' }).click();
+  const shown = page.getByRole('dialog', { name: 'Grace Muller is invited' });
+  await shown.getByText('no e-mail was sent').waitFor();
+  const link = await shown.getByRole('textbox', { name: 'Link' }).inputValue();
+  expect(link.startsWith(`${t.url}/admin/link#`)).toBe(true);
+  await accessibleEverywhere(page);
+  await shown.getByRole('button', { name: 'Done' }).click();
+  await rowWith(page, 'Grace Muller').getByText('Never signed in').waitFor();
 
-describe('invitations', () => {
-  it('show a link, in which the person chooses a password; it works once', async () => {
+  const theirs = await openWindow(t);
+  let checks = 0;
+  theirs.on('request', (request) => {
+    if (request.url().endsWith('/links/check')) checks += 1;
+  });
+  await theirs.goto(link);
+  await theirs.getByRole('heading', { name: 'Welcome, Grace Muller' }).waitFor();
+  await theirs.getByText(`sign in to Test shop as ${email}`).waitFor();
+  await accessibleEverywhere(theirs);
+  await passwordField(theirs, 'Password').fill('short');
+  await theirs.keyboard.press('Enter');
+  await expect.poll(() => saidAt(passwordField(theirs, 'Password'))).toContain('at least 8 characters');
+  await passwordField(theirs, 'Password').fill('quite another password');
+  await theirs.keyboard.press('Enter');
+  await title(theirs, 'Overview').waitFor();
+  await theirs.getByRole('navigation', { name: 'Pages' }).getByText('Grace Muller').waitFor();
+  // Checked again it would be over, and that page would flash up.
+  expect(checks).toBe(1);
+
+  const late = await openWindow(t);
+  await late.goto(link);
+  await late.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
+  expect(await late.getByLabel('Password').count()).toBe(0);
+  await accessibleEverywhere(late);
+  await late.getByRole('link', { name: 'To the sign-in' }).click();
+  await late.getByText('Ask an Admin of your shop for a link').waitFor();
+  await late.goto('/admin/forgot-password');
+  await late.getByText('Ask an Admin of your shop for a link with which').waitFor();
+  expect(await late.getByLabel('E-mail').count()).toBe(0);
+
+  await page.reload();
+  await rowWith(page, 'Grace Muller').getByText('just now').waitFor();
+  await pick(page, 'Grace Muller', 'New link to choose a password');
+  await page.getByText('within an hour').waitFor();
+  await page.getByRole('button', { name: 'Make the link' }).click();
+  const second = page.getByRole('dialog', { name: 'A link for Grace Muller' });
+  await expect
+    .poll(() => second.getByRole('textbox', { name: 'Link' }).inputValue())
+    .toContain('/admin/link#');
+});
+
+it('a second factor is turned on, asked for at sign-in, renewed and reset by an Admin', async () => {
+  const t = await harness();
+  const { email } = await newUser(t, { role: 'STAFF', name: 'Grace Muller' });
+  const theirs = await openWindow(t);
+  const signIn = async () => {
+    await theirs.goto('/admin/sign-in');
+    await theirs.getByLabel('E-mail').fill(email);
+    await passwordField(theirs, 'Password').fill(PASSWORD);
+    await theirs.getByRole('button', { name: 'Sign in' }).click();
+  };
+  await signIn();
+  await title(theirs, 'Overview').waitFor();
+  await toPage(theirs, 'Account and password');
+  const { secret, codes } = await turnFactorOn(t, theirs, 'Set up a second factor');
+  await accessibleEverywhere(theirs);
+  await theirs.getByRole('button', { name: 'Done' }).click();
+  await theirs.getByText('10 recovery codes are left').waitFor();
+  await accessibleEverywhere(theirs);
+  await theirs.getByRole('button', { name: 'Sign out' }).click();
+  await signInTitle(theirs).waitFor();
+
+  await signIn();
+  const code = theirs.getByRole('textbox', { name: 'Code from your authenticator app' });
+  await code.waitFor();
+  await expect.poll(() => theirs.locator('input:focus').getAttribute('autocomplete')).toBe('one-time-code');
+  expect(await theirs.getByRole('alert').count()).toBe(0);
+  await accessibleEverywhere(theirs);
+  await code.fill('000 000');
+  await theirs.keyboard.press('Enter');
+  await theirs.getByRole('alert').filter({ hasText: 'The code is wrong' }).waitFor();
+  t.clock.advance(30_000);
+  await code.fill(appCode(secret, t.ctx.clock.now()));
+  await theirs.keyboard.press('Enter');
+  await title(theirs, 'Overview').waitFor();
+
+  await toPage(theirs, 'Account and password');
+  await theirs.getByRole('button', { name: 'Make new recovery codes' }).click();
+  const current = passwordField(theirs, 'Current password').and(theirs.locator('[role=dialog] input'));
+  await current.fill('not the password');
+  await theirs.getByRole('button', { name: 'Make new codes' }).click();
+  await expect.poll(() => saidAt(current)).toContain('not your current password');
+  await theirs.getByRole('button', { name: 'Use a code instead of the password' }).click();
+  await theirs.getByRole('button', { name: 'Use a recovery code instead' }).click();
+  // Who asks for the other field wants to type into it.
+  const recovery = theirs.getByRole('textbox', { name: 'Recovery code' });
+  await expectFocus(recovery);
+  await recovery.fill(codes[0] ?? '');
+  await theirs.getByRole('button', { name: 'Make new codes' }).click();
+  await theirs.getByRole('list', { name: 'Recovery codes' }).waitFor();
+
+  const page = await openPageAs('Team', t, 'ADMIN');
+  await rowWith(page, 'Grace Muller').getByRole('cell', { name: 'On', exact: true }).waitFor();
+  await pick(page, 'Grace Muller', 'Reset the second factor');
+  await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
+  await page.getByText('Grace Muller has no second factor any more.').waitFor();
+  await signIn();
+  await title(theirs, 'Overview').waitFor();
+});
+
+it('signing in follows no link to another site', async () => {
+  const t = await harness();
+  const { email } = await newUser(t);
+  const page = await openWindow(t);
+  await page.goto('/admin/sign-in?to=//evil.example/');
+  await page.getByLabel('E-mail').fill(email);
+  await passwordField(page, 'Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await title(page, 'Overview').waitFor();
+  expect(new URL(page.url()).origin).toBe(new URL(t.url).origin);
+});
+
+it('the address of the service leads a person to the app, and tells a program what it told before', async () => {
+  const t = await harness();
+  const page = await openAs(t, 'STAFF');
+  await page.goto('/');
+  await title(page, 'Overview').waitFor();
+  for (const accept of ['application/json', '*/*']) {
+    const answer = await fetch(t.url, { headers: { accept }, redirect: 'manual' });
+    expect(answer.status).toBe(404);
+    expect(((await answer.json()) as { message: string }).message).toContain('/docs');
+  }
+});
+
+const WORK = ['Overview', 'Offline repairs', 'Trade returns', 'Bench'];
+const SETTINGS = [
+  'Shop',
+  'External API',
+  'Team',
+  'Dangerous goods',
+  'Targets',
+  'Plan and usage',
+  'Audit log',
+];
+const OWN = ['Account and password'];
+
+const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+
+describe('an Admin', () => {
+  it('is led to every page, by the menu', async () => {
     const t = await harness();
-    const page = await openPageAs('Team', t, 'ADMIN');
-    await page.getByRole('button', { name: 'Invite person' }).click();
-    const form = page.getByRole('dialog', { name: 'Invite a person' });
-    await form.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
-    await form.getByRole('textbox', { name: 'Name' }).fill('Grace Muller');
-    await form.getByRole('button', { name: 'Invite' }).click();
-    const shown = page.getByRole('dialog', { name: 'Grace Muller is invited' });
-    await shown.getByText('no e-mail was sent').waitFor();
-    const link = await shown.getByRole('textbox', { name: 'Link' }).inputValue();
-    expect(link.startsWith(`${t.url}/admin/link#`)).toBe(true);
-    await accessibleEverywhere(page);
-    await shown.getByRole('button', { name: 'Done' }).click();
-    await rowOf(page, 'Grace Muller').getByText('Never signed in').waitFor();
-
-    const theirs = await openWindow(t);
-    let checks = 0;
-    theirs.on('request', (request) => {
-      if (request.url().endsWith('/links/check')) checks += 1;
-    });
-    await theirs.goto(link);
-    await theirs.getByRole('heading', { name: 'Welcome, Grace Muller' }).waitFor();
-    await theirs.getByText('sign in to Test shop as grace@example.com').waitFor();
-    await accessibleEverywhere(theirs);
-    await password(theirs, 'Password').fill('short');
-    await theirs.keyboard.press('Enter');
-    await expect.poll(() => saidAt(password(theirs, 'Password'))).toContain('at least 8 characters');
-    await password(theirs, 'Password').fill('quite another password');
-    await theirs.keyboard.press('Enter');
-    await overview(theirs);
-    await theirs.getByRole('navigation', { name: 'Pages' }).getByText('Grace Muller').waitFor();
-    // Checked again it would be over, and that page would flash up.
-    expect(checks).toBe(1);
-
-    const late = await openWindow(t);
-    await late.goto(link);
-    await late.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
-    expect(await late.getByLabel('Password').count()).toBe(0);
-    await accessibleEverywhere(late);
-    await late.getByRole('link', { name: 'To the sign-in' }).click();
-    await late.getByText('Ask an Admin of your shop for a link').waitFor();
-    await late.goto('/admin/forgot-password');
-    await late.getByText('Ask an Admin of your shop for a link with which').waitFor();
-    expect(await late.getByLabel('E-mail').count()).toBe(0);
-
-    await page.reload();
-    await rowOf(page, 'Grace Muller').getByText('just now').waitFor();
-    await pick(page, 'Grace Muller', 'New link to choose a password');
-    await page.getByText('within an hour').waitFor();
-    await page.getByRole('button', { name: 'Make the link' }).click();
-    const second = page.getByRole('dialog', { name: 'A link for Grace Muller' });
-    expect(await second.getByRole('textbox', { name: 'Link' }).inputValue()).toContain('/admin/link#');
+    const page = await openPageAs('Overview', t, 'ADMIN');
+    expect(await pages(page).allTextContents()).toEqual([...WORK, ...SETTINGS, ...OWN]);
+    for (const name of [...WORK, ...SETTINGS, ...OWN]) {
+      await pages(page).filter({ hasText: name }).click();
+      await title(page, name).waitFor();
+      await expect.poll(() => page.title()).toBe(`${name} · Handback`);
+    }
   });
 
-  it('and forgotten passwords are mailed where mail is set up', async () => {
-    const mails = await mailServer();
-    const t = await harness({ env: mails.env });
-    const { email } = await newUser(t);
-    const page = await openPageAs('Team', t, 'ADMIN');
-    await page.getByRole('button', { name: `New link for ${email}` }).click();
-    await page.getByRole('button', { name: 'Make the link' }).click();
-    await page.getByText(`on its way to ${email} by e-mail`).waitFor();
-
-    const theirs = await openWindow(t);
-    await theirs.goto('/admin/sign-in');
-    await theirs.getByRole('link', { name: 'Forgot your password?' }).click();
-    await theirs.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
-    await accessibleEverywhere(theirs);
-    await theirs.getByRole('textbox', { name: 'E-mail' }).fill(email);
-    await theirs.getByRole('button', { name: 'Send the link' }).click();
-    await theirs.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
-    const mail = await until('the second mail comes', () => mails.received[1]);
-    const [, path = ''] = /(\/admin\/link#[0-9a-f]{64})/.exec(mail.text) ?? [];
-    await theirs.goto(path);
-    await password(theirs, 'Password').fill('quite another password');
-    await theirs.getByRole('button', { name: 'Save and sign in' }).click();
-    await overview(theirs);
+  it('who becomes Staff sees the settings no more', async () => {
+    const t = await harness();
+    const other = await newPerson(t, { role: 'ADMIN' });
+    const page = await openPageAs('Overview', t, 'ADMIN');
+    const { body: team } = await other.get('/users');
+    const self = team.items.find(({ id }: { id: string }) => id !== other.id);
+    expect((await other.patch(`/users/${self.id}`, { role: 'STAFF' })).status).toBe(200);
+    await page.goto('/admin/settings/audit-log');
+    await title(page, 'Overview').waitFor();
+    await expect.poll(() => pages(page).allTextContents()).toEqual([...WORK, ...OWN]);
   });
 });
 
-describe('the second factor', () => {
-  it('is turned on, asked for at sign-in, renewed, reset by an Admin and turned off', async () => {
+describe('Staff', () => {
+  it('see the work and their own account, and are led away from the settings', async () => {
     const t = await harness();
-    const { email } = await newUser(t, { role: 'STAFF', name: 'Grace Muller' });
-    const theirs = await openWindow(t);
-    const signIn = async () => {
-      await theirs.goto('/admin/sign-in');
-      await theirs.getByLabel('E-mail').fill(email);
-      await password(theirs, 'Password').fill(PASSWORD);
-      await theirs.getByRole('button', { name: 'Sign in' }).click();
-    };
-    await signIn();
-    await overview(theirs);
-    await theirs.goto('/admin/account');
-    const { secret, codes } = await turnOn(t, theirs, 'Set up a second factor');
-    await accessibleEverywhere(theirs);
-    await theirs.getByRole('button', { name: 'Done' }).click();
-    await theirs.getByText('10 recovery codes are left').waitFor();
-    await accessibleEverywhere(theirs);
-    await theirs.getByRole('button', { name: 'Sign out' }).click();
-    await theirs.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();
-
-    await signIn();
-    const code = theirs.getByRole('textbox', { name: 'Code from your authenticator app' });
-    await code.waitFor();
-    await expect.poll(() => theirs.locator('input:focus').getAttribute('autocomplete')).toBe('one-time-code');
-    expect(await theirs.getByRole('alert').count()).toBe(0);
-    await accessibleEverywhere(theirs);
-    await code.fill('000 000');
-    await theirs.keyboard.press('Enter');
-    await theirs.getByRole('alert').filter({ hasText: 'The code is wrong' }).waitFor();
-    t.clock.advance(30_000);
-    await code.fill(appCode(secret, t.ctx.clock.now()));
-    await theirs.keyboard.press('Enter');
-    await overview(theirs);
-
-    await theirs.goto('/admin/account');
-    await theirs.getByRole('button', { name: 'Make new recovery codes' }).click();
-    const current = password(theirs, 'Current password').and(theirs.locator('[role=dialog] input'));
-    await current.fill('not the password');
-    await theirs.getByRole('button', { name: 'Make new codes' }).click();
-    await expect.poll(() => saidAt(current)).toContain('not your current password');
-    await theirs.getByRole('button', { name: 'Use a code instead of the password' }).click();
-    await theirs.getByRole('button', { name: 'Use a recovery code instead' }).click();
-    // Whoever asks for the other field wants to type into it.
-    const recovery = theirs.getByRole('textbox', { name: 'Recovery code' });
-    await expect.poll(() => recovery.evaluate((input) => input.matches(':focus'))).toBe(true);
-    await recovery.fill(codes[0] ?? '');
-    await theirs.getByRole('button', { name: 'Make new codes' }).click();
-    await theirs.getByRole('list', { name: 'Recovery codes' }).waitFor();
-
-    const page = await openPageAs('Team', t, 'ADMIN');
-    await rowOf(page, 'Grace Muller').getByRole('cell', { name: 'On', exact: true }).waitFor();
-    await pick(page, 'Grace Muller', 'Reset the second factor');
-    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
-    await page.getByText('Grace Muller has no second factor any more.').waitFor();
-    await signIn();
-    await overview(theirs);
+    const page = await openPageAs('Overview', t, 'STAFF');
+    expect(await pages(page).allTextContents()).toEqual([...WORK, ...OWN]);
+    for (const path of [
+      'shop',
+      'external-api',
+      `external-api/${t.client.id}`,
+      'team',
+      'dangerous-goods',
+      'targets',
+      'plan',
+      'audit-log',
+    ]) {
+      await goInside(page, `/admin/settings/${path}`);
+      await title(page, 'Overview').waitFor();
+      expect(new URL(page.url()).pathname, path).toBe('/admin/');
+    }
+    await page.goto('/admin/settings/shop');
+    await title(page, 'Overview').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/admin/');
   });
 
-  it('is set up before anything else where the shop requires it', async () => {
+  it('of a shared computer leave nothing behind when they sign out', async () => {
     const t = await harness();
-    const staff = await openPageAs('Overview', t, 'STAFF');
-    const page = await openPageAs('Team', t, 'ADMIN');
-    await accessibleEverywhere(page);
-    await page.getByRole('switch', { name: 'Require a second factor of everybody' }).click();
-    await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
-    await accessibleEverywhere(page);
-    await turnOn(t, page, 'Begin');
-    await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('heading', { name: 'Team', level: 2 }).waitFor();
-    await page.goto('/admin/settings/audit-log');
-    await page.getByText('Turned on the second factor').waitFor();
-
-    // A colleague who was at work meanwhile is led there with the next thing they open, and can go nowhere else.
-    await staff.getByRole('link', { name: 'Trade returns' }).first().click();
-    await staff.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
-    await staff.goto('/admin/offline-repairs');
-    await staff.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
-    await staff.getByRole('button', { name: 'Sign out' }).click();
-    await staff.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();
+    await newRepair(t, { customerName: 'Grace Okafor' });
+    const page = await openPageAs('New repair', t, 'STAFF');
+    await field(page, 'Name').fill('Ada Pereira');
+    await page.reload();
+    await page.getByText('What you typed before is still here.').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signInTitle(page).waitFor();
+    const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+    expect(kept).not.toContain('Ada Pereira');
+    await page.goBack();
+    await signInTitle(page).waitFor();
+    expect(await page.content()).not.toContain('Ada Pereira');
   });
 });

@@ -1,10 +1,11 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { BASE_PATH } from '../../contract/common.ts';
 import { expectAccessible, look, openWindow } from '../support/browser.ts';
-import { harness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 
 // A reader with a base URL and a key. What the console complains of and what is asked of another host fails each test.
+
+const harness = sharedHarness();
 
 const title = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
 
@@ -25,9 +26,6 @@ const articlesIn = async (page: Page): Promise<string[]> => {
   return links.filter((address) => !address.endsWith('/reference'));
 };
 
-/** Looking at a page closely takes seconds on a busy machine. */
-const MINUTES_MS = 180_000;
-
 it('leads from the first page to every other by its links, with nothing from another host', async () => {
   const t = await harness();
   const page = await openWindow(t);
@@ -39,45 +37,14 @@ it('leads from the first page to every other by its links, with nothing from ano
     await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: label }).click();
     const current = page.locator('nav.pages [aria-current="page"]');
     await expect.poll(() => current.textContent()).toBe(label);
-    expect(await title(page)).toMatch(/\S/);
+    await expect.poll(() => title(page)).toMatch(/\S/);
   }
   await page.goto('/docs/');
   for (let at = 0; at < labels.length - 3; at++) await page.locator('.way-on .next').click();
   await expect.poll(() => page.url()).toContain('/docs/versions');
 });
 
-it('shows the reader’s own address, and copies what it shows', async () => {
-  const t = await harness();
-  const page = await openWindow(t);
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.goto('/docs/quick-start');
-  const block = page.locator('.code').first();
-  await expect.poll(() => block.locator('pre').textContent()).toContain(`export BASE=${t.url}${BASE_PATH}`);
-  expect(await page.locator('main').textContent()).not.toContain('returns.example.com');
-  await block.getByRole('button', { name: 'Copy' }).click();
-  await block.getByRole('button', { name: 'Copied' }).waitFor();
-  const copied = await page.evaluate('navigator.clipboard.readText()');
-  expect(copied).toBe(`${await block.locator('pre').textContent()}\n`);
-});
-
 describe('the search', () => {
-  it('finds an error code with the keyboard alone', async () => {
-    const t = await harness();
-    const page = await openWindow(t);
-    await page.goto('/docs/');
-    await page.keyboard.press('/');
-    await page.keyboard.type('limit exceeded');
-    const chosen = page.getByRole('option', { selected: true });
-    await expect.poll(() => chosen.first().textContent()).toContain('LIMIT_EXCEEDED');
-    await expectAccessible(page);
-    await screenshot(page, 'search');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowUp');
-    await page.keyboard.press('Enter');
-    await expect.poll(() => page.url()).toBe(`${t.url}/docs/errors#LIMIT_EXCEEDED`);
-    expect(await page.locator('[id="LIMIT_EXCEEDED"]').isVisible()).toBe(true);
-  });
-
   it('finds a call, with a slip of the finger, and leads into the reference', async () => {
     const t = await harness();
     const page = await openWindow(t);
@@ -87,8 +54,7 @@ describe('the search', () => {
     const first = page.getByRole('option').first();
     await expect.poll(() => first.textContent()).toContain('POST /offline-repairs/{id}/tracking');
     await first.click();
-    // Its script has several megabytes.
-    await page.getByRole('heading', { name: 'Lodge return tracking' }).first().waitFor({ timeout: 45_000 });
+    await page.getByRole('heading', { name: 'Lodge return tracking' }).first().waitFor();
     expect(page.url()).toContain('/docs/reference#tag/offline-repairs/');
   });
 
@@ -104,34 +70,27 @@ describe('the search', () => {
   });
 });
 
-/** Layouts and colours; axe looks at the first and the last of them. */
+/** Layouts come with the width and colours with the scheme; axe looks at the first and the last. */
 const LOOKS = [
   { width: 1280, scheme: 'light', isAskedAxe: true },
-  { width: 1280, scheme: 'dark' },
-  { width: 1024, scheme: 'dark' },
   { width: 1024, scheme: 'light' },
-  { width: 390, scheme: 'light' },
   { width: 390, scheme: 'dark', isAskedAxe: true },
 ] as const;
 
-it(
-  'every page fits its window and is accessible, in light and in dark',
-  async () => {
-    const t = await harness();
-    const page = await openWindow(t);
-    await page.goto('/docs/');
-    for (const address of await articlesIn(page)) {
-      await page.goto(address);
-      for (const { width, scheme, ...more } of LOOKS) {
-        await look(page, { width, scheme });
-        expect(await overflow(page), `${address} ${width}`).toBeLessThanOrEqual(0);
-        await screenshot(page, `${address.split('/').at(-1) || 'index'}-${width}-${scheme}`);
-        if ('isAskedAxe' in more) await expectAccessible(page, `${address} ${width} ${scheme}`);
-      }
+it('every page fits its window and is accessible, in light and in dark', async () => {
+  const t = await harness();
+  const page = await openWindow(t);
+  await page.goto('/docs/');
+  for (const address of await articlesIn(page)) {
+    await page.goto(address);
+    for (const { width, scheme, ...more } of LOOKS) {
+      await look(page, { width, scheme });
+      expect(await overflow(page), `${address} ${width}`).toBeLessThanOrEqual(0);
+      await screenshot(page, `${address.split('/').at(-1) || 'index'}-${width}-${scheme}`);
+      if ('isAskedAxe' in more) await expectAccessible(page, `${address} ${width} ${scheme}`);
     }
-  },
-  MINUTES_MS,
-);
+  }
+});
 
 it('has a menu on a phone, which Escape closes', async () => {
   const t = await harness();
@@ -155,7 +114,7 @@ it('leads with the keyboard past the navigation', async () => {
   const page = await openWindow(t);
   await page.goto('/docs/errors');
   await page.keyboard.press('Tab');
-  expect(await page.locator(':focus').textContent()).toBe('Skip to content');
+  await expect.poll(() => page.locator(':focus').textContent()).toBe('Skip to content');
   await page.keyboard.press('Enter');
   await expect.poll(() => page.locator('main:focus').count()).toBe(1);
 });

@@ -1,15 +1,20 @@
-import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { newUser, PASSWORD } from '../support/admin.ts';
-import { repairBody } from '../support/bodies.ts';
-import { openAs, openPageAs } from '../support/browser.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { expectAccessible, openAs, openPageAs } from '../support/browser.ts';
+import {
+  emailAt,
+  expectValue,
+  menu,
+  newRepair,
+  passwordField,
+  signInTitle,
+  title,
+} from '../support/browser-pages.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 
 // What comes in between: a lost connection, a session that ends, a change of mind.
 
-const menu = (page: Page, name: string) =>
-  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
-const title = (page: Page, name: string) => page.getByRole('heading', { name, level: 2, exact: true });
+const harness = sharedHarness();
 const endSessions = (t: Harness) => t.ctx.db.deleteFrom('sessions').execute();
 
 it('offline, a page that is not loaded yet is told of inside the app, and opens when the network is back', async () => {
@@ -45,8 +50,8 @@ it('a service that is away while the network is there does not lead out of the a
 
 it('a session that ends inside a dialog is begun again above it, and what was typed is sent', async () => {
   const t = await harness();
-  const { body: repair } = await t.post('/offline-repairs', repairBody());
-  const email = 'clerk@example.com';
+  const repair = await newRepair(t);
+  const email = emailAt(t, 'clerk');
   const page = await openAs(t, 'STAFF', { email });
   await page.goto(`/admin/offline-repairs/${repair.id}`);
   await page.getByRole('button', { name: 'Begin repair' }).click();
@@ -64,27 +69,26 @@ it('a session that ends inside a dialog is begun again above it, and what was ty
   await password.fill(PASSWORD);
   await page.keyboard.press('Enter');
   await again.waitFor({ state: 'hidden' });
-  expect(await move.getByLabel('Repair notes').inputValue()).toBe('A long note about the heating element');
+  await expectValue(move.getByLabel('Repair notes'), 'A long note about the heating element');
   await move.getByRole('button', { name: 'Begin repair' }).click();
   await page.getByText('A long note about the heating element').first().waitFor();
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.status).toBe('OFFLINE_REPAIR');
 });
 
-it('somebody else who signs in after a session ended sees nothing of what was there', async () => {
+it('another person who signs in after a session ended sees nothing of what was there', async () => {
   const t = await harness();
-  await t.post('/offline-repairs', repairBody({ customerName: 'Grace Okafor' }));
+  await newRepair(t, { customerName: 'Grace Okafor' });
   const { shop } = await t.addShop();
   const stranger = await newUser(t, { role: 'STAFF', shop });
-  const page = await openAs(t, 'STAFF');
-  await page.goto('/admin/offline-repairs');
+  const page = await openPageAs('Offline repairs', t, 'STAFF');
   await page.getByText('Grace Okafor').waitFor();
   await endSessions(t);
   await page.getByRole('link', { name: 'Unassigned' }).click();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await again.getByRole('button', { name: 'Somebody else signs in' }).click();
-  await page.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();
+  await signInTitle(page).waitFor();
   await page.getByLabel('E-mail').fill(stranger.email);
-  await page.getByLabel('Password').and(page.locator('input')).fill(stranger.password);
+  await passwordField(page, 'Password').fill(stranger.password);
   await page.keyboard.press('Enter');
   await title(page, 'Overview').waitFor();
   await menu(page, 'Offline repairs').click();
@@ -92,7 +96,7 @@ it('somebody else who signs in after a session ended sees nothing of what was th
   expect(await page.content()).not.toContain('Grace Okafor');
 });
 
-it('signing out shows no error on the way, and nobody is asked to sign in again', async () => {
+it('signing out shows no error on the way, and asks for no other sign-in', async () => {
   const t = await harness();
   const page = await openPageAs('Overview', t, 'STAFF');
   await page.evaluate(`
@@ -101,20 +105,49 @@ it('signing out shows no error on the way, and nobody is asked to sign in again'
       for (const each of document.querySelectorAll('[role="alert"], [role="dialog"]')) window.seen.push(each.textContent);
     }).observe(document.body, { childList: true, subtree: true })`);
   await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByRole('heading', { name: 'Sign in to Handback' }).waitFor();
+  await signInTitle(page).waitFor();
   expect(await page.evaluate('window.seen')).toEqual([]);
 });
 
-it('Cancel forgets the customer that was typed', async () => {
+it('a tab left open across an upgrade fetches the page anew where a part of it is gone', async () => {
   const t = await harness();
-  await newUser(t);
+  const page = await openPageAs('Overview', t, 'STAFF');
+  // Gone until the page itself is asked for again, which knows the parts by their new names.
+  let fetched = 0;
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) fetched += 1;
+  });
+  await page.route(/\/assets\/trade-returns-.*\.js$/, (route) =>
+    fetched === 0 ? route.fulfill({ status: 404 }) : route.continue(),
+  );
+  await menu(page, 'Trade returns').click();
+  await title(page, 'Trade returns').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/admin/trade-returns');
+  expect(fetched).toBeGreaterThan(0);
+});
+
+it('the page works without a component that is optional and cannot be loaded', async () => {
+  const t = await harness();
   const page = await openAs(t, 'STAFF');
-  await page.goto('/admin/offline-repairs/new');
-  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Ada Pereira');
-  await page.getByRole('link', { name: 'Cancel' }).click();
-  await page.getByText('No repairs yet').waitFor();
-  await page.getByRole('link', { name: 'New repair' }).click();
-  await title(page, 'New repair').waitFor();
-  expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('');
-  expect(await page.getByText('What you typed before is still here.').count()).toBe(0);
+  await page.route(/\/assets\/notification-area-.*\.js$/, (route) => route.fulfill({ status: 404 }));
+  await page.route(/\/assets\/exact-time-.*\.js$/, (route) => route.fulfill({ status: 404 }));
+  await newRepair(t);
+  const gone = page.waitForResponse((response) => response.url().includes('/notification-area-'));
+  await page.goto('/admin/offline-repairs');
+  await gone;
+  await page.getByRole('link', { name: '#RMA-000001' }).click();
+  await page.getByText('Created just now').hover();
+  await page.getByRole('heading', { name: '#RMA-000001' }).waitFor();
+});
+
+it('a service that cannot answer at the beginning is told of, and tried again', async () => {
+  const t = await harness();
+  const page = await openAs(t, 'STAFF');
+  await page.route('**/admin/api/session', (route) => route.abort('internetdisconnected'));
+  await page.goto('/admin/trade-returns');
+  await page.getByRole('alert').getByText('The service cannot be reached').waitFor();
+  await expectAccessible(page);
+  await page.unroute('**/admin/api/session');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await title(page, 'Trade returns').waitFor();
 });

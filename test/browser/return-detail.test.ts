@@ -1,16 +1,26 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { newId } from '../../src/ids.ts';
 import { newPerson, PASSWORD } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
-import { openAs, openMove } from '../support/browser.ts';
-import { type Harness, harness } from '../support/harness.ts';
+import { openAs, openMove, saidAt } from '../support/browser.ts';
+import {
+  emailAt,
+  expectFocus,
+  expectValue,
+  type Made,
+  newRepair,
+  newTradeReturn,
+  title,
+  typeFast,
+} from '../support/browser-pages.ts';
+import { sharedHarness } from '../support/harness.ts';
 
-const newRepair = async (t: Harness, more: Record<string, unknown> = {}) =>
-  (await t.post('/offline-repairs', repairBody(more))).body as { id: string; rmaNumber: string };
+const harness = sharedHarness();
 
-const openRepair = async (page: Page, { id, rmaNumber }: { id: string; rmaNumber: string }) => {
+const openRepair = async (page: Page, { id, rmaNumber }: Made) => {
   await page.goto(`/admin/offline-repairs/${id}`);
-  await page.getByRole('heading', { name: rmaNumber, level: 2 }).waitFor();
+  await title(page, rmaNumber).waitFor();
 };
 
 const dialogOf = (page: Page, label: string): Locator => page.getByRole('dialog', { name: label });
@@ -31,7 +41,7 @@ it('a move that came too late tells who did what, keeps what was typed, and is m
   await dialog.getByText('Ana Lopez resolved it (Write off)').waitFor();
   await dialog.getByText('Ana Lopez closed it').waitFor();
   await dialog.getByText('The disposition Write off stays until the repair is resolved again.').waitFor();
-  expect(await dialog.getByLabel('Repair notes').inputValue()).toBe('New heating element');
+  await expectValue(dialog.getByLabel('Repair notes'), 'New heating element');
   const now = async () => (await t.get(`/offline-repairs/${repair.id}`)).body;
   expect(await now()).toMatchObject({ status: 'OFFLINE_CLOSED', repairNotes: null });
 
@@ -39,7 +49,7 @@ it('a move that came too late tells who did what, keeps what was typed, and is m
   await dialog.waitFor({ state: 'hidden' });
   expect((await now()).status).toBe('OFFLINE_CLOSED');
   await openMove(page, 'Begin repair');
-  expect(await dialog.getByLabel('Repair notes').inputValue()).toBe('New heating element');
+  await expectValue(dialog.getByLabel('Repair notes'), 'New heating element');
   await ana.post(`/offline-repairs/${repair.id}/begin-diagnostics`, {});
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
   await dialog.getByText('Ana Lopez moved it to In diagnostics').waitFor();
@@ -52,7 +62,7 @@ it('a move that came too late tells who did what, keeps what was typed, and is m
 it('keeps half-written notes and moves through clicks outside, Escape, a reload and the end of the session', async () => {
   const t = await harness();
   const repair = await newRepair(t);
-  const email = 'clerk@example.com';
+  const email = emailAt(t, 'clerk');
   const page = await openAs(t, 'STAFF', { email });
   await openRepair(page, repair);
   await page.getByLabel('Add a note').fill('The customer was');
@@ -61,16 +71,16 @@ it('keeps half-written notes and moves through clicks outside, Escape, a reload 
   const notes = dialog.getByLabel('Repair notes');
   await notes.fill('New heating');
   await page.mouse.click(5, 450);
-  expect(await notes.inputValue()).toBe('New heating');
+  await expectValue(notes, 'New heating');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
   await openMove(page, 'Begin repair');
   await dialog.getByText('What you typed before is still here.').waitFor();
-  expect(await notes.inputValue()).toBe('New heating');
+  await expectValue(notes, 'New heating');
   await notes.fill('New heating element');
   await page.reload();
   await dialog.waitFor();
-  expect(await notes.inputValue()).toBe('New heating element');
+  await expectValue(notes, 'New heating element');
 
   await t.ctx.db.deleteFrom('sessions').execute();
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
@@ -78,24 +88,25 @@ it('keeps half-written notes and moves through clicks outside, Escape, a reload 
   await again.getByLabel('Password').and(page.locator('input')).fill(PASSWORD);
   await again.getByRole('button', { name: 'Sign in' }).click();
   await again.waitFor({ state: 'hidden' });
-  expect(await notes.inputValue()).toBe('New heating element');
+  await expectValue(notes, 'New heating element');
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
   await dialog.waitFor({ state: 'hidden' });
   expect((await t.get(`/offline-repairs/${repair.id}`)).body.repairNotes).toBe('New heating element');
-  expect(await page.getByLabel('Add a note').inputValue()).toBe('The customer was');
+  await expectValue(page.getByLabel('Add a note'), 'The customer was');
   await page.getByLabel('Add a note').fill('The customer was told');
   await page.getByRole('button', { name: 'Add note' }).click();
-  await expect.poll(() => page.getByLabel('Add a note').inputValue()).toBe('');
+  await expectValue(page.getByLabel('Add a note'), '');
 
   // Cancel means it: nothing of it comes back.
   await openMove(page, 'Resolve');
   await dialogOf(page, 'Resolve').getByLabel('Notes').fill('Nonsense');
   await dialogOf(page, 'Resolve').getByRole('button', { name: 'Cancel' }).click();
+  await dialogOf(page, 'Resolve').waitFor({ state: 'hidden' });
   await openMove(page, 'Resolve');
-  expect(await dialogOf(page, 'Resolve').getByLabel('Notes').inputValue()).toBe('');
+  await expectValue(dialogOf(page, 'Resolve').getByLabel('Notes'), '');
 });
 
-it('keeps half-typed corrections through a reload, and never puts back what somebody else corrected', async () => {
+it('keeps half-typed corrections through a reload, and never puts back what a colleague corrected', async () => {
   const t = await harness();
   const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
   const repair = await newRepair(t);
@@ -109,7 +120,7 @@ it('keeps half-typed corrections through a reload, and never puts back what some
 
   await page.reload();
   await dialog.getByText('What you typed before is still here.').waitFor();
-  expect(await dialog.getByLabel('Customer').inputValue()).toBe('Ada Pereira-Li');
+  await expectValue(dialog.getByLabel('Customer'), 'Ada Pereira-Li');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Somebody else corrected this meanwhile').waitFor();
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -127,23 +138,12 @@ it('keeps half-typed corrections through a reload, and never puts back what some
   await page.reload();
   await openMove(page, 'Correct details');
   await dialog.getByText('What you typed before is still here.').waitFor();
-  expect(await dialog.getByLabel('Customer').inputValue()).toBe('Ada P');
+  await expectValue(dialog.getByLabel('Customer'), 'Ada P');
   await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'hidden' });
   await page.reload();
-  await page.getByRole('heading', { name: repair.rmaNumber, level: 2 }).waitFor();
+  await title(page, repair.rmaNumber).waitFor();
   expect(await dialog.count()).toBe(0);
-});
-
-it('a scan into "Add tracking" replaces the old number', async () => {
-  const t = await harness();
-  const repair = await newRepair(t, { tracking: { trackingNumber: 'OLD-1', carrierName: 'DHL' } });
-  const page = await openAs(t, 'STAFF');
-  await openRepair(page, repair);
-  await openMove(page, 'Add tracking');
-  const number = dialogOf(page, 'Add tracking').getByLabel('Tracking number');
-  await expect.poll(() => number.evaluate((input) => input.matches(':focus'))).toBe(true);
-  await page.keyboard.type('JD0146000034');
-  expect(await number.inputValue()).toBe('JD0146000034');
 });
 
 it('walks through the list one came from by keys, corrects a typing error, and shows earlier returns', async () => {
@@ -159,26 +159,26 @@ it('walks through the list one came from by keys, corrects a typing error, and s
   await page.getByText('3 repairs', { exact: true }).waitFor();
   const numbers = await page.getByRole('rowheader').allTextContents();
   expect(new Set(numbers)).toEqual(new Set(repairs.map(({ rmaNumber }) => rmaNumber)));
-  const title = (number = '') => page.getByRole('heading', { name: number, level: 2, exact: true }).waitFor();
+  const shown = (number = '') => title(page, number).waitFor();
   await page.getByRole('link', { name: numbers[0] ?? '' }).click();
-  await title(numbers[0]);
+  await shown(numbers[0]);
   await page.getByText('1 of 3', { exact: true }).waitFor();
   await page.keyboard.press('j');
-  await title(numbers[1]);
+  await shown(numbers[1]);
   await page.keyboard.press('k');
-  await title(numbers[0]);
+  await shown(numbers[0]);
   await page.getByRole('button', { name: 'Next repair' }).click();
-  await title(numbers[1]);
+  await shown(numbers[1]);
   await page.getByText('2 of 3', { exact: true }).waitFor();
 
   // In a field and in a dialog they are letters.
   await page.getByLabel('Add a note').pressSequentially('juku?', { delay: 60 });
-  await title(numbers[1]);
-  expect(await page.getByLabel('Add a note').inputValue()).toBe('juku?');
+  await shown(numbers[1]);
+  await expectValue(page.getByLabel('Add a note'), 'juku?');
   await page.getByLabel('Add a note').fill('');
   await page.getByRole('heading', { name: 'Timeline' }).click();
   // And so they are when a scanner types them.
-  await page.keyboard.type('SN-juk');
+  await typeFast(page, 'SN-juk');
   await page.reload();
   await page.getByText('2 of 3', { exact: true }).waitFor();
   await page.keyboard.press('?');
@@ -188,7 +188,7 @@ it('walks through the list one came from by keys, corrects a typing error, and s
   await page.keyboard.press('j');
   await page.keyboard.press('Escape');
   await keys.waitFor({ state: 'hidden' });
-  await title(numbers[1]);
+  await shown(numbers[1]);
 
   const third = repairs[2] ?? { id: '', rmaNumber: '' };
   await openRepair(page, third);
@@ -215,4 +215,124 @@ it('walks through the list one came from by keys, corrects a typing error, and s
   });
   await page.keyboard.press('u');
   await page.getByText('3 repairs', { exact: true }).waitFor();
+});
+
+it('a repair shows all of a timeline that has more than a page', async () => {
+  const t = await harness();
+  const repair = await newRepair(t);
+  const start = Date.now() + 1000;
+  const rows = Array.from({ length: 505 }, (_, i) => ({
+    rma_id: repair.id,
+    at: start + i,
+    id: newId(start + i),
+    type: 'NOTE_ADDED' as const,
+    actor_type: 'SYSTEM' as const,
+    actor_id: null,
+    actor_name: 'test',
+    from_status: null,
+    to_status: null,
+    note: `Note ${i + 1}`,
+    data: '{}',
+  }));
+  await t.ctx.db.insertInto('timeline').values(rows).execute();
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  const story = page.getByLabel('What happened, newest first');
+  for (const text of ['Note 505', 'Note 1', 'created this return'])
+    await story.getByText(text, { exact: text.startsWith('Note') }).waitFor();
+});
+
+it('a repair tells its exact times to the keyboard, the pointer and a finger', async () => {
+  const t = await harness();
+  const { id } = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await page.goto(`/admin/offline-repairs/${id}`);
+  const time = page.getByRole('time').first();
+  const exact = page.getByRole('tooltip');
+  const said = await time.evaluate((element) =>
+    new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' }).format(
+      new Date(element.getAttribute('datetime') ?? ''),
+    ),
+  );
+  await page.getByRole('button', { name: /^Copy #RMA-/ }).focus();
+  await page.keyboard.press('Tab');
+  await exact.waitFor();
+  await expect.poll(() => exact.textContent()).toBe(said);
+  await expectFocus(time);
+  await expect.poll(() => saidAt(time)).toBe(said);
+  await page.keyboard.press('Escape');
+  await exact.waitFor({ state: 'detached' });
+  await time.hover();
+  await exact.waitFor();
+  await page.mouse.move(0, 0);
+  await exact.waitFor({ state: 'detached' });
+});
+
+it('a closed repair warns before it is opened again', async () => {
+  const t = await harness();
+  const { id, rmaNumber } = await newRepair(t);
+  await t.post(`/offline-repairs/${id}/close`, {});
+  const page = await openAs(t, 'STAFF');
+  await page.goto(`/admin/offline-repairs/${id}`);
+  await openMove(page, 'Begin diagnostics');
+  const dialog = page.getByRole('dialog', { name: `Begin diagnostics: ${rmaNumber}` });
+  await dialog.getByText('This repair is closed; this opens it again.').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe('OFFLINE_CLOSED');
+});
+
+it('a repair that is not of this shop is not found', async () => {
+  const t = await harness();
+  const { client } = await t.addShop();
+  const { body } = await t.post('/offline-repairs', repairBody(), { key: client.apiKey });
+  const page = await openAs(t, 'ADMIN');
+  await page.goto(`/admin/offline-repairs/${body.id}`);
+  await page.getByRole('alert').getByText('This repair could not be read').waitFor();
+  expect(await page.getByText(body.rmaNumber).count()).toBe(0);
+});
+
+it('a trade return that a colleague moved meanwhile is explained, and shown as it stands', async () => {
+  const t = await harness();
+  const { id, rmaNumber } = await newTradeReturn(t);
+  const other = await newPerson(t, { role: 'ADMIN' });
+  const page = await openAs(t, 'STAFF');
+  await page.goto(`/admin/trade-returns/${id}`);
+  await page.getByRole('button', { name: 'Approve' }).click();
+  const dialog = page.getByRole('dialog', { name: `Approve: ${rmaNumber}` });
+  await dialog.waitFor();
+  expect((await other.post(`/trade-returns/${id}/reject`, { note: 'Too late' })).status).toBe(200);
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  await dialog.getByText(`${other.email} moved it to Rejected`).waitFor();
+  await dialog.getByText('so “Approve” is not possible any more').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Do it anyway' }).count()).toBe(0);
+  await dialog.getByRole('button', { name: 'Leave it' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByText('This trade return is finished').waitFor();
+  await page.getByLabel('What happened, newest first').getByText(other.email).waitFor();
+  expect((await t.get(`/trade-returns/${id}`)).body.status).toBe('TRADE_REJECTED');
+});
+
+it('people who were too quick read so in their own words, and keep what they typed', async () => {
+  const t = await harness();
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  await openRepair(page, repair);
+  await page.getByRole('textbox', { name: 'Add a note' }).fill('Rang the customer');
+  await page.route('**/notes', (route) =>
+    route.fulfill({
+      status: 429,
+      headers: { 'retry-after': '20' },
+      json: {
+        statusCode: 429,
+        error: 'Too Many Requests',
+        docs: '/docs/errors#RATE_LIMITED',
+        message: 'Too many requests: wait as long as Retry-After says.',
+        requestId: 'r',
+      },
+    }),
+  );
+  await page.getByRole('button', { name: 'Add note' }).click();
+  await page.getByRole('alert').getByText('Too many at once; try again in 20 seconds.').waitFor();
+  expect(await page.getByRole('textbox', { name: 'Add a note' }).inputValue()).toBe('Rang the customer');
 });

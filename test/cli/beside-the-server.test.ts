@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
-import { ENGINE } from '../support/harness.ts';
-import { cli, lookInto, migratedDatabase, startServer } from '../support/process.ts';
+import { cliHere as cli } from '../support/commands-here.ts';
+import { ENGINE, harness } from '../support/harness.ts';
+import { lookInto, migratedDatabase, startServer } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { addClient, makeShop } from '../support/shops.ts';
 
@@ -66,12 +67,12 @@ describe('a command beside a running server takes effect with the next request',
   });
 
   it('for an allowance and a usage cap, which are told apart', async () => {
-    const env = await migratedDatabase();
+    const server = await harness();
+    const { env } = server;
     const { shopId, key } = await makeShop(env, { allowance: 1 });
-    const server = await startServer(env, { key });
     const update = (...options: string[]) => cli(['shop', 'update', shopId, ...options], env);
     const create = async () => {
-      const { status, body } = await server.post('/offline-repairs', repairBody());
+      const { status, body } = await server.post('/offline-repairs', repairBody(), { key });
       return body.code ?? status;
     };
     expect(await create()).toBe(201);
@@ -85,17 +86,16 @@ describe('a command beside a running server takes effect with the next request',
     expect(await create()).toBe(201);
     await update('--allowance', 'none');
     expect(await create()).toBe(201);
-    const { body } = await server.get('/offline-repairs');
+    const { body } = await server.get('/offline-repairs', { key });
     expect(body.items.map((repair: { rmaNumber: string }) => repair.rmaNumber)).toEqual([
       ...['#RMA-000004', '#RMA-000003', '#RMA-000002', '#RMA-000001'],
     ]);
   });
 
   it('for what it tells of a client: the last use', async () => {
-    const env = await migratedDatabase();
+    const { env, get } = await harness();
     const { shopId, key } = await makeShop(env);
-    const server = await startServer(env, { key });
-    expect((await server.get('/offline-repairs')).status).toBe(200);
+    expect((await get('/offline-repairs', { key })).status).toBe(200);
     const [client] = await cli(['client', 'list', '--shop', shopId], env);
     expect(Math.abs(Date.parse(client.lastUsedAt) - Date.now())).toBeLessThan(60_000);
   });
@@ -118,15 +118,14 @@ describe('the database', () => {
       .join('\n');
 
   it('holds no key, no webhook secret and no password in clear', async () => {
-    const env = await migratedDatabase();
+    const { env, post } = await harness();
     const { shopId, clientId, key, webhookSecret } = await makeShop(env);
     const password = 'correct horse battery staple';
     const email = 'ada@example.com';
     const user = ['user', 'create', '--shop', shopId, '--email', email, '--role', 'ADMIN'];
     await cli(user, env, `${password}\n`);
     const demo = await cli(['demo'], env);
-    const server = await startServer(env, { key });
-    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    expect((await post('/offline-repairs', repairBody(), { key })).status).toBe(201);
     await cli(['client', 'revoke', clientId], env);
 
     const stored = (await everyRow(env)) + (ENGINE === 'sqlite' ? everyFile(env['DATA_DIR'] as string) : '');

@@ -1,49 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { everyRow } from '../support/backups.ts';
-import { runHere } from '../support/commands-here.ts';
-import { wrongClock } from '../support/faketime.ts';
+import { doctor, filled, statesOf } from '../support/doctor.ts';
 import { ENGINE } from '../support/harness.ts';
-import { freePort } from '../support/postgres-server.ts';
-import {
-  type Env,
-  emptyDatabase,
-  lookInto,
-  migratedDatabase,
-  run,
-  temporaryFolder,
-} from '../support/process.ts';
-import { addRepairs, addShops, makeShop } from '../support/shops.ts';
-import { until } from '../support/until.ts';
-
-interface Checked {
-  check: string;
-  state: 'ok' | 'warn' | 'wrong';
-  message: string;
-}
-
-/** What it finds, by check; the exit status fits. */
-const doctor = async (env: Env, runs: typeof runHere = runHere): Promise<Record<string, Checked>> => {
-  const result = await runs(['doctor', '--json'], env);
-  expect(result.stderr).toBe('');
-  const { ok, checks } = result.json as { ok: boolean; checks: Checked[] };
-  expect(ok).toBe(checks.every(({ state }) => state !== 'wrong'));
-  expect(result.status).toBe(ok ? 0 : 1);
-  return Object.fromEntries(checks.map((checked) => [checked.check, checked]));
-};
-
-const statesOf = (found: Record<string, Checked>) =>
-  Object.fromEntries(Object.entries(found).map(([check, { state }]) => [check, state]));
-
-const filled = async (): Promise<Env & { shopId: string }> => {
-  const env = await migratedDatabase();
-  const { shopId, key } = await makeShop(env);
-  await addRepairs(env, key, 3);
-  return { ...env, shopId };
-};
+import { emptyDatabase, lookInto, migratedDatabase, run } from '../support/process.ts';
+import { addShops, makeShop } from '../support/shops.ts';
 
 const CHECKS = ['settings', 'database', 'migrations', 'clock', 'secret key', 'queue', 'totals', 'counters'];
 const ENGINE_CHECK = ENGINE === 'sqlite' ? 'disk' : 'pooler';
@@ -140,9 +102,9 @@ describe('doctor', () => {
     const env = await emptyDatabase();
     await makeShop(env);
     const db = lookInto(env);
-    await sql`delete from kysely_migration where name >= '0015'`.execute(db);
+    await sql`delete from kysely_migration where name >= '0001'`.execute(db);
     expect(await doctor(env)).toMatchObject({
-      migrations: { state: 'warn', message: expect.stringContaining('0015-product-names') },
+      migrations: { state: 'warn', message: expect.stringContaining('0001-initial-schema') },
       data: { state: 'warn' },
     });
     await sql`insert into kysely_migration (name, timestamp) values ('9999-future', '')`.execute(db);
@@ -174,96 +136,3 @@ describe('doctor', () => {
     });
   });
 });
-
-describe.runIf(ENGINE === 'postgres')('doctor on PostgreSQL', () => {
-  it('says why the database cannot be reached', async () => {
-    const env = await migratedDatabase();
-    const url = new URL(env['DATABASE_URL'] as string);
-    url.port = String(await freePort());
-    const found = await doctor({ ...env, DATABASE_URL: url.href });
-    expect(statesOf(found)).toEqual({ settings: 'ok', database: 'wrong' });
-    expect(found['database']?.message).toContain('cannot be reached');
-  });
-
-  it("warns of a clock that is not the database's", async () => {
-    const env = await migratedDatabase();
-    await makeShop(env);
-    const found = await doctor({ ...env, ...wrongClock('-90s') }, run);
-    expect(found['clock']).toMatchObject({
-      state: 'warn',
-      message: expect.stringMatching(/(89|90)\.\d s behind/),
-    });
-  });
-
-  it('gives up on what takes too long, and goes on', async () => {
-    const env = await filled();
-    const db = lookInto(env);
-    const found = await db.transaction().execute(async (trx) => {
-      await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
-      await sql`lock table trade_returns in access exclusive mode`.execute(trx);
-      return doctor(env, run);
-    });
-    expect(found['totals']).toEqual({ check: 'totals', state: 'warn', message: 'not checked in time' });
-    expect(found['queue']?.state).toBe('ok');
-  });
-
-  it.runIf(spawnSync('pgbouncer', ['--version']).error === undefined)('sees how a pooler works', async () => {
-    const env = await filled();
-    for (const [mode, state] of [
-      ['session', 'ok'],
-      ['transaction', 'wrong'],
-    ] as const) {
-      const pooled = await throughPooler(env['DATABASE_URL'] as string, mode);
-      const found = await doctor({ ...env, DATABASE_URL: pooled });
-      expect(found['pooler']?.state).toBe(state);
-      expect(found['pooler']?.message).toContain(mode === 'session' ? 'keeps a session' : 'shares sessions');
-      expect(found['totals']?.state).toBe('ok');
-    }
-  });
-});
-
-const NOBODY = 65_534;
-
-/** The same database through a PgBouncer of the test's own. */
-const throughPooler = async (databaseUrl: string, mode: string): Promise<string> => {
-  const url = new URL(databaseUrl);
-  const port = await freePort();
-  const file = join(temporaryFolder(), 'pgbouncer.ini');
-  writeFileSync(
-    file,
-    `[databases]
-* = host=${url.hostname} port=${url.port} user=${url.username}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = any
-pool_mode = ${mode}
-`,
-  );
-  // It does not run as root.
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) for (const path of [join(file, '..'), file]) chownSync(path, NOBODY, NOBODY);
-  const pooler = spawn('pgbouncer', ['-q', file], {
-    stdio: 'ignore',
-    ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
-  });
-  const ended = new Promise((resolve) => pooler.once('close', resolve));
-  onTestFinished(async () => {
-    pooler.kill('SIGKILL');
-    await ended;
-  });
-  url.port = String(port);
-  const { default: pg } = await import('pg');
-  await until('the pooler answers', async () => {
-    const client = new pg.Client({ connectionString: url.href });
-    client.on('error', () => {});
-    const answered = await client.connect().then(
-      () => true,
-      () => false,
-    );
-    await client.end().catch(() => {});
-    return answered;
-  });
-  return url.href;
-};

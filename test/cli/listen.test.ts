@@ -1,15 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { freePort } from '../support/postgres-server.ts';
 import { launch } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 const BODY = '{"event":"offline_repair.closed","data":{"id":"x"}}';
 
 const listening = async (...args: string[]) => {
-  const port = await freePort();
-  const { out } = launch(['listen', '--port', String(port), ...args], {});
-  await until('it listens', () => out.stdout.includes('Listening on'));
+  const { out } = launch(['listen', '--port', '0', ...args], {});
+  const [, port] = await until('it listens', () => /Listening on \S+:(\d+)/.exec(out.stdout));
   const deliver = (signature: string, signal?: AbortSignal) =>
     fetch(`http://127.0.0.1:${port}/`, {
       method: 'POST',

@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { isId } from '../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { tradeBody } from '../support/bodies.ts';
+import { cliHere as cli, runHere } from '../support/commands-here.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { cli, run, temporaryFolder } from '../support/process.ts';
+import { run, temporaryFolder } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
@@ -76,7 +77,7 @@ describe('trigger', () => {
   it.each([401, 500, 302])('ends with status 1 where the receiver answers %i', async (answer) => {
     const receiver = await startReceiver(() => answer);
     const args = ['trigger', 'trade_return.resolved', '--to', receiver.url, '--secret', SECRET, '--json'];
-    const { status, json, stderr } = await run(args, {});
+    const { status, json, stderr } = await runHere(args, {});
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: `handback: the receiver answered ${answer}: only a 2xx acknowledges an event\n`,

@@ -10,7 +10,6 @@ import type { Harness } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 import {
-  canRun,
   guidePages,
   guideText,
   programIn,
@@ -20,10 +19,11 @@ import {
   start,
   workFolder,
 } from '../support/snippets.ts';
+import { needs, toolPath } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
-// Everything that the guides show is run or checked here, or in webhooks/verification-examples.test.ts.
+// Everything that the guides show is run or checked here, or in verification-examples.test.ts.
 
 const readerOf = ({ url, client }: Harness): Reader => ({
   url,
@@ -42,54 +42,51 @@ it('the guides show nothing that no test runs', () => {
   ).toEqual(['api.md', 'events.md', 'quick-start.md', 'webhooks.md']);
 });
 
-describe.runIf(['bash', 'curl', 'jq', 'openssl'].every(canRun))(
-  'the shell blocks, from top to bottom',
-  () => {
-    it('api.md: a repair from its creation to its end, and a trade return', async () => {
-      const t = await webhookHarness();
-      const { status, output } = await runPage('api.md', readerOf(t));
-      expect(status, output).toBe(0);
-      const { body: repairs } = await t.get('/offline-repairs?externalRef=POS-88213');
-      expect(repairs.items).toEqual([
-        expect.objectContaining({
-          status: 'OFFLINE_CLOSED',
-          offlineDisposition: 'RESTOCK_MASTER',
-          trackingNumber: 'JD0146000034',
-          assignedToId: 'tech-12',
-        }),
-      ]);
-      expect((await t.get('/offline-repairs')).body.total, 'the dry run created nothing').toBe(1);
-      expect((await t.get('/trade-returns?companyId=company-118')).body.total).toBe(1);
-    });
+describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'openssl'), () => {
+  it('api.md: a repair from its creation to its end, and a trade return', async () => {
+    const t = await webhookHarness();
+    const { status, output } = await runPage('api.md', readerOf(t));
+    expect(status, output).toBe(0);
+    const { body: repairs } = await t.get('/offline-repairs?externalRef=POS-88213');
+    expect(repairs.items).toEqual([
+      expect.objectContaining({
+        status: 'OFFLINE_CLOSED',
+        offlineDisposition: 'RESTOCK_MASTER',
+        trackingNumber: 'JD0146000034',
+        assignedToId: 'tech-12',
+      }),
+    ]);
+    expect((await t.get('/offline-repairs')).body.total, 'the dry run created nothing').toBe(1);
+    expect((await t.get('/trade-returns?companyId=company-118')).body.total).toBe(1);
+  });
 
-    it('quick-start.md: a repair, its event, and a receiver that checks a signature', async () => {
-      const t = await webhookHarness();
-      const { status, output, secondTerminal } = await runPage('quick-start.md', readerOf(t));
-      expect(status, output).toBe(0);
-      expect((await t.get('/offline-repairs?externalRef=POS-88213')).body.total).toBe(1);
-      expect(output).toContain('204 No Content');
-      expect(secondTerminal).toMatch(/verified: webhook\.test/);
-      expect(output).toContain('"event": "offline_repair.created"');
-    });
+  it('quick-start.md: a repair, its event, and a receiver that checks a signature', async () => {
+    const t = await webhookHarness();
+    const { status, output, secondTerminal } = await runPage('quick-start.md', readerOf(t));
+    expect(status, output).toBe(0);
+    expect((await t.get('/offline-repairs?externalRef=POS-88213')).body.total).toBe(1);
+    expect(output).toContain('204 No Content');
+    expect(secondTerminal).toMatch(/verified: webhook\.test/);
+    expect(output).toContain('"event": "offline_repair.created"');
+  });
 
-    it('events.md: the feed by hand, and a program that follows it', async () => {
-      const t = await webhookHarness();
-      const { status, output } = await runPage('events.md', readerOf(t));
-      expect(status, output).toBe(0);
-    });
+  it('events.md: the feed by hand, and a program that follows it', async () => {
+    const t = await webhookHarness();
+    const { status, output } = await runPage('events.md', readerOf(t));
+    expect(status, output).toBe(0);
+  });
 
-    it('webhooks.md: a signature by hand, and events for a receiver on this machine', async () => {
-      const t = await webhookHarness();
-      const receiver = await startReceiver();
-      const reader = { ...readerOf(t), receiverPort: Number(new URL(receiver.url).port) };
-      const { status, output } = await runPage('webhooks.md', reader);
-      expect(status, output).toBe(0);
-      const [, shown] = /\| signature \| `([0-9a-f]{64})` \|/.exec(guideText('webhooks.md')) ?? [];
-      expect(output).toContain(shown);
-      expect((await receiver.got(1))[0]?.body.event).toBe('trade_return.credit_requested');
-    });
-  },
-);
+  it('webhooks.md: a signature by hand, and events for a receiver on this machine', async () => {
+    const t = await webhookHarness();
+    const receiver = await startReceiver();
+    const reader = { ...readerOf(t), receiverPort: Number(new URL(receiver.url).port) };
+    const { status, output } = await runPage('webhooks.md', reader);
+    expect(status, output).toBe(0);
+    const [, shown] = /\| signature \| `([0-9a-f]{64})` \|/.exec(guideText('webhooks.md')) ?? [];
+    expect(output).toContain(shown);
+    expect((await receiver.got(1))[0]?.body.event).toBe('trade_return.credit_requested');
+  });
+});
 
 describe('the receiver of the quick start', () => {
   it('takes what the service sends, once, and refuses what somebody else signed', async () => {
@@ -139,13 +136,14 @@ describe('the programs that follow the feed', () => {
     const file = join(folder, 'cursor.txt');
     return existsSync(file) ? readFileSync(file, 'utf8') : null;
   };
-  const PROGRAMS = [
-    { program: process.execPath, file: 'follow.mjs' },
-    { program: 'python3', file: 'follow.py' },
-  ];
-  it.for(PROGRAMS.filter(({ program }) => canRun(program)))(
-    '$file prints each event once, also when it is killed and started again',
-    async ({ program, file }) => {
+  for (const { tool, file } of [
+    { tool: null, file: 'follow.mjs' },
+    { tool: 'python3', file: 'follow.py' },
+  ] as const) {
+    const options = tool ? needs(tool) : {};
+    const programPath = () => (tool ? toolPath(tool) : process.execPath);
+    it(`${file} prints each event once, also when it is killed and started again`, options, async () => {
+      const program = programPath();
       const t = await webhookHarness();
       const folder = workFolder();
       writeFileSync(join(folder, file), programIn('events.md', file));
@@ -167,12 +165,10 @@ describe('the programs that follow the feed', () => {
       const second = follow();
       await until('the third is printed', () => numbers(second.output()).includes('#RMA-000003'));
       expect(numbers(second.output())).toEqual(['#RMA-000003']);
-    },
-  );
+    });
 
-  it.for(PROGRAMS.filter(({ program }) => canRun(program)))(
-    '$file takes a cursor with a line end, and says what is not set',
-    async ({ program, file }) => {
+    it(`${file} takes a cursor with a line end, and says what is not set`, options, async () => {
+      const program = programPath();
       const t = await webhookHarness();
       const folder = workFolder();
       writeFileSync(join(folder, file), programIn('events.md', file));
@@ -188,8 +184,8 @@ describe('the programs that follow the feed', () => {
       const { ended, output } = start(program, [file], folder, { BASE: env.BASE });
       expect(await ended).toBe(1);
       expect(output()).toBe('Set BASE to the base URL and KEY to your API key.\n');
-    },
-  );
+    });
+  }
 });
 
 describe('the JSON in the guides', () => {

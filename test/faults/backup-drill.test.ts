@@ -24,10 +24,11 @@ import {
 } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { addShops } from '../support/shops.ts';
+import { onlyIf } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 
 // The way from SQLite to PostgreSQL with many returns, under load. `npm run test:backup` makes it; the suite has the same on a
-// small scale in test/cli/backup-under-load.test.ts.
+// small scale in test/faults/backup-under-load.test.ts.
 
 const RMAS = Number(process.env['BACKUP_RMAS'] ?? 0);
 const WRITERS = 4;
@@ -134,83 +135,82 @@ const compare = async (original: Env, copy: Env): Promise<Record<string, number>
   return counts;
 };
 
-it.runIf(RMAS > 0 && ENGINE === 'postgres')(
-  `a backup of ${RMAS} returns under load goes from SQLite into PostgreSQL`,
-  async () => {
-    const allowed = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-    const source: Env = { ...(await emptyOn('sqlite')), ...allowed };
-    const target: Env = { ...(await emptyOn('postgres')), ...allowed };
-    const receiver = await startReceiver(() => undefined);
-    const [made, hooked] = await addShops(source, 2, (i) => (i === 1 ? receiver.url : null));
-    await fill(source, made as Made);
-    const key = (made as Made).client.apiKey;
-    const server = await startServer(source, { key });
-    const waiting = await server.post('/offline-repairs', repairBody(), {
-      key: hooked?.client.apiKey ?? null,
-    });
-    await receiver.got(1);
-    const acknowledged: string[] = [];
-    let isOver = false;
-    const writers = Array.from({ length: WRITERS }, () => write(server, () => isOver, acknowledged));
-    await until('something is written', () => acknowledged.length >= 20);
-    const { body: latest } = await server.get('/events?after=latest');
-    const [before, soFar] = [[...acknowledged], acknowledged.length];
-    const file = join(temporaryFolder(), 'drill.backup');
-    const backup = await measured(['backup', file], source);
-    const writtenMeanwhile = acknowledged.length - soFar;
-    isOver = true;
-    await Promise.all(writers);
-    await server.stop();
+it('a backup of many returns under load goes from SQLite into PostgreSQL', {
+  ...onlyIf(RMAS > 0 && ENGINE === 'postgres', 'npm run test:backup makes it'),
+  timeout: 60 * MINUTES,
+}, async () => {
+  const allowed = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  const source: Env = { ...(await emptyOn('sqlite')), ...allowed };
+  const target: Env = { ...(await emptyOn('postgres')), ...allowed };
+  const receiver = await startReceiver(() => undefined);
+  const [made, hooked] = await addShops(source, 2, (i) => (i === 1 ? receiver.url : null));
+  await fill(source, made as Made);
+  const key = (made as Made).client.apiKey;
+  const server = await startServer(source, { key });
+  const waiting = await server.post('/offline-repairs', repairBody(), {
+    key: hooked?.client.apiKey ?? null,
+  });
+  await receiver.got(1);
+  const acknowledged: string[] = [];
+  let isOver = false;
+  const writers = Array.from({ length: WRITERS }, () => write(server, () => isOver, acknowledged));
+  await until('something is written', () => acknowledged.length >= 20);
+  const { body: latest } = await server.get('/events?after=latest');
+  const [before, soFar] = [[...acknowledged], acknowledged.length];
+  const file = join(temporaryFolder(), 'drill.backup');
+  const backup = await measured(['backup', file], source);
+  const writtenMeanwhile = acknowledged.length - soFar;
+  isOver = true;
+  await Promise.all(writers);
+  await server.stop();
 
-    const restored = await measured(['restore', file], target);
-    const compared = await compare(source, target);
-    expect(restored.tables).toEqual(backup.tables);
-    expect(writtenMeanwhile).toBeGreaterThan(0);
-    const db = lookInto(target);
-    for (const id of before)
-      expect(
-        await db.selectFrom('offline_repairs').select('id').where('id', '=', id).executeTakeFirst(),
-      ).toEqual({ id });
+  const restored = await measured(['restore', file], target);
+  const compared = await compare(source, target);
+  expect(restored.tables).toEqual(backup.tables);
+  expect(writtenMeanwhile).toBeGreaterThan(0);
+  const db = lookInto(target);
+  for (const id of before)
+    expect(
+      await db.selectFrom('offline_repairs').select('id').where('id', '=', id).executeTakeFirst(),
+    ).toEqual({ id });
 
-    receiver.behave(() => 200);
-    const next = await startServer(target, { key });
-    const sent = await until('the webhook has come', () =>
-      receiver.received.slice(1).find(({ body }) => body.data.id === waiting.body.id),
-    );
-    expect(sent.bytes).toEqual(receiver.received[0]?.bytes);
-    const { body: usage } = await next.get('/usage');
-    expect(usage.used).toBeGreaterThanOrEqual(RMAS + soFar);
-    const events = await db
-      .selectFrom('events')
-      .select('id')
-      .where('shop_id', '=', (made as Made).shop.id)
-      .orderBy('position')
-      .execute();
-    const seen: string[] = [];
-    for (let cursor = latest.cursor, hasMore = true; hasMore; ) {
-      const { status, body } = await next.get(`/events?limit=100&after=${cursor}`);
-      expect(status).toBe(200);
-      seen.push(...body.items.map((item: { id: string }) => item.id));
-      [cursor, hasMore] = [body.cursor, body.hasMore];
-    }
-    expect(seen).toEqual(events.slice(-seen.length || events.length).map(({ id }) => id));
-    expect((await next.post('/offline-repairs', repairBody())).status).toBe(201);
-    const doctor = await measured(['doctor'], target);
-    expect(doctor.ok, JSON.stringify(doctor.checks)).toBe(true);
-    const figures = ({ seconds, rows, peakMb, bytes }: Awaited<ReturnType<typeof measured>>) => ({
-      ...{ seconds, rows, peakMb, bytes },
-    });
-    process.stdout.write(
-      `${JSON.stringify({
-        sqliteBytes: statSync(join(source['DATA_DIR'] ?? '', 'handback.sqlite')).size,
-        backup: figures(backup),
-        restore: figures(restored),
-        doctor: { seconds: doctor.wallSeconds, peakMb: doctor.peakMb },
-        writtenMeanwhile,
-        compared,
-        seenAfterCursor: seen.length,
-      })}\n`,
-    );
-  },
-  60 * MINUTES,
-);
+  receiver.behave(() => 200);
+  const next = await startServer(target, { key });
+  const sent = await until('the webhook has come', () =>
+    receiver.received.slice(1).find(({ body }) => body.data.id === waiting.body.id),
+  );
+  expect(sent.bytes).toEqual(receiver.received[0]?.bytes);
+  const { body: usage } = await next.get('/usage');
+  expect(usage.used).toBeGreaterThanOrEqual(RMAS + soFar);
+  const events = await db
+    .selectFrom('events')
+    .select('id')
+    .where('shop_id', '=', (made as Made).shop.id)
+    .orderBy('position')
+    .execute();
+  const seen: string[] = [];
+  for (let cursor = latest.cursor, hasMore = true; hasMore; ) {
+    const { status, body } = await next.get(`/events?limit=100&after=${cursor}`);
+    expect(status).toBe(200);
+    seen.push(...body.items.map((item: { id: string }) => item.id));
+    [cursor, hasMore] = [body.cursor, body.hasMore];
+  }
+  expect(seen).toEqual(events.slice(-seen.length || events.length).map(({ id }) => id));
+  expect((await next.post('/offline-repairs', repairBody())).status).toBe(201);
+  const doctor = await measured(['doctor'], target);
+  expect(doctor.ok, JSON.stringify(doctor.checks)).toBe(true);
+  const figures = ({ seconds, rows, peakMb, bytes }: Awaited<ReturnType<typeof measured>>) => ({
+    ...{ seconds, rows, peakMb, bytes },
+  });
+  process.stdout.write(
+    `${JSON.stringify({
+      sqliteBytes: statSync(join(source['DATA_DIR'] ?? '', 'handback.sqlite')).size,
+      backup: figures(backup),
+      restore: figures(restored),
+      doctor: { seconds: doctor.wallSeconds, peakMb: doctor.peakMb },
+      writtenMeanwhile,
+      compared,
+      seenAfterCursor: seen.length,
+    })}\n`,
+  );
+});

@@ -4,6 +4,7 @@ import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { wrongClock } from '../support/faketime.ts';
 import { ENGINE } from '../support/harness.ts';
+import { scaled } from '../support/machine.ts';
 import {
   cli,
   type Env,
@@ -14,6 +15,7 @@ import {
 } from '../support/process.ts';
 import { Service } from '../support/service.ts';
 import { addClient, addPerson, makeShop } from '../support/shops.ts';
+import { needs } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 
 // Whoever follows the feed, or asks the lists for what changed since, misses nothing: with many writers, in two processes
@@ -129,7 +131,10 @@ const start = async (env: Env): Promise<ServerProcess[]> => {
 };
 
 describe('the event feed under load', () => {
-  it('misses and repeats nothing, through a kill and clocks that differ', async () => {
+  it('misses and repeats nothing, through a kill and clocks that differ', {
+    ...needs('faketime'),
+    timeout: scaled(900_000),
+  }, async () => {
     const env = await migratedDatabase();
     const { shopId, key, clientId } = await makeShop(env, { plan: 'ENTERPRISE', allowance: null });
     const doomed = await addClient(env, shopId, { name: 'To be revoked' });
@@ -191,5 +196,5 @@ describe('the event feed under load', () => {
     const rows = await db.selectFrom('offline_repairs').select(['id', 'updated_at']).execute();
     const polled = await poller;
     expect(rows.filter((row) => polled.get(row.id) !== new Date(row.updated_at).toISOString())).toEqual([]);
-  }, 900_000);
+  });
 });

@@ -4,7 +4,9 @@ import { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
 import { migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
+import { onlyIf } from '../support/tools.ts';
 import { until } from '../support/until.ts';
+import { expectWithin } from '../support/within.ts';
 
 const CALLS = 400;
 const MB = 1024 * 1024;
@@ -32,9 +34,9 @@ const measure = async (server: ServerProcess) => {
 const told = ({ p50, p99, slowestHealth, memory }: Awaited<ReturnType<typeof measure>>): string =>
   `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, /healthz at most ${slowestHealth.toFixed(0)} ms, ${Math.round(memory / MB)} MB`;
 
-it.runIf(process.platform === 'linux')(
-  '300 who do not read the largest file and 20 who read it in a loop slow nobody else down',
-  { timeout: 180_000 },
+it(
+  '300 who do not read the largest file and 20 who read it in a loop slow no other caller down',
+  onlyIf(process.platform === 'linux', 'reads /proc'),
   async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
@@ -60,8 +62,8 @@ it.runIf(process.platform === 'linux')(
     );
     // Three times as long is the goal, on a machine that does nothing else. Here it is enough that nobody waits for seconds, as
     // half of all callers did when every request had a copy of its own.
-    expect(busy.p99).toBeLessThan(Math.max(3 * idle.p99, 2_000));
-    expect(busy.slowestHealth).toBeLessThan(2_000);
+    expectWithin(busy.p99, Math.max(3 * idle.p99, 2_000));
+    expectWithin(busy.slowestHealth, Math.max(3 * idle.slowestHealth, 2_000));
     expect(busy.memory).toBeLessThan(400 * MB);
   },
 );

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
-import { ENGINE } from '../support/harness.ts';
-import { PGBOUNCER_IS_THERE, throughPgbouncer } from '../support/pgbouncer.ts';
+import { throughPgbouncer } from '../support/pgbouncer.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import { migratedDatabase, run, type ServerProcess, startServer, timed } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { addClient, makeShop } from '../support/shops.ts';
+import { needs } from '../support/tools.ts';
 import { until } from '../support/until.ts';
+import { expectWithin } from '../support/within.ts';
 
 /** Who waits for events also looks by itself every 5 s: sooner than that, a call has come. */
 const CALLED_WITHIN_MS = 4_000;
@@ -21,10 +22,10 @@ const expectWakeUpCall = async (from: ServerProcess, to: ServerProcess): Promise
   expect(created.status).toBe(201);
   const { value, ms } = await timed(() => waiting);
   expect(value.body.items[0].data.id).toBe(created.body.id);
-  expect(ms).toBeLessThan(CALLED_WITHIN_MS);
+  expectWithin(ms, CALLED_WITHIN_MS);
 };
 
-describe.runIf(ENGINE === 'postgres' && PGBOUNCER_IS_THERE)('a pooler', () => {
+describe('a pooler', needs('pgbouncer'), () => {
   it('in session mode serves everything, without settings of its own', async () => {
     const receiver = await startReceiver();
     const direct = await migratedDatabase();

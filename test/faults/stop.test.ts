@@ -12,6 +12,10 @@ import { migratedDatabase, type ServerProcess, startServer, timed } from '../sup
 import { startReceiver } from '../support/receiver.ts';
 import { addClient, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
+import { expectWithin } from '../support/within.ts';
+
+/** Less than the 8 s after which connections are cut off. */
+const STOPS_AT_ONCE_MS = 6_000;
 
 /** A creation that the server has taken on but cannot finish: its body is still to come. */
 const begun = async (server: ServerProcess, key: string, i: number) => {
@@ -97,7 +101,7 @@ describe('a stop', () => {
   it('first says that it is not ready, goes on answering for a while, and closes each connection with its answer', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
-    const server = await startServer({ ...env, DRAIN_SECONDS: '6' }, { key });
+    const server = await startServer({ ...env, DRAIN_SECONDS: '60' }, { key });
     const kept = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = (path: string) =>
       new Promise<IncomingMessage>((resolve, reject) => {
@@ -119,12 +123,13 @@ describe('a stop', () => {
     expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
     const created = await server.post('/offline-repairs', repairBody());
     expect([created.status, created.headers.get('connection')]).toEqual([201, 'close']);
-    expect(await server.ended).toEqual({ status: 0, signal: null });
     expect(server.logs().filter((line) => line.level >= 40)).toEqual([]);
     kept.destroy();
+    // It would go on answering for the rest of the minute; that it ends is seen below.
+    await server.stop('SIGKILL');
   });
 
-  it('ends with status 0 within 12 s, whatever callers and receivers do', { timeout: 90_000 }, async () => {
+  it('ends with status 0 within 12 s, whatever callers and receivers do', async () => {
     const receiver = await startReceiver(() => undefined);
     const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
     const { shopId } = await makeShop(env);
@@ -146,83 +151,83 @@ describe('a stop', () => {
     expect((await server.get('/healthz')).status).toBe(200);
     const { value, ms } = await timed(() => server.stop());
     expect(value).toEqual({ status: 0, signal: null });
-    expect(ms).toBeLessThan(12_500);
+    expectWithin(ms, 12_000);
     expect(server.logs().at(-1)).toMatchObject({ msg: 'stopped' });
   });
 });
 
 // Signals and connections: no database takes part in these.
-describe.runIf(ENGINE === 'sqlite')('a stop, on whatever engine,', () => {
-  it('waits for no connection that is kept alive between requests', async () => {
-    const env = await migratedDatabase();
-    const server = await startServer(env);
-    const agent = new Agent({ keepAlive: true });
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      get(`${server.url}/healthz`, { agent }, resolve).once('error', reject);
+if (ENGINE === 'sqlite')
+  describe('a stop, on whatever engine,', () => {
+    it('waits for no connection that is kept alive between requests', async () => {
+      const env = await migratedDatabase();
+      const server = await startServer(env);
+      const agent = new Agent({ keepAlive: true });
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        get(`${server.url}/healthz`, { agent }, resolve).once('error', reject);
+      });
+      answer.resume();
+      const { value, ms } = await timed(() => server.stop());
+      agent.destroy();
+      expect(value).toEqual({ status: 0, signal: null });
+      expectWithin(ms, STOPS_AT_ONCE_MS);
     });
-    answer.resume();
-    const { value, ms } = await timed(() => server.stop());
-    agent.destroy();
-    expect(value).toEqual({ status: 0, signal: null });
-    expect(ms).toBeLessThan(10_000);
-  });
 
-  // Browsers and load balancers open connections ahead of their first request.
-  it('waits for no connection on which nobody has asked anything', async () => {
-    const env = await migratedDatabase();
-    const server = await startServer(env);
-    const silent = connect(server.port, '127.0.0.1').on('error', () => {});
-    await once(silent, 'connect');
-    expect((await server.get('/healthz')).status).toBe(200); // by now the server has taken both connections
-    const { value, ms } = await timed(() => server.stop());
-    silent.destroy();
-    expect(value).toEqual({ status: 0, signal: null });
-    expect(ms).toBeLessThan(10_000);
-  });
+    // Browsers and load balancers open connections ahead of their first request.
+    it('waits for no connection on which nobody has asked anything', async () => {
+      const env = await migratedDatabase();
+      const server = await startServer(env);
+      const silent = connect(server.port, '127.0.0.1').on('error', () => {});
+      await once(silent, 'connect');
+      expect((await server.get('/healthz')).status).toBe(200); // by now the server has taken both connections
+      const { value, ms } = await timed(() => server.stop());
+      silent.destroy();
+      expect(value).toEqual({ status: 0, signal: null });
+      expectWithin(ms, STOPS_AT_ONCE_MS);
+    });
 
-  it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
-    const env = await migratedDatabase();
-    const { key } = await makeShop(env);
-    const server = await startServer(env, { key });
-    const open = await begun(server, key, 1);
-    server.signal('SIGTERM');
-    await until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
-    server.signal('SIGTERM');
-    expect(await open.finish()).toBe(201);
-    expect(await server.ended).toEqual({ status: 0, signal: null });
-  });
+    it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
+      const env = await migratedDatabase();
+      const { key } = await makeShop(env);
+      const server = await startServer(env, { key });
+      const open = await begun(server, key, 1);
+      server.signal('SIGTERM');
+      await until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
+      server.signal('SIGTERM');
+      expect(await open.finish()).toBe(201);
+      expect(await server.ended).toEqual({ status: 0, signal: null });
+    });
 
-  it('by a person at a terminal drains nothing', async () => {
-    const env = await migratedDatabase();
-    const server = await startServer({ ...env, DRAIN_SECONDS: '60' });
-    const { value, ms } = await timed(() => server.stop('SIGINT'));
-    expect(value).toEqual({ status: 0, signal: null });
-    expect(ms).toBeLessThan(10_000);
-  });
+    it('by a person at a terminal drains nothing', async () => {
+      const env = await migratedDatabase();
+      const server = await startServer({ ...env, DRAIN_SECONDS: '60' });
+      const { value, ms } = await timed(() => server.stop('SIGINT'));
+      expect(value).toEqual({ status: 0, signal: null });
+      expectWithin(ms, STOPS_AT_ONCE_MS);
+    });
 
-  it('waits for no connection that becomes idle after it began', async () => {
-    const env = await migratedDatabase();
-    const server = await startServer(env);
-    const script = await largestFile(server);
-    const reader = await open(server, `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
-    const [first] = await once(reader, 'data');
-    const [head = ''] = String(first).split('\r\n\r\n');
-    expect(head).toMatch(/\nconnection: keep-alive/i);
-    reader.pause();
-    server.signal('SIGTERM');
-    await until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
-    reader.resume();
-    const { value, ms } = await timed(() => server.ended);
-    expect(value).toEqual({ status: 0, signal: null });
-    // Those that are cut off are cut off after 8 s.
-    expect(ms).toBeLessThan(6_000);
+    it('waits for no connection that becomes idle after it began', async () => {
+      const env = await migratedDatabase();
+      const server = await startServer(env);
+      const script = await largestFile(server);
+      const reader = await open(server, `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
+      const [first] = await once(reader, 'data');
+      const [head = ''] = String(first).split('\r\n\r\n');
+      expect(head).toMatch(/\nconnection: keep-alive/i);
+      reader.pause();
+      server.signal('SIGTERM');
+      await until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
+      reader.resume();
+      const { value, ms } = await timed(() => server.ended);
+      expect(value).toEqual({ status: 0, signal: null });
+      // Those that are cut off are cut off after 8 s.
+      expectWithin(ms, 6_000);
+    });
   });
-});
 
 // A shell that is told to stop tells nobody else, and npm starts one.
-it.runIf(ENGINE === 'sqlite' && process.platform !== 'win32')(
-  'a service under npm start stops when npm is told to',
-  async () => {
+if (ENGINE === 'sqlite' && process.platform !== 'win32')
+  it('a service under npm start stops when npm is told to', async () => {
     const env = await migratedDatabase();
     const port = await freePort();
     const npm = spawn('npm', ['start'], {
@@ -244,5 +249,4 @@ it.runIf(ENGINE === 'sqlite' && process.platform !== 'win32')(
     await until('it is up', isUp, 40_000);
     npm.kill('SIGTERM');
     await until('it is gone', async () => !(await isUp()), 20_000);
-  },
-);
+  });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { harness } from '../support/harness.ts';
+import { scaled } from '../support/machine.ts';
 
 const FOLDER = fileURLToPath(new URL('../../recipes/typescript-client', import.meta.url));
 
@@ -13,7 +14,7 @@ const npm = (script: string, env: Record<string, string>) =>
     const child = execFile(
       'npm',
       ['run', '--silent', script],
-      { cwd: FOLDER, env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env } },
+      { cwd: FOLDER, env: { ...process.env, ...env }, timeout: scaled(120_000) },
       (_error, stdout, stderr) => resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),
     );
   });
@@ -29,7 +30,7 @@ await api.GET('/offline-repair');
 `;
 
 it('makes types from the document, which the client fits, and which refuse what is wrong', {
-  timeout: 180_000,
+  timeout: scaled(180_000),
 }, async () => {
   const t = await harness();
   const env = { HANDBACK_URL: t.url, HANDBACK_API_KEY: t.client.apiKey };

@@ -3,12 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
-import { readConfig } from '../../src/config.ts';
-import { openDatabase } from '../../src/db/open.ts';
 import { ENGINE } from './harness.ts';
 import { type Env, emptyDatabase, SECRET_KEY, temporaryFolder } from './process.ts';
-import { UNOBSERVED } from './unobserved.ts';
-import { wholeTables } from './whole-tables.ts';
+import { openWithoutLimits } from './without-limits.ts';
 
 export type EngineName = 'sqlite' | 'postgres';
 
@@ -22,7 +19,7 @@ export const DIRECTIONS: [from: EngineName, to: EngineName][] =
         ['postgres', 'postgres'],
       ];
 
-/** A database on either engine that nobody has set up, with the one key of all these tests. */
+/** A database on either engine that has not been set up, with the one key of all these tests. */
 export const emptyOn = async (engine: EngineName): Promise<Env> => ({
   ...(engine === ENGINE ? await emptyDatabase() : { DATA_DIR: join(temporaryFolder(), 'data') }),
   SECRET_KEY,
@@ -33,10 +30,10 @@ const LEFT_OUT = ['sessions', 'access_links', 'webhook_leases', 'rate_limits'];
 
 /** Everything that a backup must hold, table by table, row by row, as one engine or the other gives it. */
 export const everyRow = async (env: Env): Promise<Record<string, string[]>> => {
-  const database = openDatabase(readConfig(env), UNOBSERVED);
+  const database = openWithoutLimits(env);
   try {
     const found: Record<string, string[]> = {};
-    const tables = await wholeTables(database.db, env['DATABASE_URL'] ? 'postgres' : 'sqlite');
+    const tables = await database.db.introspection.getTables();
     for (const { name } of tables.filter((table) => !LEFT_OUT.includes(table.name))) {
       const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(
         database.db,

@@ -1,16 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import type { TestProject } from 'vitest/node';
-import { findBrowser } from './find-browser.ts';
+import { scaled } from './machine.ts';
+import { findTool } from './tools.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    browser: string;
-  }
-}
-
-/** The browser, and the pages as they are now. */
-export default function setup(project: TestProject) {
-  project.provide('browser', findBrowser());
+/** The pages as they are now. */
+export default function setup() {
+  if (findTool('chromium') === null) return;
   for (const script of ['scripts/build-admin.mjs', 'scripts/build-docs.mjs'])
-    execFileSync(process.execPath, [script], { stdio: 'inherit' });
+    execFileSync(process.execPath, [script], { stdio: 'inherit', timeout: scaled(180_000) });
 }

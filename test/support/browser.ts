@@ -1,10 +1,12 @@
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { expect, inject, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { UserRole } from '../../contract/admin-people.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { newPerson, PASSWORD } from './admin.ts';
 import type { Harness } from './harness.ts';
+import { scaled } from './machine.ts';
+import { toolPath } from './tools.ts';
 
 // A person in front of the app: a real Chromium on the real service. What the console complains of fails the test.
 
@@ -23,11 +25,11 @@ interface Options {
   scheme?: Scheme;
   width?: number;
   timeZone?: string;
-  /** A new one that nobody gets afterwards: for what needs pages that are not loaded yet, or cannot be undone, such as a clock that is set. */
+  /** A new one that no other test gets afterwards: for what needs pages that are not loaded yet, or cannot be undone, such as a clock that is set. */
   ownProfile?: boolean;
 }
 
-/** What a browser keeps of somebody who signed in. */
+/** What a browser keeps of a person who signed in. */
 interface Session {
   cookie: { name: string; value: string };
   note: { name: string; value: string };
@@ -36,12 +38,12 @@ interface Session {
 let shared: Promise<Browser> | null = null;
 /** One for all suites of a worker; it ends with the worker, whose end it sees. */
 const launch = (): Promise<Browser> => {
-  shared ??= chromium.launch({ executablePath: inject('browser'), args: FLAGS });
+  shared ??= chromium.launch({ executablePath: toolPath('chromium'), args: FLAGS });
   return shared;
 };
 
 /**
- * Profiles whose windows are closed, by the service they were for. They remember nobody, but have the scripts of its pages at hand:
+ * Profiles whose windows are closed, by the service they were for. They remember no person, but have the scripts of its pages at hand:
  * a new one fetches and compiles them again, which takes longer than most pages do.
  */
 const unused: { url: string; profile: BrowserContext }[] = [];
@@ -87,13 +89,20 @@ const giveBack = async (profile: BrowserContext, url: string): Promise<void> => 
   unused.push({ url, profile });
 };
 
-/** Lets a window begin as that of somebody who signed in before. */
+/** Lets a window begin as that of a person who signed in before. */
 const enter = async (page: Page, url: string, { cookie, note }: Session): Promise<void> => {
   const kept = { httpOnly: true, secure: false, sameSite: 'Strict' as const, expires: -1 };
   await page.context().addCookies([{ ...cookie, ...kept, domain: new URL(url).hostname, path: '/admin' }]);
   const noted = await page.addInitScript(({ name, value }) => localStorage.setItem(name, value), note);
   // Once: what the app makes of it afterwards is its own.
   page.once('domcontentloaded', () => void noted.dispose());
+};
+
+let addresses = 0;
+/** Every window comes from an address of its own, so that lock-outs stay out of the way. */
+const newAddress = (): string => {
+  addresses += 1;
+  return `172.31.${(addresses >> 8) & 255}.${addresses & 255}`;
 };
 
 /** A window of its own, with no cookies. */
@@ -108,12 +117,10 @@ export const openWindow = async (
   }: Options & { session?: Session } = {},
 ): Promise<Page> => {
   const profile = (ownProfile ? null : unusedFor(t.url)) ?? (await newProfile(t.url, timeZone));
-  // Every window comes from an address of its own, so that lock-outs stay out of the way.
-  const address = `172.31.0.${1 + Math.floor(Math.random() * 250)}`;
-  await profile.setExtraHTTPHeaders({ 'x-forwarded-for': address });
+  await profile.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress() });
   const page = await newWindow(profile);
   const complaints: string[] = [];
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(scaled(30_000));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
@@ -150,7 +157,7 @@ export const signIn = async (page: Page, email: string, password = PASSWORD): Pr
   await page.getByRole('heading', { name: 'Overview', level: 2 }).waitFor();
 };
 
-/** Somebody of the shop, signed in, in a window of their own that shows nothing yet. */
+/** A person of the shop, signed in, in a window of their own that shows nothing yet. */
 export const openAs = async (
   t: Harness,
   role: UserRole,
@@ -168,9 +175,16 @@ const sessionOf = (cookie: string): Session => {
 /** The pages by what is written above them. The overview costs more than the others: it draws charts. */
 const PATHS = {
   Overview: '/',
+  'Offline repairs': '/offline-repairs',
+  'New repair': '/offline-repairs/new',
+  'Trade returns': '/trade-returns',
+  'New trade return': '/trade-returns/new',
+  Bench: '/bench',
+  Shop: '/settings/shop',
   'External API': '/settings/external-api',
   Team: '/settings/team',
   'Dangerous goods': '/settings/dangerous-goods',
+  Targets: '/settings/targets',
   'Plan and usage': '/settings/plan',
   'Account and password': '/account',
 };
@@ -214,7 +228,7 @@ export const saidAt = async (input: Locator): Promise<string> => {
 };
 
 /** Nothing moves or fades any more. */
-export const settled = async (page: Page): Promise<void> => {
+const settled = async (page: Page): Promise<void> => {
   // Asked from here: the page's own policy forbids scripts made of text.
   const moving = `document.getAnimations().filter(({ playState }) => playState === 'running').length`;
   await expect.poll(() => page.evaluate(moving)).toBe(0);
@@ -235,11 +249,31 @@ export const look = async (
 // Asked as text, from here: the page's own policy forbids scripts made of text, and it needs axe but once.
 const HAS_AXE = `typeof axe === 'object'`;
 /** To tell also of everything that is as it should be takes axe half as long again. */
-const RUN_AXE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(
+const runAxe = (
+  within: string,
+) => `axe.run(${within}, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(
   ({ id, help, nodes }) => ({ id, help, at: nodes.map(({ target }) => target.join(' ')).slice(0, 3) })))`;
+
+/** The addresses of pages that axe saw, until they are taken; for journeys. */
+let seen: string[] = [];
+export const takeSeen = (): string[] => {
+  const taken = seen;
+  seen = [];
+  return taken;
+};
+
+const expectNoViolation = async (page: Page, where: string, within: string): Promise<void> => {
+  await settled(page);
+  if (!(await page.evaluate(HAS_AXE))) await page.evaluate(axe.source);
+  expect(await page.evaluate(runAxe(within)), where).toEqual([]);
+};
 
 /** No violation of what axe checks, on the page as it stands. */
 export const expectAccessible = async (page: Page, where = page.url()): Promise<void> => {
-  if (!(await page.evaluate(HAS_AXE))) await page.evaluate(axe.source);
-  expect(await page.evaluate(RUN_AXE), where).toEqual([]);
+  seen.push(new URL(page.url()).pathname);
+  await expectNoViolation(page, where, 'document');
 };
+
+/** The same of the dialog that is open: what is behind it was seen without it, and takes axe several times as long. */
+export const expectAccessibleDialog = (page: Page, where = page.url()): Promise<void> =>
+  expectNoViolation(page, where, `document.querySelector('[role="dialog"]')`);

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scaled } from './machine.ts';
 import { temporaryFolder } from './process.ts';
+import { toolPath } from './tools.ts';
 
 // An authority of the test's own and certificates in its name, good and bad, made anew for each run.
 
@@ -23,7 +25,8 @@ export interface Certificates {
 export const makeCertificates = (): Certificates => {
   const folder = temporaryFolder();
   const at = (name: string) => join(folder, name);
-  const openssl = (...args: string[]) => void execFileSync('openssl', args, { stdio: 'pipe' });
+  const openssl = (...args: string[]) =>
+    void execFileSync(toolPath('openssl'), args, { stdio: 'pipe', timeout: scaled(30_000) });
   const authority = (name: string) =>
     openssl(
       'req',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { expect } from 'vitest';
 import type { Harness } from './harness.ts';
-import { wholeTables } from './whole-tables.ts';
 
 /** What any request may write, whatever becomes of it. */
 const COUNTED_ANYWAY: Record<string, readonly string[] | 'all'> = {
@@ -10,7 +10,7 @@ const COUNTED_ANYWAY: Record<string, readonly string[] | 'all'> = {
 
 /** The whole database, table by table and row by row, but for rate limits and the last use of a key. */
 export const dump = async ({ ctx: { db } }: Harness): Promise<Record<string, string[]>> => {
-  const tables = await wholeTables(db);
+  const tables = await db.introspection.getTables();
   const dumped: Record<string, string[]> = {};
   for (const { name } of tables) {
     const ignored = COUNTED_ANYWAY[name] ?? [];
@@ -21,4 +21,13 @@ export const dump = async ({ ctx: { db } }: Harness): Promise<Record<string, str
       .sort();
   }
   return dumped;
+};
+
+/** The work leaves the database as it was. */
+export const withoutTrace = async <Result>(t: Harness, work: () => Promise<Result>): Promise<Result> => {
+  const before = await dump(t);
+  expect(Object.keys(before)).toEqual(expect.arrayContaining(['offline_repairs', 'shop_counters', 'events']));
+  const result = await work();
+  expect(await dump(t)).toEqual(before);
+  return result;
 };

@@ -1,20 +1,11 @@
-import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { renameSync, writeFileSync } from 'node:fs';
 import type { Env } from './process.ts';
+import { toolPath } from './tools.ts';
 
-/** Where Debian's package faketime puts its library, which gives a process another clock. */
-const library = (): string | null =>
-  existsSync('/usr/lib')
-    ? (readdirSync('/usr/lib')
-        .map((folder) => join('/usr/lib', folder, 'faketime', 'libfaketime.so.1'))
-        .find((file) => existsSync(file)) ?? null)
-    : null;
+// Other clocks for processes, by Debian's faketime; a test that uses them says needs('faketime').
 
-/** Settings for a process whose clock is wrong by so much, `+2s` for example; null where that cannot be had. */
-export const wrongClock = (by: string): Env | null => {
-  const file = library();
-  return file ? { LD_PRELOAD: file, FAKETIME: by } : null;
-};
+/** Settings for a process whose clock is wrong by so much, `+2s` for example. */
+export const wrongClock = (by: string): Env => ({ LD_PRELOAD: toolPath('faketime'), FAKETIME: by });
 
 export interface MovableClock {
   /** Settings for the processes that have this clock. */
@@ -23,19 +14,17 @@ export interface MovableClock {
   set(toMs: number): void;
 }
 
-/** A clock that a test sets, kept in this file; null where that cannot be had. What measures how long something takes is left alone. */
-export const movableClock = (file: string): MovableClock | null => {
-  const preload = library();
+/** A clock that a test sets, kept in this file. What measures how long something takes is left alone. */
+export const movableClock = (file: string): MovableClock => {
   const write = (offsetMs: number) => {
     writeFileSync(`${file}.new`, `${offsetMs < 0 ? '-' : '+'}${(Math.abs(offsetMs) / 1000).toFixed(3)}s\n`);
-    // Whoever reads it meanwhile sees the old time or the new one.
+    // A process that reads it meanwhile sees the old time or the new one.
     renameSync(`${file}.new`, file);
   };
-  if (!preload) return null;
   write(0);
   return {
     env: {
-      LD_PRELOAD: preload,
+      LD_PRELOAD: toolPath('faketime'),
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',

@@ -13,6 +13,7 @@ export interface FeedItem {
 }
 
 interface Asked {
+  at: number;
   query: Record<string, string>;
   headers: IncomingHttpHeaders;
 }
@@ -82,7 +83,11 @@ export const startFeedServer = async (key: string): Promise<FeedServer> => {
   const listen = async () => {
     server = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
-      asked.push({ query: Object.fromEntries(searchParams), headers: request.headers });
+      asked.push({
+        at: performance.now(),
+        query: Object.fromEntries(searchParams),
+        headers: request.headers,
+      });
       const fault = faults.shift();
       if (fault) return fault(response);
       if (pathname !== `${BASE_PATH}/events`) return errorAnswer(404)(response);

@@ -1,14 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { freePort } from './postgres-server.ts';
 import { temporaryFolder } from './process.ts';
+import { toolPath } from './tools.ts';
 import { until } from './until.ts';
 
 // A real proxy before the service, set up as operators do: it goes by /readyz and repeats no request that was sent.
-
-export const HAPROXY_IS_THERE = spawnSync('haproxy', ['-v']).error === undefined;
 
 const configuration = (port: number, statsPort: number, serverPorts: number[]): string => `
 defaults
@@ -45,7 +44,7 @@ export const startProxy = async (serverPorts: number[]): Promise<Proxy> => {
   const [port, statsPort] = [await freePort(), await freePort()];
   const file = join(temporaryFolder(), 'haproxy.cfg');
   writeFileSync(file, configuration(port, statsPort, serverPorts));
-  const proxy = spawn('haproxy', ['-f', file, '-db'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const proxy = spawn(toolPath('haproxy'), ['-f', file, '-db'], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   proxy.stderr.on('data', (text) => {
     said += text;

@@ -17,6 +17,7 @@ import { type Answer, bytesOf, exchange, isRaw } from './http.ts';
 import { openApiChecker } from './openapi-check.ts';
 import { emptyCopy } from './postgres-databases.ts';
 import { countRows, NO_ROWS, type RowCounts } from './row-counts.ts';
+import { showLogOnFailure } from './service-log.ts';
 
 // The real app on a real database, over HTTP. Every exchange is held against the OpenAPI document.
 
@@ -159,7 +160,8 @@ const withShop = async (
   { clock, ...opened }: OpenApp,
   options: ShopOptions,
 ): Promise<Omit<Harness, 'rowsBefore'>> => {
-  const { ctx, app, url } = opened;
+  const { ctx, app, url, logs } = opened;
+  showLogOnFailure(() => logs);
   const check = ctx.config.role === 'worker' ? () => {} : checkerOf(app);
   const addShop: Harness['addShop'] = async ({ plan = 'SCALE', ...billing } = {}) => {
     const shop = await createShop(ctx, OPERATOR, { name: 'Test shop', plan, ...billing });

@@ -3,21 +3,18 @@ import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { cliHere, runHere } from './commands-here.ts';
 import { newFolder } from './folders.ts';
-import { ENGINE, freshDatabase } from './harness.ts';
-import { type Env, printed, run, SECRET_KEY, temporaryFolder } from './process.ts';
+import { freshDatabase } from './harness.ts';
+import { type Env, printed, SECRET_KEY, temporaryFolder } from './process.ts';
 import { addPerson, makeShop } from './shops.ts';
 
 // Backups that tests look into and restore.
 
 export const backupFile = (): string => join(temporaryFolder(), 'handback.backup');
 
-/** A restore into SQLite holds its folder for as long as its process lives. */
-const runsHere: typeof runHere = ENGINE === 'postgres' ? runHere : run;
-
-export const restore = (file: string, env: Env) => printed(runsHere, ['restore', file], env);
+export const restore = (file: string, env: Env) => printed(runHere, ['restore', file], env);
 
 /** Runs a command that fails; gives back its one line. */
-export const failing = async (args: string[], env: Env, runs = runsHere): Promise<string> => {
+export const failing = async (args: string[], env: Env, runs = runHere): Promise<string> => {
   const { status, stdout, stderr } = await runs([...args, '--json'], env);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^handback: [^\n]+\n$/);

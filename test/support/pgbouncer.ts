@@ -1,14 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { freePort } from './postgres-server.ts';
 import { temporaryFolder } from './process.ts';
+import { toolPath } from './tools.ts';
 import { until } from './until.ts';
 
 // A real pooler between the service and PostgreSQL.
-
-export const PGBOUNCER_IS_THERE = spawnSync('pgbouncer', ['--version']).error === undefined;
 
 const NOBODY = 65_534;
 
@@ -49,7 +48,7 @@ export const throughPgbouncer = async (
     chmodSync(folder, 0o755);
     chownSync(file, NOBODY, NOBODY);
   }
-  const pooler = spawn('pgbouncer', [file], {
+  const pooler = spawn(toolPath('pgbouncer'), [file], {
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(asRoot ? { uid: NOBODY, gid: NOBODY } : {}),
   });

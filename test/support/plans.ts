@@ -26,16 +26,6 @@ export const readsIn = (plan: string[]): string[] =>
           : [],
       );
 
-const PART = /((?:events|webhook_deliveries)_)(\d{4}_\d\d|other)(_|\b)/g;
-
-/** Of tables that are kept by month the reads of one month, with the names that tables and indexes have as a whole. */
-export const readsOfMonth = (reads: string[], ms: number): string[] => {
-  const month = new Date(ms).toISOString().slice(0, 7).replace('-', '_');
-  return reads
-    .filter((read) => [...read.matchAll(PART)].every(([, , part]) => part === month))
-    .map((read) => read.replaceAll(PART, (_, table, _part, rest) => (rest ? table : table.slice(0, -1))));
-};
-
 const literal = (value: unknown): string =>
   Array.isArray(value)
     ? `'{${value.join()}}'`

@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { scaled } from './machine.ts';
 import { until } from './until.ts';
 
 // A real PostgreSQL for the tests, in a folder and on a port of its own, gone when the tests are.
 
 const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
 export const NOBODY = 65_534;
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = scaled(60_000);
 
 export interface PostgresServer {
   url: string;
@@ -84,6 +85,7 @@ export const startPostgres = async ({
     {
       ...owner,
       stdio: 'pipe',
+      timeout: scaled(60_000),
     },
   );
   return serverIn({ home, native, port: await freePort(), durable, env });
@@ -148,7 +150,7 @@ const standbyOf = async (primary: Place): Promise<Standby> => {
   ];
   writeFileSync(join(data, 'postgresql.auto.conf'), `${follow.join('\n')}\n`);
   writeFileSync(join(data, 'standby.signal'), '');
-  if (asRoot) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, data]);
+  if (asRoot) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, data], { timeout: scaled(30_000) });
   const server = await serverIn(place);
   const source = new pg.Client({ connectionString: urlOf(primary.port) });
   await source.connect();
@@ -193,7 +195,7 @@ const copyWhileItRuns = async ({ home, port }: Place, to: string): Promise<void>
 const urlOf = (port: number): string => `postgres://postgres@127.0.0.1:${port}/postgres`;
 
 const childrenOf = (pid: number): number[] =>
-  execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8', timeout: scaled(30_000) })
     .split('\n')
     .map((line) => line.trim().split(/\s+/).map(Number))
     .flatMap(([child, parent]) => (child && parent === pid ? [child] : []));

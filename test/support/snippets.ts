@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -38,10 +38,6 @@ export const programIn = (page: string, file: string): string => {
   if (!found) throw new Error(`docs/guide/${page} has no program ${file}`);
   return found.code;
 };
-
-/** Where the language is not installed its example cannot be run; in CI that is a failure. */
-export const canRun = (program: string): boolean =>
-  process.env['CI'] !== undefined || spawnSync(program, ['--version']).error === undefined;
 
 export const workFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'handback-example-'));

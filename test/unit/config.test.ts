@@ -37,6 +37,7 @@ describe('without any setting', () => {
       mail: null,
       startedByNpm: false,
       drainMs: 4_000,
+      databaseWaitMs: 30_000,
     });
   });
 
@@ -50,7 +51,14 @@ describe('without any setting', () => {
   it('takes an empty setting and one of spaces as none', () => {
     const names = [
       ...['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'SECRET_KEY', 'TRUST_PROXY', 'ROLE', 'LOG_LEVEL'],
-      ...['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'PUBLIC_URL', 'METRICS_TOKEN', 'DRAIN_SECONDS', 'DATABASE_POOLS'],
+      ...[
+        'WEBHOOK_ALLOW_PRIVATE_NETWORKS',
+        'PUBLIC_URL',
+        'METRICS_TOKEN',
+        'DRAIN_SECONDS',
+        'DATABASE_POOLS',
+        'DATABASE_WAIT_SECONDS',
+      ],
     ];
     for (const blank of ['', '  '])
       expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])))).toEqual(readConfig({}));
@@ -91,6 +99,7 @@ describe('a good value', () => {
     ],
     [{ METRICS_TOKEN: 'figures' }, { metricsToken: 'figures' }],
     [{ DRAIN_SECONDS: '0' }, { drainMs: 0 }],
+    [{ DATABASE_WAIT_SECONDS: '5' }, { databaseWaitMs: 5_000 }],
     [{ DRAIN_SECONDS: '60' }, { drainMs: 60_000 }],
     [{ TRUST_PROXY: 'off' }, { trustProxy: false }],
     [{ TRUST_PROXY: 'false' }, { trustProxy: false }],
@@ -117,6 +126,7 @@ describe('a wrong value', () => {
     ['PORT', '0x50'],
     ['PORT', '1e3'],
     ['DRAIN_SECONDS', '61'],
+    ['DATABASE_WAIT_SECONDS', '601'],
     ['DRAIN_SECONDS', '1.5'],
     ['DRAIN_SECONDS', '-1'],
     ['DATABASE_URL', 'mysql://user:pw@db/handback', { SECRET_KEY: KEY }],

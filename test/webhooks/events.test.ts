@@ -1,180 +1,214 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
+import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
-import type { Caller } from '../../src/caller.ts';
 import { OPERATOR } from '../../src/caller.ts';
-import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
-import { repairBody } from '../support/bodies.ts';
+import { moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
+import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
+import { newRepair, newRma, newTradeReturn, staffOf } from '../support/api.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+import { KINDS, walkThrough } from '../support/kinds.ts';
+import { addReceiver, deliveriesOf } from '../support/outbox.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { moveThrough } from '../support/trade-moves.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
-const COMMON = ['id', 'rmaNumber', 'externalRef', 'externalSource', 'status'];
+const harness = sharedHarness();
 
-describe('the events of a repair', () => {
-  it('are fired once per call, with the data the contract names', async () => {
+const eventsOf = async (t: Harness) =>
+  (await deliveriesOf(t)).map(({ client_id, event }) => [client_id, event]);
+
+describe.each(KINDS)('the events at $path', (row) => {
+  const { kind, path, start, walk } = row;
+  const created = `${walk[0]?.event.split('.')[0]}.created`;
+
+  it('are fired once per change, with the data and the headers of the contract', async () => {
     const receiver = await startReceiver();
     const t = await webhookHarness();
     const client = await t.addReceiver(receiver.url);
-    const repair = await t.create(client, { externalRef: 'POS-1', externalSource: 'till-4' });
     const key = { key: client.apiKey };
-    await t.post(`/offline-repairs/${repair.id}/tracking`, { trackingNumber: 'T1', carrierName: 'DHL' }, key);
-    await t.post(`/offline-repairs/${repair.id}/begin-diagnostics`, { notes: 'n' }, key);
-    await t.post(`/offline-repairs/${repair.id}/begin-repair`, { assignedToId: 'tech-1' }, key);
-    await t.post(`/offline-repairs/${repair.id}/resolve`, { offlineDisposition: 'WRITE_OFF' }, key);
-    await t.post(`/offline-repairs/${repair.id}/close`, undefined, key);
-    await receiver.got(6);
+    const common = { externalRef: 'ERP-7', externalSource: 'erp' };
+    const made = await newRma(t, kind, { ...common, customerName: 'Zoë & Söhne "GmbH" 👩‍🔧\n\u2028' }, key);
+    await walkThrough(t, row, made.id, key);
+    await receiver.got(walk.length + 1);
     await t.drained();
 
     const inOrder = [...receiver.received].sort((a, b) => a.body.timestamp.localeCompare(b.body.timestamp));
-    const common = {
-      id: repair.id,
-      rmaNumber: '#RMA-000001',
-      externalRef: 'POS-1',
-      externalSource: 'till-4',
-    };
-    expect(inOrder.map(({ body }) => body.event)).toEqual([
-      'offline_repair.created',
-      'offline_repair.tracking_uploaded',
-      'offline_repair.status_changed',
-      'offline_repair.status_changed',
-      'offline_repair.disposition_set',
-      'offline_repair.closed',
-    ]);
+    expect(inOrder.map(({ body }) => body.event)).toEqual([created, ...walk.map(({ event }) => event)]);
     expect(inOrder.map(({ body }) => body.data)).toEqual([
-      repair,
-      { ...common, status: 'OFFLINE_DIAGNOSTICS', trackingNumber: 'T1', carrierName: 'DHL' },
-      { ...common, status: 'OFFLINE_DIAGNOSTICS', previousStatus: 'OFFLINE_DIAGNOSTICS' },
-      { ...common, status: 'OFFLINE_REPAIR', previousStatus: 'OFFLINE_DIAGNOSTICS', assignedToId: 'tech-1' },
-      {
+      made,
+      ...walk.map(({ to, data }) => ({
+        id: made.id,
+        rmaNumber: '#RMA-000001',
         ...common,
-        status: 'OFFLINE_RESOLVED',
-        previousStatus: 'OFFLINE_REPAIR',
-        offlineDisposition: 'WRITE_OFF',
-      },
-      {
-        ...common,
-        status: 'OFFLINE_CLOSED',
-        previousStatus: 'OFFLINE_RESOLVED',
-        offlineDisposition: 'WRITE_OFF',
-      },
+        status: to,
+        ...data,
+      })),
     ]);
-    for (const { body } of inOrder) {
+    const { items } = (await t.get(`${path}/${made.id}/timeline`)).body;
+    const times = items.map(({ at }: { at: string }) => at);
+    expect(inOrder.map(({ body }) => body.timestamp)).toEqual(times);
+    expect(new Set(times).size).toBe(walk.length + 1);
+    for (const { body, bytes, headers } of inOrder) {
       expect(Object.keys(body)).toEqual(['event', 'timestamp', 'data']);
-      WEBHOOK_EVENT_DATA[body.event as WebhookEventName].parse(body.data);
-      expect(Object.keys(body.data)).toEqual(expect.arrayContaining(COMMON));
+      // Valid, and with nothing in it that the schema does not know.
+      expect(WEBHOOK_EVENT_DATA[body.event as WebhookEventName].parse(body.data)).toEqual(body.data);
+      expect(headers).toMatchObject({
+        'content-type': 'application/json',
+        'user-agent': expect.stringMatching(/^Handback\/\d+\.\d+\.\d+$/),
+        'x-webhook-signature': createHmac('sha256', client.webhookSecret).update(bytes).digest('hex'),
+        'x-webhook-event': body.event,
+        'x-webhook-attempt': '1',
+        'x-webhook-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      });
     }
-    const timestamps = inOrder.map(({ body }) => body.timestamp);
-    expect(new Set(timestamps).size).toBe(6);
-    expect(receiver.received).toHaveLength(6);
+    expect(receiver.received).toHaveLength(walk.length + 1);
   });
 
-  it('carry a signature of the exact bytes and the headers of the contract', async () => {
-    const receiver = await startReceiver();
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
-    await t.create(client, { customerName: 'Zoë Ångström 👩‍🔧', faultDescription: 'défaut\n"cité" \u2028' });
-    const [one] = await receiver.got(1);
-    expect(one?.headers).toMatchObject({
-      'content-type': 'application/json',
-      'user-agent': expect.stringMatching(/^Handback\/\d+\.\d+\.\d+$/),
-      'x-webhook-signature': createHmac('sha256', client.webhookSecret)
-        .update(one?.bytes ?? '')
-        .digest('hex'),
-      'x-webhook-event': 'offline_repair.created',
-      'x-webhook-attempt': '1',
-      'x-webhook-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
-    });
+  it('go to the client that made it, also when older ones have a URL and make the changes', async () => {
+    const t = await harness();
+    const [mover] = [await addReceiver(t), await addReceiver(t)];
+    const maker = await addReceiver(t);
+    const { id } = await newRma(t, kind, {}, { key: maker.apiKey });
+    await walkThrough(t, row, id, { key: mover.apiKey });
+    expect(await eventsOf(t)).toEqual(
+      [created, ...walk.map(({ event }) => event)].map((event) => [maker.id, event]),
+    );
   });
+
+  it('are not fired by creations that are refused, tried out or replayed', async () => {
+    const t = await harness();
+    const client = await addReceiver(t);
+    const post = (query: string, body: unknown) =>
+      t.post(`${path}${query}`, body, { key: client.apiKey, headers: { 'idempotency-key': 'k' } });
+    const answers = [
+      await post('', {}),
+      await post('?dryRun=true', row.body()),
+      await post('', row.body()),
+      await post('', row.body()),
+      await post('', row.body()),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([400, 200, 201, 201, 201]);
+    expect(answers[2]?.body.status).toBe(start);
+    expect(await eventsOf(t)).toEqual([[client.id, created]]);
+  });
+});
+
+// Nor for what staff made: test/api/staff-created.test.ts.
+
+describe('the events of a repair', () => {
+  const close = (t: Harness, id: string, key?: string) =>
+    t.post(`/offline-repairs/${id}/close`, undefined, key ? { key } : {});
 
   it('tell of tracking given at creation within `created` alone', async () => {
-    const receiver = await startReceiver();
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
-    await t.create(client, { tracking: { trackingNumber: 'T1', carrierName: 'DHL' } });
-    await receiver.got(1);
-    expect(await t.deliveries()).toHaveLength(1);
-    expect(receiver.received[0]?.body.data).toMatchObject({ trackingNumber: 'T1', carrierName: 'DHL' });
+    const t = await harness();
+    const tracking = { trackingNumber: 'T1', carrierName: 'DHL' };
+    await newRepair(t, { tracking }, { key: (await addReceiver(t)).apiKey });
+    const deliveries = await deliveriesOf(t);
+    expect(deliveries).toHaveLength(1);
+    expect(JSON.parse(deliveries[0]?.body ?? '').data).toMatchObject(tracking);
   });
 
   it('have strictly rising timestamps also when moves run side by side', async () => {
-    const receiver = await startReceiver();
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
-    const { id } = await t.create(client);
-    await Promise.all(
-      Array.from({ length: 20 }, () =>
-        t.post(`/offline-repairs/${id}/close`, undefined, { key: client.apiKey }),
-      ),
+    const t = await harness();
+    const { apiKey } = await addReceiver(t);
+    const { id } = await newRepair(t, {}, { key: apiKey });
+    await Promise.all(Array.from({ length: 20 }, () => close(t, id, apiKey)));
+    const times = (await deliveriesOf(t)).map(({ body }) => JSON.parse(body).timestamp);
+    expect(new Set(times).size).toBe(21);
+  });
+
+  it('go nowhere where the client that made it has no URL, though others have', async () => {
+    const t = await harness();
+    await addReceiver(t);
+    const { id } = await newRepair(t);
+    await close(t, id);
+    expect(await deliveriesOf(t)).toEqual([]);
+  });
+
+  it('go nowhere once the client that made it is revoked, or its URL is gone', async () => {
+    const t = await harness();
+    const [revoked, silent] = [await addReceiver(t), await addReceiver(t)];
+    const one = await newRepair(t, {}, { key: revoked.apiKey });
+    const other = await newRepair(t, {}, { key: silent.apiKey });
+    await revokeClient(t.ctx, OPERATOR, revoked);
+    await changeClient(t.ctx, OPERATOR, silent.id, { webhookUrl: null });
+    for (const { id } of [one, other]) expect((await close(t, id)).status).toBe(200);
+    // Both may have been made in the same millisecond.
+    expect((await eventsOf(t)).sort()).toEqual(
+      [revoked.id, silent.id].sort().map((id) => [id, 'offline_repair.created']),
     );
-    await receiver.got(21);
-    expect(new Set(receiver.received.map(({ body }) => body.timestamp)).size).toBe(21);
+  });
+
+  it('are not fired by an action that is refused', async () => {
+    const t = await harness();
+    const { apiKey } = await addReceiver(t);
+    const { id } = await newRepair(t, {}, { key: apiKey });
+    expect((await t.post(`/offline-repairs/${id}/resolve`, {}, { key: apiKey })).status).toBe(400);
+    expect(await deliveriesOf(t)).toHaveLength(1);
   });
 });
 
-describe('no event is written', () => {
-  const asStaff = (shop: Caller['shop']): Caller => ({
-    shop,
-    actor: { type: 'USER', id: null, name: 'Sam' },
-  });
-
-  it('for a repair that staff made', async () => {
-    const t = await webhookHarness({ sending: false });
-    await t.addReceiver('http://127.0.0.1:9/');
-    const staff = asStaff(t.shop);
-    const { answer } = await createOfflineRepair(t.ctx, staff, CreateOfflineRepair.parse(repairBody()));
-    await moveOfflineRepair(t.ctx, staff, answer.id, 'close', {});
-    expect(await t.deliveries()).toEqual([]);
-  });
-
-  it('while the plan lacks the API', async () => {
-    const t = await webhookHarness({ sending: false });
-    const client = await t.addReceiver('http://127.0.0.1:9/');
-    const { id } = await t.create(client);
-    await moveOfflineRepair(t.ctx, asStaff({ ...t.shop, plan: 'GROWTH' }), id, 'close', {});
-    expect((await t.deliveries()).map(({ event }) => event)).toEqual(['offline_repair.created']);
-  });
-
-  it('when the client that made the repair has no URL, though others have', async () => {
-    const t = await webhookHarness({ sending: false });
-    await t.addReceiver('http://127.0.0.1:9/');
-    await t.create(t.client);
-    expect(await t.deliveries()).toEqual([]);
-  });
-
-  it('when the client that made the repair is revoked, or its URL is gone', async () => {
-    const t = await webhookHarness({ sending: false });
-    const [revoked, silent] = [
-      await t.addReceiver('http://127.0.0.1:9/'),
-      await t.addReceiver('http://127.0.0.1:9/'),
-    ];
-    const [one, other] = [await t.create(revoked), await t.create(silent)];
-    await revokeClient(t.ctx, OPERATOR, revoked);
-    await changeClient(t.ctx, OPERATOR, silent.id, { webhookUrl: null });
-    await t.post(`/offline-repairs/${one.id}/close`);
-    await t.post(`/offline-repairs/${other.id}/close`);
-    expect((await t.deliveries()).map(({ event }) => event)).toEqual([
-      'offline_repair.created',
-      'offline_repair.created',
+describe('the events of a trade return', () => {
+  it.each<{ way: TradeReturnAction[]; event: string; status: string; previousStatus: string }>([
+    {
+      way: ['reject'],
+      event: 'trade_return.status_changed',
+      status: 'TRADE_REJECTED',
+      previousStatus: 'TRADE_SUBMITTED',
+    },
+    {
+      way: ['approve', 'reject'],
+      event: 'trade_return.status_changed',
+      status: 'TRADE_REJECTED',
+      previousStatus: 'TRADE_APPROVED',
+    },
+    {
+      way: ['approve', 'receive', 'resolve'],
+      event: 'trade_return.resolved',
+      status: 'TRADE_RESOLVED',
+      previousStatus: 'TRADE_RECEIVED',
+    },
+  ])('tell of $status from $previousStatus', async ({ way, event, ...told }) => {
+    const t = await harness();
+    const { id, rmaNumber } = await newTradeReturn(t, {}, { key: (await addReceiver(t)).apiKey });
+    await moveThrough(t, id, way);
+    const body = JSON.parse((await deliveriesOf(t)).at(-1)?.body ?? '');
+    expect([body.event, body.data]).toEqual([
+      event,
+      { id, rmaNumber, externalRef: null, externalSource: null, ...told },
     ]);
   });
 
-  it('when the change itself is refused', async () => {
-    const t = await webhookHarness({ sending: false });
-    const client = await t.addReceiver('http://127.0.0.1:9/');
-    const { id } = await t.create(client);
-    expect((await t.post(`/offline-repairs/${id}/resolve`, {}, { key: client.apiKey })).status).toBe(400);
-    expect(await t.deliveries()).toHaveLength(1);
+  it('are not fired by moves that are refused', async () => {
+    const t = await harness();
+    const client = await addReceiver(t);
+    const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
+    for (const action of ['receive', 'request-credit', 'resolve'] as const)
+      await expect(moveTradeReturn(t.ctx, staffOf(t), id, action, null)).rejects.toMatchObject({
+        code: 'MOVE_NOT_OPEN',
+      });
+    expect(await eventsOf(t)).toEqual([[client.id, 'trade_return.created']]);
   });
 });
 
-it('goes to the client that made the repair, also when another one moves it', async () => {
-  const [mine, theirs] = [await startReceiver(), await startReceiver()];
-  const t = await webhookHarness();
-  const [maker, mover] = [await t.addReceiver(mine.url), await t.addReceiver(theirs.url)];
-  const { id } = await t.create(maker);
-  await t.post(`/offline-repairs/${id}/close`, undefined, { key: mover.apiKey });
-  await mine.got(2);
-  expect(theirs.received).toEqual([]);
+it.each(['STARTER', 'GROWTH'] as const)('no move fires an event while the plan is %s', async (plan) => {
+  const t = await harness();
+  const { id, apiKey } = await addReceiver(t);
+  const staff = staffOf({ shop: { ...t.shop, plan } });
+  const repair = await newRepair(t, {}, { key: apiKey });
+  await moveOfflineRepair(t.ctx, staff, repair.id, 'close', {});
+  // Between them these make every move of a trade return.
+  const ways: TradeReturnAction[][] = [
+    ['approve', 'receive', 'request-credit', 'resolve'],
+    ['approve', 'receive', 'resolve'],
+    ['approve', 'reject'],
+    ['reject'],
+  ];
+  for (const way of ways) await moveThrough(t, (await newTradeReturn(t, {}, { key: apiKey })).id, way, staff);
+  expect((await eventsOf(t)).sort()).toEqual([
+    [id, 'offline_repair.created'],
+    ...ways.map(() => [id, 'trade_return.created']),
+  ]);
 });

@@ -7,6 +7,7 @@ import { openContext } from '../../src/context.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { LIMITS, type Limits } from '../../src/webhooks/policy.ts';
 import { ENGINE, freshDatabase } from '../support/harness.ts';
+import { scaled } from '../support/machine.ts';
 import { commandsFor, type Model } from './model/commands.ts';
 import { Onlooker } from './model/onlooker.ts';
 import type { Ground } from './model/things.ts';
@@ -78,42 +79,43 @@ const finish = async (world: World, onlooker: Onlooker): Promise<void> => {
   if (!onlooker.allEnded) throw new Error('some deliveries never ended');
 };
 
-describe.runIf(ENGINE === 'sqlite')('the dispatcher', () => {
-  it('does what the model says, whatever happens to processes and receivers', {
-    timeout: 3_600_000,
-  }, async () => {
-    const ground = await prepareGround();
-    // leases.ts measures with the real clock beside the shared one: standing still, it leaves runs to their seeds.
-    const realClock = vi.spyOn(performance, 'now').mockReturnValue(0);
-    onTestFinished(() => realClock.mockRestore());
-    const property = fc.asyncProperty(
-      fc.integer(),
-      fc.constantFrom('real', 'small'),
-      fc.commands(commandsFor(RECEIVERS), {
-        maxCommands: 40,
-        size: 'medium',
-        ...(REPLAY_PATH === undefined ? {} : { replayPath: REPLAY_PATH }),
-      }),
-      async (latencySeed, limits, commands) => {
-        await clear(ground);
-        const onlooker = new Onlooker();
-        const world = new World(ground, limits === 'real' ? LIMITS : SMALL, latencySeed, () =>
-          onlooker.timePassed(),
-        );
-        onlooker.watch(world);
-        const model: Model = { events: 0, processes: [] };
-        try {
-          await fc.asyncModelRun(() => ({ model, real: { world, onlooker } }), commands);
-          await finish(world, onlooker);
-        } catch (error) {
-          throw new Error([(error as Error).message, ...world.history].join('\n'), { cause: error });
-        }
-      },
-    );
-    await fc.assert(property, {
-      numRuns: RUNS,
-      ...(SEED === undefined ? {} : { seed: Number(SEED) }),
-      ...(PATH === undefined ? {} : { path: PATH }),
+if (ENGINE === 'sqlite')
+  describe('the dispatcher', () => {
+    it('does what the model says, whatever happens to processes and receivers', {
+      timeout: scaled(3_600_000),
+    }, async () => {
+      const ground = await prepareGround();
+      // leases.ts measures with the real clock beside the shared one: standing still, it leaves runs to their seeds.
+      const realClock = vi.spyOn(performance, 'now').mockReturnValue(0);
+      onTestFinished(() => realClock.mockRestore());
+      const property = fc.asyncProperty(
+        fc.integer(),
+        fc.constantFrom('real', 'small'),
+        fc.commands(commandsFor(RECEIVERS), {
+          maxCommands: 40,
+          size: 'medium',
+          ...(REPLAY_PATH === undefined ? {} : { replayPath: REPLAY_PATH }),
+        }),
+        async (latencySeed, limits, commands) => {
+          await clear(ground);
+          const onlooker = new Onlooker();
+          const world = new World(ground, limits === 'real' ? LIMITS : SMALL, latencySeed, () =>
+            onlooker.timePassed(),
+          );
+          onlooker.watch(world);
+          const model: Model = { events: 0, processes: [] };
+          try {
+            await fc.asyncModelRun(() => ({ model, real: { world, onlooker } }), commands);
+            await finish(world, onlooker);
+          } catch (error) {
+            throw new Error([(error as Error).message, ...world.history].join('\n'), { cause: error });
+          }
+        },
+      );
+      await fc.assert(property, {
+        numRuns: RUNS,
+        ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+        ...(PATH === undefined ? {} : { path: PATH }),
+      });
     });
   });
-});

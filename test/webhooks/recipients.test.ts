@@ -1,13 +1,26 @@
-import { expect, it } from 'vitest';
-import { createClient, replaceClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { TradeReturnAction } from '../../contract/lifecycle.ts';
+import {
+  changeClient,
+  createClient,
+  type NewApiClient,
+  replaceClient,
+  revokeClient,
+} from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { reachableClients } from '../../src/webhooks/recipient.ts';
 import { newRepair, newTradeReturn } from '../support/api.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { deliveriesOf } from '../support/outbox.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { moveThrough } from '../support/trade-moves.ts';
+import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
 
 const URL = 'https://1.1.1.1/hook';
+const TO_THE_END: TradeReturnAction[] = ['approve', 'receive', 'request-credit', 'resolve'];
 const add = (t: Harness, name: string, webhookUrl: string | null = URL, shopId = t.shop.id) => {
   t.clock.advance(1);
   return createClient(t.ctx, OPERATOR, { shopId, name, webhookUrl });
@@ -69,4 +82,103 @@ it('the creator of an RMA of either kind is found by the RMA', async () => {
   expect(await creator('offline_repairs', repair.id)).toEqual(expected);
   expect(await creator('trade_returns', trade.id)).toEqual(expected);
   expect(await creator('offline_repairs', trade.id)).toEqual([{ ...expected[0], replaces: null }]);
+});
+
+describe('who receives the events of a trade return', () => {
+  /** Clients whose ages differ, oldest first; the harness's own client is older than all of them and has no URL. */
+  const receivers = async (t: Harness, urls: string[]): Promise<NewApiClient[]> => {
+    const made: NewApiClient[] = [];
+    for (const url of urls) made.push(await add(t, 'Receiver', url));
+    t.clock.advance(1);
+    return made;
+  };
+  const create = (t: Harness, client: NewApiClient) => newTradeReturn(t, {}, { key: client.apiKey });
+  const signed = (bytes: Buffer, { webhookSecret }: NewApiClient): string =>
+    createHmac('sha256', webhookSecret).update(bytes).digest('hex');
+
+  it("is, where the creator has no URL, the shop's oldest active client that has one, under its own secret", async () => {
+    const [fallback, younger, revokedOne] = [
+      await startReceiver(),
+      await startReceiver(),
+      await startReceiver(),
+    ];
+    const t = await webhookHarness();
+    const [revoked, silenced, oldest] = await receivers(t, [
+      revokedOne.url,
+      revokedOne.url,
+      fallback.url,
+      younger.url,
+      younger.url,
+    ]);
+    await revokeClient(t.ctx, OPERATOR, revoked as NewApiClient);
+    await changeClient(t.ctx, OPERATOR, (silenced as NewApiClient).id, { webhookUrl: null });
+    const made = await create(t, t.client);
+    await moveThrough(t, made.id, TO_THE_END);
+    await fallback.got(5);
+    await t.drained();
+    for (const { bytes, headers } of fallback.received) {
+      expect(headers['x-webhook-signature']).toBe(signed(bytes, oldest as NewApiClient));
+      expect(headers['x-webhook-signature']).not.toBe(signed(bytes, t.client));
+    }
+    expect(fallback.received.find(({ body }) => body.event === 'trade_return.created')?.body.data).toEqual(
+      made,
+    );
+    expect(fallback.received).toHaveLength(5);
+    expect([younger.received, revokedOne.received]).toEqual([[], []]);
+  });
+
+  it('is the fallback from the moment the creator is revoked', async () => {
+    const [own, fallback] = [await startReceiver(), await startReceiver()];
+    const t = await webhookHarness();
+    const [oldest, maker] = await receivers(t, [fallback.url, own.url]);
+    const { id } = await create(t, maker as NewApiClient);
+    await own.got(1);
+    await t.drained();
+    await revokeClient(t.ctx, OPERATOR, maker as NewApiClient);
+    await moveThrough(t, id, TO_THE_END);
+    await fallback.got(4);
+    await t.drained();
+    expect(own.received.map(({ body }) => body.event)).toEqual(['trade_return.created']);
+    for (const { bytes, headers } of fallback.received)
+      expect(headers['x-webhook-signature']).toBe(signed(bytes, oldest as NewApiClient));
+  });
+
+  it('follows the URLs as they are at each change', async () => {
+    const t = await harness();
+    const [oldest, younger, maker] = await receivers(t, [URL, URL, URL]);
+    const ids = [oldest, younger, maker].map((client) => client?.id as string);
+    const { id } = await create(t, maker as NewApiClient);
+    await changeClient(t.ctx, OPERATOR, ids[2] as string, { webhookUrl: null });
+    await moveThrough(t, id, ['approve']);
+    await revokeClient(t.ctx, OPERATOR, oldest as NewApiClient);
+    await moveThrough(t, id, ['receive']);
+    await changeClient(t.ctx, OPERATOR, ids[2] as string, { webhookUrl: URL });
+    await moveThrough(t, id, ['request-credit']);
+    await changeClient(t.ctx, OPERATOR, ids[1] as string, { webhookUrl: null });
+    await revokeClient(t.ctx, OPERATOR, maker as NewApiClient);
+    await moveThrough(t, id, ['resolve']);
+    expect((await deliveriesOf(t)).map(({ client_id, event }) => [client_id, event])).toEqual([
+      [ids[2], 'trade_return.created'],
+      [ids[0], 'trade_return.status_changed'],
+      [ids[1], 'trade_return.status_changed'],
+      [ids[2], 'trade_return.credit_requested'],
+    ]);
+  });
+
+  it("is none, with no row, where no client of the shop has a URL, though another shop's has", async () => {
+    const t = await harness();
+    const other = await t.addShop();
+    await add(t, 'theirs', URL, other.shop.id);
+    const [revoked] = await receivers(t, [URL]);
+    await revokeClient(t.ctx, OPERATOR, revoked as NewApiClient);
+    for (const way of [
+      TO_THE_END,
+      ['approve', 'receive', 'resolve'],
+      ['approve', 'reject'],
+      ['reject'],
+    ] as const)
+      await moveThrough(t, (await create(t, t.client)).id, [...way]);
+    expect(await deliveriesOf(t)).toEqual([]);
+    expect((await t.get('/trade-returns?status=TRADE_RESOLVED')).body.total).toBe(2);
+  });
 });

@@ -2,11 +2,11 @@ import { Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useLayoutEffect, useState } from 'react';
 import { errorMessage } from '../ui/error-message.ts';
 import { notify } from '../ui/notify.ts';
 import { useScanner } from '../ui/scanner.ts';
-import { isTyping, useShortcuts } from '../ui/shortcuts.ts';
+import { useShortcuts } from '../ui/shortcuts.ts';
 import styles from './header-search.module.css';
 import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
 
@@ -51,13 +51,14 @@ export const HeaderSearch = () => {
   );
 };
 
-/** Keeps what is typed before the dialog's field has the focus: it loads, opens, and only then takes it. */
+/** Keeps what is typed before the dialog's field has the focus, also when the shortcut was pressed in another field. */
 const KeepKeys = ({ onKey }: { onKey(key: string): void }) => {
+  // A layout effect: the next key may come before the browser paints.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it only adds to the text, whichever render it is from
-  useEffect(() => {
+  useLayoutEffect(() => {
     const keep = (event: KeyboardEvent): void => {
       if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event)) return;
+      if (event.target instanceof Element && event.target.closest('[role="dialog"]')) return;
       event.preventDefault();
       onKey(event.key);
     };

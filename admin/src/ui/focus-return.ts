@@ -8,7 +8,11 @@ const KEPT = 8;
 
 /** Where the focus was outside of dialogs, the latest first: the element and everything around it. */
 let places: HTMLElement[][] = [];
-let inDialog: Element | null = null;
+/**
+ * What has the focus in a dialog, or because a dialog gave it back. When it is removed, the focus goes to what stands nearest. It may
+ * well be removed after it got the focus back: the button of a dialog that deletes what the button is for.
+ */
+let held: HTMLElement | null = null;
 
 const around = (element: HTMLElement): HTMLElement[] => {
   const all: HTMLElement[] = [];
@@ -28,12 +32,13 @@ const nearest = ([element, ...parents]: HTMLElement[]): HTMLElement | null => {
 };
 
 const giveBack = (): void => {
-  if (inDialog === null || inDialog.isConnected || document.activeElement !== document.body) return;
-  inDialog = null;
+  if (held === null || held.isConnected || document.activeElement !== document.body) return;
+  held = null;
   for (const place of places) {
     const element = nearest(place);
     if (!element) continue;
     element.focus();
+    held = element;
     return;
   }
   document.querySelector<HTMLElement>('main')?.focus();
@@ -41,15 +46,21 @@ const giveBack = (): void => {
 
 const remember = ({ target }: FocusEvent): void => {
   if (!(target instanceof HTMLElement)) return;
-  if (target.closest(DIALOG)) inDialog = target;
+  if (target.closest(DIALOG)) held = target;
   else {
-    inDialog = null;
+    held = null;
     places = [around(target), ...places].slice(0, KEPT);
   }
+};
+
+/** From then on what is removed was removed by the person, who is on the way to somewhere else. */
+const letGo = (): void => {
+  if (held && !held.closest(DIALOG)) held = null;
 };
 
 /** Watches over the focus of the whole page. */
 export const returnFocus = (): void => {
   document.addEventListener('focusin', remember);
+  for (const event of ['keydown', 'pointerdown']) document.addEventListener(event, letGo, { capture: true });
   new MutationObserver(giveBack).observe(document.body, { childList: true, subtree: true });
 };

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import { BACKED_UP_TABLES } from '../../db/backed-up.ts';
-import { MIGRATIONS } from '../../db/migrate.ts';
+import { unknownMigration } from '../../db/migrate.ts';
 import { snapshotOf } from '../../db/open.ts';
 import type { Reading } from '../../db/transfer.ts';
 import { instant } from '../../instant.ts';
@@ -47,10 +47,12 @@ export const backUp = async (
 const headerOf = async (config: Config, reading: Reading): Promise<Header> => {
   const migrations = await reading.migrations();
   if (migrations.length === 0)
-    throw new CliFailure('there is nothing to back up: nobody has set this database up');
-  const unknown = migrations.find((name) => !MIGRATIONS.includes(name));
+    throw new CliFailure('there is nothing to back up: this database has not been set up');
+  const unknown = unknownMigration(migrations);
   if (unknown)
-    throw new CliFailure(`a newer release of Handback has migrated this database (${unknown}): use that one`);
+    throw new CliFailure(
+      `${unknown.by} of Handback has migrated this database (${unknown.name}): use that one`,
+    );
   return {
     service: VERSION,
     engine: reading.engine,

@@ -5,7 +5,7 @@ import type { Value } from '../../db/transfer.ts';
 // A backup file (decision 196): two lines that anybody can read, the rows as compressed lines, and a line with a checksum.
 //
 //   handback backup 1
-//   {"service":"0.1.0","engine":"sqlite","madeAt":"…","migrations":["0001-initial",…],"keyChecks":["…"]}
+//   {"service":"0.1.0","engine":"sqlite","madeAt":"…","migrations":["0001-initial-schema"],"keyChecks":["…"]}
 //   gzip: {"table":"shops","columns":["id",…]}
 //         ["019a8c1e-…",…]
 //         {"rows":1,"digest":"…"}

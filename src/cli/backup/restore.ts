@@ -1,9 +1,9 @@
 import type { Config } from '../../config.ts';
 import { ALL_TABLES, BACKED_UP_TABLES, WRITTEN_BY_A_START } from '../../db/backed-up.ts';
 import { databaseFault, isLockTimeout } from '../../db/errors.ts';
-import { MIGRATIONS } from '../../db/migrate.ts';
+import { unknownMigration } from '../../db/migrate.ts';
 import { claimDatabase, fillingOf } from '../../db/open.ts';
-import { type Filling, MIGRATION_TABLES, type Value } from '../../db/transfer.ts';
+import type { Filling, Value } from '../../db/transfer.ts';
 import { mustOpenKeyChecks } from '../../secret-keys.ts';
 import { CliFailure } from '../output.ts';
 import { type Header, RowsDigest, rowFrom, rowLine } from './format.ts';
@@ -33,11 +33,12 @@ export const restore = async (
 ): Promise<Restored> => {
   const start = performance.now();
   const backup = await openBackup(path);
+  let release = () => {};
   try {
     const { header } = backup;
     mustBeKnown(header, path);
     mustOpenKeyChecks(config, header.keyChecks);
-    claimDatabase(config);
+    ({ release } = claimDatabase(config));
     const loaded = await fillingOf(
       config,
       notice,
@@ -59,29 +60,31 @@ export const restore = async (
       verified: true,
     };
   } finally {
+    release();
     await backup.close();
   }
 };
 
 const mustBeKnown = ({ migrations, service }: Header, path: string): void => {
-  if (migrations.some((name, i) => MIGRATIONS[i] !== name))
+  const unknown = unknownMigration(migrations);
+  if (unknown)
     throw new CliFailure(
-      `${path} was made by a newer release (${service}), whose schema this one does not know: use that one`,
+      `${path} was made by ${unknown.by} (${service}), whose schema this one does not know: use that one`,
     );
 };
 
-/** Gives the database the schema of the backup, whichever it has now. Throws where it holds anything of anybody's. */
+/** Gives the database the schema of the backup. Throws where it holds any row already. */
 const prepare = async (filling: Filling, { migrations }: Header): Promise<void> => {
   const known = await filling.tables();
   const ours = ALL_TABLES.filter((table) => known.has(table));
   const made = await filling.migrations();
-  if (made.some((name, i) => MIGRATIONS[i] !== name))
-    throw new CliFailure('a newer release of Handback has migrated this database: use an empty one');
+  if (made.some((name, i) => migrations[i] !== name))
+    throw new CliFailure('this database has another schema than the backup: use an empty one');
   if (made.length === 0 && ours.length > 0)
     throw new CliFailure(`this database has tables of another program (${ours[0]}): use an empty one`);
   await filling.lock(ours).catch((error) => {
     throw isLockTimeout(error)
-      ? new CliFailure('somebody is using this database: stop the services first')
+      ? new CliFailure('another process is using this database: stop the services first')
       : error;
   });
   for (const table of ours)
@@ -89,8 +92,6 @@ const prepare = async (filling: Filling, { migrations }: Header): Promise<void> 
       throw new CliFailure(
         `this database is not empty (${table}): a backup is restored into an empty one only`,
       );
-  // Newer than the backup, and empty: it is built anew, since migrations only go forward.
-  if (made.length > migrations.length) await filling.drop([...ours.toReversed(), ...MIGRATION_TABLES]);
   await filling.migrateTo(migrations.at(-1) ?? null);
   await filling.clear(WRITTEN_BY_A_START);
 };

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Config } from '../../config.ts';
-import { MIGRATIONS } from '../../db/migrate.ts';
+import { MIGRATIONS, unknownMigration } from '../../db/migrate.ts';
 import { betweenUsAnd } from '../../db/open.ts';
 import type { Between, Reading, ServerFacts } from '../../db/transfer.ts';
 import { type Finding, ok, warn, wrong } from './finding.ts';
@@ -28,8 +28,8 @@ export const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
 
 export const checkMigrations = async (reading: Reading): Promise<Finding> => {
   const made = await reading.migrations();
-  const unknown = made.find((name) => !MIGRATIONS.includes(name));
-  if (unknown) return wrong(`a newer release has migrated this database (${unknown}): run that one`);
+  const unknown = unknownMigration(made);
+  if (unknown) return wrong(`${unknown.by} has migrated this database (${unknown.name}): run that one`);
   const waiting = MIGRATIONS.filter((name) => !made.includes(name));
   if (waiting.length === 0) return ok(`up to date (${MIGRATIONS.at(-1)})`);
   return warn(

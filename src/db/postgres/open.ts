@@ -13,14 +13,12 @@ import { parseAddress } from './address.ts';
 import { clientConfig, PLANNED_ANEW, PreparingClient } from './client.ts';
 import { databaseClock } from './clock.ts';
 import { hostsOf } from './hosts.ts';
-import { keepMonths } from './months.ts';
 import { wakeCalls } from './notify.ts';
 import { refuseSharedSessions } from './pooler.ts';
 import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
 import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
 import { SCHEMA_WORDS } from './schema-words.ts';
-import { splitTables } from './split-table.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
@@ -54,8 +52,6 @@ export const openPostgres = (
   const webhooks = kyselyOn(pools.webhooks);
   const statements = compiledStatements({ db, ...dialect });
   const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
-  // Not where plans must go through indexes: the catalogue has none for some questions.
-  const months = keepMonths(db, observer);
   // Another server has another clock.
   hosts.onMove(comparing.compareSoon);
   const newListener = () => new PreparingClient(clientConfig(clientSettings));
@@ -72,9 +68,7 @@ export const openPostgres = (
       await hosts.connect((url) => migrate(url, notice, observer));
       await comparing.compare();
       comparing.start();
-      await months.prepareMonths(clock.now());
     },
-    ...months,
     rateGate: (windows, sharedClock) => postgresRateGate(pools.reads, windows, sharedClock),
     ...dialect,
     atomically: readThenWrite(pools.changes, pools.waiting, statements, observer),
@@ -105,7 +99,6 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
     const client = await pool.connect();
     await refuseSharedSessions(client, connectionString).finally(() => client.release());
     await migrateToLatest(alone, { ...SCHEMA_WORDS, notice });
-    await splitTables(alone, notice);
   } finally {
     await pool.end();
   }

@@ -99,13 +99,12 @@ interface CatalogueColumn {
   type: string;
 }
 
-/** Of this schema; a table's parts are no tables of their own. */
 const catalogue = async (trx: Trx): Promise<CatalogueColumn[]> => {
   const { rows } = await sql<CatalogueColumn>`
     select c.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type
     from pg_class as c join pg_attribute as a on a.attrelid = c.oid
-    where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind in ('r', 'p')
-      and not c.relispartition and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind = 'r'
+      and a.attnum > 0 and not a.attisdropped
     order by c.relname, a.attnum`.execute(trx);
   return rows;
 };
@@ -185,12 +184,7 @@ const filling = (trx: Trx, notice: Notice): Filling => {
       return rows.length > 0;
     },
     clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(trx)),
-    drop: async (tables) =>
-      void (await sql`drop table ${sql.join(tables.map((table) => sql.table(table)))}`.execute(trx)),
-    async migrateTo(name) {
-      typesOf.clear();
-      await migrateTo(trx, { ...SCHEMA_WORDS, notice }, name);
-    },
+    migrateTo: (name) => migrateTo(trx, { ...SCHEMA_WORDS, notice }, name),
     async insert(table, columns, rows) {
       if (!typesOf.has(table)) typesOf.set(table, columnTypes(table));
       const types = await typesOf.get(table);

@@ -6,14 +6,14 @@ import { keepPrivate } from '../private-file.ts';
 /** A process that was just killed may need a moment until the system has let go of its locks. */
 const WAIT_MS = 1000;
 
-/** For the life of the process: a connection that nobody refers to would be closed, and its lock with it. */
-const held: Sqlite.Database[] = [];
+/** A connection that nothing refers to would be closed, and its lock with it. */
+const held = new Set<Sqlite.Database>();
 
 /**
  * Makes this process the only one that serves from the folder: rate limits are counted in memory, and two would count twice
- * (decision 101). The lock is the operating system's and ends with the process, however it ends.
+ * (decision 101). The lock is the operating system's and ends with the process, however it ends, or when it is released.
  */
-export const lockFolder = (folder: string): void => {
+export const lockFolder = (folder: string): (() => void) => {
   const file = join(folder, 'handback.lock');
   keepPrivate(file);
   const lock = new Sqlite(file, { timeout: WAIT_MS });
@@ -28,5 +28,9 @@ export const lockFolder = (folder: string): void => {
       `another Handback serves from ${folder} already: SQLite is for one process (DATA_DIR, or DATABASE_URL for many)`,
     );
   }
-  held.push(lock);
+  held.add(lock);
+  return () => {
+    held.delete(lock);
+    lock.close();
+  };
 };

@@ -39,9 +39,6 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     fill,
     migrate: (notice = () => {}) =>
       migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), { ...SCHEMA_WORDS, notice }),
-    // One file, in which rows are deleted one by one.
-    prepareMonths: async () => {},
-    forgetMonths: async ({ beforeMs }) => beforeMs,
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
     // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.

@@ -99,7 +99,6 @@ const filling = (raw: Sqlite.Database, trx: Db): Filling => ({
   lock: async () => {},
   hasRows: async (table) => raw.prepare(`select 1 from ${id(table)} limit 1`).get() !== undefined,
   clear: async (table) => void raw.exec(`delete from ${id(table)}`),
-  drop: async (tables) => void raw.exec(tables.map((table) => `drop table ${id(table)};`).join('')),
   migrateTo: (name) => migrateTo(trx, { ...SCHEMA_WORDS, notice: () => {} }, name),
   async insert(table, columns, rows) {
     const marks = columns.map(() => '?').join();

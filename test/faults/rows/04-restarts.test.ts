@@ -1,27 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { effort, measured } from '../../support/faults.ts';
-import { HAPROXY_IS_THERE, startProxy } from '../../support/haproxy.ts';
+import { startProxy } from '../../support/haproxy.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { work } from '../../support/history/callers.ts';
 import { type History, newHistory, startNotingReceiver } from '../../support/history/history.ts';
 import { judged, nothingWaits } from '../../support/history/judged.ts';
 import { NoAnswer } from '../../support/http.ts';
+import { scaled } from '../../support/machine.ts';
 import { freePort } from '../../support/postgres-server.ts';
 import { type Env, lookInto, migratedDatabase, sendTo, startServer, timed } from '../../support/process.ts';
 import { randomOf, SEED } from '../../support/random.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
+import { needs } from '../../support/tools.ts';
 import { until } from '../../support/until.ts';
+import { expectWithin } from '../../support/within.ts';
 
 const CALLERS = 6;
 /** Each caller at an even pace, as tills do it. */
 const PAUSE_MS = 20;
 const EXIT_WITHIN_MS = 12_000;
-
-if (ENGINE === 'postgres' && !HAPROXY_IS_THERE)
-  process.stderr.write(
-    'haproxy is not installed: rolling restarts are not tried (apt-get install haproxy)\n',
-  );
 
 /** A database with a client for each caller, whose webhooks go into the history. */
 const prepared = async (history: History, drainSeconds: number) => {
@@ -110,7 +108,7 @@ const findNothingWrong = async (
   await nothingWaits(db, 60_000);
   expect(callers.failures).toEqual([]);
   const slowest = Math.max(...stops);
-  expect(slowest).toBeLessThan(EXIT_WITHIN_MS);
+  expectWithin(slowest, EXIT_WITHIN_MS);
   const { events } = await judged(history, db);
   measured(
     4,
@@ -118,57 +116,61 @@ const findNothingWrong = async (
   );
 };
 
-describe.runIf(ENGINE === 'sqlite')('the only process, told to stop under load', () => {
-  it(`answers all it has taken on (seed ${SEED})`, { timeout: 240_000 }, async () => {
-    const history = newHistory();
-    const { env, clients } = await prepared(history, 2);
-    const port = await freePort();
-    const start = () => startServer({ ...env, PORT: String(port) });
-    let server = await start();
-    const callers = startCallers(history, server.url, clients);
-    const stops: number[] = [];
-    for (let stop = 0; stop < effort(1, 10); stop++) {
-      const enough = history.creations.length + 2 * CALLERS;
-      await until('there is load', () => history.creations.length >= enough, 30_000);
-      const { value, ms } = await timed(async () => {
-        const stopped = server.stop();
-        await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
-        // From here on a proxy would send it nothing more.
-        const release = await callers.hold();
-        return { ended: await stopped, release };
-      });
-      expect(value.ended).toEqual({ status: 0, signal: null });
-      stops.push(ms);
-      server = await start();
-      value.release();
-    }
-    await findNothingWrong('stops', { history, env, callers, stops });
+if (ENGINE === 'sqlite')
+  describe('the only process, told to stop under load', () => {
+    it(`answers all it has taken on (seed ${SEED})`, { timeout: scaled(240_000) }, async () => {
+      const history = newHistory();
+      const { env, clients } = await prepared(history, 2);
+      const port = await freePort();
+      const start = () => startServer({ ...env, PORT: String(port) });
+      let server = await start();
+      const callers = startCallers(history, server.url, clients);
+      const stops: number[] = [];
+      for (let stop = 0; stop < effort(1, 10); stop++) {
+        const enough = history.creations.length + 2 * CALLERS;
+        await until('there is load', () => history.creations.length >= enough, 30_000);
+        const { value, ms } = await timed(async () => {
+          const stopped = server.stop();
+          await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
+          // From here on a proxy would send it nothing more.
+          const release = await callers.hold();
+          return { ended: await stopped, release };
+        });
+        expect(value.ended).toEqual({ status: 0, signal: null });
+        stops.push(ms);
+        server = await start();
+        value.release();
+      }
+      await findNothingWrong('stops', { history, env, callers, stops });
+    });
   });
-});
 
-describe.runIf(ENGINE === 'postgres' && HAPROXY_IS_THERE)('rolling restarts behind a proxy', () => {
-  const ROUNDS = effort(1, 8);
+if (ENGINE === 'postgres')
+  describe('rolling restarts behind a proxy', needs('haproxy'), () => {
+    const ROUNDS = effort(1, 8);
 
-  it(`lose no request and no event: ${ROUNDS} rounds under load (seed ${SEED})`, {
-    timeout: 240_000,
-  }, async () => {
-    const history = newHistory();
-    const { env, clients } = await prepared(history, 3);
-    const ports = [await freePort(), await freePort()];
-    const start = (port: number) => startServer({ ...env, PORT: String(port) });
-    const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)));
-    const proxy = await startProxy(ports);
-    for (const port of ports) await proxy.uses(port);
-    const callers = startCallers(history, proxy.url, clients);
-    const stops: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const port = ports[round % 2] as number;
-      const { value, ms } = await timed(async () => servers.get(port)?.stop());
-      stops.push(ms);
-      expect(value).toEqual({ status: 0, signal: null });
-      servers.set(port, await start(port));
-      await proxy.uses(port);
-    }
-    await findNothingWrong('rolling restarts', { history, env, callers, stops });
+    it(`lose no request and no event: ${ROUNDS} rounds under load (seed ${SEED})`, {
+      timeout: scaled(240_000),
+    }, async () => {
+      const history = newHistory();
+      const { env, clients } = await prepared(history, 3);
+      const ports = [await freePort(), await freePort()];
+      const start = (port: number) => startServer({ ...env, PORT: String(port) });
+      const servers = new Map(
+        await Promise.all(ports.map(async (port) => [port, await start(port)] as const)),
+      );
+      const proxy = await startProxy(ports);
+      for (const port of ports) await proxy.uses(port);
+      const callers = startCallers(history, proxy.url, clients);
+      const stops: number[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const port = ports[round % 2] as number;
+        const { value, ms } = await timed(async () => servers.get(port)?.stop());
+        stops.push(ms);
+        expect(value).toEqual({ status: 0, signal: null });
+        servers.set(port, await start(port));
+        await proxy.uses(port);
+      }
+      await findNothingWrong('rolling restarts', { history, env, callers, stops });
+    });
   });
-});

@@ -7,9 +7,11 @@ import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { newHistory, noteCreation, startNotingReceiver } from '../../support/history/history.ts';
 import { judged, nothingWaits } from '../../support/history/judged.ts';
+import { scaled } from '../../support/machine.ts';
 import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
 import type { Behaviour } from '../../support/receiver.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
+import { needs } from '../../support/tools.ts';
 import { until } from '../../support/until.ts';
 
 const EVENTS = effort(300, 10_000);
@@ -50,7 +52,8 @@ const prepared = async (behaviour?: Behaviour) => {
 };
 
 it(`${CLOCKS.length} workers whose clocks differ send ${EVENTS} events in exactly ${EVENTS} attempts`, {
-  timeout: 180_000,
+  ...needs('faketime'),
+  timeout: scaled(180_000),
 }, async () => {
   const { history, env, create, startWorker, db } = await prepared();
   if (ENGINE === 'postgres') {
@@ -68,35 +71,36 @@ it(`${CLOCKS.length} workers whose clocks differ send ${EVENTS} events in exactl
   );
 });
 
-describe.runIf(ENGINE === 'postgres')('a worker asleep past its lease', () => {
-  it('overwrites nothing when it wakes', { timeout: 120_000 }, async () => {
-    const held: ServerResponse[] = [];
-    const { history, env, create, startWorker, db } = await prepared((_n, response) => {
-      if (held.length >= ASLEEP) return 200;
-      held.push(response);
-      return undefined;
-    });
-    const api = await startServer({ ...env, ROLE: 'api' });
-    const sleeper = await startWorker('-5s');
-    await create(api, ASLEEP);
-    await until('every exchange is under way', () => held.length === ASLEEP, 15_000);
-    sleeper.signal('SIGSTOP');
-    // Its leases run out by themselves; in short they are ended by hand.
-    if (effort(true, false)) await db.deleteFrom('webhook_leases').execute();
-    const heirs = await Promise.all(['+5s', '+0s', '+0s'].map(startWorker));
-    await nothingWaits(db, LEASE_MS + 30_000);
-    const rows = () => db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute();
-    const before = await rows();
-    for (const { status, attempts } of before) expect([status, attempts]).toEqual(['DELIVERED', 1]);
+if (ENGINE === 'postgres')
+  describe('a worker asleep past its lease', () => {
+    it('overwrites nothing when it wakes', needs('faketime'), async () => {
+      const held: ServerResponse[] = [];
+      const { history, env, create, startWorker, db } = await prepared((_n, response) => {
+        if (held.length >= ASLEEP) return 200;
+        held.push(response);
+        return undefined;
+      });
+      const api = await startServer({ ...env, ROLE: 'api' });
+      const sleeper = await startWorker('-5s');
+      await create(api, ASLEEP);
+      await until('every exchange is under way', () => held.length === ASLEEP, 15_000);
+      sleeper.signal('SIGSTOP');
+      // Its leases run out by themselves; in short they are ended by hand.
+      if (effort(true, false)) await db.deleteFrom('webhook_leases').execute();
+      const heirs = await Promise.all(['+5s', '+0s', '+0s'].map(startWorker));
+      await nothingWaits(db, LEASE_MS + 30_000);
+      const rows = () => db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute();
+      const before = await rows();
+      for (const { status, attempts } of before) expect([status, attempts]).toEqual(['DELIVERED', 1]);
 
-    sleeper.signal('SIGCONT');
-    for (const response of held) response.writeHead(500).end();
-    // Once its process has stopped, it has made of its exchanges what it could.
-    await sleeper.stop();
-    await Promise.all(heirs.map((heir) => heir.stop()));
-    expect(await rows()).toEqual(before);
-    expect(history.receipts).toHaveLength(2 * ASLEEP);
-    await judged(history, db);
-    measured(5, `${ASLEEP} exchanges slept through, sent again by the others, 0 overwritten`);
+      sleeper.signal('SIGCONT');
+      for (const response of held) response.writeHead(500).end();
+      // Once its process has stopped, it has made of its exchanges what it could.
+      await sleeper.stop();
+      await Promise.all(heirs.map((heir) => heir.stop()));
+      expect(await rows()).toEqual(before);
+      expect(history.receipts).toHaveLength(2 * ASLEEP);
+      await judged(history, db);
+      measured(5, `${ASLEEP} exchanges slept through, sent again by the others, 0 overwritten`);
+    });
   });
-});

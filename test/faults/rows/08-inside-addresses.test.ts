@@ -4,6 +4,7 @@ import type { Db } from '../../../src/db/database.ts';
 import { FORBIDDEN_HOSTS, FORBIDDEN_NAMES, forbiddenUrls } from '../../support/addresses.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
+import { scaled } from '../../support/machine.ts';
 import { type Addresses, startNameServer } from '../../support/name-server.ts';
 import {
   type Env,
@@ -106,7 +107,7 @@ const errorsByUrl = async (db: Db, count: number): Promise<Map<string, string[]>
 };
 
 it('no name and no spelling leads to the inside, neither when it is saved nor when it is called', {
-  timeout: 150_000,
+  timeout: scaled(150_000),
 }, async () => {
   const canary = await startCanary();
   const names = await startNameServer({ ...INSIDE_NAMES, ...REBOUND, ...INSIDE });

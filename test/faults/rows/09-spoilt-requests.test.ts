@@ -11,6 +11,7 @@ import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { watchedEventLoop } from '../../support/event-loop.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
+import { scaled } from '../../support/machine.ts';
 import { type Env, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
 import { addPerson, makeShop } from '../../support/shops.ts';
 import { type Random, seeded, spoiltBody, spoiltHeaders, spoiltQuery } from '../../support/spoil.ts';
@@ -202,7 +203,7 @@ const adminBody = (name: string): unknown => {
 };
 
 it(`spoilt requests at every endpoint are refused in the shape of errors (seed ${SEED})`, {
-  timeout: 400_000,
+  timeout: scaled(400_000),
 }, async () => {
   const watched = watchedEventLoop();
   const env = await migratedDatabase();

@@ -1,13 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, FULL, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
+import { scaled } from '../../support/machine.ts';
 import { migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
 import { startSlowCallers } from '../../support/slow-callers.ts';
+import { needs, onlyIf, toolPath } from '../../support/tools.ts';
 import { until } from '../../support/until.ts';
 
 const CALLERS = effort(90, 1_000);
@@ -16,11 +18,9 @@ const ALONE_MS = effort(500, 12_000);
 /** A process that has just started, or lost a thousand callers at once, is slow: that is not measured. */
 const SETTLE_MS = effort(500, 4_000);
 const BESIDE_MS = effort(1_500, 60_000);
-const EVERY_MS = 10;
+const EVERY_MS = effort(25, 10);
 
-const slowHttpTest = spawnSync('slowhttptest', ['-h']).error === undefined;
-
-/** A request every 10 ms, whatever became of those before: creations, lists, every tenth over a connection of its own. */
+/** A request every few milliseconds, whatever became of those before: creations, lists, every tenth over a connection of its own. */
 const goodCallers = async (
   server: ServerProcess,
   forMs: number,
@@ -64,43 +64,40 @@ const expectAllWell = (answers: Answer[]): void => {
 };
 
 // What a connection costs does not depend on the database: in full on one engine, in short on both.
-it.runIf(!FULL || ENGINE === 'sqlite')(
-  `${CALLERS} callers who are slow in every way take nothing from good ones`,
-  {
-    timeout: 180_000,
-  },
-  async () => {
-    const { server, key, largeFile } = await startBusy();
-    const alone = async () => {
-      await goodCallers(server, SETTLE_MS);
-      return goodCallers(server, ALONE_MS);
-    };
-    const before = await alone();
-    const slow = startSlowCallers(server.port, CALLERS, { key, largeFile });
-    onTestFinished(slow.stop);
-    await until('all slow callers hold a connection', () => slow.open() === CALLERS);
-    const beside = await goodCallers(server, BESIDE_MS);
-    // They were there all the time: those who were cut off have come again.
-    expect(slow.open()).toBeGreaterThan(CALLERS * 0.9);
-    const connections = slow.begun();
-    slow.stop();
-    const after = await alone();
-    expectAllWell([...before.answers, ...beside.answers, ...after.answers]);
-    const aloneMs = percentile99([...before.tookMs, ...after.tookMs]);
-    const besideMs = percentile99(beside.tookMs);
-    measured(
-      10,
-      `${CALLERS} slow callers for ${BESIDE_MS / 1000} s (${connections} connections), ${beside.tookMs.length} good requests, 0 refused; p99 ${besideMs.toFixed(1)} ms, ${aloneMs.toFixed(1)} ms without them`,
-    );
-    // A short run has too few requests for a 99th percentile.
-    if (FULL) expect(besideMs).toBeLessThanOrEqual(2 * aloneMs);
-  },
-);
+it(`${CALLERS} callers who are slow in every way take nothing from good ones`, {
+  ...onlyIf(!FULL || ENGINE === 'sqlite', 'in full on SQLite only'),
+  timeout: scaled(180_000),
+}, async () => {
+  const { server, key, largeFile } = await startBusy();
+  const alone = async () => {
+    await goodCallers(server, SETTLE_MS);
+    return goodCallers(server, ALONE_MS);
+  };
+  const before = await alone();
+  const slow = startSlowCallers(server.port, CALLERS, { key, largeFile });
+  onTestFinished(slow.stop);
+  await until('all slow callers hold a connection', () => slow.open() === CALLERS);
+  const beside = await goodCallers(server, BESIDE_MS);
+  // They were there all the time: those who were cut off have come again.
+  await until('they have come again', () => slow.open() > CALLERS * 0.9);
+  const connections = slow.begun();
+  slow.stop();
+  const after = await alone();
+  expectAllWell([...before.answers, ...beside.answers, ...after.answers]);
+  const aloneMs = percentile99([...before.tookMs, ...after.tookMs]);
+  const besideMs = percentile99(beside.tookMs);
+  measured(
+    10,
+    `${CALLERS} slow callers for ${BESIDE_MS / 1000} s (${connections} connections), ${beside.tookMs.length} good requests, 0 refused; p99 ${besideMs.toFixed(1)} ms, ${aloneMs.toFixed(1)} ms without them`,
+  );
+  // A short run has too few requests for a 99th percentile.
+  if (FULL) expect(besideMs).toBeLessThanOrEqual(2 * aloneMs);
+});
 
 /** What slowhttptest says of the service, every few seconds: whether it is available. */
 const slowHttpTestSays = (args: string[]): Promise<string[]> =>
   new Promise((resolve, reject) => {
-    const child = spawn('slowhttptest', args);
+    const child = spawn(toolPath('slowhttptest'), args);
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       said += text;
@@ -111,10 +108,8 @@ const slowHttpTestSays = (args: string[]): Promise<string[]> =>
     );
   });
 
-it.runIf(FULL && slowHttpTest && ENGINE === 'sqlite')(
-  'slowhttptest finds the service available',
-  { timeout: 120_000 },
-  async () => {
+if (FULL && ENGINE === 'sqlite')
+  it('slowhttptest finds the service available', needs('slowhttptest'), async () => {
     const { server, largeFile } = await startBusy();
     const common = ['-c', '250', '-r', '100', '-l', '20', '-p', '3'];
     const list = `${server.url}${BASE_PATH}/offline-repairs`;
@@ -138,5 +133,4 @@ it.runIf(FULL && slowHttpTest && ENGINE === 'sqlite')(
       10,
       `slowhttptest (${Object.keys(modes).join(', ')}; 1,000 connections at once): service available`,
     );
-  },
-);
+  });

@@ -3,6 +3,7 @@ import { type SignedIn, signIn } from '../../support/admin-process.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
+import { scaled } from '../../support/machine.ts';
 import { cli, type Env, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
 import { addPerson, makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
@@ -66,7 +67,7 @@ const keepCalling = (servers: ServerProcess[], key: string) => {
 };
 
 it(`${ROUNDS} keys revoked or replaced under load: none is good for a request that begins after the answer`, {
-  timeout: 300_000,
+  timeout: scaled(300_000),
 }, async () => {
   const env = await migratedDatabase();
   const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });

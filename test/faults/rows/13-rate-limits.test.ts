@@ -10,6 +10,7 @@ import { sweep } from '../../../src/janitor.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE, harness } from '../../support/harness.ts';
+import { scaled } from '../../support/machine.ts';
 import { type Env, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
 
@@ -60,9 +61,7 @@ const counted = (answers: Answer[], status: number): number =>
   answers.filter((answer) => answer.status === status).length;
 
 describe('one address', () => {
-  it('is never taken for more than five a second and sixty a minute, wherever it calls and whoever it says it is', {
-    timeout: 120_000,
-  }, async () => {
+  it('is never taken for more than five a second and sixty a minute, wherever it calls and whoever it says it is', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const all = await servers(env, key);
@@ -133,7 +132,7 @@ describe(`${ADDRESSES} addresses`, () => {
     return process.memoryUsage().heapUsed / MEGABYTE;
   };
 
-  it('fill neither memory nor table', { timeout: 240_000 }, async () => {
+  it('fill neither memory nor table', { timeout: scaled(240_000) }, async () => {
     const { ctx, clock, ...t } = await harness();
     const gate = ctx.rateGate(RATE_LIMITS.other, ctx.clock);
     const beforeMb = heapMb();

@@ -6,13 +6,14 @@ import { ENGINE } from '../../support/harness.ts';
 import { newHistory, noteCreation } from '../../support/history/history.ts';
 import { judged } from '../../support/history/judged.ts';
 import { type Answer, NoAnswer } from '../../support/http.ts';
+import { scaled } from '../../support/machine.ts';
 import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
 import { randomOf, SEED } from '../../support/random.ts';
 import { Service } from '../../support/service.ts';
 import { makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
-const AT_ONCE = 100;
+const AT_ONCE = effort(50, 100);
 const ROUNDS = effort(1, 10);
 const KILLS = effort(1, 10);
 /** Keys that are in use when a process is killed, each by some of the callers. */
@@ -61,7 +62,7 @@ const sendThroughKill = async (
 };
 
 it(`one key makes one RMA and one event, ${AT_ONCE} times at once and through kills (seed ${SEED})`, {
-  timeout: 180_000,
+  timeout: scaled(180_000),
 }, async () => {
   const random = randomOf(SEED);
   const env = await migratedDatabase();

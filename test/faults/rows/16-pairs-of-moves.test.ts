@@ -2,13 +2,14 @@ import { expect, it } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
+import { scaled } from '../../support/machine.ts';
 import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
 
 const PAIRS = effort(40, 1_000);
 
 it(`${PAIRS} pairs of moves at once on one repair make events that differ`, {
-  timeout: 180_000,
+  timeout: scaled(180_000),
 }, async () => {
   const env = await migratedDatabase();
   const { key } = await makeShop(env);

@@ -6,6 +6,7 @@ import { type SignedIn, signIn } from '../../support/admin-process.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
+import { scaled } from '../../support/machine.ts';
 import { backupAsText, databaseAsText, foundIn, type PrivateValues } from '../../support/private-values.ts';
 import {
   type Env,
@@ -118,7 +119,7 @@ const secretKeyOf = (env: Env): string => {
 };
 
 it(`${KEYS} keys with their customers, and ${PEOPLE} people: nothing of them is found where it does not belong`, {
-  timeout: 300_000,
+  timeout: scaled(300_000),
 }, async () => {
   const mails = await mailServer();
   const database = await migratedDatabase();

@@ -4,11 +4,13 @@ import { expect, it } from 'vitest';
 import { signIn } from '../../support/admin-process.ts';
 import { askedProcess } from '../../support/asked-process.ts';
 import { effort, FULL, measured } from '../../support/faults.ts';
+import { scaled } from '../../support/machine.ts';
 import { fillDatabase, type LoadedShop, mixedLoad, readAll } from '../../support/mixed-load.ts';
 import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { addPerson, addShops } from '../../support/shops.ts';
 import { growthPerHour, type Sample, secondAndLastFifth } from '../../support/steady.ts';
+import { onlyIf } from '../../support/tools.ts';
 import { until } from '../../support/until.ts';
 
 const SOAK_MS = effort(8_000, 600_000);
@@ -43,72 +45,69 @@ const expectFlat = (what: string, samples: Sample[], mostGrowth = Number.POSITIV
 };
 
 // How much memory and how many files a process has is read from /proc.
-it.runIf(process.platform === 'linux')(
-  `${SOAK_MS / 1000} s of mixed load leave nothing behind`,
-  {
-    timeout: SOAK_MS + 120_000,
-  },
-  async () => {
-    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-    // Three that acknowledge, one of them after a failure now and then, and one that always fails.
-    const receivers = await Promise.all(
-      Array.from({ length: SHOPS }, (_, i) =>
-        startReceiver((n) => (i === 3 || (i === 2 && n % 10 === 0) ? 500 : 200)),
-      ),
-    );
-    const made = await addShops(env, SHOPS, (i) => receivers[i]?.url ?? null);
-    const { env: watched, ask } = askedProcess<Memory>('tell-memory', 'TEST_MEMORY_FILE');
-    let server = await startServer({ ...env, LOG_LEVEL: 'warn', ...(FULL ? {} : watched) });
-    const shops: LoadedShop[] = [];
-    for (const { shop, client } of made)
-      shops.push({ key: client.apiKey, admin: await signIn(server, await addPerson(env, shop.id)) });
-    if (FULL) {
-      await fillDatabase(server, shops, 1_000);
-      // What is measured has a process of its own: filling leaves a large heap behind.
-      await server.stop();
-      server = await startServer({ ...env, LOG_LEVEL: 'warn', ...watched });
-      await readAll(server, shops);
-    }
+it(`${SOAK_MS / 1000} s of mixed load leave nothing behind`, {
+  ...onlyIf(process.platform === 'linux', 'reads /proc'),
+  timeout: scaled(SOAK_MS + 120_000),
+}, async () => {
+  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  // Three that acknowledge, one of them after a failure now and then, and one that always fails.
+  const receivers = await Promise.all(
+    Array.from({ length: SHOPS }, (_, i) =>
+      startReceiver((n) => (i === 3 || (i === 2 && n % 10 === 0) ? 500 : 200)),
+    ),
+  );
+  const made = await addShops(env, SHOPS, (i) => receivers[i]?.url ?? null);
+  const { env: watched, ask } = askedProcess<Memory>('tell-memory', 'TEST_MEMORY_FILE');
+  let server = await startServer({ ...env, LOG_LEVEL: 'warn', ...(FULL ? {} : watched) });
+  const shops: LoadedShop[] = [];
+  for (const { shop, client } of made)
+    shops.push({ key: client.apiKey, admin: await signIn(server, await addPerson(env, shop.id)) });
+  if (FULL) {
+    await fillDatabase(server, shops, 1_000);
+    // What is measured has a process of its own: filling leaves a large heap behind.
+    await server.stop();
+    server = await startServer({ ...env, LOG_LEVEL: 'warn', ...watched });
+    await readAll(server, shops);
+  }
 
-    const inUse: Sample[] = [];
-    const resident: Sample[] = [];
-    const files: Sample[] = [];
-    const startedAt = performance.now();
-    const isOver = () => performance.now() - startedAt > SOAK_MS;
-    const watch = async () => {
-      while (!isOver()) {
-        const atMs = performance.now() - startedAt;
-        const { inUseMb, residentMb } = await ask(server);
-        inUse.push({ atMs, value: inUseMb });
-        resident.push({ atMs, value: residentMb });
-        files.push({ atMs, value: openFiles(server.pid) });
-        // What the receivers remember is of no use here.
-        for (const { received } of receivers) received.length = 0;
-        await pause(SAMPLE_EVERY_MS);
-      }
-    };
-    const [{ requests, failed }] = await Promise.all([
-      mixedLoad(server, shops, REQUEST_EVERY_MS, isOver),
-      watch(),
-    ]);
-    expect(failed).toEqual([]);
-    const db = lookInto(env);
-    const waiting = () =>
-      db.selectFrom('webhook_deliveries').select('id').where('status', '=', 'PENDING').execute();
-    // Attempts come at 0, 1, 5 and 21 s; in short nobody waits for those that fail all four.
-    if (FULL) await until('the outbox is empty', async () => (await waiting()).length === 0, 60_000);
-    const { length: events } = await db.selectFrom('events').select('id').execute();
-    expect(events).toBeGreaterThan(requests / 4);
-    // A few seconds say nothing of an hour.
-    if (FULL) {
-      const figures = [
-        expectFlat('MB in use', inUse, MOST_GROWTH_MB),
-        expectFlat('MB held', resident),
-        expectFlat('file descriptors', files, MOST_GROWTH_FILES),
-      ];
-      measured(18, `${requests} requests, 0 failed; ${events} events, outbox empty; ${figures.join('; ')}`);
+  const inUse: Sample[] = [];
+  const resident: Sample[] = [];
+  const files: Sample[] = [];
+  const startedAt = performance.now();
+  const isOver = () => performance.now() - startedAt > SOAK_MS;
+  const watch = async () => {
+    while (!isOver()) {
+      const atMs = performance.now() - startedAt;
+      const { inUseMb, residentMb } = await ask(server);
+      inUse.push({ atMs, value: inUseMb });
+      resident.push({ atMs, value: residentMb });
+      files.push({ atMs, value: openFiles(server.pid) });
+      // What the receivers remember is of no use here.
+      for (const { received } of receivers) received.length = 0;
+      await pause(SAMPLE_EVERY_MS);
     }
-    expect((await server.stop()).status).toBe(0);
-    expect(server.stderr).not.toMatch(/Error|^ +at /m);
-  },
-);
+  };
+  const [{ requests, failed }] = await Promise.all([
+    mixedLoad(server, shops, REQUEST_EVERY_MS, isOver),
+    watch(),
+  ]);
+  expect(failed).toEqual([]);
+  const db = lookInto(env);
+  const waiting = () =>
+    db.selectFrom('webhook_deliveries').select('id').where('status', '=', 'PENDING').execute();
+  // Attempts come at 0, 1, 5 and 21 s; in short nobody waits for those that fail all four.
+  if (FULL) await until('the outbox is empty', async () => (await waiting()).length === 0, 60_000);
+  const { length: events } = await db.selectFrom('events').select('id').execute();
+  expect(events).toBeGreaterThan(requests / 4);
+  // A few seconds say nothing of an hour.
+  if (FULL) {
+    const figures = [
+      expectFlat('MB in use', inUse, MOST_GROWTH_MB),
+      expectFlat('MB held', resident),
+      expectFlat('file descriptors', files, MOST_GROWTH_FILES),
+    ];
+    measured(18, `${requests} requests, 0 failed; ${events} events, outbox empty; ${figures.join('; ')}`);
+  }
+  expect((await server.stop()).status).toBe(0);
+  expect(server.stderr).not.toMatch(/Error|^ +at /m);
+});

@@ -52,86 +52,88 @@ it('another SECRET_KEY than the database was set up with stops the start', async
   refused.push('wrong SECRET_KEY');
 });
 
-describe.runIf(ENGINE === 'sqlite')('the data folder', () => {
-  it.each(effort(DAMAGES.slice(0, 2), DAMAGES))(
-    'with a secret.key that is %s stops the start, names the file, and makes no other key',
-    async (_, damage) => {
-      const { env, expectMended } = await withRepair();
-      const file = join(env['DATA_DIR'] as string, 'secret.key');
-      const key = readFileSync(file, 'utf8');
-      const damaged = damage(key.trim());
-      if (damaged === null) rmSync(file);
-      else writeFileSync(file, damaged, 'latin1');
-      const line = refusal(await serve(env));
-      expect(line).toContain('secret.key');
-      expect(line).toContain(file);
-      expect(line).not.toContain(key.trim());
-      if (damaged === null) expect(existsSync(file)).toBe(false);
-      else expect(readFileSync(file, 'latin1')).toBe(damaged);
-      writeFileSync(file, key);
-      await expectMended();
-    },
-  );
-
-  it('that this user may only read stops the start', async ({ skip }) => {
-    if (process.getuid?.() !== 0) return skip('needs another user to run as');
-    const { env, expectMended } = await withRepair();
-    const folder = env['DATA_DIR'] as string;
-    const all = [folder, ...readdirSync(folder).map((name) => join(folder, name))];
-    const nobody = { uid: 65_534 };
-    // The folder that it is in belongs to root alone.
-    chmodSync(join(folder, '..'), 0o755);
-    for (const path of all) chmodSync(path, path === folder ? 0o755 : 0o444);
-    expect(refusal(await serve(env, nobody))).toMatch(
-      /DATA_DIR.*(permission|read-only)|(permission|read-only).*DATA_DIR/,
+if (ENGINE === 'sqlite')
+  describe('the data folder', () => {
+    it.each(effort(DAMAGES.slice(0, 2), DAMAGES))(
+      'with a secret.key that is %s stops the start, names the file, and makes no other key',
+      async (_, damage) => {
+        const { env, expectMended } = await withRepair();
+        const file = join(env['DATA_DIR'] as string, 'secret.key');
+        const key = readFileSync(file, 'utf8');
+        const damaged = damage(key.trim());
+        if (damaged === null) rmSync(file);
+        else writeFileSync(file, damaged, 'latin1');
+        const line = refusal(await serve(env));
+        expect(line).toContain('secret.key');
+        expect(line).toContain(file);
+        expect(line).not.toContain(key.trim());
+        if (damaged === null) expect(existsSync(file)).toBe(false);
+        else expect(readFileSync(file, 'latin1')).toBe(damaged);
+        writeFileSync(file, key);
+        await expectMended();
+      },
     );
-    for (const path of all) chownSync(path, nobody.uid, nobody.uid);
-    for (const path of all) chmodSync(path, path === folder ? 0o700 : 0o600);
-    await expectMended(nobody);
-    refused.push('read-only files');
-  });
 
-  it('serves one process only: a second one is refused in one line, and a command works beside the first', async () => {
-    const env = await emptyDatabase();
-    const first = await startServer(env);
-    expect(refusal(await serve(env))).toMatch(/another Handback serves from .+DATA_DIR/);
-    expect(await cli(['shop', 'list'], env)).toEqual([]);
-    expect((await first.get('/readyz')).status).toBe(200);
-    expect((await first.stop()).status).toBe(0);
-    const third = await startServer(env);
-    await third.stop('SIGKILL');
-    // No lock outlives its process.
-    const fourth = await startServer(env);
-    expect((await fourth.get('/readyz')).status).toBe(200);
-    refused.push(`secret.key damaged in ${effort(2, DAMAGES.length)} ways`, 'second process on a folder');
-  });
-});
-
-describe.runIf(ENGINE === 'postgres')('a PostgreSQL that is read-only', () => {
-  it('is not ready, and a write is a 503; it goes on by itself', async () => {
-    const env = await emptyDatabase();
-    const { key } = await makeShop(env);
-    const server = await startServer(env, { key });
-    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
-    const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
-    const main = (env['DATABASE_URL'] as string).replace(`/${name}`, '/postgres');
-    /** For new connections only: those that there are keep what they began with, so they are ended. */
-    const setReadOnly = async (state: 'on' | 'off') => {
-      await onServer(main, `alter database ${name} set default_transaction_read_only = ${state}`);
-      await onServer(
-        main,
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+    it('that this user may only read stops the start', async ({ skip }) => {
+      if (process.getuid?.() !== 0) return skip('needs another user to run as');
+      const { env, expectMended } = await withRepair();
+      const folder = env['DATA_DIR'] as string;
+      const all = [folder, ...readdirSync(folder).map((name) => join(folder, name))];
+      const nobody = { uid: 65_534 };
+      // The folder that it is in belongs to root alone.
+      chmodSync(join(folder, '..'), 0o755);
+      for (const path of all) chmodSync(path, path === folder ? 0o755 : 0o444);
+      expect(refusal(await serve(env, nobody))).toMatch(
+        /DATA_DIR.*(permission|read-only)|(permission|read-only).*DATA_DIR/,
       );
-    };
-    await setReadOnly('on');
-    await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
-    expectUnavailable(await server.post('/offline-repairs', repairBody()));
-    await setReadOnly('off');
-    const next = await until('it creates again', async () => {
-      const answer = await server.post('/offline-repairs', repairBody());
-      return answer.status === 201 ? answer : null;
+      for (const path of all) chownSync(path, nobody.uid, nobody.uid);
+      for (const path of all) chmodSync(path, path === folder ? 0o700 : 0o600);
+      await expectMended(nobody);
+      refused.push('read-only files');
     });
-    expect(next.body.rmaNumber).toBe('#RMA-000002');
-    refused.push('read-only database');
+
+    it('serves one process only: a second one is refused in one line, and a command works beside the first', async () => {
+      const env = await emptyDatabase();
+      const first = await startServer(env);
+      expect(refusal(await serve(env))).toMatch(/another Handback serves from .+DATA_DIR/);
+      expect(await cli(['shop', 'list'], env)).toEqual([]);
+      expect((await first.get('/readyz')).status).toBe(200);
+      expect((await first.stop()).status).toBe(0);
+      const third = await startServer(env);
+      await third.stop('SIGKILL');
+      // No lock outlives its process.
+      const fourth = await startServer(env);
+      expect((await fourth.get('/readyz')).status).toBe(200);
+      refused.push(`secret.key damaged in ${effort(2, DAMAGES.length)} ways`, 'second process on a folder');
+    });
   });
-});
+
+if (ENGINE === 'postgres')
+  describe('a PostgreSQL that is read-only', () => {
+    it('is not ready, and a write is a 503; it goes on by itself', async () => {
+      const env = await emptyDatabase();
+      const { key } = await makeShop(env);
+      const server = await startServer(env, { key });
+      expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+      const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
+      const main = (env['DATABASE_URL'] as string).replace(`/${name}`, '/postgres');
+      /** For new connections only: those that there are keep what they began with, so they are ended. */
+      const setReadOnly = async (state: 'on' | 'off') => {
+        await onServer(main, `alter database ${name} set default_transaction_read_only = ${state}`);
+        await onServer(
+          main,
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+        );
+      };
+      await setReadOnly('on');
+      await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
+      expectUnavailable(await server.post('/offline-repairs', repairBody()));
+      await setReadOnly('off');
+      const next = await until('it creates again', async () => {
+        const answer = await server.post('/offline-repairs', repairBody());
+        return answer.status === 201 ? answer : null;
+      });
+      expect(next.body.rmaNumber).toBe('#RMA-000002');
+      refused.push('read-only database');
+    });
+  });

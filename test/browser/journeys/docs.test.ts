@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { BASE_PATH } from '../../../contract/common.ts';
+import { expectAccessible, openWindow } from '../../support/browser.ts';
+import { sharedHarness } from '../../support/harness.ts';
+
+// A reader with a base URL and a key.
+
+const harness = sharedHarness();
+
+it('a reader copies the quick start with their own address, and finds an error code with the keyboard alone', async () => {
+  const t = await harness();
+  const page = await openWindow(t);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto('/docs');
+  expect(new URL(page.url()).pathname).toBe('/docs/');
+  await expectAccessible(page);
+  await page
+    .getByRole('navigation', { name: 'Documentation' })
+    .getByRole('link', { name: 'Quick start' })
+    .click();
+  const block = page.locator('.code').first();
+  await expect.poll(() => block.locator('pre').textContent()).toContain(`export BASE=${t.url}${BASE_PATH}`);
+  expect(await page.locator('main').textContent()).not.toContain('returns.example.com');
+  await expectAccessible(page);
+  await block.getByRole('button', { name: 'Copy' }).click();
+  await block.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = await page.evaluate('navigator.clipboard.readText()');
+  expect(copied).toBe(`${await block.locator('pre').textContent()}\n`);
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('limit exceeded');
+  const chosen = page.getByRole('option', { selected: true });
+  await expect.poll(() => chosen.first().textContent()).toContain('LIMIT_EXCEEDED');
+  await expectAccessible(page);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.url()).toBe(`${t.url}/docs/errors#LIMIT_EXCEEDED`);
+  await page.locator('[id="LIMIT_EXCEEDED"]').waitFor();
+});
+
+it('the reference page shows the API, with nothing from another host', async () => {
+  const t = await harness();
+  const page = await openWindow(t);
+  await page.goto('/docs/reference');
+  expect(new URL(page.url()).pathname).toBe('/docs/reference');
+  await page
+    .getByRole('heading', { name: /Handback/ })
+    .first()
+    .waitFor();
+  const { tags = [] } = t.app.swagger() as { tags?: { name: string }[] };
+  expect(tags.length).toBeGreaterThan(1);
+  for (const { name } of tags) await page.getByText(name, { exact: true }).first().waitFor();
+  await expect.poll(() => page.title()).toContain('Handback');
+});

@@ -1,0 +1,136 @@
+import { expect } from 'vitest';
+import { newUser } from '../../support/admin.ts';
+import { expectAccessible, openPageAs, openWindow, saidAt } from '../../support/browser.ts';
+import { journey } from '../../support/browser-journey.ts';
+import {
+  accessibleEverywhere,
+  passwordField,
+  signInTitle,
+  title,
+  toPage,
+  turnFactorOn,
+} from '../../support/browser-pages.ts';
+import { sharedHarness } from '../../support/harness.ts';
+import { emptyDatabase, startServer } from '../../support/process.ts';
+import { mailServer } from '../../support/smtp.ts';
+import { until } from '../../support/until.ts';
+
+const harness = sharedHarness();
+
+journey(
+  ['/set-up'],
+  'the link that the first start prints makes the shop and signs its Admin in; it works once',
+  async () => {
+    const server = await startServer(await emptyDatabase());
+    const link = await until(
+      'the link is printed',
+      () => /http\S+set-up\?token=\w+/.exec(server.stderr)?.[0],
+    );
+    const page = await openWindow(server);
+    await page.goto(link);
+    const password = passwordField(page, 'Password');
+    await page.getByRole('textbox', { name: 'Name of the shop' }).fill('Harbour Road Electrics');
+    await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace at example');
+    await password.fill('short');
+    await page.getByRole('button', { name: 'Make the shop' }).click();
+    await expect.poll(() => saidAt(password)).toContain('Must be at least 8 characters long.');
+    await expectAccessible(page);
+    await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace@example.com');
+    await password.fill('correct horse battery');
+    await page.getByRole('button', { name: 'Make the shop' }).click();
+
+    await title(page, 'Overview').waitFor();
+    await page.getByRole('banner').getByText('Harbour Road Electrics').waitFor();
+    await toPage(page, 'Team');
+    await page
+      .getByRole('row', { name: /grace@example\.com/ })
+      .getByRole('cell', { name: 'Admin', exact: true })
+      .waitFor();
+
+    const late = await openWindow(server);
+    await late.goto(link);
+    await late.getByRole('heading', { name: 'This link was used already' }).waitFor();
+    expect(await late.getByRole('textbox').count()).toBe(0);
+    await late.getByRole('link', { name: 'To the sign-in' }).click();
+    await signInTitle(late).waitFor();
+  },
+);
+
+journey(['/sign-in'], 'signing in leads to the page that was asked for, and out again', async () => {
+  const t = await harness();
+  const { email, password } = await newUser(t, { role: 'STAFF' });
+  const page = await openWindow(t);
+  await page.goto('/admin/trade-returns');
+  await signInTitle(page).waitFor();
+  await page.getByLabel('E-mail').fill(email.toUpperCase());
+  await passwordField(page, 'Password').fill('not the password');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/e-mail|password/i);
+  expect(await page.getByLabel('E-mail').inputValue()).toBe(email.toUpperCase());
+  await expectAccessible(page);
+  await passwordField(page, 'Password').fill(password);
+  await page.keyboard.press('Enter');
+  await title(page, 'Trade returns').waitFor();
+
+  await page.getByRole('navigation', { name: 'Pages' }).getByText(email).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signInTitle(page).waitFor();
+  await page.goto('/admin/trade-returns');
+  await signInTitle(page).waitFor();
+});
+
+journey(
+  ['/forgot-password', '/link'],
+  'a link to choose a password comes by e-mail, from an Admin or by oneself',
+  async () => {
+    const mails = await mailServer();
+    const t = await harness({ env: mails.env });
+    const { email } = await newUser(t);
+    const admin = await openPageAs('Team', t, 'ADMIN');
+    await admin.getByRole('button', { name: `New link for ${email}` }).click();
+    await admin.getByRole('button', { name: 'Make the link' }).click();
+    await admin.getByText(`on its way to ${email} by e-mail`).waitFor();
+
+    const page = await openWindow(t);
+    await page.goto('/admin/sign-in');
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
+    await accessibleEverywhere(page);
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+    const mail = await until('the second mail comes', () => mails.received[1]);
+    const [, path = ''] = /(\/admin\/link#[0-9a-f]{64})/.exec(mail.text) ?? [];
+    await page.goto(path);
+    await passwordField(page, 'Password').fill('quite another password');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save and sign in' }).click();
+    await title(page, 'Overview').waitFor();
+  },
+);
+
+journey(
+  ['/second-factor'],
+  'a second factor is set up before anything else where the shop requires it',
+  async () => {
+    const t = await harness();
+    const staff = await openPageAs('Account and password', t, 'STAFF');
+    const page = await openPageAs('Team', t, 'ADMIN');
+    await page.getByRole('switch', { name: 'Require a second factor of everybody' }).click();
+    await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    await accessibleEverywhere(page);
+    await turnFactorOn(t, page, 'Begin');
+    await page.getByRole('button', { name: 'Done' }).click();
+    await title(page, 'Team').waitFor();
+    await toPage(page, 'Audit log');
+    await page.getByText('Turned on the second factor').waitFor();
+
+    // A colleague who was at work meanwhile is led there with the next page they open, and can go nowhere else.
+    await staff.getByRole('link', { name: 'Trade returns' }).first().click();
+    await staff.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    await staff.goto('/admin/offline-repairs');
+    await staff.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    await staff.getByRole('button', { name: 'Sign out' }).click();
+    await signInTitle(staff).waitFor();
+  },
+);

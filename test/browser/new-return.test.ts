@@ -1,0 +1,96 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { newPerson } from '../support/admin.ts';
+import { openAs, openPageAs } from '../support/browser.ts';
+import { expectValue, field, fillIn, REPAIR_FIELDS, TRADE_FIELDS, title } from '../support/browser-pages.ts';
+import { sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
+
+const KINDS = [
+  { path: '/offline-repairs', action: 'Create repair', link: 'New repair', fields: REPAIR_FIELDS },
+  {
+    path: '/trade-returns',
+    action: 'Create trade return',
+    link: 'New trade return',
+    fields: { ...TRADE_FIELDS, SKU: 'LAMP-OAK', Product: 'Oak table lamp', 'Price of one': '120.5' },
+  },
+];
+
+/** Lets the next creation through to the service, and loses the answer. */
+const loseNextAnswer = (page: Page, path: string) =>
+  page.route(
+    `**/admin/api${path}`,
+    async (route) => {
+      const answer = await route.fetch();
+      expect(answer.status()).toBe(201);
+      await route.abort('internetdisconnected');
+    },
+    { times: 1 },
+  );
+
+// The worst moment for a connection to go: the service has made the return, and the form does not hear of it.
+it.each(KINDS)(
+  'a form at $path whose answer was lost makes one return, sent again as it stands or after a reload',
+  async ({ path, action, link, fields }) => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const totalOf = async () => (await staff.get(path)).body.total;
+    const page = await openAs(t, 'STAFF');
+    const send = () => page.getByRole('button', { name: action }).click();
+    const loseAnswer = async () => {
+      await fillIn(page, fields);
+      await loseNextAnswer(page, path);
+      await send();
+      await page.getByRole('alert').getByText('Not created yet; what you typed is kept').waitFor();
+    };
+    const isShown = () => page.getByRole('link', { name: 'Print slip' }).waitFor();
+    const startAnother = async () => {
+      await page.getByRole('main').getByRole('link').first().click();
+      await page.getByRole('link', { name: link }).click();
+      await title(page, link).waitFor();
+    };
+
+    await page.goto(`/admin${path}/new`);
+    await loseAnswer();
+    expect(await totalOf()).toBe(1);
+    await send();
+    await isShown();
+    const { total, items } = (await staff.get(path)).body;
+    expect(total).toBe(1);
+    await title(page, items[0].rmaNumber).waitFor();
+
+    // The next one is another one, also where everything about it is the same.
+    await startAnother();
+    await loseAnswer();
+    await page.reload();
+    await page.getByText('What you typed before is still here.').waitFor();
+    await send();
+    await isShown();
+    expect(await totalOf()).toBe(2);
+
+    await startAnother();
+    await fillIn(page, fields);
+    await send();
+    await isShown();
+    expect(await totalOf()).toBe(3);
+  },
+);
+
+it('a form can be started over, and Cancel forgets the customer that was typed', async () => {
+  const t = await harness();
+  const page = await openPageAs('New repair', t, 'STAFF');
+  await field(page, 'Name').fill('Ada Pereira');
+  await page.reload();
+  await page.getByRole('button', { name: 'Start over' }).click();
+  await page.getByText('What you typed before').waitFor({ state: 'hidden' });
+  await expectValue(field(page, 'Name'), '');
+
+  await field(page, 'Name').fill('Grace Okafor');
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  await page.getByText('No repairs yet').waitFor();
+  await page.getByRole('link', { name: 'New repair' }).click();
+  await title(page, 'New repair').waitFor();
+  await expectValue(field(page, 'Name'), '');
+  expect(await page.getByText('What you typed before is still here.').count()).toBe(0);
+});

@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest';
+import { newPerson } from '../support/admin.ts';
+import { goInside, openAs } from '../support/browser.ts';
+import {
+  age,
+  emailAt,
+  type Made,
+  newRepair,
+  newTradeReturn,
+  numbersOf,
+  title,
+} from '../support/browser-pages.ts';
+import { sharedHarness } from '../support/harness.ts';
+
+const harness = sharedHarness();
+const DAY_MS = 86_400_000;
+
+it('figures of the overview lead to as many rows as they say, of both kinds, by age, status and day', async () => {
+  const t = await harness();
+  const admin = await newPerson(t);
+  await admin.put('/target-days', {
+    targets: [
+      { status: 'OFFLINE_DIAGNOSTICS', days: 3 },
+      { status: 'TRADE_SUBMITTED', days: 1 },
+    ],
+  });
+  const repairs = [await newRepair(t), await newRepair(t), await newRepair(t), await newRepair(t)];
+  const returns: Made[] = [];
+  for (let i = 0; i < 3; i++) returns.push(await newTradeReturn(t));
+  for (const [i, days] of [0, 2, 5, 60].entries())
+    await age(t, 'offline_repairs', repairs[i] as Made, days * DAY_MS);
+  for (const [i, days] of [0, 4, 9].entries())
+    await age(t, 'trade_returns', returns[i] as Made, days * DAY_MS);
+  const email = emailAt(t, 'grace');
+  const page = await openAs(t, 'STAFF', { email });
+  const me = (await admin.get('/people')).body.items.find(
+    (person: { email: string }) => person.email === email,
+  );
+  await admin.post(`/offline-repairs/${repairs[2]?.id}/assign`, { assigneeId: me.id });
+  await admin.post(`/trade-returns/${returns[1]?.id}/reject`);
+
+  await page.goto('/admin/');
+  await page.getByRole('region', { name: 'My work' }).getByRole('link', { name: '1 repair' }).waitFor();
+  await page.getByRole('region', { name: 'Overdue' }).getByRole('link', { name: '1 trade return' }).waitFor();
+  // Staff see nothing that only Admins can do something about.
+  expect(await page.getByText('Created this month').count()).toBe(0);
+  await page.getByText('As a table').click();
+  const links = await page
+    .getByRole('main')
+    .locator('a[href*="-repairs"], a[href*="-returns"]')
+    .evaluateAll((found) =>
+      found.map((link) => ({
+        href: link.getAttribute('href') ?? '',
+        count: Number(
+          (/\d+$/.exec(link.textContent ?? '') ?? /^\d+/.exec(link.textContent ?? ''))?.[0] ?? -1,
+        ),
+        text: link.textContent ?? '',
+      })),
+    );
+  const figures = links
+    .filter(({ href, text }) => href.includes('?') && text !== '')
+    .concat(links.filter(({ href }) => /(repairs|returns)$/.test(href)));
+  // Eight tiles, ten ages, eleven statuses, sixty days.
+  expect(figures.length).toBeGreaterThan(80);
+  const worth = figures.filter(({ count }, i) => count > 0 || i % 9 === 0);
+  expect(worth.length).toBeGreaterThan(15);
+  for (const { href, count, text } of worth) {
+    await goInside(page, href);
+    const noun = href.includes('repairs')
+      ? count === 1
+        ? 'repair'
+        : 'repairs'
+      : count === 1
+        ? 'trade return'
+        : 'trade returns';
+    await page.getByText(`${count} ${noun}`, { exact: true }).waitFor();
+    await expect.poll(async () => (await numbersOf(page)).length, { message: text }).toBe(count);
+  }
+});
+
+// It is never the same day in both, so one of them has another day than UTC.
+it.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
+  'figures of a day are those of the reader in %s',
+  async (timeZone) => {
+    const t = await harness();
+    await newRepair(t);
+    const page = await openAs(t, 'STAFF', { timeZone });
+    await page.goto('/admin/');
+    await page.getByText('As a table').click();
+    const today = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', timeZone }).format();
+    const row = page
+      .getByRole('row')
+      .filter({ has: page.getByRole('rowheader', { name: today, exact: true }) });
+    await row.getByRole('link', { name: '1', exact: true }).click();
+    await title(page, 'Offline repairs').waitFor();
+    await page.getByText('1 repair', { exact: true }).waitFor();
+  },
+);

@@ -1,0 +1,214 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { makeVariant } from '../../bench/ablation/variant.ts';
+import { V8_FLAGS } from '../../bin/v8-flags.js';
+import { BASE_PATH } from '../../contract/common.ts';
+import { repairBody } from '../support/bodies.ts';
+import { newFolder } from '../support/folders.ts';
+import { exchange } from '../support/http.ts';
+import { scaled } from '../support/machine.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { run, startServer, temporaryFolder } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+// The package as an operator has it: packed here, unpacked into an empty folder where deploy/Dockerfile puts it, beside links to the
+// packages that `npm install --omit=dev` would bring, and run from there. Nothing is asked of a registry.
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MOST_MB = 120;
+
+/** Comments go, and lines that end with a backslash are joined. */
+const INSTRUCTIONS = readFileSync(join(ROOT, 'deploy', 'Dockerfile'), 'utf8')
+  .replace(/^#.*\n/gm, '')
+  .replace(/\\\n\s*/g, '')
+  .split('\n')
+  .filter((line) => line.trim() !== '')
+  .map((line) => {
+    const [, name = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? [];
+    return { name, rest };
+  });
+const restOf = (name: string): string[] =>
+  INSTRUCTIONS.filter((each) => each.name === name).map(({ rest }) => rest);
+
+const execute = (program: string, args: string[], cwd: string, env: Record<string, string> = {}): string =>
+  execFileSync(program, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+    timeout: scaled(60_000),
+    shell: process.platform === 'win32',
+  });
+
+/** Packages that an installation without those for development has, by their folders. */
+const productionPackages = (): string[] => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: true; devOptional?: true; link?: true }>;
+  };
+  return Object.entries(packages)
+    .filter(
+      ([path, { dev, devOptional, link }]) => /^node_modules\//.test(path) && !dev && !devOptional && !link,
+    )
+    .map(([path]) => path)
+    .filter((path) => existsSync(join(ROOT, path)));
+};
+
+const install = (home: string, folder: string): void => {
+  const [packed] = JSON.parse(
+    execute('npm', ['pack', '--ignore-scripts', '--json', '--silent', '--pack-destination', home], ROOT),
+  ) as [{ filename: string }];
+  const own = join(folder, 'node_modules', 'handback');
+  mkdirSync(own, { recursive: true });
+  execute('tar', ['-xzf', join(home, packed.filename), '--strip-components=1'], own);
+  // Those of packages below other packages come with these.
+  for (const path of productionPackages().filter((each) => !/node_modules\/.*node_modules\//.test(each))) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    symlinkSync(join(ROOT, path), join(folder, path), 'junction');
+  }
+  mkdirSync(join(folder, 'node_modules', '.bin'));
+  symlinkSync('../handback/bin/handback.js', join(folder, 'node_modules', '.bin', 'handback'));
+};
+
+const sizeMb = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) /
+  2 ** 20;
+
+const argumentsOf = (pid: number): string =>
+  readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+
+const get = async (url: string, headers: Record<string, string> = {}) =>
+  exchange(url, { method: 'GET', headers, body: undefined });
+
+describe('an installed package', () => {
+  let image: string;
+  let folder: string;
+  afterAll(() => rmSync(image, { recursive: true, force: true }));
+  beforeAll(() => {
+    image = newFolder();
+    folder = join(image, restOf('WORKDIR')[0] ?? '');
+    install(image, folder);
+  });
+
+  /** `npx handback serve`, ended as a supervisor would. */
+  const serve = async () => {
+    const port = await freePort();
+    const env = { DATA_DIR: temporaryFolder(), PORT: String(port), DRAIN_SECONDS: '0' };
+    const npx = spawn('npx', ['handback', 'serve'], {
+      cwd: folder,
+      env: { ...process.env, ...env },
+      detached: true,
+    });
+    let said = '';
+    let logged = '';
+    npx.stderr.on('data', (chunk) => {
+      said += chunk;
+    });
+    npx.stdout.on('data', (chunk) => {
+      logged += chunk;
+    });
+    const closed = new Promise((resolve) => npx.once('close', resolve));
+    onTestFinished(async () => {
+      if (npx.exitCode === null) process.kill(-(npx.pid as number), 'SIGKILL');
+      await closed;
+    });
+    await until('it is ready', () => / is ready at /.test(said) && /"msg":"ready"/.test(logged));
+    const { pid } = JSON.parse(logged.split('\n').find((line) => /"msg":"ready"/.test(line)) ?? '{}');
+    const stop = async () => {
+      npx.kill('SIGTERM');
+      // Its streams are closed when the service has closed them too.
+      await closed;
+      return logged;
+    };
+    return { url: `http://127.0.0.1:${port}`, pid, env, stop, said: () => said };
+  };
+
+  it('is below 120 MB, and nothing in it was compiled', () => {
+    const packages = productionPackages().map((path) => sizeMb(join(ROOT, path)));
+    const total = packages.reduce((sum, mb) => sum + mb, sizeMb(join(folder, 'node_modules', 'handback')));
+    expect(total).toBeGreaterThan(10);
+    expect(total).toBeLessThan(MOST_MB);
+    expect(readdirSync(join(folder, 'node_modules', 'better-sqlite3'))).not.toContain('build');
+  });
+
+  it('serves everything, takes commands beside it, and stops when npx is told to', async () => {
+    const { url, pid, env, stop, said } = await serve();
+    for (const path of ['/healthz', '/readyz', '/admin/', '/docs/', '/docs/quick-start', '/docs/reference'])
+      expect({ path, ...(await get(`${url}${path}`)) }).toMatchObject({ path, status: 200 });
+    const [, token] = /\/admin\/set-up\?token=(\w+)/.exec(said()) ?? [];
+    expect(token).toBeTruthy();
+    if (process.platform === 'linux') expect(argumentsOf(pid)).toContain(V8_FLAGS.join(' '));
+
+    const command = (...args: string[]) =>
+      JSON.parse(execute('npx', ['handback', ...args, '--json'], folder, env));
+    const shop = command('shop', 'create', '--name', 'Kettles');
+    const { apiKey } = command('client', 'create', '--shop', shop.id, '--name', 'Till');
+    const created = await exchange(`${url}${BASE_PATH}/offline-repairs`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify(repairBody()),
+    });
+    expect(created).toMatchObject({ status: 201, body: { rmaNumber: '#RMA-000001' } });
+    const read = await get(`${url}${BASE_PATH}/offline-repairs/${created.body.id}`, { 'x-api-key': apiKey });
+    expect(read.body).toEqual(created.body);
+    expect(await stop()).toMatch(/"msg":"stopped"/);
+  });
+
+  it('starts with the words of the Dockerfile, which finds it healthy and then not', async () => {
+    const [node, program = ''] = JSON.parse(restOf('ENTRYPOINT')[0] ?? '[]');
+    expect([node, ...JSON.parse(restOf('CMD')[0] ?? '[]')]).toEqual(['node', 'serve']);
+    const settings = Object.fromEntries((restOf('ENV')[0] ?? '').split(' ').map((pair) => pair.split('=')));
+    expect(settings).toMatchObject({ HOST: '0.0.0.0', DATA_DIR: '/data' });
+    expect(restOf('VOLUME')).toEqual([settings.DATA_DIR]);
+    const own = { ...settings, DATA_DIR: join(image, settings.DATA_DIR), HOST: '127.0.0.1', PORT: '' };
+    const server = await startServer(own, { program: join(image, program) });
+
+    const [, check = '[]'] = /CMD (\[.*\])$/.exec(restOf('HEALTHCHECK')[0] ?? '') ?? [];
+    const [, flag, script] = JSON.parse(check) as string[];
+    const health = async () =>
+      (await run([script ?? ''], { PORT: String(server.port) }, { program: flag ?? '' })).status;
+    expect(await health()).toBe(0);
+    await server.stop();
+    expect(await health()).toBe(1);
+  });
+});
+
+describe('the image', () => {
+  it('installs the package without what is for development, and runs no script of any package', () => {
+    expect(restOf('COPY')).toEqual(['handback-*.tgz ./', '--from=install /opt/handback /opt/handback']);
+    expect(restOf('RUN')[0]).toMatch(
+      /^npm install --omit=dev --ignore-scripts .*\.\/handback-\*\.tgz && rm handback-\*\.tgz$/,
+    );
+    expect(restOf('RUN')[1]).toBe(`install -d -o node -g node -m 700 ${restOf('VOLUME')[0]}`);
+  });
+
+  it('runs as another user than root, checks its health and stops by SIGTERM', () => {
+    const lastStage = INSTRUCTIONS.slice(INSTRUCTIONS.findLastIndex(({ name }) => name === 'FROM'));
+    expect(lastStage.filter(({ name }) => name === 'USER')).toEqual([{ name: 'USER', rest: 'node' }]);
+    expect(restOf('STOPSIGNAL')).toEqual(['SIGTERM']);
+    expect(restOf('FROM').every((from) => /^node:24-bookworm-slim( AS install)?$/.test(from))).toBe(true);
+  });
+});
+
+describe('a checkout in which nothing is built', () => {
+  it('says so, prints no link that leads nowhere, and works without', async () => {
+    const { root, remove } = makeVariant([]);
+    onTestFinished(remove);
+    const env = { DATA_DIR: temporaryFolder() };
+    const server = await startServer(env, { program: join(root, 'bin', 'handback.js') });
+    await until('it has said so', () => /Not built here: /.test(server.stderr));
+    expect(server.stderr).toMatch(/Not built here: the admin app and the documentation\. .* npm ci/);
+    expect(server.stderr).not.toMatch(/set-up|\/docs/);
+    for (const path of ['/admin/', '/docs/', '/docs/quick-start'])
+      expect(await server.get(path)).toMatchObject({
+        status: 404,
+        body: {
+          message: expect.stringMatching(/^The (admin app|documentation) is not built here: .*npm ci/),
+        },
+      });
+    expect(await server.get('/healthz')).toMatchObject({ status: 200 });
+  });
+});

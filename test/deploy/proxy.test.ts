@@ -1,0 +1,146 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { repairBody } from '../support/bodies.ts';
+import { scaled } from '../support/machine.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { type Env, migratedDatabase, startServer, temporaryFolder } from '../support/process.ts';
+import { addClient, makeShop } from '../support/shops.ts';
+import { needs, toolPath } from '../support/tools.ts';
+import { until } from '../support/until.ts';
+
+// deploy/haproxy.cfg before two real processes. Only addresses, ports and folders are changed.
+
+const CONFIGURATION = readFileSync(new URL('../../deploy/haproxy.cfg', import.meta.url), 'utf8');
+const CALLERS = 8;
+const PAUSE_MS = 200;
+
+/** Certificate and key in one file. */
+const makeCertificate = (folder: string): void => {
+  const [key, certificate] = ['key.pem', 'certificate.pem'].map((name) => join(folder, name)) as [
+    string,
+    string,
+  ];
+  const what = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost'];
+  execFileSync(toolPath('openssl'), [...what, '-keyout', key, '-out', certificate], { stdio: 'pipe' });
+  writeFileSync(join(folder, 'tls'), `${readFileSync(certificate, 'utf8')}${readFileSync(key, 'utf8')}`);
+};
+
+const startProxy = async (serverPorts: number[]) => {
+  const folder = temporaryFolder();
+  makeCertificate(folder);
+  const [plain, secure, figures] = [await freePort(), await freePort(), await freePort()];
+  let servers = 0;
+  const text = CONFIGURATION.replaceAll('/run/secrets', folder)
+    .replace('bind :80\n', `bind 127.0.0.1:${plain}\n`)
+    .replace('bind :443 ', `bind 127.0.0.1:${secure} `)
+    .replace(/api-\d:3000/g, () => `127.0.0.1:${serverPorts[servers++]}`);
+  expect(servers).toBe(serverPorts.length);
+  const file = join(folder, 'haproxy.cfg');
+  writeFileSync(
+    file,
+    `${text}\nfrontend figures\n  bind 127.0.0.1:${figures}\n  stats enable\n  stats uri /\n`,
+  );
+  expect(spawnSync(toolPath('haproxy'), ['-c', '-f', file], { encoding: 'utf8' })).toMatchObject({
+    status: 0,
+  });
+  const proxy = spawn('haproxy', ['-f', file, '-db'], { stdio: 'ignore' });
+  const ended = new Promise((resolve) => proxy.once('exit', resolve));
+  onTestFinished(async () => {
+    proxy.kill('SIGKILL');
+    await ended;
+  });
+  const isUp = async (name: string) => {
+    const table = await fetch(`http://127.0.0.1:${figures}/;csv`).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+    return table.split('\n').some((line) => line.startsWith(`handback,${name},`) && /,UP,/.test(line));
+  };
+  const uses = (name: string) => until(`the proxy uses ${name}`, () => isUp(name), 30_000);
+  await uses('api-1');
+  await uses('api-2');
+  return { plain: `http://127.0.0.1:${plain}`, secure: `https://127.0.0.1:${secure}`, uses };
+};
+
+/** A caller at an address of its own, with one connection that it keeps, who trusts our certificate and lies about its address. */
+const callerOf = (url: string, localAddress = '127.0.0.1') => {
+  const client = new Client(url, { connect: { rejectUnauthorized: false, localAddress } });
+  onTestFinished(() => client.destroy());
+  return async (path: string, key = '', body?: object) => {
+    const answer = await client.request({
+      path,
+      method: body ? 'POST' : 'GET',
+      headers: {
+        'x-api-key': key,
+        'x-forwarded-for': `203.0.113.${Math.ceil(Math.random() * 250)}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+  };
+};
+
+const startTwo = async (env: Env) => {
+  const ports = [await freePort(), await freePort()];
+  const start = (port: number) => startServer({ ...env, TRUST_PROXY: '1', PORT: String(port) });
+  return { ports, start, servers: await Promise.all(ports.map(start)) };
+};
+
+describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
+  it('two processes are replaced one by one, and no request fails', {
+    timeout: scaled(180_000),
+  }, async () => {
+    const env = { ...(await migratedDatabase()), DRAIN_SECONDS: '6' };
+    const { shopId } = await makeShop(env, { plan: 'ENTERPRISE' });
+    const { apiKey } = await addClient(env, shopId, { name: 'Till' });
+    const { ports, start, servers } = await startTwo(env);
+    const { secure, uses } = await startProxy(ports);
+
+    const answers: number[] = [];
+    let isOver = false;
+    const call = async (_: unknown, i: number): Promise<void> => {
+      const own = callerOf(secure, process.platform === 'linux' ? `127.0.0.${10 + i}` : '127.0.0.1');
+      while (!isOver) {
+        answers.push((await own(`${BASE_PATH}/offline-repairs?limit=1`, apiKey)).status);
+        answers.push((await own(`${BASE_PATH}/offline-repairs`, apiKey, repairBody())).status);
+        await pause(PAUSE_MS);
+      }
+    };
+    const callers = Array.from({ length: CALLERS }, call);
+    for (const [i, port] of ports.entries()) {
+      const before = answers.length;
+      await until('callers are busy', () => answers.length > before + 20);
+      await servers[i]?.stop();
+      const between = answers.length;
+      await until('callers go on', () => answers.length > between + 20);
+      servers[i] = await start(port);
+      await uses(`api-${i + 1}`);
+    }
+    isOver = true;
+    await Promise.all(callers);
+    // A caller that reached its limit was answered, too.
+    expect(answers.filter((status) => ![200, 201, 429].includes(status))).toEqual([]);
+    expect(answers.filter((status) => status === 201).length).toBeGreaterThan(40);
+  });
+
+  it('callers cannot choose the address that counts, nor read the metrics, nor go without TLS', async () => {
+    const { ports } = await startTwo(await migratedDatabase());
+    const { plain, secure } = await startProxy(ports);
+    const ask = callerOf(secure);
+    const remaining = async () => Number((await ask(`${BASE_PATH}/usage`)).headers['ratelimit-remaining']);
+    const first = await remaining();
+    expect(await remaining()).toBe(first - 1);
+    expect(await ask('/metrics')).toMatchObject({ status: 404 });
+    const { status, headers } = await callerOf(plain)('/docs/');
+    expect({ status, location: headers['location'] }).toEqual({
+      status: 308,
+      location: `https://${new URL(plain).host}/docs/`,
+    });
+  });
+});

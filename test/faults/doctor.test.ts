@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { doctor, filled, statesOf } from '../support/doctor.ts';
+import { wrongClock } from '../support/faketime.ts';
+import { ENGINE } from '../support/harness.ts';
+import { throughPgbouncer } from '../support/pgbouncer.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { lookInto, migratedDatabase, run } from '../support/process.ts';
+import { makeShop } from '../support/shops.ts';
+import { needs, onlyIf } from '../support/tools.ts';
+
+describe('doctor on PostgreSQL', onlyIf(ENGINE === 'postgres', 'for PostgreSQL'), () => {
+  it('says why the database cannot be reached', async () => {
+    const env = await migratedDatabase();
+    const url = new URL(env['DATABASE_URL'] as string);
+    url.port = String(await freePort());
+    const found = await doctor({ ...env, DATABASE_URL: url.href });
+    expect(statesOf(found)).toEqual({ settings: 'ok', database: 'wrong' });
+    expect(found['database']?.message).toContain('cannot be reached');
+  });
+
+  it("warns of a clock that is not the database's", needs('faketime'), async () => {
+    const env = await migratedDatabase();
+    await makeShop(env);
+    const found = await doctor({ ...env, ...wrongClock('-90s') }, run);
+    expect(found['clock']).toMatchObject({
+      state: 'warn',
+      message: expect.stringMatching(/(89|90)\.\d s behind/),
+    });
+  });
+
+  it('gives up on what takes too long, and goes on', async () => {
+    const env = await filled();
+    const db = lookInto(env);
+    const found = await db.transaction().execute(async (trx) => {
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
+      await sql`lock table trade_returns in access exclusive mode`.execute(trx);
+      return doctor(env, run);
+    });
+    expect(found['totals']).toEqual({ check: 'totals', state: 'warn', message: 'not checked in time' });
+    expect(found['queue']?.state).toBe('ok');
+  });
+
+  it('sees how a pooler works', needs('pgbouncer'), async () => {
+    const env = await filled();
+    for (const [mode, state] of [
+      ['session', 'ok'],
+      ['transaction', 'wrong'],
+    ] as const) {
+      const pooled = await throughPgbouncer(env['DATABASE_URL'] as string, { mode });
+      const found = await doctor({ ...env, DATABASE_URL: pooled });
+      expect(found['pooler']?.state).toBe(state);
+      expect(found['pooler']?.message).toContain(mode === 'session' ? 'keeps a session' : 'shares sessions');
+      expect(found['totals']?.state).toBe('ok');
+    }
+  });
+});

@@ -1,0 +1,110 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { repairBody, tradeBody } from '../../support/bodies.ts';
+import { effort, measured } from '../../support/faults.ts';
+import { type Answer, ENGINE } from '../../support/harness.ts';
+import {
+  emptyDatabase,
+  lookInto,
+  migratedDatabase,
+  SECRET_KEY,
+  type ServerProcess,
+  startServer,
+} from '../../support/process.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { addShops } from '../../support/shops.ts';
+import { until } from '../../support/until.ts';
+
+/** SQLite is for one process. */
+const PROCESSES = ENGINE === 'postgres' ? 2 : 1;
+const CALLERS = 6;
+
+it('processes that start at once on an empty database all serve from it', { timeout: 120_000 }, async () => {
+  const rounds = effort(2, 10);
+  for (let round = 0; round < rounds; round++) {
+    const env = { ...(await emptyDatabase()), SECRET_KEY };
+    const servers = await Promise.all(Array.from({ length: PROCESSES }, () => startServer(env)));
+    const [one] = await addShops(env, 1);
+    const key = one?.client.apiKey ?? '';
+    const numbers: string[] = [];
+    for (const server of servers) {
+      const { status, body } = await server.post('/offline-repairs', repairBody(), { key });
+      expect(status).toBe(201);
+      numbers.push(body.rmaNumber);
+    }
+    expect(numbers).toEqual(numbers.map((_, i) => `#RMA-00000${i + 1}`));
+    for (const server of servers) {
+      const { body } = await server.get('/offline-repairs', { key });
+      expect(body.items).toHaveLength(numbers.length);
+      await server.stop();
+    }
+  }
+  measured(20, `${rounds} empty databases, each migrated by processes that start at once: ${PROCESSES}`);
+});
+
+/** One caller who does a bit of everything, again and again, until told to stop. */
+const caller = async (
+  server: ServerProcess,
+  key: string,
+  isOver: () => boolean,
+  answers: Answer[],
+): Promise<void> => {
+  const ask = async (call: Promise<Answer>) => {
+    const answer = await call;
+    answers.push(answer);
+    return answer;
+  };
+  while (!isOver()) {
+    const { body } = await ask(server.post('/offline-repairs', repairBody(), { key }));
+    await ask(server.get(`/offline-repairs/${body.id}`, { key }));
+    await ask(server.post(`/offline-repairs/${body.id}/begin-repair`, { assignedToId: 'tech-1' }, { key }));
+    await ask(server.get(`/offline-repairs/${body.id}/timeline`, { key }));
+    await ask(server.get('/events?limit=2', { key }));
+    await ask(server.get('/deliveries?limit=2', { key }));
+    await ask(server.get('/offline-repairs?limit=5', { key }));
+    await ask(server.get('/offline-repairs?updatedSince=2026-01-01T00:00:00.000Z&limit=2', { key }));
+    await ask(server.post('/trade-returns', tradeBody(), { key, headers: { 'idempotency-key': body.id } }));
+    await ask(server.get('/trade-returns?status=TRADE_SUBMITTED&limit=3', { key }));
+  }
+};
+
+it('a column that an upgrade adds to each table fails no request', { timeout: 300_000 }, async () => {
+  const receiver = await startReceiver();
+  const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+  const [one] = await addShops(env, 1, () => receiver.url);
+  const key = one?.client.apiKey ?? '';
+  const server = await startServer(env);
+  const db = lookInto(env);
+  const tables = await db.introspection.getTables();
+
+  const answers: Answer[] = [];
+  let isOver = false;
+  const callers = Array.from({ length: CALLERS }, () => caller(server, key, () => isOver, answers));
+  await until('the load is on', () => answers.length > 60, 30_000);
+  for (const { name } of tables) {
+    const before = answers.length;
+    // As a migration would: one that must wait long gives up and tries again, so that nobody queues behind it.
+    await until(`a column is added to ${name}`, () =>
+      db.connection().execute(async (alone) => {
+        if (ENGINE === 'postgres') await sql`set lock_timeout = 500`.execute(alone);
+        return sql`alter table ${sql.table(name)} add column added_later text`.execute(alone).then(
+          () => true,
+          () => false,
+        );
+      }),
+    );
+    await until(
+      `requests were answered after ${name}`,
+      () => answers.length > before + effort(12, 100),
+      60_000,
+    );
+  }
+  isOver = true;
+  await Promise.all(callers);
+  const failed = answers.filter(({ status }) => status >= 400);
+  expect(failed.map(({ status, body }) => ({ status, body }))).toEqual([]);
+  expect(tables.length).toBeGreaterThan(12);
+  const created = answers.filter(({ status }) => status === 201).length;
+  await receiver.got(created, 30_000);
+  measured(20, `${answers.length} answers while ${tables.length} tables got a column, 0 of them ≥ 500`);
+});

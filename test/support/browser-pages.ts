@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { repairBody, tradeBody } from './bodies.ts';
+import { expectAccessible, look, saidAt } from './browser.ts';
+import type { Harness } from './harness.ts';
+import { appCode } from './second-factor.ts';
+
+// What people see and do on several pages, and what is there for them to see.
+
+export interface Made {
+  id: string;
+  rmaNumber: string;
+}
+
+const created = ({ status, body }: { status: number; body: unknown }): Made => {
+  expect(status).toBe(201);
+  return body as Made;
+};
+type Poster = Pick<Harness, 'post'>;
+
+/** Made by a program of the shop, or by the person who is given. */
+export const newRepair = async (by: Poster, more: Record<string, unknown> = {}): Promise<Made> =>
+  created(await by.post('/offline-repairs', repairBody(more)));
+export const newTradeReturn = async (by: Poster, more: Record<string, unknown> = {}): Promise<Made> =>
+  created(await by.post('/trade-returns', tradeBody(more)));
+
+/** As if it had been made, and had its status, so much earlier. */
+export const age = async (
+  t: Harness,
+  table: 'offline_repairs' | 'trade_returns',
+  { id }: Pick<Made, 'id'>,
+  ms: number,
+): Promise<void> => {
+  const at = Date.now() - ms;
+  await t.ctx.db
+    .updateTable(table as 'offline_repairs')
+    .set({ created_at: at, status_since: at, updated_at: at } as never)
+    .where('id', '=', id)
+    .execute();
+};
+
+/** An address that no other shop of the same app has. */
+export const emailAt = ({ shop }: Pick<Harness, 'shop'>, name: string): string =>
+  `${name}@${shop.id}.example`;
+
+export const title = (page: Page, name: string): Locator =>
+  page.getByRole('heading', { name, level: 2, exact: true });
+export const menu = (page: Page, name: string): Locator =>
+  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
+/** By the menu. */
+export const toPage = async (page: Page, name: string): Promise<void> => {
+  await menu(page, name).click();
+  await title(page, name).waitFor();
+};
+export const field = (at: Page | Locator, name: string): Locator =>
+  at.getByRole('textbox', { name, exact: true });
+/** Labels of passwords also name the buttons that show them. */
+export const passwordField = (page: Page, label: string): Locator =>
+  page.getByLabel(label).and(page.locator('input'));
+export const signInTitle = (page: Page): Locator =>
+  page.getByRole('heading', { name: 'Sign in to Handback' });
+
+/** The row of a return. */
+export const rowOf = (page: Page, rmaNumber: string): Locator =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name: rmaNumber, exact: true }) });
+/** A row of a table of settings. */
+export const rowWith = (page: Page, words: string | RegExp): Locator =>
+  page
+    .getByRole('row')
+    .filter({ has: page.getByRole('rowheader') })
+    .filter({ hasText: words });
+/** The numbers of the returns in a list, in its order. */
+export const numbersOf = (page: Page): Promise<string[]> =>
+  page
+    .getByRole('main')
+    .getByRole('link', { name: /^#RMA-/ })
+    .allTextContents();
+export const searchOf = (page: Page): Record<string, string> =>
+  Object.fromEntries(new URL(page.url()).searchParams);
+
+export const chooseStatus = async (page: Page, label: string): Promise<void> => {
+  const status = page.getByRole('combobox', { name: 'Status' });
+  await status.selectOption((await status.getByRole('option', { name: label }).getAttribute('value')) ?? '');
+};
+export const chooseOrigin = async (page: Page, label: string): Promise<void> => {
+  await page.getByRole('button', { name: 'Filters', exact: true }).click();
+  await page.getByRole('combobox', { name: 'Created by' }).selectOption(label);
+};
+/** From the menu of a row. */
+export const pick = async (page: Page, name: string, item: string): Promise<void> => {
+  await page.getByRole('button', { name: `More for ${name}` }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+};
+/** The file that the list is exported as: its name, its text, and its lines without the head. */
+export const exported = async (page: Page): Promise<{ name: string; text: string; rows: string[] }> => {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export CSV' }).click(),
+  ]);
+  const text = await readFile(await download.path(), 'utf8');
+  return { name: download.suggestedFilename(), text, rows: text.trimEnd().split('\r\n').slice(1) };
+};
+
+const hasFocus = (element: Locator): Promise<boolean> =>
+  element.and(element.page().locator(':focus')).isVisible();
+export const expectFocus = (element: Locator): Promise<void> =>
+  expect.poll(() => hasFocus(element)).toBe(true);
+export const expectValue = (input: Locator, value: string): Promise<void> =>
+  expect.poll(() => input.inputValue()).toBe(value);
+export const expectDisabled = (button: Locator): Promise<void> =>
+  expect.poll(() => button.isDisabled()).toBe(true);
+
+/**
+ * As a scanner types, wherever the focus is: its keys come a millisecond apart. They carry the time they are typed at, so that a busy
+ * machine does not make a person of the scanner.
+ */
+export const typeFast = (page: Page, text: string): Promise<unknown> =>
+  page.evaluate(`{
+    const start = performance.now();
+    for (const [i, letter] of [...${JSON.stringify(text)}].entries()) {
+      const key = letter === '\\n' ? 'Enter' : letter;
+      const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true });
+      Object.defineProperty(event, 'timeStamp', { value: start + i });
+      document.activeElement.dispatchEvent(event);
+    }
+  }`);
+
+/** All of a scan: it ends with Enter. */
+export const scan = (page: Page, text: string): Promise<unknown> => typeFast(page, `${text}\n`);
+
+/** On a desk in light, and on a phone in dark. */
+export const accessibleEverywhere = async (page: Page): Promise<void> => {
+  await expectAccessible(page);
+  await look(page, { scheme: 'dark', width: 390 });
+  await expectAccessible(page);
+  await look(page, { scheme: 'light', width: 1280 });
+};
+
+/** What a form for a new return asks for, by its labels. */
+export const REPAIR_FIELDS = {
+  Name: 'Ada Pereira',
+  'E-mail': 'ada@example.com',
+  'Order number': 'SO-10042',
+  Store: 'store-7',
+  SKU: 'KETTLE-17',
+  Product: 'Kettle 1.7 l',
+  'Price of one': '49.95',
+  'What is wrong': 'Does not heat up any more',
+};
+export const TRADE_FIELDS = {
+  Company: 'Northwind Interiors',
+  'Company id': 'company-118',
+  Contact: 'Nora Wind',
+  'E-mail': 'buying@northwind.example',
+  'Trade order number': 'TO-5501',
+  Reason: 'Damaged in transit',
+  Street: '12 Harbour Road',
+  Suburb: 'Port Melbourne',
+  State: 'VIC',
+  Postcode: '3207',
+};
+export const fillIn = async (at: Page | Locator, fields: Record<string, string>): Promise<void> => {
+  for (const [name, text] of Object.entries(fields)) await field(at, name).fill(text);
+};
+
+/** Reads the key on the page, as a person would type it into their app, and turns the second factor on. */
+export const turnFactorOn = async (
+  t: Harness,
+  page: Page,
+  begin: string,
+): Promise<{ secret: string; codes: string[] }> => {
+  await page.getByRole('button', { name: begin }).click();
+  const key = page.getByLabel('Key for the authenticator app');
+  const secret = ((await key.textContent()) ?? '').replaceAll(' ', '');
+  await page
+    .getByRole('img', { name: /QR code/ })
+    .locator('path')
+    .waitFor();
+  const input = page.getByRole('textbox', { name: 'The code that the app shows now' });
+  await input.fill('000000');
+  await page.getByRole('button', { name: 'Turn it on' }).click();
+  await expect.poll(() => saidAt(input)).toContain('This is wrong, or it was used before.');
+  await input.fill(appCode(secret, t.ctx.clock.now()));
+  await page.getByRole('button', { name: 'Turn it on' }).click();
+  const list = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+  await list.first().waitFor();
+  const codes = await list.allTextContents();
+  expect(await page.getByRole('button', { name: 'Done' }).isDisabled()).toBe(true);
+  await page.getByRole('checkbox', { name: 'I have stored the codes' }).check();
+  return { secret, codes };
+};

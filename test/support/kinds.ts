@@ -1,0 +1,369 @@
+import { expect } from 'vitest';
+import {
+  OFFLINE_REPAIR_STATUSES,
+  type OfflineRepairAction,
+  TRADE_RETURN_STATUSES,
+  type TradeReturnAction,
+  type TradeReturnStatus,
+} from '../../contract/lifecycle.ts';
+import type { Caller } from '../../src/caller.ts';
+import { noteOfflineRepair } from '../../src/offline-repairs/actions.ts';
+import { moveTradeReturn, noteTradeReturn } from '../../src/trade-returns/actions.ts';
+import { ISO, type Kind, newRepair, staffOf, UUID7 } from './api.ts';
+import { EMPTY_ITEM, repairBody, TRADE_ITEM, tradeBody, wholeTradeBody } from './bodies.ts';
+import type { Answer, Harness, SendOptions } from './harness.ts';
+import type { TextField } from './texts.ts';
+import { tradeReturnIn } from './trade-moves.ts';
+
+// What the suites of both kinds of RMA need to know of each: one row per kind.
+
+type Body = Record<string, unknown>;
+type Rma = Answer['body'];
+
+/** A change that can be made to one of the kind: how, and what the timeline and the event say of it. */
+interface Step {
+  action: string;
+  /** By the program or, where programs cannot, by a person of the shop. */
+  take(t: Harness, id: string, options?: SendOptions): Promise<Rma>;
+  entry: string;
+  to: string;
+  event: string;
+  /** The data of the event beyond what all have. */
+  data: Body;
+}
+
+export interface KindRow {
+  kind: Kind;
+  path: string;
+  /** Its name among the rows that tests count. */
+  rows: 'repairs' | 'returns';
+  statuses: readonly string[];
+  start: string;
+  body(more?: Body): object;
+  whole(): Body;
+  /** `null` in every optional field. */
+  nulls: Body;
+  /** The answers to the smallest and to the whole body, but for id, number and times. */
+  answers: { smallest: object; whole: object };
+  /** The first entry of the timeline of a whole one. */
+  created: { toStatus: string; note: string | null; data: Body };
+  texts: TextField[];
+  /** Where the item's numbers are. */
+  item: string;
+  /** With empty objects in place of all nested ones, and what is missing then beside the fields at the top. */
+  hollow: Body;
+  hollowNeeds: string[];
+  /** Misspelt fields, and the name that is offered. */
+  guesses: [body: Body, field: string, guess: string][];
+  /** Fields of answers, of the other kind, and of nothing. */
+  strangers: Body;
+  /** Values that are not of the type the field has. */
+  misshapen: Body;
+  /** A changed value at every depth. */
+  others: Body[];
+  /** The list's filters by a text, each to the letter. */
+  filters: string[];
+  /** Fields that the list can be narrowed by, each with a value of its own. */
+  marks: Record<string, string>;
+  /** What narrows the other kind's list, or staff's. */
+  foreignFilters: string[];
+  /** From the start to an end. */
+  walk: Step[];
+  reach(t: Harness, status: string, options?: SendOptions): Promise<{ id: string }>;
+  note(t: Harness, id: string, text: string, caller?: Caller): Promise<Rma>;
+}
+
+const TRACKING = { trackingNumber: 'JD0146000034', carrierName: 'DHL' };
+const ITEM = repairBody().faultyItem;
+const NO_DETAILS = { serialNumber: null, variantTitle: null, weight: null };
+const ADDRESS = tradeBody().shippingAddress;
+
+const wholeRepair = () => ({
+  ...repairBody(),
+  customerPhone: '+44 20 7946 0018',
+  faultyItem: {
+    ...ITEM,
+    quantity: 2.5,
+    serialNumber: 'SN-448120',
+    variantTitle: 'Brushed steel',
+    weight: 1.2345,
+  },
+  externalRef: 'POS-88213',
+  externalSource: 'till-4',
+  startStatus: 'COUNTER_SWAPPED',
+  replacementSku: 'KETTLE-18',
+  notes: 'Customer waits',
+  tracking: TRACKING,
+});
+const { startStatus, tracking, ...wholeRepairEchoed } = wholeRepair();
+/** What no creation sets. */
+const NOT_YET = { offlineDisposition: null, isDangerous: false, assignedToId: null, repairNotes: null };
+const NO_REPAIR_EXTRAS = {
+  customerPhone: null,
+  externalRef: null,
+  externalSource: null,
+  replacementSku: null,
+  notes: null,
+};
+const NO_TRADE_EXTRAS = {
+  customerPhone: null,
+  orderDate: null,
+  customerNotes: null,
+  faultDescription: null,
+  additionalComment: null,
+  externalRef: null,
+  externalSource: null,
+};
+
+const required = (max: number, ...paths: string[]): TextField[] =>
+  paths.map((path) => ({ path, max, required: true }));
+const optional = (max: number, ...paths: string[]): TextField[] => paths.map((path) => ({ path, max }));
+
+const repairStep = (
+  action: OfflineRepairAction,
+  body: Body,
+  rest: Pick<Step, 'entry' | 'to' | 'event' | 'data'>,
+): Step => ({
+  action,
+  take: async (t, id, options) => {
+    const answer = await t.post(`/offline-repairs/${id}/${action}`, body, options);
+    expect(answer.status).toBe(200);
+    return answer.body;
+  },
+  ...rest,
+});
+const tradeStep = (action: TradeReturnAction, rest: Pick<Step, 'entry' | 'to' | 'event' | 'data'>): Step => ({
+  action,
+  take: (t, id) => moveTradeReturn(t.ctx, staffOf(t), id, action, null),
+  ...rest,
+});
+
+/** The way to a status that no creation begins in. */
+const REPAIR_WAY: Record<string, [action: string, body: Body]> = {
+  OFFLINE_REPAIR: ['begin-repair', {}],
+  OFFLINE_RESOLVED: ['resolve', { offlineDisposition: 'WRITE_OFF' }],
+  OFFLINE_CLOSED: ['close', {}],
+};
+
+export const REPAIRS: KindRow = {
+  kind: 'offline-repairs',
+  path: '/offline-repairs',
+  rows: 'repairs',
+  statuses: OFFLINE_REPAIR_STATUSES,
+  start: 'OFFLINE_DIAGNOSTICS',
+  body: repairBody,
+  whole: wholeRepair,
+  nulls: { ...NO_REPAIR_EXTRAS, startStatus: null, tracking: null, faultyItem: { ...ITEM, ...NO_DETAILS } },
+  answers: {
+    smallest: {
+      ...repairBody(),
+      ...NOT_YET,
+      ...NO_REPAIR_EXTRAS,
+      status: 'OFFLINE_DIAGNOSTICS',
+      faultyItem: { ...ITEM, ...NO_DETAILS },
+      trackingNumber: null,
+      carrierName: null,
+    },
+    whole: { ...wholeRepairEchoed, ...NOT_YET, ...tracking, status: startStatus },
+  },
+  created: { toStatus: startStatus, note: 'Customer waits', data: TRACKING },
+  texts: [
+    ...required(128, 'orderNumber', 'storeId', 'faultyItem.sku'),
+    ...required(255, 'customerName', 'faultyItem.productName'),
+    ...required(5000, 'faultDescription'),
+    { path: 'tracking.trackingNumber', shown: 'trackingNumber', max: 128, required: true },
+    { path: 'tracking.carrierName', shown: 'carrierName', max: 255, required: true },
+    ...optional(128, 'externalRef', 'externalSource', 'replacementSku', 'faultyItem.serialNumber'),
+    ...optional(255, 'customerPhone', 'faultyItem.variantTitle'),
+    ...optional(5000, 'notes'),
+  ],
+  item: 'faultyItem',
+  hollow: { faultyItem: {}, tracking: {} },
+  hollowNeeds: [
+    ...['sku', 'productName', 'quantity', 'price'].map((name) => `faultyItem.${name}`),
+    'tracking.trackingNumber',
+    'tracking.carrierName',
+  ],
+  guesses: [
+    [{ ordrNumber: 'x' }, 'ordrNumber', 'orderNumber'],
+    [{ OrderNumber: 'x' }, 'OrderNumber', 'orderNumber'],
+    [{ external_ref: 'x' }, 'external_ref', 'externalRef'],
+    [{ faultyItem: { ...ITEM, skuu: 'x' } }, 'faultyItem.skuu', 'sku'],
+    [{ tracking: { ...TRACKING, trackingNumbr: 'x' } }, 'tracking.trackingNumbr', 'trackingNumber'],
+  ],
+  strangers: { id: 'x', status: 'OFFLINE_CLOSED', isDangerous: false, items: [TRADE_ITEM] },
+  misshapen: { faultyItem: [], tracking: 'JD01', orderNumber: [], notes: [] },
+  others: [
+    { storeId: 'store-8' },
+    { notes: 'x' },
+    { startStatus: 'COUNTER_SWAPPED' },
+    { faultyItem: { ...ITEM, price: 49.96 } },
+    { tracking: TRACKING },
+  ],
+  filters: ['externalRef', 'externalSource', 'orderNumber', 'storeId'],
+  marks: { externalRef: 'R', externalSource: 'S', orderNumber: 'O', storeId: 'T' },
+  foreignFilters: ['tradeOrderNumber', 'companyId', 'customerEmail', 'q', 'origin', 'sku'],
+  walk: [
+    repairStep('tracking', TRACKING, {
+      entry: 'TRACKING_UPLOADED',
+      to: 'OFFLINE_DIAGNOSTICS',
+      event: 'offline_repair.tracking_uploaded',
+      data: TRACKING,
+    }),
+    repairStep(
+      'begin-diagnostics',
+      { notes: 'n' },
+      {
+        entry: 'STATUS_CHANGED',
+        to: 'OFFLINE_DIAGNOSTICS',
+        event: 'offline_repair.status_changed',
+        data: { previousStatus: 'OFFLINE_DIAGNOSTICS' },
+      },
+    ),
+    repairStep(
+      'begin-repair',
+      { assignedToId: 'tech-1' },
+      {
+        entry: 'STATUS_CHANGED',
+        to: 'OFFLINE_REPAIR',
+        event: 'offline_repair.status_changed',
+        data: { previousStatus: 'OFFLINE_DIAGNOSTICS', assignedToId: 'tech-1' },
+      },
+    ),
+    repairStep(
+      'resolve',
+      { offlineDisposition: 'WRITE_OFF' },
+      {
+        entry: 'DISPOSITION_SET',
+        to: 'OFFLINE_RESOLVED',
+        event: 'offline_repair.disposition_set',
+        data: { previousStatus: 'OFFLINE_REPAIR', offlineDisposition: 'WRITE_OFF' },
+      },
+    ),
+    repairStep(
+      'close',
+      {},
+      {
+        entry: 'CLOSED',
+        to: 'OFFLINE_CLOSED',
+        event: 'offline_repair.closed',
+        data: { previousStatus: 'OFFLINE_RESOLVED', offlineDisposition: 'WRITE_OFF' },
+      },
+    ),
+  ],
+  reach: async (t, status, options) => {
+    const [action, body] = REPAIR_WAY[status] ?? [];
+    const { id } = await newRepair(t, action ? {} : { startStatus: status }, options);
+    if (action) await t.post(`/offline-repairs/${id}/${action}`, body, options);
+    return { id };
+  },
+  note: (t, id, text, caller = staffOf(t)) => noteOfflineRepair(t.ctx, caller, id, text),
+};
+
+export const TRADE_RETURNS: KindRow = {
+  kind: 'trade-returns',
+  path: '/trade-returns',
+  rows: 'returns',
+  statuses: TRADE_RETURN_STATUSES,
+  start: 'TRADE_SUBMITTED',
+  body: tradeBody,
+  whole: wholeTradeBody,
+  nulls: { ...NO_TRADE_EXTRAS, items: [{ ...TRADE_ITEM, ...EMPTY_ITEM }] },
+  answers: {
+    smallest: {
+      ...tradeBody(),
+      ...NO_TRADE_EXTRAS,
+      status: 'TRADE_SUBMITTED',
+      items: [{ ...TRADE_ITEM, ...EMPTY_ITEM }],
+    },
+    whole: { ...wholeTradeBody(), status: 'TRADE_SUBMITTED' },
+  },
+  created: { toStatus: 'TRADE_SUBMITTED', note: null, data: {} },
+  texts: [
+    ...required(128, 'tradeOrderNumber', 'companyId', 'items.0.sku', 'shippingAddress.postcode'),
+    ...required(255, 'customerName', 'companyName', 'items.0.productName'),
+    ...required(255, 'shippingAddress.street', 'shippingAddress.suburb', 'shippingAddress.state'),
+    ...required(5000, 'reason'),
+    ...optional(128, 'externalRef', 'externalSource', 'items.0.tradeLineItemId'),
+    ...optional(255, 'customerPhone', 'items.0.variantTitle'),
+    ...optional(5000, 'customerNotes', 'faultDescription', 'additionalComment'),
+  ],
+  item: 'items.0',
+  hollow: { items: [{}, {}], shippingAddress: {} },
+  hollowNeeds: [
+    ...['items.0', 'items.1'].flatMap((item) =>
+      ['sku', 'productName', 'quantity', 'price'].map((name) => `${item}.${name}`),
+    ),
+    ...Object.keys(ADDRESS).map((name) => `shippingAddress.${name}`),
+  ],
+  guesses: [
+    [{ tradeOrdrNumber: 'x' }, 'tradeOrdrNumber', 'tradeOrderNumber'],
+    [{ CompanyID: 'x' }, 'CompanyID', 'companyId'],
+    [{ order_date: 'x' }, 'order_date', 'orderDate'],
+    [{ shippingAddress: { ...ADDRESS, postCode: '1' } }, 'shippingAddress.postCode', 'postcode'],
+    [{ items: [TRADE_ITEM, { ...TRADE_ITEM, skuu: 'x' }] }, 'items.1.skuu', 'sku'],
+  ],
+  strangers: { id: 'x', status: 'TRADE_RESOLVED', startStatus: 'x', faultyItem: TRADE_ITEM },
+  misshapen: { items: TRADE_ITEM, shippingAddress: 'Harbour Road', companyId: [], reason: [] },
+  others: [
+    { reason: 'Wrong colour' },
+    { orderDate: '' },
+    { externalRef: 'R' },
+    { items: [{ ...TRADE_ITEM, quantity: 5 }] },
+    { items: [TRADE_ITEM, TRADE_ITEM] },
+    { shippingAddress: { ...ADDRESS, postcode: '3208' } },
+  ],
+  filters: ['externalRef', 'externalSource', 'tradeOrderNumber', 'companyId'],
+  marks: {
+    externalRef: 'R',
+    externalSource: 'S',
+    tradeOrderNumber: 'O',
+    companyId: 'C',
+    customerEmail: 'c@example.com',
+  },
+  foreignFilters: ['orderNumber', 'storeId', 'serialNumber', 'q', 'origin', 'sku'],
+  walk: [
+    tradeStep('approve', {
+      entry: 'STATUS_CHANGED',
+      to: 'TRADE_APPROVED',
+      event: 'trade_return.status_changed',
+      data: { previousStatus: 'TRADE_SUBMITTED' },
+    }),
+    tradeStep('receive', {
+      entry: 'STATUS_CHANGED',
+      to: 'TRADE_RECEIVED',
+      event: 'trade_return.status_changed',
+      data: { previousStatus: 'TRADE_APPROVED' },
+    }),
+    tradeStep('request-credit', {
+      entry: 'CREDIT_REQUESTED',
+      to: 'TRADE_CREDIT_REQUESTED',
+      event: 'trade_return.credit_requested',
+      data: { previousStatus: 'TRADE_RECEIVED', creditAmount: 482 },
+    }),
+    tradeStep('resolve', {
+      entry: 'RESOLVED',
+      to: 'TRADE_RESOLVED',
+      event: 'trade_return.resolved',
+      data: { previousStatus: 'TRADE_CREDIT_REQUESTED' },
+    }),
+  ],
+  reach: (t, status, options) => tradeReturnIn(t, status as TradeReturnStatus, options),
+  note: (t, id, text, caller = staffOf(t)) => noteTradeReturn(t.ctx, caller, id, text),
+};
+
+export const KINDS = [REPAIRS, TRADE_RETURNS];
+
+/** What the service itself puts into every answer. */
+export const STAMPS = {
+  id: expect.stringMatching(UUID7),
+  rmaNumber: '#RMA-000001',
+  createdAt: expect.stringMatching(ISO),
+  statusSince: expect.stringMatching(ISO),
+  updatedAt: expect.stringMatching(ISO),
+};
+
+/** The RMA after the whole way, each step later than the one before it. */
+export const walkThrough = async (t: Harness, { walk }: KindRow, id: string, options?: SendOptions) => {
+  for (const { take } of walk) await take(t, id, options);
+};

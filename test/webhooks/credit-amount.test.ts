@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
+import type { NewApiClient } from '../../src/api-clients/actions.ts';
+import { tradeBody } from '../support/bodies.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+import { addReceiver } from '../support/outbox.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { moveThrough } from '../support/trade-moves.ts';
+import { webhookHarness } from '../support/webhooks.ts';
+
+const harness = sharedHarness();
+
+describe('the credit amount of a trade return', () => {
+  /** The digits of the amount, as they stand in the bytes of the event. */
+  const amountIn = (body: string): string => /"creditAmount":([^,}]*)[,}]/.exec(body)?.[1] ?? '';
+  /** Asks for the credit of a return with these items, each price and quantity as its digits. */
+  const amountOf = async (t: Harness, client: NewApiClient, items: string[]) => {
+    const text = items.map((item) => {
+      const [price, quantity] = item.split('*');
+      return `{"sku":"A","productName":"B","price":${price},"quantity":${quantity}}`;
+    });
+    const body = JSON.stringify(tradeBody({ items: 'ITEMS' })).replace('"ITEMS"', `[${text.join(',')}]`);
+    const { status, body: made } = await t.post('/trade-returns', body, { key: client.apiKey });
+    expect(status).toBe(201);
+    await moveThrough(t, made.id, ['approve', 'receive', 'request-credit']);
+    const row = await t.ctx.db
+      .selectFrom('events')
+      .select('body')
+      .where('rma_id', '=', made.id)
+      .where('event', '=', 'trade_return.credit_requested')
+      .executeTakeFirstOrThrow();
+    return amountIn(row.body);
+  };
+
+  /** Items as `price*quantity`, and the amount they come to. */
+  const CASES: [items: string[], amount: string][] = [
+    [['0.1*3'], '0.3'],
+    [['0.1*1', '0.2*1'], '0.3'],
+    [['1.005*1000'], '1005'],
+    [['1.1*1.1'], '1.21'],
+    [['4.35*100'], '435'],
+    [['0*4', '0.0*0.0001'], '0'],
+    [['0.0001*0.0001'], '0.00000001'],
+    [Array(250).fill('0.1*1'), '25'],
+    [Array(250).fill('0.0033*0.0033'), '0.0027225'],
+    // More digits than a double has.
+    [['99999999999.9999*99999999999.9999'], '9999999999999980000000.00000001'],
+    [['100000000000*100000000000', '0.0001*0.0001'], '10000000000000000000000.00000001'],
+    [Array(250).fill('100000000000*100000000000'), '2500000000000000000000000'],
+    // 2^53 + 1.
+    [['90071992547.4099*100000', '0.0001*30000'], '9007199254740993'],
+    [['1e2*5e-1', '12.5E+1*0.2e1'], '300'],
+  ];
+
+  it('is exact where binary numbers are not', async () => {
+    const t = await harness();
+    const client = await addReceiver(t);
+    for (const [items, amount] of CASES)
+      expect({ items, amount: await amountOf(t, client, items) }).toEqual({ items, amount });
+  });
+
+  it('is exact for any items, to the last digit', async () => {
+    const t = await harness();
+    const client = await addReceiver(t);
+    /** A number as whole ten-thousandths, up to the largest that is taken, and the digits it is sent as. */
+    const decimal = (least: bigint) =>
+      fc
+        .oneof(
+          fc.bigInt({ min: least, max: 1_000_000_000_000_000n }),
+          fc.bigInt({ min: least, max: 10_000_000n }),
+          fc.bigInt({ min: 999_999_999_000_000n, max: 1_000_000_000_000_000n }),
+          fc.bigInt({ min: 1n, max: 1_000n }).map((units) => units * 100n),
+        )
+        .map((units) => ({
+          units,
+          digits: `${units / 10_000n}.${String(units % 10_000n).padStart(4, '0')}`,
+        }));
+    const plain = (units: bigint): string => {
+      const fraction = String(units % 100_000_000n)
+        .padStart(8, '0')
+        .replace(/0+$/, '');
+      return fraction ? `${units / 100_000_000n}.${fraction}` : String(units / 100_000_000n);
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ price: decimal(0n), quantity: decimal(1n) }), {
+          minLength: 1,
+          maxLength: 250,
+          size: 'max',
+        }),
+        async (items) => {
+          const sum = items.reduce((total, { price, quantity }) => total + price.units * quantity.units, 0n);
+          const sent = items.map(({ price, quantity }) => `${price.digits}*${quantity.digits}`);
+          expect(await amountOf(t, client, sent)).toBe(plain(sum));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('reaches the receiver with all its digits, under the signature', async () => {
+    const receiver = await startReceiver();
+    const t = await webhookHarness();
+    const client = await t.addReceiver(receiver.url);
+    const amount = await amountOf(t, client, ['99999999999.9999*99999999999.9999', '0.1*3']);
+    expect(amount).toBe('9999999999999980000000.30000001');
+    await receiver.got(4);
+    const one = receiver.received.find(({ body }) => body.event === 'trade_return.credit_requested');
+    const bytes = one?.bytes ?? Buffer.of();
+    expect(amountIn(bytes.toString('utf8'))).toBe(amount);
+    expect(bytes.toString('utf8')).toContain(`"creditAmount":${amount}`);
+    expect(one?.headers['x-webhook-signature']).toBe(
+      createHmac('sha256', client.webhookSecret).update(bytes).digest('hex'),
+    );
+    expect(WEBHOOK_EVENT_DATA['trade_return.credit_requested'].safeParse(one?.body.data).success).toBe(true);
+  });
+});
