@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Config } from '../../config.ts';
-import { MIGRATIONS, unknownMigration } from '../../db/migrate.ts';
+import { MIGRATIONS, unknownMigration, wrongSchema } from '../../db/migrate.ts';
 import { betweenUsAnd } from '../../db/open.ts';
+import { SCHEMA_WORDS } from '../../db/schema-change.ts';
 import type { Between, Reading, ServerFacts } from '../../db/transfer.ts';
 import { type Finding, ok, warn, wrong } from './finding.ts';
 
@@ -31,10 +32,12 @@ export const checkMigrations = async (reading: Reading): Promise<Finding> => {
   const unknown = unknownMigration(made);
   if (unknown) return wrong(`${unknown.by} has migrated this database (${unknown.name}): run that one`);
   const waiting = MIGRATIONS.filter((name) => !made.includes(name));
-  if (waiting.length === 0) return ok(`up to date (${MIGRATIONS.at(-1)})`);
-  return warn(
-    `${waiting.length} wait, from ${waiting[0]} on: the next start makes them, or handback migrate`,
-  );
+  if (waiting.length > 0)
+    return warn(
+      `${waiting.length} wait, from ${waiting[0]} on: the next start makes them, or handback migrate`,
+    );
+  const fault = await wrongSchema(reading.db, SCHEMA_WORDS[reading.engine]);
+  return fault ? wrong(fault) : ok(`up to date (${MIGRATIONS.at(-1)})`);
 };
 
 /** Nothing that matters is judged by this machine's clock; what it stamps (logs, tokens of others) is. */

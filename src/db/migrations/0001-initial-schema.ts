@@ -427,7 +427,12 @@ const createInstallation: SchemaChange = async (db, { unlogged }) => {
     .execute();
 
   // The shorter of two windows is in the row of the longer one: a call that both count is one write.
-  await sql`create ${sql.raw(unlogged ? 'unlogged' : '')} table rate_limits (
-    key varchar(255) primary key, points integer not null default 0, expire bigint,
-    burst_points bigint, burst_expire bigint)`.execute(db);
+  const limits = db.schema.createTable('rate_limits');
+  await (unlogged ? limits.modifyFront(sql`unlogged`) : limits)
+    .addColumn('key', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('points', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('expire', 'bigint')
+    .addColumn('burst_points', 'bigint')
+    .addColumn('burst_expire', 'bigint')
+    .execute();
 };

@@ -6,7 +6,7 @@ import { anyCase } from '../any-case.ts';
 import type { Database, Observer } from '../database.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { noteReady } from '../ready.ts';
-import type { Notice } from '../schema-change.ts';
+import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
 import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { parseAddress } from './address.ts';
@@ -18,7 +18,6 @@ import { refuseSharedSessions } from './pooler.ts';
 import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
 import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
-import { SCHEMA_WORDS } from './schema-words.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
@@ -98,7 +97,7 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
   try {
     const client = await pool.connect();
     await refuseSharedSessions(client, connectionString).finally(() => client.release());
-    await migrateToLatest(alone, { ...SCHEMA_WORDS, notice });
+    await migrateToLatest(alone, { ...SCHEMA_WORDS.postgres, notice });
   } finally {
     await pool.end();
   }
