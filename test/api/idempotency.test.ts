@@ -124,7 +124,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
       .where('client_id', '=', t.client.id)
       .executeTakeFirstOrThrow();
     // The same in a release whose schema has more of them.
-    expect(body_hash).toBe(hash('sha256', `${path}\n${JSON.stringify(body(), sorted)}`));
+    expect(body_hash).toBe(hash('sha256', `${path.slice(1)}\n${JSON.stringify(body(), sorted)}`));
     const replay = await send(t, 'receipt-1', body({ externalRef: null, customerPhone: null }));
     expect([isReplay(replay), replay.body]).toEqual([true, first.body]);
   });
