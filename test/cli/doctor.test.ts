@@ -97,6 +97,15 @@ describe('doctor', () => {
     expect(found['clock']).toMatchObject({ state: 'warn', message: expect.stringContaining('ahead of now') });
   });
 
+  it('warns of a month that a clock wrote which was ahead', async () => {
+    const { shopId, ...env } = await filled();
+    await lookInto(env).updateTable('shop_counters').set({ month: '9999-12' }).execute();
+    expect((await doctor(env))['clock']).toMatchObject({
+      state: 'warn',
+      message: expect.stringContaining('a shop counts in the month 9999-12'),
+    });
+  });
+
   it('tells of a schema that is older, newer, or not there', async () => {
     // Not one that other tests use again.
     const env = await emptyDatabase();

@@ -5,6 +5,7 @@ import { MIGRATIONS, unknownMigration, wrongSchema } from '../../db/migrate.ts';
 import { betweenUsAnd } from '../../db/open.ts';
 import { SCHEMA_WORDS } from '../../db/schema-change.ts';
 import type { Between, Reading, ServerFacts } from '../../db/transfer.ts';
+import { isAhead } from '../../shops/allowance.ts';
 import { type Finding, ok, warn, wrong } from './finding.ts';
 
 // Checks of what the service stands on.
@@ -58,8 +59,12 @@ export const checkClock = async (reading: Reading, { server, ownMs }: Moment): P
     );
   const newest = await reading.db
     .selectFrom('shop_counters')
-    .select((eb) => eb.fn.max('last_at').as('at'))
+    .select((eb) => [eb.fn.max('last_at').as('at'), eb.fn.max('month').as('month')])
     .executeTakeFirst();
+  if (isAhead(newest?.month ?? '', ownMs + apart))
+    return warn(
+      `a shop counts in the month ${newest?.month}: the clock was wrong; its next creation counts in this month, docs/operations.md says how to count it anew`,
+    );
   const ahead = Number(newest?.at ?? 0) - (ownMs + apart);
   if (ahead > AHEAD_MS)
     return warn(
