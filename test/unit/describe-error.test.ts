@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { isUnavailable, whileConnecting } from '../../src/db/errors.ts';
 import { describeError } from '../../src/describe-error.ts';
 import { ServiceError } from '../../src/errors.ts';
 
@@ -53,4 +54,14 @@ it('what is safe to tell is told', () => {
   expect(describeError(locked)).toMatchObject({ code: '28000', reason: expect.stringMatching(/password/) });
   const duplicate = withFields(new Error(SECRET), { code: '23505', severity: 'ERROR', table: 'users' });
   expect(describeError(duplicate)).toMatchObject({ code: '23505', table: 'users' });
+});
+
+it('an error while a connection is made means that the database is not available, whatever its code', async () => {
+  const refused = (code: string) => withFields(new Error('refused'), { code, severity: 'FATAL' });
+  const failed = (error: Error) => whileConnecting(Promise.reject(error)).catch((reason) => reason);
+  for (const code of ['55000', '08P01', 'XX000', 'P0001']) {
+    expect({ code, is: isUnavailable(await failed(refused(code))) }).toEqual({ code, is: true });
+    expect({ code, is: isUnavailable(refused(code)) }).toEqual({ code, is: code.startsWith('08') });
+  }
+  expect(isUnavailable(await failed(new AggregateError([refused('55000')])))).toBe(true);
 });

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isUnavailable } from '../errors.ts';
+import { isUnavailable, whileConnecting } from '../errors.ts';
 import type { PreparingClient } from './client.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -49,7 +49,8 @@ export const checked = (pool: pg.Pool, hosts: Hosts, onDead: (error: Error) => v
 
   const connect = async (): Promise<Connection> => {
     for (;;) {
-      const client = (await hosts.connect(() => pool.connect())) as unknown as Connection;
+      const opened = await whileConnecting(hosts.connect(() => pool.connect()));
+      const client = opened as unknown as Connection;
       if (client.isOutdated) {
         client.destroy();
         client.release(OUTDATED);
