@@ -76,6 +76,10 @@ const webUrl = (name: string, value: string): string => {
     throw new ConfigError(
       `${name} must be an http or https address, https://returns.example.com for example`,
     );
+  if (!/^\/*$/.test(url.pathname + url.search + url.hash))
+    throw new ConfigError(
+      `${name} must not have a path: the service cannot be served below one, give it a host name of its own`,
+    );
   return value.replace(/\/+$/, '');
 };
 

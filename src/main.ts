@@ -36,19 +36,26 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   let signal: StopSignal | undefined;
   let isStopping = false;
   const delay = longestStopMs(drainMs) + GRACE_MS;
-  const grace = closeWithGrace({ delay, logger: false, skip: [...STOP_SIGNALS] }, async ({ err }) => {
-    isStopping = true;
-    if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an error nobody handled');
-    else ctx.log.info({ signal }, 'stopping');
-    // Only a supervisor sends SIGTERM and has a proxy to tell; a person at a terminal waits for nobody.
-    await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);
-  });
+  const grace = closeWithGrace(
+    { delay, logger: false, skip: [...STOP_SIGNALS, 'SIGHUP'] },
+    async ({ err }) => {
+      isStopping = true;
+      if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an error nobody handled');
+      else ctx.log.info({ signal }, 'stopping');
+      // Only a supervisor sends SIGTERM and has a proxy to tell; a person at a terminal waits for nobody.
+      await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);
+    },
+  );
   const begin = (name: StopSignal): void => {
     if (isStopping) return;
     signal = name;
     grace.close();
   };
   onStopSignal(begin);
+  // Sent by habit after logs were rotated (logrotate, for example).
+  process.on('SIGHUP', () =>
+    ctx.log.info('SIGHUP is ignored: there is no log file to reopen, use SIGTERM to stop'),
+  );
   if (ctx.config.startedByNpm) onParentGone(() => begin('SIGTERM'));
 
   for (const line of greeting(publicUrl.replace(/:0$/, `:${listeningPort}`), token)) say(line);

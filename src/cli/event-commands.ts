@@ -25,6 +25,8 @@ const addListen = (handback: Command): void => {
     .option('--hang', 'never answer')
     .action(async (options) => {
       const { listen } = await import('./listen.ts');
+      // It has no end of its own, and is of no use to a reader that has gone.
+      process.stdout.on('error', () => process.exit());
       await listen(options, (line) => process.stdout.write(`${line}\n`));
     });
 };

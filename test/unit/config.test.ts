@@ -157,6 +157,10 @@ describe('a wrong value', () => {
     ['PUBLIC_URL', 'returns.example.com'],
     ['PUBLIC_URL', 'ftp://returns.example.com'],
     ['PUBLIC_URL', 'https://'],
+    ['PUBLIC_URL', 'https://example.com/returns'],
+    ['PUBLIC_URL', 'https://example.com/returns/'],
+    ['PUBLIC_URL', 'https://example.com/?shop=1'],
+    ['PUBLIC_URL', 'https://example.com/#returns'],
   ];
   it.each(cases)('%s=%s is refused with one line that names the setting', (name, value, more = {}) => {
     const message = refusalOf({ ...more, [name]: value });
@@ -191,6 +195,7 @@ describe('the process', () => {
     ['ROLE', { ROLE: 'worker', METRICS_TOKEN: SECRET }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'nowhere' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://example.com/returns' }],
   ];
   it.each(cases)('ends with status 1 and one line that names %s (%j)', async (name, env) => {
     const { status, stdout, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), ...env });
