@@ -132,6 +132,9 @@ describe('an installed package', () => {
     expect(total).toBeGreaterThan(10);
     expect(total).toBeLessThan(MOST_MB);
     expect(readdirSync(join(folder, 'node_modules', 'better-sqlite3'))).not.toContain('build');
+    // A recipe may have packages of its own in a checkout.
+    const own = readdirSync(join(folder, 'node_modules', 'handback'), { recursive: true, encoding: 'utf8' });
+    expect(own.filter((path) => path.includes('node_modules'))).toEqual([]);
   });
 
   it('serves everything, takes commands beside it, and stops when npx is told to', async () => {
