@@ -106,6 +106,40 @@ it('keeps half-written notes and moves through clicks outside, Escape, a reload 
   await expectValue(dialogOf(page, 'Resolve').getByLabel('Notes'), '');
 });
 
+// The error of an empty field comes half a second after the last key: by then the form has emptied itself.
+it('a form that was emptied shows no error until something is typed again', async () => {
+  const t = await harness();
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF', { ownProfile: true });
+  await page.clock.install();
+  const expectError = async (input: Locator, error: string | null) => {
+    await page.clock.runFor(1_000);
+    await expect.poll(() => input.getAttribute('aria-invalid')).toBe(error);
+  };
+
+  await openRepair(page, repair);
+  const note = page.getByLabel('Add a note');
+  await note.fill('The customer was told');
+  await page.getByRole('button', { name: 'Add note' }).click();
+  await expectValue(note, '');
+  await expectError(note, null);
+  await page.getByLabel('What happened, newest first').getByText('The customer was told').waitFor();
+  await note.fill('And');
+  await note.fill('');
+  await expectError(note, 'true');
+
+  await page.goto('/admin/offline-repairs/new');
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  await name.fill('Ada');
+  await page.reload();
+  await name.fill('Ada Pereira');
+  await page.getByRole('button', { name: 'Start over' }).click();
+  await expectValue(name, '');
+  await expectError(name, null);
+  await page.getByRole('button', { name: 'Create repair' }).click();
+  await expectError(name, 'true');
+});
+
 it('keeps half-typed corrections through a reload, and never puts back what a colleague corrected', async () => {
   const t = await harness();
   const ana = await newPerson(t, { role: 'STAFF', name: 'Ana Lopez' });
