@@ -79,6 +79,26 @@ it("a scanner's Enter goes on to the next field, and a scan replaces an old trac
   expect(await page.getByText('another look').count()).toBe(0);
 });
 
+it('the keys of the search are named as on the keyboard in front of the person', async () => {
+  const t = await harness();
+  for (const [platform, name] of [
+    ['MacIntel', '⌘K'],
+    ['Linux x86_64', 'Ctrl K'],
+  ] as const) {
+    const page = await openAs(t, 'STAFF');
+    await page.addInitScript(`Object.defineProperty(navigator, 'platform', { value: '${platform}' })`);
+    await page.goto('/admin/bench');
+    await page.getByRole('banner').getByText(name, { exact: true }).waitFor();
+    await page.keyboard.press('?');
+    await page
+      .getByRole('dialog')
+      .getByRole('listitem')
+      .filter({ hasText: 'Search' })
+      .getByText(name)
+      .waitFor();
+  }
+});
+
 it('the search in the header is opened by keys, walked with arrows, and finds both kinds', async () => {
   const t = await harness();
   const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1, serialNumber: 'SN-448013' };
