@@ -51,7 +51,7 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
     if (Object.keys(corrections).length === 0) draft.forget();
     else draft.keep(corrections);
   };
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, submit, resetTo, busy, failure } = useApiForm({
     schema: kind === REPAIRS ? CorrectOfflineRepair : CorrectTradeReturn,
     initialValues: { ...before, ...draft.stored },
     bodyOf: (values: Values) => ({ ...changed(before, values), seen }),
@@ -75,7 +75,7 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
     },
   });
   const startOver = () => {
-    form.setValues(before);
+    resetTo(before);
     draft.forget();
     setFromDraft(false);
   };
