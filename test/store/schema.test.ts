@@ -19,6 +19,7 @@ const TYPES: Record<string, string> = {
   int8: 'bigint',
   int4: 'integer',
   'varchar(255)': 'varchar',
+  _float8: 'float8 array',
 };
 const typeOf = (name: string): string => TYPES[name.toLowerCase()] ?? name.toLowerCase();
 

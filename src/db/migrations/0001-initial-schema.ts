@@ -426,8 +426,9 @@ const createInstallation: SchemaChange = async (db, { unlogged }) => {
     .addColumn('value', 'text', (column) => column.notNull())
     .execute();
 
-  // The shorter of two windows is in the row of the longer one: a call that both count is one write.
+  // Times of an address's last calls, in milliseconds, and how many of the latest it was allowed. SQLite counts in memory.
   await sql`create ${sql.raw(unlogged ? 'unlogged' : '')} table rate_limits (
-    key varchar(255) primary key, points integer not null default 0, expire bigint,
-    burst_points bigint, burst_expire bigint)`.execute(db);
+    key varchar(255) primary key, times float8 array not null, taken integer not null, expire float8 not null)`.execute(
+    db,
+  );
 };

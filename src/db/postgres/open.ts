@@ -69,7 +69,8 @@ export const openPostgres = (
       await comparing.compare();
       comparing.start();
     },
-    rateGate: (windows, sharedClock) => postgresRateGate(pools.reads, windows, sharedClock),
+    rateGate: (windows, given) =>
+      postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
     ...dialect,
     atomically: readThenWrite(pools.changes, pools.waiting, statements, observer),
     pipelinedTransactions: () => pipelinedTransactions(pools.creations, statements, observer),
