@@ -88,7 +88,7 @@ export interface Database extends Dialect {
   /** Tells every process that waits on this database that there is something new, and for whom; null: for somebody. */
   wake(topic: WakeTopic, id: string | null): void;
   onWake(topic: WakeTopic, listener: WakeListener): Promise<Unlisten>;
-  /** Throws unless every kind of connection works and the database takes writes. */
+  /** Throws unless the database answers and takes a write: one that only answers reads, or whose disk is full, is not ready. */
   checkReady(): Promise<void>;
   close(): Promise<void>;
 }

@@ -4,8 +4,8 @@ import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
 import { anyCase } from '../any-case.ts';
 import type { Database, Observer } from '../database.ts';
+import { noteFact } from '../installation.ts';
 import { migrateToLatest } from '../migrate.ts';
-import { noteReady } from '../ready.ts';
 import type { Notice } from '../schema-change.ts';
 import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
 import type { Tables } from '../tables.ts';
@@ -47,9 +47,10 @@ export const openPostgres = (
     admin: pool('admin'),
     webhooks: pool('webhooks'),
     reads: pool('reads'),
+    readiness: pool('readiness'),
   };
   const db = kyselyOn(pools.admin);
-  const webhooks = kyselyOn(pools.webhooks);
+  const readiness = kyselyOn(pools.readiness);
   const statements = compiledStatements({ db, ...dialect });
   const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
   // Another server has another clock.
@@ -62,7 +63,7 @@ export const openPostgres = (
     db,
     lists: kyselyOn(pools.lists),
     reads: kyselyOn(pools.reads),
-    withoutFsync: webhooks,
+    withoutFsync: kyselyOn(pools.webhooks),
     fill: statements.fill,
     async migrate(notice = () => {}) {
       await hosts.connect((url) => migrate(url, notice, observer));
@@ -77,10 +78,7 @@ export const openPostgres = (
     batchSize: BATCH_SIZE,
     wake,
     onWake,
-    async checkReady() {
-      await Promise.all(Object.values(pools).map((each) => each.check()));
-      await noteReady(webhooks, clock.now());
-    },
+    checkReady: () => noteFact(readiness, 'ready-check', clock.now()),
     async close() {
       comparing.stop();
       // The last call tells other processes that this one has left its receivers to them.
