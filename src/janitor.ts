@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from './context.ts';
-import { forgetEndedWindows } from './db/ended-windows.ts';
+import { forgetEndedWindows } from './db/rate-windows.ts';
 import { describeError } from './describe-error.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';

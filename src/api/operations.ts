@@ -4,12 +4,31 @@ import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
-import { readinessCheck } from './readiness.ts';
 
 const isLoopback = (ip: string): boolean => ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
 
 const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)));
+
+/** Requests within this time share one check of the database. */
+const SHARED_FOR_MS = 100;
+
+const readinessCheck = ({ checkReady }: Pick<Context, 'checkReady'>): (() => Promise<void>) => {
+  let checking: Promise<void> | null = null;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (checking === null || performance.now() - checkedAt > SHARED_FOR_MS) {
+      checkedAt = performance.now();
+      checking = checkReady();
+    }
+    await checking.catch((cause) => {
+      throw new ServiceError('UNAVAILABLE', {
+        message: 'The database does not answer, or takes no writes.',
+        cause,
+      });
+    });
+  };
+};
 
 /** For the operator's tools: is the process alive, is it ready, and its metrics. */
 export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import type { RateState, RateWindows } from '../db/database.ts';
-import { memoryRateGate } from '../db/memory-rate-gate.ts';
+import { memoryRateGate } from '../db/rate-windows.ts';
 import { ServiceError } from '../errors.ts';
 import { callerAddress } from '../http/caller-address.ts';
 

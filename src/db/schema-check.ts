@@ -3,6 +3,7 @@ import {
   type DataTypeNode,
   DummyDriver,
   Kysely,
+  type RawNode,
   type RootOperationNode,
   SqliteAdapter,
   SqliteIntrospector,
@@ -10,9 +11,12 @@ import {
 } from 'kysely';
 import type { SchemaChange, SchemaPart, SchemaWords } from './schema-change.ts';
 
+const typeOf = (type: ColumnDefinitionNode['dataType']): string =>
+  type.kind === 'RawNode' ? (type as RawNode).sqlFragments.join('') : (type as DataTypeNode).dataType;
+
 const columnPart = (table: string, { column, dataType, notNull }: ColumnDefinitionNode): SchemaPart => ({
   name: `${table}.${column.column.name}`,
-  type: `${(dataType as DataTypeNode).dataType}${notNull ? ' not null' : ''}`,
+  type: `${typeOf(dataType)}${notNull ? ' not null' : ''}`,
 });
 
 const partsOf = (statement: RootOperationNode): SchemaPart[] => {

@@ -18,6 +18,9 @@ const TYPES: Record<string, string> = {
   uuid: 'text',
   int8: 'bigint',
   int4: 'integer',
+  float8: 'double precision',
+  // SQLite, which counts in memory, has no arrays.
+  _float8: 'text',
 };
 const typeOf = (name: string): string => TYPES[name.toLowerCase()] ?? name.toLowerCase();
 

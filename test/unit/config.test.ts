@@ -28,6 +28,7 @@ describe('without any setting', () => {
       dataDir: resolve('./data'),
       secretKeys: null,
       trustProxy: false,
+      maxConnectionsPerAddress: 100,
       allowPrivateWebhooks: false,
       role: 'all',
       logLevel: 'info',
@@ -58,6 +59,7 @@ describe('without any setting', () => {
         'DRAIN_SECONDS',
         'DATABASE_POOLS',
         'DATABASE_WAIT_SECONDS',
+        'MAX_CONNECTIONS_PER_ADDRESS',
       ],
     ];
     for (const blank of ['', '  '])
@@ -128,6 +130,8 @@ describe('a wrong value', () => {
     ['DRAIN_SECONDS', '61'],
     ['DATABASE_WAIT_SECONDS', '601'],
     ['DRAIN_SECONDS', '1.5'],
+    ['MAX_CONNECTIONS_PER_ADDRESS', '0'],
+    ['MAX_CONNECTIONS_PER_ADDRESS', '5001'],
     ['DRAIN_SECONDS', '-1'],
     ['DATABASE_URL', 'mysql://user:pw@db/handback', { SECRET_KEY: KEY }],
     ['DATABASE_URL', 'localhost:5432', { SECRET_KEY: KEY }],

@@ -2,10 +2,10 @@ import { EventEmitter } from 'node:events';
 import { Kysely } from 'kysely';
 import { systemClock } from '../../clock.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite } from '../database.ts';
+import { noteFact } from '../installation.ts';
 import { logQuery } from '../log-query.ts';
-import { memoryRateGate } from '../memory-rate-gate.ts';
 import { migrateToLatest } from '../migrate.ts';
-import { noteReady } from '../ready.ts';
+import { memoryRateGate } from '../rate-windows.ts';
 import { SCHEMA_WORDS } from '../schema-change.ts';
 import { compiledStatements, type Fill } from '../statements.ts';
 import type { Tables } from '../tables.ts';
@@ -50,7 +50,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     // The more share a commit, the fewer wait for the disk.
     batchSize: 100,
     ...wakeCalls(onFault),
-    checkReady: () => noteReady(light, systemClock.now()),
+    checkReady: () => noteFact(light, 'ready-check', systemClock.now()),
     async close() {
       await Promise.all([db.destroy(), light.destroy()]);
       connections.close();

@@ -52,9 +52,9 @@ const isBodyRequired = (requestBody: Json, schemas: Json): boolean => {
 const header = (description: string, schema: object) => ({ description, schema });
 const HEADERS = {
   'X-Request-Id': header('Names this request; your own is kept when you send one.', { type: 'string' }),
-  'RateLimit-Limit': header('Requests the window allows.', { type: 'integer' }),
-  'RateLimit-Remaining': header('Requests left in the window.', { type: 'integer' }),
-  'RateLimit-Reset': header('Seconds until the window ends.', { type: 'integer' }),
+  'RateLimit-Limit': header('Requests allowed in a window.', { type: 'integer' }),
+  'RateLimit-Remaining': header('Requests left now.', { type: 'integer' }),
+  'RateLimit-Reset': header('Seconds until a place is free again.', { type: 'integer' }),
   'Retry-After': header('Seconds to wait before trying again.', { type: 'integer' }),
   'Idempotency-Replayed': header('`true` when this is the answer of an earlier request with the same key.', {
     type: 'string',
