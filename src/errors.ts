@@ -54,6 +54,10 @@ export const REFUSALS = {
     message: 'Somebody changed the return since you saw it; nothing was done.',
   },
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
+  TOO_MANY_CLIENTS: {
+    status: 409,
+    message: 'The shop has 100 active API clients already: revoke one first.',
+  },
   TOO_MANY_VIEWS: { status: 409, message: 'There are 50 views already: delete one first.' },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
@@ -112,3 +116,12 @@ export class ServiceError extends Error {
     this.quiet = details.quiet ?? false;
   }
 }
+
+/** Too often: says in how many seconds to try again. */
+export const rateLimited = (msBeforeNext: number, message?: (waitS: number) => string): ServiceError => {
+  const waitS = Math.max(1, Math.ceil(msBeforeNext / 1000));
+  return new ServiceError('RATE_LIMITED', {
+    ...(message ? { message: message(waitS) } : {}),
+    headers: { 'retry-after': String(waitS) },
+  });
+};

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
@@ -6,6 +7,11 @@ import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
 const isLoopback = (ip: string): boolean => ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
+
+const isOwnName = (host = ''): boolean => {
+  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return name.toLowerCase() === 'localhost' || isIP(name) !== 0;
+};
 
 const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)));
@@ -44,8 +50,10 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
 
   app.get('/metrics', hide, async (request, reply) => {
     const { metricsToken } = ctx.config;
-    // Without a token only callers on this machine get the metrics; for others the page does not exist (decision 34).
-    if (!metricsToken && !isLoopback(request.ip)) throw new ServiceError('NO_ROUTE');
+    // Without a token only callers on this machine get the metrics; for others the page does not exist (decision 34). A web page that
+    // gives its own name our address (DNS rebinding) calls from this machine, too, but by that name.
+    if (!metricsToken && !(isLoopback(request.ip) && isOwnName(request.headers.host)))
+      throw new ServiceError('NO_ROUTE');
     const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (metricsToken && !isSameText(sent, metricsToken))
       throw new ServiceError('UNAUTHORIZED', {

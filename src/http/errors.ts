@@ -28,6 +28,7 @@ const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'CLIENT_REVOKED',
   'CLIENT_REPLACED',
   'SET_UP_OVER',
+  'TOO_MANY_CLIENTS',
   'TOO_MANY_VIEWS',
   'EMAIL_TAKEN',
   'LAST_ADMIN',

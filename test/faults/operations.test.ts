@@ -88,6 +88,18 @@ if (ENGINE === 'sqlite')
       }
       const trusting = await startServer({ ...env, TRUST_PROXY: 'off' });
       expect((await trusting.get('/metrics', { ip: '203.0.113.9' })).status).toBe(200);
+      // A web page may give its own name the address of this machine.
+      for (const [host, status] of [
+        ['rebind.evil.example', 404],
+        ['127.0.0.1.evil.example:3000', 404],
+        ['localhost:3000', 200],
+        ['[::1]:3000', 200],
+        ['10.0.0.5', 200],
+      ] as const)
+        expect([host, (await trusting.get('/metrics', { headers: { host } })).status]).toEqual([
+          host,
+          status,
+        ]);
     });
 
     it('are given on a public address to whoever sends METRICS_TOKEN', async () => {

@@ -40,7 +40,7 @@ export const ADMIN_API: ApiDescription = {
       409: 'It cannot be done as things stand; `code` says why.',
       410: 'The link was used, has expired, or a newer one took its place (`LINK_OVER`).',
       415: 'The request does not say `Content-Type: application/json`, or its body is something else.',
-      429: 'Too many wrong passwords, codes or links: wait `Retry-After` seconds.',
+      429: 'Too many calls of this session or from this address, or too many wrong passwords, codes or links: wait `Retry-After` seconds.',
     },
     examples: {
       400: {
