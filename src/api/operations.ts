@@ -26,10 +26,10 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
   app.get('/metrics', hide, async (request, reply) => {
     const { metricsToken } = ctx.config;
     // Without a token only callers on this machine get the metrics; for others the page does not exist (decision 34).
-    if (!metricsToken && !isLoopback(request.ip)) throw new ServiceError('NO_ROUTE');
+    if (!metricsToken && !isLoopback(request.ip)) throw new ServiceError('ROUTE_NOT_FOUND');
     const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (metricsToken && !isSameText(sent, metricsToken))
-      throw new ServiceError('UNAUTHORIZED', {
+      throw new ServiceError('UNAUTHENTICATED', {
         message: 'The metrics need METRICS_TOKEN as a Bearer token.',
       });
     return reply.type(ctx.metrics.registry.contentType).send(await ctx.metrics.registry.metrics());

@@ -15,7 +15,7 @@ export const readinessCheck = ({ checkReady }: Pick<Context, 'checkReady'>): (()
       checking = checkReady();
     }
     await checking.catch((error) => {
-      throw new ServiceError('UNAVAILABLE', {
+      throw new ServiceError('SERVICE_UNAVAILABLE', {
         message: 'The database does not answer, or takes no writes.',
         cause: error,
       });

@@ -4,12 +4,11 @@ import type { Context } from '../context.ts';
 import { TIMELINE_COLUMNS } from '../db/columns.ts';
 import { type Engine, statement } from '../db/statements.ts';
 import type { Row } from '../db/tables.ts';
-import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
 import { longestText, rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
 import { fromStored } from '../stored-json.ts';
-import { findRma } from './store.ts';
+import { findRma, notFound } from './store.ts';
 import { isProgram, type RmaTableName } from './visibility.ts';
 
 type Entry = Row<'timeline'>;
@@ -24,7 +23,7 @@ export const readTimeline = async (
   rmaId: string,
   page: Page,
 ): Promise<PageAnswer<TimelineEntry>> => {
-  if (!isId(rmaId)) throw new ServiceError('NOT_FOUND');
+  if (!isId(rmaId)) throw notFound(rmaId);
   const [rows] = await Promise.all([findPage(ctx, rmaId, page), findRma(ctx, table, caller, rmaId)]);
   const source = {
     name: 'timeline',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { REFUSALS } from '../../src/errors.ts';
+import { ERRORS } from '../../src/errors.ts';
 import { expectError } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
@@ -113,7 +113,7 @@ describe('the pages', () => {
     const t = await harness();
     const { body: page } = await ask(t, '/docs/errors');
     const { body: text } = await ask(t, '/docs/errors.md');
-    for (const [code, { status, message }] of Object.entries(REFUSALS)) {
+    for (const [code, { status, message }] of Object.entries(ERRORS)) {
       expect(page).toContain(`<h3 id="${code}">`);
       const [section = ''] = new RegExp(`^### ${code}$[^#]*`, 'm').exec(text) ?? [];
       expect(section).toContain(`**${status} `);
@@ -205,7 +205,7 @@ describe('the address in an error', () => {
       headers: { 'x-forwarded-host': 'evil.example' },
     });
     expectError(answer, 401);
-    expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHORIZED');
+    expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
   });
 
   it('is a path without it', async () => {
@@ -215,7 +215,7 @@ describe('the address in an error', () => {
     });
     expectError(answer, 404);
     expect(answer.body.docs).toBe('/docs/errors#NOT_FOUND');
-    expect((await ask(t, '/nothing')).body.docs).toBe('/docs/errors#NO_ROUTE');
+    expect((await ask(t, '/nothing')).body.docs).toBe('/docs/errors#ROUTE_NOT_FOUND');
     expect((await ask(t, '/admin/api/session')).body.docs).toBe('/docs/errors#SIGNED_OUT');
   });
 });

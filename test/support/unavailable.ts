@@ -8,7 +8,7 @@ export const expectUnavailable = ({ status, body, headers }: Answer): void => {
     statusCode: 503,
     error: 'Service Unavailable',
     message: expect.any(String),
-    docs: '/docs/errors#UNAVAILABLE',
+    docs: '/docs/errors#SERVICE_UNAVAILABLE',
     requestId: headers.get('x-request-id'),
   });
   expect(status).toBe(503);
