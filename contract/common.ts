@@ -126,7 +126,10 @@ export const TimelineEntry = z
     note: z.string().nullable(),
     data: z
       .record(z.string(), z.unknown())
-      .meta({ description: 'What else this entry recorded; keys depend on `type`.' }),
+      .meta({
+        description:
+          'What else this entry recorded; keys depend on `type`. A correction names its `fields`, not their values.',
+      }),
   })
   .meta({ id: 'TimelineEntry' });
 export type TimelineEntry = z.infer<typeof TimelineEntry>;

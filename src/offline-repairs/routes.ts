@@ -71,7 +71,7 @@ const dryRun = (app: ApiApp, ctx: Context): void => {
       config: { limit: 'create' },
       schema: {
         operationId: 'dryRunOfflineRepair',
-        summary: 'Try out a creation',
+        summary: 'Try out an offline repair',
         description:
           'Checks the body as if it were sent to `POST /offline-repairs`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no `Idempotency-Key`.',
         tags,

@@ -65,7 +65,7 @@ const dryRun = (app: ApiApp, ctx: Context): void => {
       config: { limit: 'create' },
       schema: {
         operationId: 'dryRunTradeReturn',
-        summary: 'Try out a creation',
+        summary: 'Try out a trade return',
         description:
           'Checks the body as if it were sent to `POST /trade-returns`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no `Idempotency-Key`.',
         tags,

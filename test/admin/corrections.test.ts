@@ -85,7 +85,14 @@ describe('a correction', () => {
     });
     expect(updatedAt > created.updatedAt).toBe(true);
 
-    const entry = (await t.get(`${REPAIRS}/${id}/timeline`)).body.items[1];
+    const told = (await t.get(`${REPAIRS}/${id}/timeline`)).body.items[1];
+    expect(told).toMatchObject({
+      type: 'CORRECTED',
+      actor: { name: 'Ana Lopez' },
+      data: { fields: ['customerName', 'customerPhone', 'serialNumber'] },
+    });
+    for (const value of ['Ada', '+351', 'SN-']) expect(JSON.stringify(told)).not.toContain(value);
+    const entry = (await admin.get(`${REPAIRS}/${id}/timeline`)).body.items[1];
     expect(entry).toMatchObject({
       type: 'CORRECTED',
       actor: { name: 'Ana Lopez' },

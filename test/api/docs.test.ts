@@ -208,14 +208,18 @@ describe('the address in an error', () => {
     expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
   });
 
-  it('is a path without it', async () => {
+  it('is that of the request otherwise, also behind a proxy, in every part of the service', async () => {
     const t = await harness();
-    const answer = await t.get('/offline-repairs/unknown', {
-      headers: { 'x-forwarded-host': 'evil.example' },
-    });
+    const answer = await t.get('/offline-repairs/unknown');
     expectError(answer, 404);
-    expect(answer.body.docs).toBe('/docs/errors#NOT_FOUND');
-    expect((await ask(t, '/nothing')).body.docs).toBe('/docs/errors#ROUTE_NOT_FOUND');
-    expect((await ask(t, '/admin/api/session')).body.docs).toBe('/docs/errors#SIGNED_OUT');
+    expect(answer.body.docs).toBe(`${t.url}/docs/errors#NOT_FOUND`);
+    expect((await ask(t, '/nothing')).body.docs).toBe(`${t.url}/docs/errors#ROUTE_NOT_FOUND`);
+    expect((await ask(t, '/admin/api/session')).body.docs).toBe(`${t.url}/docs/errors#SIGNED_OUT`);
+    const proxied = { 'x-forwarded-host': 'shop.example.org', 'x-forwarded-proto': 'https' };
+    expect((await ask(t, '/nothing', proxied)).body.docs).toBe(
+      'https://shop.example.org/docs/errors#ROUTE_NOT_FOUND',
+    );
+    const odd = await ask(t, '/nothing', { 'x-forwarded-host': '"><script>' });
+    expect(odd.body.docs).toBe(`${t.ctx.config.publicUrl}/docs/errors#ROUTE_NOT_FOUND`);
   });
 });

@@ -84,7 +84,7 @@ describe.each(KINDS)('the events at $path', (row) => {
       t.post(`${path}${query}`, body, { key: client.apiKey, headers: { 'idempotency-key': 'k' } });
     const answers = [
       await post('', {}),
-      await post('?dryRun=true', row.body()),
+      await post('/dry-run', row.body()),
       await post('', row.body()),
       await post('', row.body()),
       await post('', row.body()),
