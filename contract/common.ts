@@ -124,12 +124,10 @@ export const TimelineEntry = z
     fromStatus: z.string().nullable(),
     toStatus: z.string().nullable(),
     note: z.string().nullable(),
-    data: z
-      .record(z.string(), z.unknown())
-      .meta({
-        description:
-          'What else this entry recorded; keys depend on `type`. A correction names its `fields`, not their values.',
-      }),
+    data: z.record(z.string(), z.unknown()).meta({
+      description:
+        'What else this entry recorded; keys depend on `type`. A correction names its `fields`, not their values.',
+    }),
   })
   .meta({ id: 'TimelineEntry' });
 export type TimelineEntry = z.infer<typeof TimelineEntry>;

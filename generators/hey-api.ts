@@ -20,7 +20,10 @@ const { data: repair, error } = await createOfflineRepair({
 if (!repair) throw new Error(error.code);
 
 const { data: list } = await listOfflineRepairs({ query: { status: 'OFFLINE_DIAGNOSTICS', limit: 10 } });
-const { data: moved } = await beginOfflineRepair({ path: { id: repair.id }, body: { assignedToId: 'tech-12' } });
+const { data: moved } = await beginOfflineRepair({
+  path: { id: repair.id },
+  body: { assignedToId: 'tech-12' },
+});
 const { data: timeline } = await getOfflineRepairTimeline({ path: { id: repair.id } });
 const { data: tradeReturn } = await createTradeReturn({ body: NEW_TRADE_RETURN });
 const { data: feed } = await listEvents();

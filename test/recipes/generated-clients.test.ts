@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { harness } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
-import { onlyIf } from '../support/tools.ts';
+import { needs } from '../support/tools.ts';
 
 // Clients as integrators generate them, each tool with its default flags, and a till written against each: it compiles under
 // `strict`, and it runs.
@@ -41,11 +41,9 @@ const TOOLS: Record<string, [program: string, ...args: string[]]> = {
   ],
 };
 
-const isInstalled = existsSync(MODULES);
-
 it('generated clients compile under strict with a till, which creates, moves and reads', {
   timeout: scaled(300_000),
-  ...onlyIf(isInstalled, 'the packages of generators/ are not installed (npm ci there)'),
+  ...needs('generators'),
 }, async () => {
   const t = await harness();
   rmSync(GENERATED, { recursive: true, force: true });
