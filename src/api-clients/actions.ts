@@ -112,7 +112,7 @@ export const replaceClient = async (
   const client = await ctx.atomically(async (trx) => {
     // Whoever changes an RMA holds the counters until the commit: its event is on one side of the replacement or the other.
     const [, old] = await Promise.all([lockCounters(ctx, trx, [shopId], 'wait'), lockClient(trx, id)]);
-    if (!old) throw new ServiceError('NO_CLIENT');
+    if (!old) throw new ServiceError('CLIENT_NOT_FOUND');
     if (old.replacedBy !== null) throw alreadyReplaced(old.replacedBy);
     const row: NewClientRow = {
       ...identity,

@@ -40,7 +40,7 @@ const viewNewClient = ({ apiKey, webhookSecret, ...client }: NewApiClient) => ({
 /** A client of the caller's shop. Another shop's client is a 404. */
 const ownClient = async (ctx: Context, { shop }: Caller, id: string): Promise<ApiClient> => {
   const client = isId(id) ? await findClient(ctx.db, id) : null;
-  if (client?.shopId !== shop.id) throw new ServiceError('NO_CLIENT');
+  if (client?.shopId !== shop.id) throw new ServiceError('CLIENT_NOT_FOUND');
   return client;
 };
 
@@ -48,7 +48,9 @@ const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Pr
   const fault = url ? await ctx.addressGuard.faultOf(url) : null;
   if (!fault) return;
   const message = `webhookUrl ${fault}`;
-  throw new ServiceError('VALIDATION', { faults: [{ field: 'webhookUrl', rule: 'address', message }] });
+  throw new ServiceError('VALIDATION_FAILED', {
+    faults: [{ field: 'webhookUrl', rule: 'address', message }],
+  });
 };
 
 export const listOwnClients = async (ctx: Context, { shop }: Caller) => ({

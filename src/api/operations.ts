@@ -28,7 +28,7 @@ const readinessCheck = ({ checkReady }: Pick<Context, 'checkReady'>): (() => Pro
       checking = checkReady();
     }
     await checking.catch((cause) => {
-      throw new ServiceError('UNAVAILABLE', {
+      throw new ServiceError('SERVICE_UNAVAILABLE', {
         message: 'The database does not answer, or takes no writes.',
         cause,
       });
@@ -53,10 +53,10 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
     // Without a token only callers on this machine get the metrics; for others the page does not exist (decision 34). A web page that
     // gives its own name our address (DNS rebinding) calls from this machine, too, but by that name.
     if (!metricsToken && !(isLoopback(request.ip) && isOwnName(request.headers.host)))
-      throw new ServiceError('NO_ROUTE');
+      throw new ServiceError('ROUTE_NOT_FOUND');
     const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (metricsToken && !isSameText(sent, metricsToken))
-      throw new ServiceError('UNAUTHORIZED', {
+      throw new ServiceError('UNAUTHENTICATED', {
         message: 'The metrics need METRICS_TOKEN as a Bearer token.',
       });
     return reply.type(ctx.metrics.registry.contentType).send(await ctx.metrics.registry.metrics());

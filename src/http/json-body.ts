@@ -25,7 +25,7 @@ const MOST_FIELDS = 200;
 const MOST_VALUES = 5_000;
 
 const tooMany = (what: string): ServiceError =>
-  new ServiceError('VALIDATION', { faults: [{ field: 'body', rule: 'more', message: `body ${what}` }] });
+  new ServiceError('VALIDATION_FAILED', { faults: [{ field: 'body', rule: 'more', message: `body ${what}` }] });
 
 /**
  * The first key that occurs twice in one object, in a text that is known to be JSON. Parsers disagree on which of the two
@@ -80,17 +80,17 @@ const parseJson = (bytes: Buffer): unknown => {
   try {
     text = utf8.decode(bytes);
   } catch {
-    throw new ServiceError('BAD_JSON', { message: 'The body is not valid UTF-8.' });
+    throw new ServiceError('INVALID_JSON', { message: 'The body is not valid UTF-8.' });
   }
   let value: unknown;
   try {
     value = MAY_BE_TOO_SMALL.test(text) ? JSON.parse(text, withoutUnderflow) : JSON.parse(text);
   } catch (error) {
-    throw new ServiceError('BAD_JSON', { message: `The body is not valid JSON${placeOf(error)}.` });
+    throw new ServiceError('INVALID_JSON', { message: `The body is not valid JSON${placeOf(error)}.` });
   }
   const key = repeatedKey(text);
   if (key !== null) {
-    throw new ServiceError('BAD_JSON', {
+    throw new ServiceError('INVALID_JSON', {
       message: `The body has the field ${JSON.stringify(key.slice(0, 64))} twice.`,
     });
   }

@@ -9,7 +9,7 @@ import { prepareDrain } from './drain.ts';
 import { answerParserError, errorAnswer } from './errors.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
 import { type Observation, observeRequests } from './observe.ts';
-import { answerOddRequests, decodable } from './odd-requests.ts';
+import { answerOddRequests, routable } from './odd-requests.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
@@ -44,11 +44,11 @@ const newServer = (log: Logger, clock: Clock, config: ServerConfig): FastifyInst
       reply.header(REQUEST_ID_HEADER, request.id);
       errorAnswer(config)(error, request, reply);
     },
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, log, config),
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, log, config.publicUrl),
     // A request that arrives while the server closes is answered like any other.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    rewriteUrl: ({ url = '/' }) => decodable(url),
+    rewriteUrl: ({ url = '/' }) => routable(url),
     ...CONNECTION_LIMITS,
   });
 };
@@ -67,7 +67,7 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   observeRequests(app, parts);
   keepDeadlines(app);
   readForwardedFor(app, parts.onForwarded);
-  answerOddRequests(app, clock.now, config);
+  answerOddRequests(app, clock.now, config.publicUrl);
   setSecurityHeaders(app, {
     contentSecurityPolicy: {
       useDefaults: false,

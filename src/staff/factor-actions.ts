@@ -71,7 +71,9 @@ export const beginFactor = (ctx: Context, self: Self): Promise<NewSecondFactor> 
   });
 
 const wrong = (field: string, message: string): ServiceError =>
-  new ServiceError('VALIDATION', { faults: [{ field, rule: 'wrong', message: `${field} ${message}` }] });
+  new ServiceError('VALIDATION_FAILED', {
+    faults: [{ field, rule: 'wrong', message: `${field} ${message}` }],
+  });
 const WRONG_CODE = 'is wrong, or it was used before';
 
 /** From now on sign-ins ask for a code. Other sessions end: they were opened without one. */

@@ -109,7 +109,7 @@ export const changeOwnPassword = async (
   const right = await passwordTurns.run(() => isPassword(before?.password_hash ?? null, currentPassword));
   if (!before || !right) {
     if (guess.wasLast) await endSession(ctx.db, sessionToken);
-    throw new ServiceError('VALIDATION', WRONG_PASSWORD);
+    throw new ServiceError('VALIDATION_FAILED', WRONG_PASSWORD);
   }
   const nextHash = await hashPassword(newPassword);
   const at = ctx.clock.now();
@@ -127,6 +127,6 @@ export const changeOwnPassword = async (
     });
     return openSession(trx, { ...before, password_hash: nextHash }, at);
   });
-  if (!token) throw new ServiceError('VALIDATION', WRONG_PASSWORD);
+  if (!token) throw new ServiceError('VALIDATION_FAILED', WRONG_PASSWORD);
   return { token, signedIn: viewSignedIn(caller, user) };
 };

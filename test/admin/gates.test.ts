@@ -262,7 +262,7 @@ describe('addresses and methods that are not there', () => {
   it('answer with the error body, without a session', async () => {
     const t = await harness();
     const visitor = adminCaller(t);
-    for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session/'])
+    for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session//'])
       expectError(await visitor.get(path), 404);
     expectError(await visitor.post('/nothing', {}), 404);
     const answer = await visitor.put('/users', {});

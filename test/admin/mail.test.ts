@@ -58,7 +58,7 @@ describe('where mails are sent', () => {
     const signedIn = await adminCaller(t).post('/links/use', { token, password: 'a better password' });
     expect(signedIn.status).toBe(200);
     for (const { text } of mails.received)
-      expectError(await adminCaller(t).post('/links/check', { token: tokenIn(text) }), 410, 'LINK_OVER');
+      expectError(await adminCaller(t).post('/links/check', { token: tokenIn(text) }), 410, 'LINK_EXPIRED');
     expect(mails.received).toHaveLength(3);
     expect(t.logs.join('')).not.toContain(token);
   });

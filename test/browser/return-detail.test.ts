@@ -380,7 +380,8 @@ it('people who were too quick read so in their own words, and keep what they typ
       json: {
         statusCode: 429,
         error: 'Too Many Requests',
-        docs: '/docs/errors#RATE_LIMITED',
+        code: 'RATE_LIMITED',
+        docs: 'https://returns.example.com/docs/errors#RATE_LIMITED',
         message: 'Too many requests: wait as long as Retry-After says.',
         requestId: 'r',
       },

@@ -25,7 +25,7 @@ it.each([
   ],
   ['a library', new Error(`could not use ${SECRET}`)],
   ['a message that looks like a frame', new Error(`no\n    at ${SECRET}\n    at ${SECRET}`)],
-  ['a cause', new ServiceError('INTERNAL', { cause: new Error(SECRET) })],
+  ['a cause', new ServiceError('INTERNAL_ERROR', { cause: new Error(SECRET) })],
   ['text', SECRET],
 ])('an error in the log quotes nobody: %s', (_what, error) => {
   const described = JSON.stringify(describeError(error));
@@ -35,7 +35,7 @@ it.each([
 
 it('what is safe to tell is told', () => {
   expect(
-    describeError(new ServiceError('UNAVAILABLE', { message: 'The database does not answer.' })),
+    describeError(new ServiceError('SERVICE_UNAVAILABLE', { message: 'The database does not answer.' })),
   ).toMatchObject({
     message: 'The database does not answer.',
   });
@@ -44,7 +44,7 @@ it('what is safe to tell is told', () => {
     syscall: 'connect',
     errno: -111,
   });
-  expect(describeError(new ServiceError('UNAVAILABLE', { cause: refused }))).toMatchObject({
+  expect(describeError(new ServiceError('SERVICE_UNAVAILABLE', { cause: refused }))).toMatchObject({
     cause: { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:5432' },
   });
   expect(describeError(new Error('Query read timeout'))).toMatchObject({ message: 'Query read timeout' });

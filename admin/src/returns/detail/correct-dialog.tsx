@@ -61,7 +61,7 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
         // The schema reads `seen` as a time; the service wants it as it was.
         return await api.post<AnyReturn>(`${kind.path}/${item.id}/correct`, { ...body, seen });
       } catch (error) {
-        if (!(error instanceof ApiError) || error.body?.code !== 'CHANGED_MEANWHILE') throw error;
+        if (!(error instanceof ApiError) || error.body?.code !== 'EDIT_CONFLICT') throw error;
         const now = await queryClient.fetchQuery({ ...detailQuery<AnyReturn>(kind, item.id), staleTime: 0 });
         setSeen(now.updatedAt);
         throw new Error(CORRECTED_MEANWHILE);
