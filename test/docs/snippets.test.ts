@@ -1,6 +1,10 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { BASE_PATH, ErrorBody } from '../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
@@ -105,12 +109,15 @@ describe('the receiver of the quick start', () => {
     expect((await t.deliveries()).map((each) => each.status)).toEqual(['DELIVERED']);
     expect(receiver.output()).toMatch(/^verified: offline_repair\.created #RMA-000001$/m);
 
-    const forged = await fetch(`http://127.0.0.1:${port}/`, {
-      method: 'POST',
-      headers: { 'x-webhook-signature': '00', 'x-webhook-id': 'forged' },
-      body: '{"event":"offline_repair.closed","data":{}}',
-    });
-    expect(forged.status).toBe(401);
+    const [{ body = '' } = {}] = await t.deliveries();
+    const signature = createHmac('sha256', client.webhookSecret).update(body).digest('hex');
+    const deliver = async (given: string) => {
+      const headers = { 'x-webhook-signature': given, 'x-webhook-id': 'another' };
+      return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
+    };
+    expect(await deliver(signature), 'a copy under another X-Webhook-Id').toBe(204);
+    for (const other of ['00', signature.toUpperCase(), `${signature}zz`])
+      expect(await deliver(other), other).toBe(401);
     expect(receiver.output().match(/verified/g)).toHaveLength(1);
   });
 
@@ -130,6 +137,32 @@ describe('the receiver of the quick start', () => {
     expect(output()).toBe('Set SECRET to your webhook secret.\n');
   });
 });
+
+/** A proxy whose first answers break off in the middle of their body, each in another way; the others come whole. */
+const breakingProxy = async (target: string): Promise<string> => {
+  const half = '{"items":[{"id":"01a1';
+  const breaks = [{ 'content-length': '500' }, { 'transfer-encoding': 'chunked' }, { connection: 'close' }];
+  const server = createServer(({ url, headers }, response) => {
+    const broken = breaks.shift();
+    if (broken) {
+      response.useChunkedEncodingByDefault = 'transfer-encoding' in broken;
+      response.writeHead(200, { 'content-type': 'application/json', ...broken });
+      response.write(half, () => response.socket?.end());
+      return;
+    }
+    fetch(`${target}${url}`, { headers: { 'x-api-key': String(headers['x-api-key']) } }).then(
+      async (answer) => response.writeHead(answer.status).end(await answer.text()),
+      // The service stops at the end of the test, while the program waits for the next event.
+      () => response.destroy(),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
 
 describe('the programs that follow the feed', () => {
   const storedIn = (folder: string): string | null => {
@@ -165,6 +198,23 @@ describe('the programs that follow the feed', () => {
       const second = follow();
       await until('the third is printed', () => numbers(second.output()).includes('#RMA-000003'));
       expect(numbers(second.output())).toEqual(['#RMA-000003']);
+    });
+
+    it(`${file} asks again when an answer breaks off in the middle`, options, async () => {
+      const t = await webhookHarness();
+      const folder = workFolder();
+      writeFileSync(join(folder, file), programIn('events.md', file));
+      await t.create(t.client);
+      const env = { BASE: `${await breakingProxy(t.url)}${BASE_PATH}`, KEY: t.client.apiKey };
+      const follower = start(programPath(), [file], folder, env);
+      const ended = follower.ended.then((status) => {
+        throw new Error(`it ended with ${status}: ${follower.output()}`);
+      });
+      await Promise.race([
+        ended,
+        until('the event is printed', () => follower.output().includes('#RMA-000001')),
+      ]);
+      expect(follower.output()).toMatch(/^\S+ offline_repair\.created #RMA-000001 OFFLINE_DIAGNOSTICS\n$/);
     });
 
     it(`${file} takes a cursor with a line end, and says what is not set`, options, async () => {
