@@ -1,14 +1,19 @@
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { BASE_PATH, ErrorBody } from '../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
-import { repairBody } from '../support/bodies.ts';
+import { newPerson } from '../support/admin.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
 import { hangUpHalfway } from '../support/half-request.ts';
 import type { Harness } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
@@ -36,14 +41,22 @@ const readerOf = ({ url, client }: Harness): Reader => ({
 });
 
 it('the guides show nothing that no test runs', () => {
-  const RUN = ['sh', 'js', 'python', 'php', 'java'];
+  const RUN = ['sh', 'js', 'ts', 'python', 'php', 'java'];
   const CHECKED = ['json', 'http'];
   const languages = new Set(guidePages().flatMap((page) => snippetsOf(page).map(({ language }) => language)));
   expect([...RUN, ...CHECKED]).toEqual(expect.arrayContaining([...languages]));
   expect(
     guidePages().filter((page) => snippetsOf(page).some(({ language }) => language === 'sh')),
     'each has a test below',
-  ).toEqual(['api.md', 'events.md', 'quick-start.md', 'webhooks.md']);
+  ).toEqual([
+    'api.md',
+    'create.md',
+    'events.md',
+    'go-live.md',
+    'keep-a-copy.md',
+    'quick-start.md',
+    'webhooks.md',
+  ]);
 });
 
 describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'openssl'), () => {
@@ -78,6 +91,13 @@ describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'op
     const t = await webhookHarness();
     const { status, output } = await runPage('events.md', readerOf(t));
     expect(status, output).toBe(0);
+  });
+
+  it('go-live.md: a shop for tests, with a key of its own', async () => {
+    const { status, output } = await runPage('go-live.md', { url: '', apiKey: '', webhookSecret: '' });
+    expect(status, output).toBe(0);
+    expect(output).toMatch(/handback_ext_\w+/);
+    expect(output).toContain('you@example.com');
   });
 
   it('webhooks.md: a signature by hand, and events for a receiver on this machine', async () => {
@@ -138,23 +158,35 @@ describe('the receiver of the quick start', () => {
   });
 });
 
-/** A proxy whose first answers break off in the middle of their body, each in another way; the others come whole. */
-const breakingProxy = async (target: string): Promise<string> => {
-  const half = '{"items":[{"id":"01a1';
-  const breaks = [{ 'content-length': '500' }, { 'transfer-encoding': 'chunked' }, { connection: 'close' }];
-  const server = createServer(({ url, headers }, response) => {
-    const broken = breaks.shift();
-    if (broken) {
-      response.useChunkedEncodingByDefault = 'transfer-encoding' in broken;
-      response.writeHead(200, { 'content-type': 'application/json', ...broken });
-      response.write(half, () => response.socket?.end());
-      return;
-    }
-    fetch(`${target}${url}`, { headers: { 'x-api-key': String(headers['x-api-key']) } }).then(
-      async (answer) => response.writeHead(answer.status).end(await answer.text()),
+/** Ways in which an answer can break off in the middle of its body. */
+const WITH_LENGTH = { 'content-length': '50000' };
+const IN_CHUNKS = { 'transfer-encoding': 'chunked' };
+const TO_THE_END = { connection: 'close' };
+
+/** A proxy that passes every request on and breaks off the first answers in these ways; the others come whole. */
+const breakingProxy = async (target: string, ways: Record<string, string>[]): Promise<string> => {
+  const breaks = [...ways];
+  const passOn = async ({ url, method, headers }: IncomingMessage, body: Buffer): Promise<Response> =>
+    fetch(`${target}${url}`, {
+      method: String(method),
+      headers: ['x-api-key', 'content-type', 'idempotency-key'].flatMap((name): [string, string][] =>
+        name in headers ? [[name, String(headers[name])]] : [],
+      ),
+      ...(method === 'POST' && { body: body.toString() }),
+    });
+  const server = createServer(async (request, response) => {
+    try {
+      const answer = await passOn(request, await buffer(request));
+      const text = await answer.text();
+      const broken = breaks.shift();
+      if (!broken) return response.writeHead(answer.status).end(text);
+      response.useChunkedEncodingByDefault = broken === IN_CHUNKS;
+      response.writeHead(answer.status, { 'content-type': 'application/json', ...broken });
+      response.write(text.slice(0, 20), () => response.socket?.end());
+    } catch {
       // The service stops at the end of the test, while the program waits for the next event.
-      () => response.destroy(),
-    );
+      response.destroy();
+    }
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -205,7 +237,8 @@ describe('the programs that follow the feed', () => {
       const folder = workFolder();
       writeFileSync(join(folder, file), programIn('events.md', file));
       await t.create(t.client);
-      const env = { BASE: `${await breakingProxy(t.url)}${BASE_PATH}`, KEY: t.client.apiKey };
+      const proxy = await breakingProxy(t.url, [WITH_LENGTH, IN_CHUNKS, TO_THE_END]);
+      const env = { BASE: `${proxy}${BASE_PATH}`, KEY: t.client.apiKey };
       const follower = start(programPath(), [file], folder, env);
       const ended = follower.ended.then((status) => {
         throw new Error(`it ended with ${status}: ${follower.output()}`);
@@ -236,6 +269,102 @@ describe('the programs that follow the feed', () => {
       expect(output()).toBe('Set BASE to the base URL and KEY to your API key.\n');
     });
   }
+});
+
+describe('the programs that create', () => {
+  for (const { tool, file } of [
+    { tool: null, file: 'create.ts' },
+    { tool: 'python3', file: 'create.py' },
+    { tool: 'php', file: 'create.php' },
+    { tool: 'java', file: 'Create.java' },
+  ] as const)
+    it(
+      `${file} creates one repair, also when answers are lost, and shows a refusal`,
+      tool ? needs(tool) : {},
+      async () => {
+        const t = await webhookHarness();
+        const folder = workFolder();
+        writeFileSync(join(folder, file), programIn('create.md', file));
+        const run = async (env: Record<string, string>) => {
+          const program = start(tool ? toolPath(tool) : process.execPath, [file], folder, env);
+          return { status: await program.ended, output: program.output() };
+        };
+        const proxy = await breakingProxy(t.url, [WITH_LENGTH, IN_CHUNKS]);
+        const created = await run({ BASE: `${proxy}${BASE_PATH}`, KEY: t.client.apiKey });
+        expect(created, created.output).toMatchObject({ status: 0 });
+        expect(created.output).toMatch(/#RMA-000001\b.*OFFLINE_DIAGNOSTICS/);
+        expect((await t.get('/offline-repairs')).body.total).toBe(1);
+
+        const refused = await run({ BASE: `${t.url}${BASE_PATH}`, KEY: 'handback_ext_wrong' });
+        expect(refused.status).not.toBe(0);
+        expect(refused.output).toMatch(/refused: .*401/);
+      },
+    );
+
+  it('create.ts has types that fit, under strict', () => {
+    const folder = workFolder();
+    writeFileSync(join(folder, 'create.ts'), programIn('create.md', 'create.ts'));
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    const root = fileURLToPath(new URL('../../', import.meta.url));
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const types = join(root, 'node_modules/@types');
+    execFileSync(process.execPath, [tsc, ...flags, '--typeRoots', types, 'create.ts'], { cwd: folder });
+  });
+});
+
+/** The records that mirror.py has, as text. */
+const copyIn = (folder: string): string => {
+  const file = join(folder, 'mirror.sqlite');
+  if (!existsSync(file)) return '';
+  const db = new Sqlite(file, { readonly: true });
+  try {
+    const rows = db.prepare('select record from returns order by id').all() as { record: string }[];
+    return JSON.stringify(rows.map(({ record }) => JSON.parse(record)));
+  } catch {
+    return ''; // its tables are not there yet
+  } finally {
+    db.close();
+  }
+};
+
+const title = 'mirror.py keeps a copy equal to the lists, through a kill, and sweeps corrections in';
+it(title, needs('python3'), async () => {
+  const t = await webhookHarness();
+  const staff = await newPerson(t, { role: 'STAFF' });
+  const folder = workFolder();
+  writeFileSync(join(folder, 'mirror.py'), programIn('keep-a-copy.md', 'mirror.py'));
+  const mirror = (more: Record<string, string> = {}) =>
+    start(toolPath('python3'), ['mirror.py'], folder, {
+      BASE: `${t.url}${BASE_PATH}`,
+      KEY: t.client.apiKey,
+      ...more,
+    });
+  const isEqual = async (what: string) => {
+    const lists = await Promise.all([t.get('/offline-repairs'), t.get('/trade-returns')]);
+    const items = lists.flatMap(({ body }) => body.items as { id: string }[]);
+    const wanted = JSON.stringify(items.sort((one, other) => (one.id < other.id ? -1 : 1)));
+    await until(what, () => copyIn(folder) === wanted);
+  };
+
+  const { id } = await t.create(t.client);
+  await t.post('/trade-returns', tradeBody());
+  const first = mirror();
+  await isEqual('the import is there');
+  await t.create(t.client);
+  await t.post(`/offline-repairs/${id}/begin-repair`, {});
+  await isEqual('what the feed told is there');
+  first.kill();
+  await first.ended;
+
+  await t.post(`/offline-repairs/${id}/close`, {});
+  await staff.post(`/offline-repairs/${id}/correct`, { customerName: 'Ada Lovelace' });
+  mirror({ SWEEP_EVERY: '0' });
+  await isEqual('what changed while it was down is there');
+  await staff.post(`/offline-repairs/${id}/correct`, { customerName: 'Ada King' });
+  // The event of another return ends its wait, and a sweep is due.
+  await t.create(t.client);
+  await isEqual('the correction is swept in');
 });
 
 describe('the JSON in the guides', () => {
