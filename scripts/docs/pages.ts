@@ -42,7 +42,7 @@ export const PAGES: DocsPage[] = [
   },
   {
     name: 'create',
-    label: 'Create from your code',
+    label: 'Create from code',
     group: 'Guides',
     summary: 'A creation that is safe to retry, in TypeScript, Python, PHP and Java.',
   },

@@ -273,7 +273,7 @@ describe('the programs that follow the feed', () => {
 
 describe('the programs that create', () => {
   for (const { tool, file } of [
-    { tool: null, file: 'create.ts' },
+    { tool: null, file: 'create.mts' },
     { tool: 'python3', file: 'create.py' },
     { tool: 'php', file: 'create.php' },
     { tool: 'java', file: 'Create.java' },
@@ -301,15 +301,14 @@ describe('the programs that create', () => {
       },
     );
 
-  it('create.ts has types that fit, under strict', () => {
+  it('create.mts has types that fit, under strict', () => {
     const folder = workFolder();
-    writeFileSync(join(folder, 'create.ts'), programIn('create.md', 'create.ts'));
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'create.mts'), programIn('create.md', 'create.mts'));
     const root = fileURLToPath(new URL('../../', import.meta.url));
     const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const types = join(root, 'node_modules/@types');
-    execFileSync(process.execPath, [tsc, ...flags, '--typeRoots', types, 'create.ts'], { cwd: folder });
+    execFileSync(process.execPath, [tsc, ...flags, '--typeRoots', types, 'create.mts'], { cwd: folder });
   });
 });
 
