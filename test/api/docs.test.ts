@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import MiniSearch from 'minisearch';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
+import { SEARCH_OPTIONS } from '../../docs/site/search-options.ts';
 import { ERRORS } from '../../src/errors.ts';
 import { expectError } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
@@ -121,6 +124,66 @@ describe('the pages', () => {
       // Beyond that, what to do about it.
       expect(section.trim().split('\n\n').length, code).toBeGreaterThan(2);
     }
+  });
+});
+
+describe('the search', () => {
+  it.each([
+    ['authentication', 'api#authentication'],
+    ['pagination', 'api#lists-and-pagination'],
+    ['cors', 'api#browsers-and-cors'],
+    ['currency', 'api#money-and-currency'],
+    ['time zone', 'api#times-and-time-zones'],
+    ['typescript', 'create#typescript'],
+    ['mirror', 'keep-a-copy#a-program-that-keeps-one'],
+    ['sandbox', 'go-live#a-shop-for-tests'],
+    ['checklist', 'go-live#checklist-for-going-live'],
+    ['postman', 'recipes#a-postman-collection'],
+  ])('finds %s', async (word, address) => {
+    const t = await harness();
+    const [, index = ''] = /data-search-index="(.+?)"/.exec((await ask(t, '/docs/')).body) ?? [];
+    const { body } = await ask(t, `/docs/${index}`);
+    expect(MiniSearch.loadJS(body, SEARCH_OPTIONS).search(word)[0]?.id).toBe(address);
+  });
+});
+
+describe('the recipes', () => {
+  const recipes = new URL('../../recipes/', import.meta.url);
+  it('are on a page with every file, for readers who have only the service', async () => {
+    const t = await harness();
+    const page = await ask(t, '/docs/recipes.md');
+    const files = readdirSync(recipes, { withFileTypes: true })
+      .filter((each) => each.isDirectory())
+      .flatMap(({ name }) =>
+        readdirSync(new URL(`${name}/`, recipes))
+          .filter((file) => /\.(ts|json|py|php)$/.test(file) && !file.endsWith('.d.ts'))
+          .map((file) => `${name}/${file}`),
+      );
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'php-receiver/work.php',
+        'python-receiver/receiver.py',
+        'typescript-client/client.ts',
+      ]),
+    );
+    for (const file of files)
+      expect(page.body).toContain(`\n${readFileSync(new URL(file, recipes), 'utf8').trim()}\n\`\`\``);
+  });
+
+  it('are linked from the first page, and so are the Postman and the OpenAPI document', async () => {
+    const t = await harness();
+    const { body } = await ask(t, '/docs/');
+    const links = [...body.matchAll(/<a [^>]*?href="([^"]+)"/g)].map(([, href = '']) =>
+      new URL(href, 'http://test/docs/').href.replace('http://test', ''),
+    );
+    expect(links).toEqual(
+      expect.arrayContaining([
+        '/docs/recipes',
+        '/docs/recipes#a-postman-collection',
+        '/docs/postman.json',
+        `${BASE_PATH}/openapi.json`,
+      ]),
+    );
   });
 });
 
