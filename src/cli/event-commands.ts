@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
+import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
 import { readConfig } from '../config.ts';
 import { httpStatus, secretOption, usableSecret, webAddress, wholeNumber } from './arguments.ts';
 import { command } from './command.ts';
@@ -33,7 +33,7 @@ const addListen = (handback: Command): void => {
 
 const addTrigger = (handback: Command): void => {
   command(handback, 'trigger', 'send one signed sample event to a receiver')
-    .addArgument(new Argument('<event>', 'what happened').choices(Object.keys(WEBHOOK_EVENT_DATA)))
+    .addArgument(new Argument('<event>', 'what happened').choices([...RMA_EVENT_NAMES, 'webhook.test']))
     .requiredOption('--to <url>', 'the receiver', webAddress)
     .addOption(secretOption('secret', 'what the receiver checks signatures with'))
     .action(async (event, options, self) => {
