@@ -19,6 +19,10 @@ export const REFUSALS = {
     status: 403,
     message: 'The shop asks everybody for a second factor: set yours up first.',
   },
+  PROOF_REQUIRED: {
+    status: 403,
+    message: 'Confirm your identity first: send your password or a code to POST /session/proof, then try again.',
+  },
   PLAN_REQUIRED: { status: 403, message: 'The External API needs the Scale or the Enterprise plan.' },
   READ_ONLY: {
     status: 403,
@@ -28,6 +32,7 @@ export const REFUSALS = {
   USAGE_CAP_EXCEEDED: { status: 403, message: "The shop's monthly usage cap is reached." },
   NOT_FOUND: { status: 404, message: 'There is no such RMA.' },
   NO_USER: { status: 404, message: 'There is no such user.' },
+  NO_SESSION: { status: 404, message: 'There is no such session.' },
   NO_RULE: { status: 404, message: 'The shop has no such rule.' },
   SET_UP_OVER: { status: 403, message: 'This set-up link is not valid any more.' },
   NO_CLIENT: { status: 404, message: 'There is no such API client.' },
@@ -59,9 +64,9 @@ export const REFUSALS = {
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
   SECOND_FACTOR_ON: { status: 409, message: 'The second factor is on already.' },
   SECOND_FACTOR_OFF: { status: 409, message: 'There is no second factor.' },
-  OWN_SECOND_FACTOR: {
+  OWN_ACCOUNT: {
     status: 409,
-    message: 'This is your own second factor: turn it off in your account.',
+    message: 'This is your own account: change your e-mail, password and second factor on your account page.',
   },
   LINK_OVER: {
     status: 410,

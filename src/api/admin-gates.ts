@@ -1,21 +1,27 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { callerAddress } from '../http/caller-address.ts';
 import { validationGate } from '../http/validation.ts';
 import { sessionTokenOf } from '../staff/cookies.ts';
-import { findSession, type SignedInUser } from '../staff/sessions.ts';
+import { requireProof } from '../staff/own-account.ts';
+import { findSession, noteUse, type SignedInUser } from '../staff/sessions.ts';
 import type { PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who is signed in. Only in the admin API. */
     user: SignedInUser;
+    /** When they last gave their password or a code in this session. */
+    provedAt: number;
   }
   interface FastifyContextConfig {
     /** Who may call the route; without it, everybody who is signed in. */
     role?: 'ADMIN';
     /** Open also to those whose shop requires a second factor that they have not set up yet. */
     withoutFactor?: boolean;
+    /** Open only after a proof of identity in the last ten minutes (contract §22). */
+    proof?: true;
   }
 }
 
@@ -43,12 +49,13 @@ const originGate =
 
 /**
  * The checks on every request to the admin API, in this order: changes must be JSON and come from our own pages; then
- * session, second factor, role, body and query. Everything after that (the id, the business rules) is up to the action.
+ * session, second factor, role, body and query, proof. Everything after that (the id, the business rules) is up to the action.
  */
 export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
   app.decorateRequest('caller');
   app.decorateRequest('user');
+  app.decorateRequest('provedAt', 0);
 
   app.addHook('onRequest', async (request, reply) => {
     // Answers are for one person; a shared computer must not keep them.
@@ -60,13 +67,20 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     }
     const { isPublic, role, withoutFactor } = request.routeOptions.config;
     if (isPublic) return;
-    const session = await findSession(ctx, sessionTokenOf(request));
+    const token = sessionTokenOf(request);
+    const session = await findSession(ctx, token);
     if (!session) throw new ServiceError('SIGNED_OUT');
+    noteUse(ctx, token, callerAddress(request), session);
     request.caller = session.caller;
     request.user = session.user;
+    request.provedAt = session.provedAt;
     const lacksFactor = session.caller.shop.secondFactorRequired && !session.user.hasFactor;
     if (lacksFactor && !withoutFactor) throw new ServiceError('SET_UP_SECOND_FACTOR');
     if (role === 'ADMIN' && session.user.role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
   });
   app.addHook('preValidation', validationGate);
+  // After the body was checked: a person should not type a password for what is refused anyway.
+  app.addHook('preHandler', async (request) => {
+    if (request.routeOptions.config.proof) requireProof(ctx, request);
+  });
 };
