@@ -103,7 +103,10 @@ export type ChangeEmail = z.infer<typeof ChangeEmail>;
 const OwnSession = z
   .object({
     id: Id,
-    browser: z.string().nullable().meta({ examples: ['Firefox on Windows'] }),
+    browser: z
+      .string()
+      .nullable()
+      .meta({ examples: ['Firefox on Windows'] }),
     address: z.string().meta({ description: 'Where its last use came from; an IPv6 address as its /64.' }),
     createdAt: Instant,
     lastUsedAt: Instant.meta({ description: 'Exact to the minute.' }),

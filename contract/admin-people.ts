@@ -58,7 +58,9 @@ export const isProvedBy = (
   (body) => body[field] !== null || body['code'] !== null,
   { path: [field], error: 'is required, or else a code', params: { rule: 'required' } },
 ];
-export const PasswordOrCode = GivenPassword.nullable().default(null).meta({ description: 'This, or `code`.' });
+export const PasswordOrCode = GivenPassword.nullable()
+  .default(null)
+  .meta({ description: 'This, or `code`.' });
 
 export const ChangePassword = z
   .strictObject({ currentPassword: PasswordOrCode, code: CodeText, newPassword: NewPassword })

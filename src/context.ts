@@ -7,8 +7,8 @@ import { type BeginLargeAnswer, fairTurns } from './paging/turns.ts';
 import { type Creations, openCreations } from './rma/creation/queue.ts';
 import { type RmaById, readRmaById } from './rma/store.ts';
 import { readTotals, type TotalsOf } from './rma/totals.ts';
-import { type MailAccountChanges, openAccountMails } from './staff/account-mails.ts';
 import { openShopTurns, type ShopTurns } from './shops/turns.ts';
+import { type MailAccountChanges, openAccountMails } from './staff/account-mails.ts';
 
 /** Everything an action or a route may need. It is their first argument. */
 export interface Context extends Base {

@@ -21,7 +21,8 @@ export const REFUSALS = {
   },
   PROOF_REQUIRED: {
     status: 403,
-    message: 'Confirm your identity first: send your password or a code to POST /session/proof, then try again.',
+    message:
+      'Confirm your identity first: send your password or a code to POST /session/proof, then try again.',
   },
   PLAN_REQUIRED: { status: 403, message: 'The External API needs the Scale or the Enterprise plan.' },
   READ_ONLY: {

@@ -19,13 +19,16 @@ const SENTENCES = {
 type Change = keyof typeof SENTENCES;
 type Person = Row<'users'>;
 
-const CLOSING =
-  'If you did not expect this, choose a new password now, and tell an Admin of your shop.';
+const CLOSING = 'If you did not expect this, choose a new password now, and tell an Admin of your shop.';
 
 const changeMail = (shopName: string, { email, name }: Person, change: Change): Mail => {
   const shop = oneLine(shopName);
   const greeting = name ? `Hello ${oneLine(name)},` : 'Hello,';
-  const paragraphs = [greeting, `This is about your account with ${shop} in Handback. ${SENTENCES[change]}`, CLOSING];
+  const paragraphs = [
+    greeting,
+    `This is about your account with ${shop} in Handback. ${SENTENCES[change]}`,
+    CLOSING,
+  ];
   return {
     to: email,
     subject: `${shop}: your account was changed`,
@@ -69,7 +72,8 @@ export const openAccountMails = (
     if (hasNewRecoveryCodes) mails.push([after, 'recoveryCodes']);
     try {
       for (const [person, change] of mails) {
-        if ((await gate(shop.id)).refused) return log.warn({ shopId: shop.id }, 'too many account mails; one was not sent');
+        if ((await gate(shop.id)).refused)
+          return log.warn({ shopId: shop.id }, 'too many account mails; one was not sent');
         mail.send(changeMail(shop.name, person, change));
       }
     } catch (error) {

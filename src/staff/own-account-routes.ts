@@ -6,7 +6,14 @@ import type { Context } from '../context.ts';
 import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
 import { sessionTokenOf } from './cookies.ts';
-import { browserOf, changeOwnEmail, endOwnSession, listOwnSessions, prove, type Self } from './own-account.ts';
+import {
+  browserOf,
+  changeOwnEmail,
+  endOwnSession,
+  listOwnSessions,
+  prove,
+  type Self,
+} from './own-account.ts';
 import { endOtherSessionsOf, type UsedFrom } from './sessions.ts';
 import { viewSignedIn } from './sign-in.ts';
 

@@ -156,7 +156,11 @@ const LONGEST_NAME = 60;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /** "Firefox on Windows"; of other programs what they call themselves, null where they do not. */
-export const browserOf = ({ 'user-agent': userAgent = '' }: { 'user-agent'?: string | undefined }): string | null => {
+export const browserOf = ({
+  'user-agent': userAgent = '',
+}: {
+  'user-agent'?: string | undefined;
+}): string | null => {
   const nameIn = (table: [RegExp, string][]) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
   if (browser) return system ? `${browser} on ${system}` : browser;

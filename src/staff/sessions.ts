@@ -82,10 +82,7 @@ interface FoundSession {
 }
 
 /** Read for every request, in one query: signing out, removal and a new role take effect at once. */
-export const findSession = async (
-  ctx: Context,
-  token: string | undefined,
-): Promise<FoundSession | null> => {
+export const findSession = async (ctx: Context, token: string | undefined): Promise<FoundSession | null> => {
   if (!token || !TOKEN.test(token)) return null;
   const row = await ctx.reads
     .selectFrom('sessions as session')

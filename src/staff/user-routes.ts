@@ -51,7 +51,7 @@ const create = (app: ApiApp, ctx: Context, limits: Limits): void => {
         operationId: 'createUser',
         summary: 'Add a person',
         description:
-          'An e-mail can be used once in the whole service. An Admin is added after a proof in the last ten minutes. Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
+          'An e-mail can be used once in the whole service. Adding an Admin needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`). Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
         tags,
         body: CreateUser,
         response: { 201: answer('The person.', CreatedUser), ...refusals(400, 401, 403, 409, 413, 415, 503) },
@@ -76,7 +76,7 @@ const change = (app: ApiApp, ctx: Context): void => {
         operationId: 'changeUser',
         summary: "Change a person's e-mail, name, role or password",
         description:
-          'E-mail, password and the role of an Admin are given after a proof in the last ten minutes. Your own e-mail and password you change on your account page. A new password ends all their sessions. The last Admin of a shop stays one.',
+          'A new e-mail, a new password and the role of an Admin need a proof of identity in the last ten minutes (`PROOF_REQUIRED`). Your own e-mail and password you change on your account page. A new password ends all their sessions. The last Admin of a shop stays one.',
         tags,
         params,
         body: ChangeUser,
