@@ -16,5 +16,6 @@ export const useFactorChanged = () => {
       session ? { ...session, user: { ...session.user, secondFactor } } : session,
     );
     void queryClient.invalidateQueries({ queryKey: factorQuery.queryKey });
+    void queryClient.invalidateQueries({ queryKey: ['own-sessions'] });
   };
 };
