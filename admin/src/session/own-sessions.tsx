@@ -42,7 +42,7 @@ export const OwnSessionsCard = () => {
                     Sign out everywhere else
                   </Button>
                   <Text size="sm" c="dimmed">
-                    Do you not know one of these? Sign it out, then change your password.
+                    Do you not recognize one of these? Sign it out, then change your password.
                   </Text>
                 </Group>
               ) : null}

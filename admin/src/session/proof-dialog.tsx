@@ -29,8 +29,8 @@ export const ProofDialog = ({ onDone }: { onDone: (proved: boolean) => void }) =
       <form onSubmit={submit} noValidate>
         <Stack>
           <Text size="sm">
-            For this we need your password again. You are not asked for the next ten minutes, and what you
-            typed stays.
+            For this we need your password again. We will not ask again for ten minutes, and what you typed
+            stays.
           </Text>
           <FormFailure failure={failure} />
           <ProofInput
