@@ -49,7 +49,7 @@ const mailsBetween = (before: Person, after: Person): [Person, Change][] => {
   return mails;
 };
 
-/** By shop: what is needed for more is a proof, and the shop's name must not become a way to send advertisements. */
+/** By shop, whose name must not become a way to send advertisements. Without a proof a stranger cannot use it up to stay unseen. */
 const WINDOWS = [{ name: 'account-mails-hour', points: 100, seconds: 60 * 60 }] as const;
 
 export type MailAccountChanges = (
@@ -66,7 +66,7 @@ export const openAccountMails = (
 ): MailAccountChanges => {
   const gate = rateGate(WINDOWS, clock);
   return async (shop, before, after, hasNewRecoveryCodes = false) => {
-    // Who never signed in has nothing that a stranger could have changed.
+    // A person who never signed in has nothing yet that a stranger could take over.
     if (!mail.isOn || before.last_sign_in_at === null) return;
     const mails = mailsBetween(before, after);
     if (hasNewRecoveryCodes) mails.push([after, 'recoveryCodes']);
