@@ -68,7 +68,13 @@ const ADMIN_ERRORS = {
     status: 403,
     message: 'The shop asks everybody for a second factor: set yours up first.',
   },
+  PROOF_REQUIRED: {
+    status: 403,
+    message:
+      'Confirm your identity first: send your password or a code to POST /session/proof, then try again.',
+  },
   USER_NOT_FOUND: { status: 404, message: 'There is no such user.' },
+  SESSION_NOT_FOUND: { status: 404, message: 'There is no such session.' },
   RULE_NOT_FOUND: { status: 404, message: 'The shop has no such rule.' },
   SETUP_LINK_INVALID: { status: 403, message: 'This set-up link is not valid any more.' },
   CLIENT_NOT_FOUND: { status: 404, message: 'There is no such API client.' },
@@ -96,9 +102,9 @@ const ADMIN_ERRORS = {
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
   SECOND_FACTOR_ON: { status: 409, message: 'The second factor is on already.' },
   SECOND_FACTOR_OFF: { status: 409, message: 'There is no second factor.' },
-  OWN_SECOND_FACTOR: {
+  OWN_ACCOUNT: {
     status: 409,
-    message: 'This is your own second factor: turn it off in your account.',
+    message: 'This is your own account: change your e-mail, password and second factor on your account page.',
   },
   LINK_EXPIRED: {
     status: 410,

@@ -6,6 +6,8 @@ const WORDS: Record<string, string | ((wait: string) => string)> = {
   RATE_LIMITED: (wait) => `Too many at once; try again ${wait}.`,
   LOCKED_OUT: (wait) => `Too many wrong passwords; try again ${wait}.`,
   SIGNED_OUT: 'You are signed out. Sign in again; what you typed stays.',
+  PROOF_REQUIRED: 'This needs your password. Try again, and confirm that it is you.',
+  OWN_ACCOUNT: 'This is your own account: change it on your account page.',
   CROSS_SITE: 'Open this page at its usual address and try again.',
   LIMIT_EXCEEDED: 'All returns of this month are used. No more can be made until next month.',
   USAGE_CAP_EXCEEDED: 'All returns of this month are used. No more can be made until next month.',

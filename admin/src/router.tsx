@@ -7,6 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
+import { ProofRequired } from './session/proof-required.tsx';
 import { lacksFactor, sessionQuery } from './session/session.ts';
 import { wantedPage } from './session/wanted-page.ts';
 import { ForAdmins, NoSuchPage, StartFailed } from './ui/error-pages.tsx';
@@ -17,7 +18,12 @@ import { PageError } from './ui/page-error.tsx';
 // Every page and its address. Pages load when they are opened.
 
 const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
-  component: Outlet,
+  component: () => (
+    <>
+      <ProofRequired />
+      <Outlet />
+    </>
+  ),
   errorComponent: StartFailed,
 });
 

@@ -6,19 +6,24 @@ import { refusals } from '../http/openapi/route-schemas.ts';
 import { validationGate } from '../http/validation.ts';
 import { sha256 } from '../secrets.ts';
 import { sessionTokenOf } from '../staff/cookies.ts';
-import { findSession, type SignedInUser } from '../staff/sessions.ts';
+import { requireProof } from '../staff/own-account.ts';
+import { findSession, noteUse, type SignedInUser } from '../staff/sessions.ts';
 import { adminLimits, type PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who is signed in. Only in the admin API. */
     user: SignedInUser;
+    /** When they last gave their password or a code in this session. */
+    provedAt: number;
   }
   interface FastifyContextConfig {
     /** Who may call the route; without it, everybody who is signed in. */
     role?: 'ADMIN';
     /** Open also to those whose shop requires a second factor that they have not set up yet. */
     withoutFactor?: boolean;
+    /** Open only after a proof of identity in the last ten minutes (contract §22). */
+    proof?: true;
   }
 }
 
@@ -50,12 +55,13 @@ const VISITOR_BODY_BYTES = 8 * 1024;
 
 /**
  * The checks on every request to the admin API, in this order: the address's limit; changes must be JSON and come from our own
- * pages; then session and its limit, second factor, role, body and query. Everything after that (the id, the business rules) is up to the action.
+ * pages; then session and its limit, second factor, role, body and query, proof. Everything after that (the id, the business rules) is up to the action.
  */
 export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
   app.decorateRequest('caller');
   app.decorateRequest('user');
+  app.decorateRequest('provedAt', 0);
   const limit = adminLimits(ctx);
 
   app.addHook('onRoute', (route) => {
@@ -80,11 +86,17 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     if (isPublic) return;
     if (!session) throw new ServiceError('SIGNED_OUT');
     await limit('session', sha256(token ?? ''));
+    noteUse(ctx, token, address, session);
     request.caller = session.caller;
     request.user = session.user;
+    request.provedAt = session.provedAt;
     const lacksFactor = session.caller.shop.secondFactorRequired && !session.user.hasFactor;
     if (lacksFactor && !withoutFactor) throw new ServiceError('SET_UP_SECOND_FACTOR');
     if (role === 'ADMIN' && session.user.role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
   });
   app.addHook('preValidation', validationGate);
+  // After the body was checked: a person should not type a password for what is refused anyway.
+  app.addHook('preHandler', async (request) => {
+    if (request.routeOptions.config.proof) requireProof(ctx, request);
+  });
 };

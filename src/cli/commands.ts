@@ -116,7 +116,7 @@ export const userLink = async (ctx: Context, given: string) => {
 
 export const userResetFactor = async (ctx: Context, given: string) => {
   const { user, shop } = await userByEmail(ctx, given);
-  await resetFactor(ctx, OPERATOR, shop.id, user.id);
+  await resetFactor(ctx, OPERATOR, shop, user.id);
   return { id: user.id, email: user.email, secondFactor: false };
 };
 

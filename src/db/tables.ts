@@ -100,11 +100,21 @@ export interface UserTable {
 /** Somebody who is signed in. Of what their cookie holds only the hash is kept. */
 interface SessionTable {
   token_hash: Fixed<string>;
+  /** What the person's list of sessions names it by. */
+  id: Fixed<string>;
   user_id: Fixed<string>;
   created_at: Fixed<number>;
   expires_at: Fixed<number>;
-  /** Guesses at the present password, made to change it. */
+  /** Wrong passwords and codes since the last proof. */
   wrong_passwords: Generated<number>;
+  /** When the person last gave their password or a code in it. */
+  proved_at: number;
+  /** In words; null where the request did not say. */
+  browser: Fixed<string | null>;
+  /** Where its last use came from. */
+  address: string;
+  /** Exact to the minute. */
+  last_used_at: number;
 }
 
 /** Wrong passwords for an e-mail, from an address, or both. */

@@ -25,7 +25,9 @@ const MOST_FIELDS = 200;
 const MOST_VALUES = 5_000;
 
 const tooMany = (what: string): ServiceError =>
-  new ServiceError('VALIDATION_FAILED', { faults: [{ field: 'body', rule: 'more', message: `body ${what}` }] });
+  new ServiceError('VALIDATION_FAILED', {
+    faults: [{ field: 'body', rule: 'more', message: `body ${what}` }],
+  });
 
 /**
  * The first key that occurs twice in one object, in a text that is known to be JSON. Parsers disagree on which of the two

@@ -299,7 +299,8 @@ describe('changing your own password', () => {
     expect(rulesOf(await put({ currentPassword: PASSWORD, newPassword: 'x'.repeat(10_000) }))).toEqual({
       newPassword: 'maxLength',
     });
-    expect(rulesOf(await put({}))).toEqual({ currentPassword: 'required', newPassword: 'required' });
+    expect(rulesOf(await put({ newPassword: next }))).toEqual({ currentPassword: 'required' });
+    expect(rulesOf(await put({ code: '123456', newPassword: next }))).toEqual({ code: 'wrong' });
     expect((await person.get('/session')).status).toBe(200);
     await signInAs(t, person);
   });

@@ -37,7 +37,7 @@ export const PersonActions = ({ person, isSelf, onPick }: Props) => {
       <RowMenu name={name}>
         {isSelf ? (
           <Menu.Item onClick={() => void navigate({ to: '/account' })}>
-            Your password and second factor
+            Your e-mail, password and second factor
           </Menu.Item>
         ) : (
           <>

@@ -133,9 +133,14 @@ const createSignIn: SchemaChange = async ({ schema }, { id }) => {
 
   await ofUser('sessions')
     .addColumn('token_hash', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('id', 'text', (column) => column.notNull())
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('expires_at', 'bigint', (column) => column.notNull())
     .addColumn('wrong_passwords', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('proved_at', 'bigint', (column) => column.notNull())
+    .addColumn('browser', 'text')
+    .addColumn('address', 'text', (column) => column.notNull())
+    .addColumn('last_used_at', 'bigint', (column) => column.notNull())
     .execute();
   await index('sessions_user', 'sessions', 'user_id');
   await index('sessions_expiry', 'sessions', 'expires_at');

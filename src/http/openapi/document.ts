@@ -81,7 +81,10 @@ export const describeApi = async (
     transform: (route) => {
       const inside = route.url.startsWith(`${basePath}/`);
       if (!inside || !route.schema) return { schema: { hide: true }, url: route.url };
-      return { ...toJsonSchema(route), url: route.url.slice(basePath.length) };
+      const { schema } = toJsonSchema(route);
+      if (route.route.config?.proof)
+        schema['description'] = [schema['description'], NEEDS_PROOF].filter(Boolean).join(' ');
+      return { schema, url: route.url.slice(basePath.length) };
     },
     transformObject: (document) =>
       complete(withAnswers(withNeededSchemas(transformObject(document)), api.answers)),
@@ -102,4 +105,5 @@ export const serveDocument = (
   });
 };
 
+const NEEDS_PROOF = 'Needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`).';
 const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override: asStated } });
