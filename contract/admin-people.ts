@@ -39,6 +39,10 @@ export const SignedIn = z
       name: z.string().nullable(),
       role: z.enum(USER_ROLES),
       secondFactor: z.boolean().meta({ description: 'Whether they have a second factor.' }),
+      passwordExposedAt: Instant.nullable().meta({
+        description:
+          'When someone entered the right password and then too many wrong codes; `null` again with a new password.',
+      }),
     }),
     shop: z.object({
       id: Id,
@@ -142,6 +146,12 @@ const AUDIT_ACTIONS = [
   'USER_CHANGED',
   'USER_REMOVED',
   'LINK_MADE',
+  'LINK_ASKED',
+  'LINK_USED',
+  'SIGNED_IN',
+  'SIGN_IN_REFUSED',
+  'SIGN_IN_CODE_REFUSED',
+  'SIGN_IN_LOCKED',
   'SECOND_FACTOR_ON',
   'SECOND_FACTOR_OFF',
   'SECOND_FACTOR_RESET',
@@ -167,6 +177,10 @@ const AuditEntry = z
     }),
     data: z.record(z.string(), z.unknown()).meta({
       description: 'What was set or changed: `{ "role": { "from": "STAFF", "to": "ADMIN" } }` for example.',
+    }),
+    address: z.string().nullable().meta({
+      description:
+        'Where the request came from: an IPv4 address, or an IPv6 network (/64). `null`: from the command line.',
     }),
   })
   .meta({ id: 'AuditEntry' });

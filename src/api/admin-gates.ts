@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { callerAddress } from '../http/caller-address.ts';
 import { validationGate } from '../http/validation.ts';
 import { sessionTokenOf } from '../staff/cookies.ts';
 import { findSession, type SignedInUser } from '../staff/sessions.ts';
@@ -60,9 +61,10 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     }
     const { isPublic, role, withoutFactor } = request.routeOptions.config;
     if (isPublic) return;
-    const session = await findSession(ctx, sessionTokenOf(request));
+    const session = await findSession(ctx, sessionTokenOf(ctx.config, request));
     if (!session) throw new ServiceError('SIGNED_OUT');
-    request.caller = session.caller;
+    const { shop, actor } = session.caller;
+    request.caller = { shop, actor: { ...actor, address: callerAddress(request) } };
     request.user = session.user;
     const lacksFactor = session.caller.shop.secondFactorRequired && !session.user.hasFactor;
     if (lacksFactor && !withoutFactor) throw new ServiceError('SET_UP_SECOND_FACTOR');

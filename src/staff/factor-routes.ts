@@ -19,16 +19,17 @@ import {
   viewFactor,
 } from './factor-actions.ts';
 import { changeSignInRules, viewSignInRules } from './sign-in-rules.ts';
+import { trustDevice } from './trusted-devices.ts';
 
 const tags = ['Session'];
 const PATH = '/session/second-factor';
 /** Also for people whose shop requires a second factor that they do not have yet. */
 const config = { withoutFactor: true };
 
-const selfOf = (request: FastifyRequest): Self => ({
+const selfOf = ({ config }: Context, request: FastifyRequest): Self => ({
   caller: request.caller,
   user: request.user,
-  sessionToken: sessionTokenOf(request),
+  sessionToken: sessionTokenOf(config, request),
 });
 
 const read = (app: ApiApp, ctx: Context): void => {
@@ -64,7 +65,7 @@ const begin = (app: ApiApp, ctx: Context): void => {
         },
       },
     },
-    async (request, reply) => reply.code(201).send(await beginFactor(ctx, selfOf(request))),
+    async (request, reply) => reply.code(201).send(await beginFactor(ctx, selfOf(ctx, request))),
   );
 };
 
@@ -86,7 +87,11 @@ const confirm = (app: ApiApp, ctx: Context): void => {
         },
       },
     },
-    (request) => confirmFactor(ctx, selfOf(request), request.body.code),
+    async (request, reply) => {
+      const made = await confirmFactor(ctx, selfOf(ctx, request), request.body.code);
+      await trustDevice(ctx, request, reply, request.user.id);
+      return made;
+    },
   );
 };
 
@@ -106,7 +111,7 @@ const recoveryCodes = (app: ApiApp, ctx: Context): void => {
         },
       },
     },
-    (request) => makeRecoveryCodes(ctx, selfOf(request), request.body),
+    (request) => makeRecoveryCodes(ctx, selfOf(ctx, request), request.body),
   );
 };
 
@@ -124,7 +129,8 @@ const turnOff = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) => {
-      await turnFactorOff(ctx, selfOf(request), request.body);
+      await turnFactorOff(ctx, selfOf(ctx, request), request.body);
+      await trustDevice(ctx, request, reply, request.user.id);
       return reply.code(204).send(null);
     },
   );

@@ -11,10 +11,11 @@ import type { Context } from '../context.ts';
 import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import { choosePassword, viewLinkTarget } from './choose-password.ts';
-import { deviceOf, setDeviceCookie, setSessionCookie } from './cookies.ts';
+import { deviceOf, setSessionCookie } from './cookies.ts';
 import { mailLinkLater } from './invitations.ts';
 import { linkLimits } from './limits.ts';
 import { keptEmail } from './store.ts';
+import { trustDevice } from './trusted-devices.ts';
 
 const tags = ['Session'];
 const config = { isPublic: true };
@@ -110,13 +111,13 @@ const use = (app: ApiApp, ctx: Context, limits: Limits): void => {
     async (request, reply) => {
       const address = callerAddress(request);
       await limits.beforeLink(address);
-      const { token, device, signedIn } = await choosePassword(
+      const { token, signedIn } = await choosePassword(
         ctx,
-        { address, device: deviceOf(request) },
+        { address, device: deviceOf(ctx.config, request) },
         request.body,
       );
       setSessionCookie(ctx.config, reply, token);
-      setDeviceCookie(ctx.config, reply, device);
+      await trustDevice(ctx, request, reply, signedIn.user.id);
       return signedIn;
     },
   );

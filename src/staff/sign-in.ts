@@ -4,9 +4,8 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
-import { deviceWith } from './known-places.ts';
+import { instant } from '../instant.ts';
 import { endLinksOf } from './links.ts';
-import { refuseLocked, type Visitor } from './lock-out.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
 import {
@@ -17,15 +16,29 @@ import {
   openSession,
   type SignedInUser,
 } from './sessions.ts';
+import {
+  attemptSignIn,
+  countingCodes,
+  type Origin,
+  recordSignIn,
+  refuseLocked,
+  type SignInAttempt,
+} from './sign-in-attempt.ts';
 import { findByEmail, findUser, keptEmail, replacePassword } from './store.ts';
 import { aboutUser, PASSWORD_CHANGED } from './user-view.ts';
-import { countingGuesses, letIn, type Origin, visitorFor } from './visitors.ts';
 
 export const viewSignedIn = (
   { shop }: Caller,
-  { id, email, name, role, hasFactor }: SignedInUser,
+  { id, email, name, role, hasFactor, passwordExposedAt }: SignedInUser,
 ): SignedIn => ({
-  user: { id, email, name, role, secondFactor: hasFactor },
+  user: {
+    id,
+    email,
+    name,
+    role,
+    secondFactor: hasFactor,
+    passwordExposedAt: passwordExposedAt === null ? null : instant(passwordExposedAt),
+  },
   shop: {
     id: shop.id,
     name: shop.name,
@@ -45,48 +58,42 @@ export const signIn = (
   ctx: Context,
   origin: Origin,
   { email: given, password, code }: SignIn,
-): Promise<NewSession & { device: string }> => {
+): Promise<NewSession> => {
   const email = keptEmail(given);
-  return countingGuesses(ctx, { email, address: origin.address }, (remember) =>
+  return attemptSignIn(ctx, origin, email, (begin) =>
     passwordTurns.run(async () => {
       const user = await findByEmail(ctx.db, email);
-      const visitor = await visitorFor(ctx, origin, email, user?.id);
-      await refuseLocked(ctx, visitor);
-      remember(visitor);
+      const attempt = await begin(user);
+      await refuseLocked(ctx, attempt);
       const right = await isPassword(user?.password_hash ?? null, password);
-      const token = user && right ? await openSessionFrom(ctx, user, visitor, code) : null;
-      return welcome(ctx, token, origin);
+      const token =
+        user && right
+          ? await countingCodes(ctx, attempt, code, () => openSessionFrom(ctx, user, attempt, code))
+          : null;
+      return finishSignIn(ctx, token);
     }),
   );
 };
 
-/** The session behind a new token, and the browser's new cookie. */
-export const welcome = async (
-  ctx: Context,
-  token: string | null,
-  { device }: Origin,
-): Promise<NewSession & { device: string }> => {
+/** The session behind a new token. */
+export const finishSignIn = async (ctx: Context, token: string | null): Promise<NewSession> => {
   const session = token && (await findSession(ctx, token));
   if (!session) throw new ServiceError('SIGN_IN_FAILED');
-  return {
-    token,
-    device: deviceWith(ctx.secrets, session.user.id, device),
-    signedIn: viewSignedIn(session.caller, session.user),
-  };
+  return { token, signedIn: viewSignedIn(session.caller, session.user) };
 };
 
 /** A code that is missing or wrong throws, and undoes the rest. */
 const openSessionFrom = (
   ctx: Context,
   user: Row<'users'>,
-  visitor: Visitor,
+  attempt: SignInAttempt,
   code: string | null,
 ): Promise<string | null> =>
   ctx.db.transaction().execute(async (trx) => {
     const token = await openSession(trx, user, ctx.clock.now());
     if (!token) return null;
     await passFactor(ctx, trx, user.id, code);
-    await letIn(ctx, trx, user.id, visitor);
+    await recordSignIn(ctx, trx, user, attempt);
     return token;
   });
 
@@ -128,5 +135,5 @@ export const changeOwnPassword = async (
     return openSession(trx, { ...before, password_hash: nextHash }, at);
   });
   if (!token) throw new ServiceError('VALIDATION', WRONG_PASSWORD);
-  return { token, signedIn: viewSignedIn(caller, user) };
+  return { token, signedIn: viewSignedIn(caller, { ...user, passwordExposedAt: null }) };
 };
