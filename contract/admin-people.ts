@@ -159,6 +159,9 @@ const AUDIT_ACTIONS = [
   'RECOVERY_CODE_USED',
   'RETURN_CORRECTED',
   'SHOP_SETTINGS_CHANGED',
+  'EXPORTED',
+  'BACKED_UP',
+  'RESTORED',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 const AUDIT_SUBJECTS = ['SHOP', 'CLIENT', 'USER', 'RETURN'] as const;
@@ -187,6 +190,13 @@ const AuditEntry = z
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditLog = listOf(AuditEntry).meta({ id: 'AuditLog', description: 'Newest first.' });
+
+export const RecordExport = z
+  .strictObject({
+    kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+    count: z.int().min(0).max(1_000_000),
+  })
+  .meta({ id: 'RecordExport' });
 
 export const AuditQuery = z.strictObject(pageQuery);
 export type AuditQuery = z.infer<typeof AuditQuery>;

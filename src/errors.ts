@@ -29,7 +29,11 @@ export const REFUSALS = {
   NOT_FOUND: { status: 404, message: 'There is no such RMA.' },
   NO_USER: { status: 404, message: 'There is no such user.' },
   NO_RULE: { status: 404, message: 'The shop has no such rule.' },
-  SET_UP_OVER: { status: 403, message: 'This set-up link is not valid any more.' },
+  SET_UP_OVER: {
+    status: 403,
+    message:
+      'This set-up link is not valid. It is good for one hour: the next start of the service prints a new one.',
+  },
   NO_CLIENT: { status: 404, message: 'There is no such API client.' },
   NO_VIEW: { status: 404, message: 'There is no such view.' },
   NO_DELIVERY: { status: 404, message: 'There is no such delivery.' },
@@ -55,6 +59,11 @@ export const REFUSALS = {
   },
   MOVE_NOT_OPEN: { status: 409, message: 'The return cannot make this move now.' },
   TOO_MANY_VIEWS: { status: 409, message: 'There are 50 views already: delete one first.' },
+  ALREADY_SET_UP: {
+    status: 409,
+    message:
+      'There is a shop here already: sign in with an account of it. The operator can add an Admin with npx handback user create.',
+  },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
   SECOND_FACTOR_ON: { status: 409, message: 'The second factor is on already.' },

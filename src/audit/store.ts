@@ -1,9 +1,9 @@
 import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/admin-people.ts';
 import type { Page } from '../../contract/common.ts';
-import type { AuditActor } from '../caller.ts';
+import { type AuditActor, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { AUDIT_COLUMNS } from '../db/columns.ts';
-import type { Trx, Write } from '../db/database.ts';
+import type { Db, Trx, Write } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
@@ -51,6 +51,32 @@ export const updateAuditData = async (trx: Trx, id: string, data: Record<string,
 
 /** The same, among the changes of a transaction. */
 export const auditWrite = (record: AuditRecord): Write => ({ table: 'audit_log', rows: [rowFrom(record)] });
+
+const SHOPS_AT_ONCE = 200;
+
+/** For what the operator does with all shops at once. */
+export const recordForAllShops = async (
+  db: Db,
+  { at, action, data }: Pick<AuditRecord, 'at' | 'action' | 'data'>,
+): Promise<void> => {
+  const shops = await db.selectFrom('shops').select(['id', 'name']).execute();
+  for (let first = 0; first < shops.length; first += SHOPS_AT_ONCE)
+    await db
+      .insertInto('audit_log')
+      .values(
+        shops.slice(first, first + SHOPS_AT_ONCE).map(({ id, name }) =>
+          rowFrom({
+            shopId: id,
+            at,
+            actor: OPERATOR,
+            action,
+            subject: { type: 'SHOP', id, name },
+            data,
+          }),
+        ),
+      )
+      .execute();
+};
 
 /** What of these fields is another value now; null where nothing is. */
 export const changesBetween = <Thing extends object>(

@@ -28,6 +28,7 @@ const CODES_IN_BODY: ReadonlySet<RefusalCode> = new Set([
   'CLIENT_REVOKED',
   'CLIENT_REPLACED',
   'SET_UP_OVER',
+  'ALREADY_SET_UP',
   'TOO_MANY_VIEWS',
   'EMAIL_TAKEN',
   'LAST_ADMIN',

@@ -56,9 +56,9 @@ const ask = (app: ApiApp, ctx: Context, limits: Limits): void => {
       },
     },
     async (request, reply) => {
-      await limits.beforeAsking(callerAddress(request));
-      const email = keptEmail(request.body.email);
-      if (await limits.mayMail(email)) mailLinkLater(ctx, email);
+      const address = callerAddress(request);
+      await limits.beforeAsking(address);
+      mailLinkLater(ctx, { email: keptEmail(request.body.email), address, mayMail: limits.mayMail });
       return reply.code(202).send({ accepted: true });
     },
   );

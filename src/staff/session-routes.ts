@@ -5,7 +5,7 @@ import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
 import { clearSessionCookie, deviceOf, sessionTokenOf, setSessionCookie } from './cookies.ts';
 import { endSession } from './sessions.ts';
-import { mustBeOffered, setUp } from './set-up.ts';
+import { findOffer, setUp } from './set-up.ts';
 import { changeOwnPassword, signIn, viewSignedIn } from './sign-in.ts';
 import { trustDevice } from './trusted-devices.ts';
 
@@ -87,11 +87,15 @@ const setUpRoute = (app: ApiApp, ctx: Context): void => {
       schema: {
         operationId: 'setUp',
         summary: 'Make the first shop and its Admin',
-        description: 'Works once, with the token from the link that the service printed at its first start.',
+        description:
+          'Works once, with the token from the link that the service printed at its latest start, for one hour; 409 `ALREADY_SET_UP` once there is a shop.',
         tags,
         security: [],
         body: SetUp,
-        response: { 201: answer('Made; sign in next.', SetUpDone), ...refusals(400, 403, 413, 415, 503) },
+        response: {
+          201: answer('Made; sign in next.', SetUpDone),
+          ...refusals(400, 403, 409, 413, 415, 503),
+        },
       },
     },
     async (request, reply) => reply.code(201).send(await setUp(ctx, request.body)),
@@ -109,11 +113,11 @@ const checkSetUp = (app: ApiApp, ctx: Context): void => {
         tags,
         security: [],
         body: GivenSetUp,
-        response: { 204: nothing('It does.'), ...refusals(400, 403, 413, 415, 503) },
+        response: { 204: nothing('It does.'), ...refusals(400, 403, 409, 413, 415, 503) },
       },
     },
     async (request, reply) => {
-      await mustBeOffered(ctx.db, request.body.token);
+      await findOffer(ctx, request.body.token);
       return reply.code(204).send(null);
     },
   );

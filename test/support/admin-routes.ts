@@ -91,16 +91,17 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
     codes: { 409: 'SECOND_FACTOR_OFF' },
     body: { code: '123456' },
   },
+  'POST /exports': { expected: forStaff(204), body: { kind: 'OFFLINE_REPAIR', count: 3 } },
   'GET /sign-in-rules': { expected: forAdmins(200) },
   'PUT /sign-in-rules': { expected: forAdmins(200), body: { secondFactorRequired: false } },
   'POST /set-up/check': {
-    expected: forAll(403),
-    codes: { 403: 'SET_UP_OVER' },
+    expected: forAll(409),
+    codes: { 409: 'ALREADY_SET_UP' },
     body: { token: 'spent' },
   },
   'POST /set-up': {
-    expected: forAll(403),
-    codes: { 403: 'SET_UP_OVER' },
+    expected: forAll(409),
+    codes: { 409: 'ALREADY_SET_UP' },
     body: { token: 'spent', shopName: 'S', email: 'a@example.com', password: 'long enough' },
   },
   'PUT /session/password': {

@@ -8,3 +8,6 @@ export const rememberSearch = ({ path }: Kind, search: ListSearch): void => {
   last.set(path, search);
 };
 export const lastSearch = ({ path }: Kind): ListSearch => last.get(path) ?? {};
+
+/** What was searched for may be a customer's name. */
+export const forgetSearches = (): void => last.clear();

@@ -24,7 +24,7 @@ journey(
     const server = await startServer(await emptyDatabase());
     const link = await until(
       'the link is printed',
-      () => /http\S+set-up\?token=\w+/.exec(server.stderr)?.[0],
+      () => /http\S+set-up#\w+/.exec(server.stderr)?.[0],
     );
     const page = await openWindow(server);
     await page.goto(link);
