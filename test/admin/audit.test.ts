@@ -130,6 +130,28 @@ describe('the audit log', () => {
     expect(entries[0]?.address).toMatch(/^172\./);
   });
 
+  it('tells of exports: who, how many of what, and from where', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const entries = await written(t, admin, async () => {
+      expect((await staff.post('/exports', { kind: 'TRADE_RETURN', count: 17 })).status).toBe(204);
+      expect(rulesOf(await staff.post('/exports', { kind: 'OTHER', count: -1 }))).toMatchObject({
+        kind: 'oneOf',
+        count: 'min',
+      });
+    });
+    expect(entries).toMatchObject([
+      {
+        action: 'EXPORTED',
+        actor: as(staff),
+        subject: { type: 'SHOP', id: t.shop.id },
+        data: { kind: 'TRADE_RETURN', count: 17 },
+        address: expect.stringMatching(/^172\./),
+      },
+    ]);
+  });
+
   it('tells of rules, clients and the shop, whoever changes them', async () => {
     const t = await harness();
     const admin = await newPerson(t);
