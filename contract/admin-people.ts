@@ -39,6 +39,10 @@ export const SignedIn = z
       name: z.string().nullable(),
       role: z.enum(USER_ROLES),
       secondFactor: z.boolean().meta({ description: 'Whether they have a second factor.' }),
+      passwordExposedAt: Instant.nullable().meta({
+        description:
+          'When someone entered the right password and then too many wrong codes; `null` again with a new password.',
+      }),
     }),
     shop: z.object({
       id: Id,
@@ -154,6 +158,12 @@ const AUDIT_ACTIONS = [
   'USER_CHANGED',
   'USER_REMOVED',
   'LINK_MADE',
+  'LINK_ASKED',
+  'LINK_USED',
+  'SIGNED_IN',
+  'SIGN_IN_REFUSED',
+  'SIGN_IN_CODE_REFUSED',
+  'SIGN_IN_LOCKED',
   'SECOND_FACTOR_ON',
   'SECOND_FACTOR_OFF',
   'SECOND_FACTOR_RESET',
@@ -161,6 +171,9 @@ const AUDIT_ACTIONS = [
   'RECOVERY_CODE_USED',
   'RETURN_CORRECTED',
   'SHOP_SETTINGS_CHANGED',
+  'EXPORTED',
+  'BACKED_UP',
+  'RESTORED',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 const AUDIT_SUBJECTS = ['SHOP', 'CLIENT', 'USER', 'RETURN'] as const;
@@ -180,11 +193,22 @@ const AuditEntry = z
     data: z.record(z.string(), z.unknown()).meta({
       description: 'What was set or changed: `{ "role": { "from": "STAFF", "to": "ADMIN" } }` for example.',
     }),
+    address: z.string().nullable().meta({
+      description:
+        'Where the request came from: an IPv4 address, or an IPv6 network (/64). `null`: from the command line.',
+    }),
   })
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditLog = listOf(AuditEntry).meta({ id: 'AuditLog', description: 'Newest first.' });
+
+export const RecordExport = z
+  .strictObject({
+    kind: z.enum(['OFFLINE_REPAIR', 'TRADE_RETURN']),
+    count: z.int().min(0).max(1_000_000),
+  })
+  .meta({ id: 'RecordExport' });
 
 export const AuditQuery = z.strictObject(pageQuery);
 export type AuditQuery = z.infer<typeof AuditQuery>;

@@ -5,7 +5,7 @@ import { NewPassword, PersonName, staffEmail } from './person-fields.ts';
 // The first start: what makes the first shop and its Admin.
 
 const setUpToken = () =>
-  text(LENGTH.reference, { description: 'From the link that the service printed at its first start.' });
+  text(LENGTH.reference, { description: 'From the link that the service printed at its latest start.' });
 
 export const GivenSetUp = z.strictObject({ token: setUpToken() }).meta({ id: 'GivenSetUp' });
 

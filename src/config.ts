@@ -21,6 +21,13 @@ const POOL_SIZES = {
 } as const;
 export type PoolSizes = Readonly<Record<keyof typeof POOL_SIZES, number>>;
 
+export interface MailSettings {
+  readonly smtpUrl: string;
+  readonly from: string;
+  /** Without TLS nothing is sent, neither a mail nor the server's password. */
+  readonly requireTls: boolean;
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -43,7 +50,7 @@ export interface Config {
   readonly publicUrlIsSet: boolean;
   readonly metricsToken: string | null;
   /** How mails are sent, and from whom; null: they are not. */
-  readonly mail: { readonly smtpUrl: string; readonly from: string } | null;
+  readonly mail: MailSettings | null;
   /** By `npm start` or `npx`, whose shell passes no signal on. */
   readonly startedByNpm: boolean;
   /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
@@ -127,9 +134,16 @@ const sender = (name: string, value: string): string => {
   return value;
 };
 
+/** Mails hold links that are as good as a password, and the server's own password goes before them. */
+export const needsStartTls = (smtpUrl: string): boolean => {
+  const { protocol, hostname } = new URL(smtpUrl);
+  return protocol === 'smtp:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+};
+
 /** Both or neither. */
-const mailFrom = (url: string | null, from: string | null): Config['mail'] => {
-  if (url && from) return Object.freeze({ smtpUrl: url, from });
+const mailFrom = (url: string | null, from: string | null, allowPlain: boolean): Config['mail'] => {
+  if (url && from)
+    return Object.freeze({ smtpUrl: url, from, requireTls: needsStartTls(url) && !allowPlain });
   if (url) throw new ConfigError('MAIL_FROM is required with SMTP_URL: it is who mails come from');
   if (from) throw new ConfigError('SMTP_URL is required with MAIL_FROM: it is the server that sends mails');
   return null;
@@ -221,7 +235,11 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
     publicUrlIsSet: setting('PUBLIC_URL', webUrl, null) !== null,
     metricsToken: secret('METRICS_TOKEN', text, null),
-    mail: mailFrom(secret('SMTP_URL', smtpUrl, null), setting('MAIL_FROM', sender, null)),
+    mail: mailFrom(
+      secret('SMTP_URL', smtpUrl, null),
+      setting('MAIL_FROM', sender, null),
+      setting('SMTP_ALLOW_PLAIN', flag, false),
+    ),
     startedByNpm: ['start', 'npx'].includes(env['npm_lifecycle_event'] ?? ''),
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };

@@ -76,7 +76,11 @@ const ADMIN_ERRORS = {
   USER_NOT_FOUND: { status: 404, message: 'There is no such user.' },
   SESSION_NOT_FOUND: { status: 404, message: 'There is no such session.' },
   RULE_NOT_FOUND: { status: 404, message: 'The shop has no such rule.' },
-  SETUP_LINK_INVALID: { status: 403, message: 'This set-up link is not valid any more.' },
+  SETUP_LINK_INVALID: {
+    status: 403,
+    message:
+      'This set-up link is not valid. It is good for one hour: the next start of the service prints a new one.',
+  },
   CLIENT_NOT_FOUND: { status: 404, message: 'There is no such API client.' },
   VIEW_NOT_FOUND: { status: 404, message: 'There is no such view.' },
   NO_WEBHOOK: {
@@ -98,6 +102,11 @@ const ADMIN_ERRORS = {
     message: 'The shop has 100 active API clients already: revoke one first.',
   },
   TOO_MANY_VIEWS: { status: 409, message: 'There are 50 views already: delete one first.' },
+  ALREADY_SET_UP: {
+    status: 409,
+    message:
+      'There is a shop here already: sign in with an account of it. The operator can add an Admin with npx handback user create.',
+  },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
   LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
   SECOND_FACTOR_ON: { status: 409, message: 'The second factor is on already.' },

@@ -6,7 +6,7 @@ import { VERSION } from './version.ts';
 export const greeting = (url: string, setUpToken: string | null): string[] => [
   `Handback ${VERSION} is ready at ${url}${isBuilt('docs') ? ` (documentation: ${url}/docs)` : ''}`,
   ...missingPages(),
-  ...(setUpToken ? [firstSteps(`${url}/admin/set-up?token=${setUpToken}`)] : []),
+  ...(setUpToken ? [firstSteps(`${url}/admin/set-up#${setUpToken}`)] : []),
 ];
 
 const ADDRESS = 'address';
@@ -41,7 +41,8 @@ const missingPages = (): string[] => {
 };
 
 const firstSteps = (link: string): string => `
-There is no shop yet. Make the first one and its Admin here (the link works once):
+There is no shop yet. Either create the first one and its Admin here (the link works once, for one hour; a restart prints
+a new one):
 
   ${link}
 

@@ -5,10 +5,10 @@ import { describeError } from './describe-error.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
 import { unassignDeparted } from './rma/people.ts';
-import { forgetOldAddresses } from './staff/known-places.ts';
 import { forgetExpiredLinks } from './staff/links.ts';
-import { forgetOldFailures } from './staff/lock-out.ts';
 import { forgetExpiredSessions } from './staff/sessions.ts';
+import { forgetOldFailures } from './staff/sign-in-attempt.ts';
+import { forgetOldAddresses } from './staff/trusted-devices.ts';
 import { forgetOldDeliveries } from './webhooks/queue.ts';
 
 const EVERY_MS = 10 * 60_000;

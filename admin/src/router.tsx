@@ -37,8 +37,6 @@ const signIn = createRoute({
 const setUp = createRoute({
   getParentRoute: () => root,
   path: '/set-up',
-  validateSearch: (search: Record<string, unknown>): { token?: string } =>
-    typeof search['token'] === 'string' ? { token: search['token'] } : {},
   component: lazyPage(() => import('./session/set-up-page.tsx'), 'SetUpPage'),
 });
 

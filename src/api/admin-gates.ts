@@ -80,14 +80,15 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
       checkOrigin(request);
     }
     const { isPublic, role, withoutFactor } = request.routeOptions.config;
-    const token = sessionTokenOf(request);
+    const token = sessionTokenOf(ctx.config, request);
     const session = isPublic ? null : await findSession(ctx, token);
     if (!session) await limit('visitor', address);
     if (isPublic) return;
     if (!session) throw new ServiceError('SIGNED_OUT');
     await limit('session', sha256(token ?? ''));
     noteUse(ctx, token, address, session);
-    request.caller = session.caller;
+    const { shop, actor } = session.caller;
+    request.caller = { shop, actor: { ...actor, address } };
     request.user = session.user;
     request.provedAt = session.provedAt;
     const lacksFactor = session.caller.shop.secondFactorRequired && !session.user.hasFactor;

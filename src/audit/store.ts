@@ -1,8 +1,9 @@
 import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/admin-people.ts';
-import type { Actor, Page } from '../../contract/common.ts';
+import type { Page } from '../../contract/common.ts';
+import { type AuditActor, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { AUDIT_COLUMNS } from '../db/columns.ts';
-import type { Trx, Write } from '../db/database.ts';
+import type { Db, Trx, Write } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
@@ -10,17 +11,17 @@ import { answerPage, type FoundPage, type PageAnswer } from '../paging/page-answ
 import { longestText, rowCount, sizedColumns } from '../paging/row-size.ts';
 import { fromStored } from '../stored-json.ts';
 
-interface AuditRecord {
+export interface AuditRecord {
   shopId: string;
   at: number;
-  actor: Actor;
+  actor: AuditActor;
   action: AuditAction;
   subject: { type: AuditSubjectType; id: string; name: string };
   data: Record<string, unknown>;
 }
 
-const rowFrom = ({ shopId, at, actor, action, subject, data }: AuditRecord) => ({
-  id: newId(at),
+const rowFrom = ({ shopId, at, actor, action, subject, data }: AuditRecord, id = newId(at)) => ({
+  id,
   shop_id: shopId,
   at,
   actor_type: actor.type,
@@ -31,15 +32,51 @@ const rowFrom = ({ shopId, at, actor, action, subject, data }: AuditRecord) => (
   subject_id: subject.id,
   subject_name: subject.name,
   data: JSON.stringify(data),
+  address: actor.address ?? null,
 });
 
 /** Written in the transaction of the change it tells of: none without the other. */
-export const recordAudit = async (trx: Trx, record: AuditRecord): Promise<void> => {
-  await trx.insertInto('audit_log').values(rowFrom(record)).execute();
+export const recordAudit = async (trx: Trx, record: AuditRecord, id?: string): Promise<void> => {
+  await trx.insertInto('audit_log').values(rowFrom(record, id)).execute();
+};
+
+/** For entries that count what follows them. */
+export const updateAuditData = async (trx: Trx, id: string, data: Record<string, unknown>): Promise<void> => {
+  await trx
+    .updateTable('audit_log')
+    .set({ data: JSON.stringify(data) })
+    .where('id', '=', id)
+    .execute();
 };
 
 /** The same, among the changes of a transaction. */
 export const auditWrite = (record: AuditRecord): Write => ({ table: 'audit_log', rows: [rowFrom(record)] });
+
+const SHOPS_AT_ONCE = 200;
+
+/** For what the operator does with all shops at once. */
+export const recordForAllShops = async (
+  db: Db,
+  { at, action, data }: Pick<AuditRecord, 'at' | 'action' | 'data'>,
+): Promise<void> => {
+  const shops = await db.selectFrom('shops').select(['id', 'name']).execute();
+  for (let first = 0; first < shops.length; first += SHOPS_AT_ONCE)
+    await db
+      .insertInto('audit_log')
+      .values(
+        shops.slice(first, first + SHOPS_AT_ONCE).map(({ id, name }) =>
+          rowFrom({
+            shopId: id,
+            at,
+            actor: OPERATOR,
+            action,
+            subject: { type: 'SHOP', id, name },
+            data,
+          }),
+        ),
+      )
+      .execute();
+};
 
 /** What of these fields is another value now; null where nothing is. */
 export const changesBetween = <Thing extends object>(
@@ -63,6 +100,7 @@ const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
   action: row.action,
   subject: { type: row.subject_type, id: row.subject_id, name: row.subject_name },
   data: fromStored('data', row.data),
+  address: row.address,
 });
 
 export const listAudit = async (

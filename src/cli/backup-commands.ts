@@ -33,6 +33,8 @@ const printTables = (tables: Record<string, number>, sentences: string[]): void 
   process.stdout.write(`${[...lines, ...sentences].join('\n')}\n`);
 };
 
+const notice = (message: string): void => void process.stderr.write(`handback: ${message}\n`);
+
 interface BackupOptions {
   overwrite?: boolean;
   json?: boolean;
@@ -44,7 +46,7 @@ const backUpTo = async (file: string, { overwrite, json }: BackupOptions): Promi
     import('./backup/backup.ts'),
     import('./backup/progress.ts'),
   ]);
-  const made = await backUp(config, file, { overwrite, progress: progress('reading', json) });
+  const made = await backUp(config, file, { overwrite, progress: progress('reading', json), notice });
   if (json) return print({ ...made }, true);
   printTables(made.tables, [
     `${number(made.rows)} rows in ${made.file}: ${megabytes(made.bytes)}, ${duration(made.seconds)}.`,
@@ -60,7 +62,6 @@ const restoreFrom = async (file: string, { json }: { json?: boolean }): Promise<
     import('./backup/restore.ts'),
     import('./backup/progress.ts'),
   ]);
-  const notice = (message: string) => void process.stderr.write(`handback: ${message}\n`);
   const restored = await restore(config, file, { progress: progress('writing', json), notice });
   if (json) return print({ ...restored }, true);
   printTables(restored.tables, [

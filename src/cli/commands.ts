@@ -86,7 +86,7 @@ export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions 
 /** A mail goes out before the process ends; `mailed` says whether the server took it. */
 const mailed = async (ctx: Context): Promise<boolean> => ctx.mail.isOn && (await ctx.mail.finish());
 
-const handOver = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: true });
+const handOver = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: async () => true });
 
 export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...user }: PersonOptions) => {
   const shop = await shopById(ctx, shopId);

@@ -17,7 +17,6 @@ const TABLES = {
   users: true,
   recovery_codes: true,
   sign_in_addresses: true,
-  sign_in_failures: true,
   departed_people: true,
   saved_views: true,
   audit_log: true,
@@ -31,6 +30,8 @@ const TABLES = {
   // A session that ended and a link that was used must not come back to life.
   sessions: false,
   access_links: false,
+  // Counters of the last minutes, or of a day at most.
+  sign_in_failures: false,
   // These belong to processes that run, and to the last minute.
   webhook_leases: false,
   rate_limits: false,

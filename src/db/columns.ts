@@ -61,6 +61,8 @@ export const USER_COLUMNS = all<'users'>()(
   'factor_secret',
   'factor_since',
   'factor_step',
+  'factor_removals',
+  'password_exposed_at',
   'created_at',
 );
 
@@ -76,6 +78,7 @@ export const AUDIT_COLUMNS = all<'audit_log'>()(
   'subject_id',
   'subject_name',
   'data',
+  'address',
 );
 
 export const TOTAL_COLUMNS = all<'rma_totals'>()('shop_id', 'kind', 'origin', 'status', 'count');

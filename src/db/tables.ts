@@ -94,6 +94,10 @@ export interface UserTable {
   factor_since: number | null;
   /** The 30 seconds of the newest code that was used: no code up to it is taken again. */
   factor_step: Generated<number>;
+  /** How often a second factor was taken away: browsers trusted before that are not any more. */
+  factor_removals: Generated<number>;
+  /** When wrong codes after the right password reached the limit; null again with a new password. */
+  password_exposed_at: number | null;
   created_at: Fixed<number>;
 }
 
@@ -122,6 +126,8 @@ interface SignInFailureTable {
   key: Fixed<string>;
   failures: number;
   expires_at: number;
+  /** The entry of the audit log that tells of these failures. */
+  audit_id: string | null;
 }
 
 /** An address from which a person signed in before, signed. */
@@ -156,7 +162,9 @@ interface AuditTable {
   subject_type: Fixed<AuditSubjectType>;
   subject_id: Fixed<string>;
   subject_name: Fixed<string>;
-  data: Fixed<string>;
+  data: string;
+  /** Where the request came from: an IPv4 address, or an IPv6 network (/64). */
+  address: string | null;
 }
 
 /** What both kinds of RMA keep. `client_id` is null where the shop's staff made it. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transporter } from 'nodemailer';
 import type { Base } from '../base.ts';
-import type { Config } from '../config.ts';
+import type { MailSettings } from '../config.ts';
 import { turns } from '../db/turns.ts';
 
 export interface Mail {
@@ -54,9 +54,16 @@ const within = async (work: Promise<unknown>): Promise<void> => {
 };
 
 /** Loaded with the first mail: most processes send none. */
-const openTransport = async ({ smtpUrl }: NonNullable<Config['mail']>): Promise<Transporter> => {
+const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Transporter> => {
   const { createTransport } = await import('nodemailer');
-  return createTransport({ url: smtpUrl, ...SILENCE, disableFileAccess: true, disableUrlAccess: true });
+  return createTransport({
+    url: smtpUrl,
+    // What the URL says in its query comes after this.
+    ...(requireTls ? { requireTLS: true, ignoreTLS: false } : {}),
+    ...SILENCE,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 };
 
 export const openMailer = ({ config, log }: Pick<Base, 'config' | 'log'>): Mailer => {

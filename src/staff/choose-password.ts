@@ -5,14 +5,20 @@ import type { Trx } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { endLinksOf, findLink, spendLink } from './links.ts';
-import { clearFailures, refuseLocked, type Visitor } from './lock-out.ts';
 import { hashPassword } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
 import { endSessionsOf, openSession } from './sessions.ts';
-import { type NewSession, welcome } from './sign-in.ts';
+import { finishSignIn, type NewSession } from './sign-in.ts';
+import {
+  attemptSignIn,
+  clearFailures,
+  countingCodes,
+  type Origin,
+  recordSignIn,
+  type SignInAttempt,
+} from './sign-in-attempt.ts';
 import { findUser, lockOne, updateUser } from './store.ts';
 import { aboutUser, actorOf, PASSWORD_CHANGED } from './user-view.ts';
-import { countingGuesses, letIn, type Origin, visitorFor } from './visitors.ts';
 
 const ownerOf = async (ctx: Context, token: string): Promise<{ user: Row<'users'>; shopName: string }> => {
   const link = await findLink(ctx, token);
@@ -39,27 +45,24 @@ export const choosePassword = async (
   ctx: Context,
   origin: Origin,
   { token: linkToken, password, code }: UseLink,
-): Promise<NewSession & { device: string }> => {
+): Promise<NewSession> => {
   const { user, shopName } = await ownerOf(ctx, linkToken);
-  return countingGuesses(ctx, { email: user.email, address: origin.address }, async (remember) => {
-    const visitor = await visitorFor(ctx, origin, user.email, user.id);
-    if (user.factor_since !== null) {
-      if (code === null) throw new ServiceError('SECOND_FACTOR_REQUIRED');
-      await refuseLocked(ctx, visitor);
-    }
-    remember(visitor);
+  return attemptSignIn(ctx, origin, user.email, async (begin) => {
+    const attempt = await begin(user);
+    if (user.factor_since !== null && code === null) throw new ServiceError('SECOND_FACTOR_REQUIRED');
     const passwordHash = await hashPassword(password);
-    const { token, before } = await ctx.db.transaction().execute(async (trx) => {
-      const locked = await lockOne(trx, user.id);
-      if (!locked || !(await spendLink(trx, user.id, linkToken, ctx.clock.now())))
-        throw new ServiceError('LINK_EXPIRED');
-      await passFactor(ctx, trx, user.id, code);
-      const token = await setPassword(ctx, trx, locked, passwordHash, visitor, origin);
-      return { token, before: locked };
-    });
+    const { token, before } = await countingCodes(ctx, attempt, code, () =>
+      ctx.db.transaction().execute(async (trx) => {
+        const locked = await lockOne(trx, user.id);
+        if (!locked || !(await spendLink(trx, user.id, linkToken, ctx.clock.now())))
+          throw new ServiceError('LINK_EXPIRED');
+        await passFactor(ctx, trx, user.id, code);
+        return { token: await setPassword(ctx, trx, locked, passwordHash, attempt), before: locked };
+      }),
+    );
     const shop = { id: user.shop_id, name: shopName };
     await ctx.mailAccountChanges(shop, before, { ...before, password_hash: passwordHash });
-    return welcome(ctx, token, origin);
+    return finishSignIn(ctx, token);
   });
 };
 
@@ -68,22 +71,21 @@ const setPassword = async (
   trx: Trx,
   before: Row<'users'>,
   passwordHash: string,
-  visitor: Visitor,
-  origin: Origin,
+  attempt: SignInAttempt,
 ): Promise<string | null> => {
   const at = ctx.clock.now();
-  const user = await updateUser(trx, before.id, { password_hash: passwordHash });
+  const user = await updateUser(trx, before.id, { password_hash: passwordHash, password_exposed_at: null });
   await endLinksOf(trx, user.id);
   await endSessionsOf(trx, user.id);
   await recordAudit(trx, {
     ...aboutUser(user),
     at,
-    actor: actorOf(user),
-    action: 'USER_CHANGED',
+    actor: { ...actorOf(user), address: attempt.address },
+    action: 'LINK_USED',
     data: PASSWORD_CHANGED,
   });
-  await letIn(ctx, trx, user.id, visitor);
+  await recordSignIn(ctx, trx, user, attempt);
   // Also what was guessed from other browsers at this address.
-  await clearFailures(trx, { ...visitor, hasDevice: !visitor.hasDevice });
-  return openSession(trx, user, origin, at);
+  await clearFailures(ctx, trx, { ...attempt, device: null });
+  return openSession(trx, user, attempt, at);
 };

@@ -6,6 +6,7 @@ export const SESSION_COOKIE = 'handback_session';
 const DEVICE_COOKIE = 'handback_device';
 const DEVICE_KEPT_S = 365 * 24 * 60 * 60;
 
+type Site = Pick<Config, 'publicUrl'>;
 interface CookieRequest {
   cookies: Record<string, string | undefined>;
 }
@@ -14,27 +15,34 @@ interface CookieReply {
   clearCookie(name: string, options: CookieSerializeOptions): unknown;
 }
 
+const isHttps = ({ publicUrl }: Site): boolean => publicUrl.startsWith('https:');
+
+/** Browsers take a cookie with this prefix over https alone: a page of a sibling host without TLS cannot plant one. */
+const nameOf = (site: Site, name: string): string => (isHttps(site) ? `__Secure-${name}` : name);
+
 /** Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app gets them. */
-const attributes = ({ publicUrl }: Pick<Config, 'publicUrl'>): CookieSerializeOptions => ({
+const attributes = (site: Site): CookieSerializeOptions => ({
   path: '/admin',
   httpOnly: true,
   sameSite: 'strict',
-  secure: publicUrl.startsWith('https:'),
+  secure: isHttps(site),
 });
 
-export const sessionTokenOf = ({ cookies }: CookieRequest): string | undefined => cookies[SESSION_COOKIE];
+export const sessionTokenOf = (site: Site, { cookies }: CookieRequest): string | undefined =>
+  cookies[nameOf(site, SESSION_COOKIE)];
 
 /** Says who signed in with this browser before. It outlives sessions, and gives access to nothing. */
-export const deviceOf = ({ cookies }: CookieRequest): string | undefined => cookies[DEVICE_COOKIE];
+export const deviceOf = (site: Site, { cookies }: CookieRequest): string | undefined =>
+  cookies[nameOf(site, DEVICE_COOKIE)];
 
-export const setSessionCookie = (config: Config, reply: CookieReply, token: string): void => {
-  reply.setCookie(SESSION_COOKIE, token, { ...attributes(config), maxAge: SESSION_MS / 1000 });
+export const setSessionCookie = (site: Site, reply: CookieReply, token: string): void => {
+  reply.setCookie(nameOf(site, SESSION_COOKIE), token, { ...attributes(site), maxAge: SESSION_MS / 1000 });
 };
 
-export const clearSessionCookie = (config: Config, reply: CookieReply): void => {
-  reply.clearCookie(SESSION_COOKIE, attributes(config));
+export const clearSessionCookie = (site: Site, reply: CookieReply): void => {
+  reply.clearCookie(nameOf(site, SESSION_COOKIE), attributes(site));
 };
 
-export const setDeviceCookie = (config: Config, reply: CookieReply, device: string): void => {
-  reply.setCookie(DEVICE_COOKIE, device, { ...attributes(config), maxAge: DEVICE_KEPT_S });
+export const setDeviceCookie = (site: Site, reply: CookieReply, device: string): void => {
+  reply.setCookie(nameOf(site, DEVICE_COOKIE), device, { ...attributes(site), maxAge: DEVICE_KEPT_S });
 };

@@ -16,6 +16,7 @@ import {
 } from './factor-actions.ts';
 import { selfOf } from './own-account-routes.ts';
 import { changeSignInRules, viewSignInRules } from './sign-in-rules.ts';
+import { trustDevice } from './trusted-devices.ts';
 
 const tags = ['Session'];
 const PATH = '/session/second-factor';
@@ -56,7 +57,7 @@ const begin = (app: ApiApp, ctx: Context): void => {
         },
       },
     },
-    async (request, reply) => reply.code(201).send(await beginFactor(ctx, selfOf(request))),
+    async (request, reply) => reply.code(201).send(await beginFactor(ctx, selfOf(ctx, request))),
   );
 };
 
@@ -78,7 +79,11 @@ const confirm = (app: ApiApp, ctx: Context): void => {
         },
       },
     },
-    (request) => confirmFactor(ctx, selfOf(request), request.body.code),
+    async (request, reply) => {
+      const made = await confirmFactor(ctx, selfOf(ctx, request), request.body.code);
+      await trustDevice(ctx, request, reply, request.user.id);
+      return made;
+    },
   );
 };
 
@@ -98,7 +103,7 @@ const recoveryCodes = (app: ApiApp, ctx: Context): void => {
         },
       },
     },
-    (request) => makeRecoveryCodes(ctx, selfOf(request)),
+    (request) => makeRecoveryCodes(ctx, selfOf(ctx, request)),
   );
 };
 
@@ -115,7 +120,8 @@ const turnOff = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) => {
-      await turnFactorOff(ctx, selfOf(request));
+      await turnFactorOff(ctx, selfOf(ctx, request));
+      await trustDevice(ctx, request, reply, request.user.id);
       return reply.code(204).send(null);
     },
   );

@@ -13,6 +13,7 @@ import { findShop } from '../shops/store.ts';
 import { invitation, newPasswordLetter } from './link-mails.ts';
 import { addLink, addressOf, endLinksOf, type Link } from './links.ts';
 import { hashPassword, tooManyAtOnce } from './passwords.ts';
+import { recordCounted } from './sign-in-attempt.ts';
 import { findByEmail, lockUser } from './store.ts';
 import { aboutUser } from './user-view.ts';
 import { addUser, createUser, refuseTakenEmail } from './users.ts';
@@ -30,18 +31,19 @@ const mailLink = (ctx: Context, shopName: string, reader: Reader, link: Link): v
 /** Where a link that somebody is shown leads, and whether it is mailed too. */
 interface HandOver {
   baseUrl: string;
-  mayMail: boolean;
+  /** Spends from the budget of mails: asked only where one is about to be sent. */
+  mayMail: () => Promise<boolean>;
 }
 
 /** Shows the link, and mails it where that is set up. */
-const handOver = (
+const handOver = async (
   ctx: Context,
   { baseUrl, mayMail }: HandOver,
   shopName: string,
   reader: Reader,
   link: Link,
-): NewLink => {
-  const mailed = ctx.mail.isOn && mayMail;
+): Promise<NewLink> => {
+  const mailed = ctx.mail.isOn && (await mayMail());
   if (mailed) mailLink(ctx, shopName, reader, link);
   return { link: addressOf(baseUrl, link), linkExpiresAt: instant(link.expiresAt), mailed };
 };
@@ -68,7 +70,7 @@ export const addPerson = async (
       return { made, link: await addLink(trx, { id: made.id, last_sign_in_at: null }, at) };
     })
     .catch(refuseTakenEmail);
-  return { ...made, ...handOver(ctx, way, shop.name, { ...made, last_sign_in_at: null }, link) };
+  return { ...made, ...(await handOver(ctx, way, shop.name, { ...made, last_sign_in_at: null }, link)) };
 };
 
 /** A new link for a person of the shop. The links before it end. */
@@ -96,14 +98,25 @@ const askTurns = turns({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: too
  * Mails a link to whoever has this address, if anybody does. All of it happens after the answer, so that neither the answer nor
  * its time tells whether the address is known. It ends no other link: strangers can ask too.
  */
-export const mailLinkLater = (ctx: Context, email: string): void => {
+export const mailLinkLater = (
+  ctx: Context,
+  {
+    email,
+    address,
+    mayMail,
+  }: { email: string; address: string; mayMail: (email: string) => Promise<boolean> },
+): void => {
   if (!ctx.mail.isOn) return;
   const work = async (): Promise<void> => {
     const user = await findByEmail(ctx.db, email);
     const shop = user && (await findShop(ctx.db, user.shop_id));
     if (!shop) return;
-    const link = await ctx.db.transaction().execute((trx) => addLink(trx, user, ctx.clock.now()));
-    mailLink(ctx, shop.name, user, link);
+    const mailed = await mayMail(email);
+    const link = await ctx.db.transaction().execute(async (trx) => {
+      await recordCounted(ctx, trx, user, { action: 'LINK_ASKED', address });
+      return mailed ? addLink(trx, user, ctx.clock.now()) : null;
+    });
+    if (link) mailLink(ctx, shop.name, user, link);
   };
   askTurns
     .run(work)

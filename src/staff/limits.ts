@@ -30,7 +30,7 @@ export const linkLimits = ({ rateGate, clock }: Pick<Context, 'rateGate' | 'cloc
     beforeLink: refuseOften(rateGate(WINDOWS.links, clock)),
     beforeAsking: refuseOften(rateGate(WINDOWS.asked, clock)),
     /** Beyond it links are made and shown, and not mailed. */
-    mayMailFor: async (shopId: string): Promise<boolean> => !(await byShop(shopId)).refused,
+    mayMailForShop: async (shopId: string): Promise<boolean> => !(await byShop(shopId)).refused,
     /** Hashed, so that the counters hold no personal data. */
     mayMail: async (email: string): Promise<boolean> => !(await mailed(sha256(email))).refused,
   };

@@ -30,6 +30,14 @@ const WORDS = {
     button: 'Choose a new password',
     closing: 'The link works once, for one hour. If it was not you, your password stays as it is.',
   },
+  exposed: {
+    subject: (shop: string) => `${shop}: someone knows your password`,
+    opening: (shop: string) =>
+      `Someone entered the right password for your account with ${shop} in Handback, and then ten wrong codes. They did not get in.`,
+    request: 'If it was not you, sign in and choose another password here:',
+    button: 'Change your password',
+    closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
+  },
 } as const;
 
 /** Mail programs know no style sheets. */
@@ -62,3 +70,4 @@ const letter = (kind: keyof typeof WORDS, { to, name, shopName, link }: Letter):
 
 export const invitation = (about: Letter): Mail => letter('invitation', about);
 export const newPasswordLetter = (about: Letter): Mail => letter('forgotten', about);
+export const passwordExposedLetter = (about: Letter): Mail => letter('exposed', about);

@@ -11,11 +11,12 @@ import type { Context } from '../context.ts';
 import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
 import { choosePassword, viewLinkTarget } from './choose-password.ts';
-import { deviceOf, setDeviceCookie, setSessionCookie } from './cookies.ts';
+import { deviceOf, setSessionCookie } from './cookies.ts';
 import { mailLinkLater } from './invitations.ts';
 import { linkLimits } from './limits.ts';
 import { usedFrom } from './own-account-routes.ts';
 import { keptEmail } from './store.ts';
+import { trustDevice } from './trusted-devices.ts';
 
 const tags = ['Session'];
 const config = { isPublic: true };
@@ -56,9 +57,9 @@ const ask = (app: ApiApp, ctx: Context, limits: Limits): void => {
       },
     },
     async (request, reply) => {
-      await limits.beforeAsking(callerAddress(request));
-      const email = keptEmail(request.body.email);
-      if (await limits.mayMail(email)) mailLinkLater(ctx, email);
+      const address = callerAddress(request);
+      await limits.beforeAsking(address);
+      mailLinkLater(ctx, { email: keptEmail(request.body.email), address, mayMail: limits.mayMail });
       return reply.code(202).send({ accepted: true });
     },
   );
@@ -111,13 +112,13 @@ const use = (app: ApiApp, ctx: Context, limits: Limits): void => {
     async (request, reply) => {
       const address = callerAddress(request);
       await limits.beforeLink(address);
-      const { token, device, signedIn } = await choosePassword(
+      const { token, signedIn } = await choosePassword(
         ctx,
-        { ...usedFrom(request), device: deviceOf(request) },
+        { ...usedFrom(request), device: deviceOf(ctx.config, request) },
         request.body,
       );
       setSessionCookie(ctx.config, reply, token);
-      setDeviceCookie(ctx.config, reply, device);
+      await trustDevice(ctx, request, reply, signedIn.user.id);
       return signedIn;
     },
   );

@@ -20,10 +20,10 @@ import { viewSignedIn } from './sign-in.ts';
 const tags = ['Session'];
 const WRITE = refusals(400, 401, 403, 413, 415, 503);
 
-export const selfOf = (request: FastifyRequest): Self => ({
+export const selfOf = ({ config }: Pick<Context, 'config'>, request: FastifyRequest): Self => ({
   caller: request.caller,
   user: request.user,
-  sessionToken: sessionTokenOf(request),
+  sessionToken: sessionTokenOf(config, request),
 });
 
 export const usedFrom = (request: FastifyRequest): UsedFrom => ({
@@ -47,7 +47,7 @@ const giveProof = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) => {
-      await prove(ctx, selfOf(request), request.body);
+      await prove(ctx, selfOf(ctx, request), request.body);
       return reply.code(204).send(null);
     },
   );
@@ -67,7 +67,8 @@ const changeEmail = (app: ApiApp, ctx: Context): void => {
         response: { 200: answer('The e-mail is changed.', SignedIn), ...WRITE, ...refusals(409) },
       },
     },
-    async (request) => viewSignedIn(request.caller, await changeOwnEmail(ctx, selfOf(request), request.body)),
+    async (request) =>
+      viewSignedIn(request.caller, await changeOwnEmail(ctx, selfOf(ctx, request), request.body)),
   );
 };
 
@@ -82,7 +83,7 @@ const listSessions = (app: ApiApp, ctx: Context): void => {
         response: { 200: answer('Where you are signed in.', OwnSessions), ...refusals(400, 401, 403, 503) },
       },
     },
-    (request) => listOwnSessions(ctx, selfOf(request)),
+    (request) => listOwnSessions(ctx, selfOf(ctx, request)),
   );
 };
 
@@ -98,7 +99,7 @@ const endSessions = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) => {
-      await endOtherSessionsOf(ctx.db, request.user.id, sessionTokenOf(request));
+      await endOtherSessionsOf(ctx.db, request.user.id, sessionTokenOf(ctx.config, request));
       return reply.code(204).send(null);
     },
   );
@@ -114,7 +115,7 @@ const endSessions = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) => {
-      await endOwnSession(ctx, selfOf(request), request.params.id);
+      await endOwnSession(ctx, selfOf(ctx, request), request.params.id);
       return reply.code(204).send(null);
     },
   );

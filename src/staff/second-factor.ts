@@ -1,12 +1,13 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
+import { USER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { type Place, type SecretBox, sha256 } from '../secrets.ts';
-import { findUser, updateUser } from './store.ts';
+import { findUser } from './store.ts';
 import { isCodeShaped, stepAt, stepOf } from './totp.ts';
 import { aboutUser, actorOf } from './user-view.ts';
 
@@ -136,5 +137,15 @@ export const countRecoveryCodes = async (db: Db, userId: string): Promise<number
 /** Takes the second factor away, with everything that belongs to it. */
 export const removeFactor = async (trx: Trx, userId: string): Promise<UserRow> => {
   await forgetRecoveryCodes(trx, userId);
-  return updateUser(trx, userId, { factor_secret: null, factor_since: null, factor_step: 0 });
+  return trx
+    .updateTable('users')
+    .set((eb) => ({
+      factor_secret: null,
+      factor_since: null,
+      factor_step: 0,
+      factor_removals: eb('factor_removals', '+', 1),
+    }))
+    .where('id', '=', userId)
+    .returning(USER_COLUMNS)
+    .executeTakeFirstOrThrow();
 };

@@ -2,17 +2,12 @@ import { ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admi
 import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
-import {
-  clearSessionCookie,
-  deviceOf,
-  sessionTokenOf,
-  setDeviceCookie,
-  setSessionCookie,
-} from './cookies.ts';
+import { clearSessionCookie, deviceOf, sessionTokenOf, setSessionCookie } from './cookies.ts';
 import { selfOf, usedFrom } from './own-account-routes.ts';
 import { endSession } from './sessions.ts';
-import { mustBeOffered, setUp } from './set-up.ts';
+import { findOffer, setUp } from './set-up.ts';
 import { changeOwnPassword, signIn, viewSignedIn } from './sign-in.ts';
+import { trustDevice } from './trusted-devices.ts';
 
 const tags = ['Session'];
 const config = { isPublic: true };
@@ -26,7 +21,7 @@ const signInRoute = (app: ApiApp, ctx: Context): void => {
         operationId: 'signIn',
         summary: 'Sign in',
         description:
-          'Sets the session cookie, for 12 hours, and one by which this browser is known from then on. A wrong e-mail and a wrong password look alike. Where the person has a second factor and `code` is missing, a right password is answered with 401 `SECOND_FACTOR_REQUIRED`; a wrong code counts as a failure. Ten failures for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for whoever never signed in to the e-mail from this browser or address.',
+          'Sets the session cookie, for 12 hours, and one by which this browser is known from then on. A wrong e-mail and a wrong password look alike. Where the person has a second factor and `code` is missing, a right password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in to the e-mail.',
         tags,
         security: [],
         body: SignIn,
@@ -37,10 +32,10 @@ const signInRoute = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) => {
-      const origin = { ...usedFrom(request), device: deviceOf(request) };
-      const { token, device, signedIn } = await signIn(ctx, origin, request.body);
+      const origin = { ...usedFrom(request), device: deviceOf(ctx.config, request) };
+      const { token, signedIn } = await signIn(ctx, origin, request.body);
       setSessionCookie(ctx.config, reply, token);
-      setDeviceCookie(ctx.config, reply, device);
+      await trustDevice(ctx, request, reply, signedIn.user.id);
       return signedIn;
     },
   );
@@ -77,7 +72,7 @@ const signOut = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) => {
-      await endSession(ctx.db, sessionTokenOf(request));
+      await endSession(ctx.db, sessionTokenOf(ctx.config, request));
       clearSessionCookie(ctx.config, reply);
       return reply.code(204).send(null);
     },
@@ -92,11 +87,15 @@ const setUpRoute = (app: ApiApp, ctx: Context): void => {
       schema: {
         operationId: 'setUp',
         summary: 'Make the first shop and its Admin',
-        description: 'Works once, with the token from the link that the service printed at its first start.',
+        description:
+          'Works once, with the token from the link that the service printed at its latest start, for one hour; 409 `ALREADY_SET_UP` once there is a shop.',
         tags,
         security: [],
         body: SetUp,
-        response: { 201: answer('Made; sign in next.', SetUpDone), ...refusals(400, 403, 413, 415, 503) },
+        response: {
+          201: answer('Made; sign in next.', SetUpDone),
+          ...refusals(400, 403, 409, 413, 415, 503),
+        },
       },
     },
     async (request, reply) => reply.code(201).send(await setUp(ctx, request.body)),
@@ -114,11 +113,11 @@ const checkSetUp = (app: ApiApp, ctx: Context): void => {
         tags,
         security: [],
         body: GivenSetUp,
-        response: { 204: nothing('It does.'), ...refusals(400, 403, 413, 415, 503) },
+        response: { 204: nothing('It does.'), ...refusals(400, 403, 409, 413, 415, 503) },
       },
     },
     async (request, reply) => {
-      await mustBeOffered(ctx.db, request.body.token);
+      await findOffer(ctx, request.body.token);
       return reply.code(204).send(null);
     },
   );
@@ -144,11 +143,12 @@ const changePassword = (app: ApiApp, ctx: Context): void => {
     async (request, reply) => {
       const { token, signedIn } = await changeOwnPassword(
         ctx,
-        selfOf(request),
+        selfOf(ctx, request),
         usedFrom(request),
         request.body,
       );
       setSessionCookie(ctx.config, reply, token);
+      await trustDevice(ctx, request, reply, signedIn.user.id);
       return signedIn;
     },
   );

@@ -29,6 +29,7 @@ export interface SignedInUser {
   role: UserRole;
   /** Whether a second factor is on. */
   hasFactor: boolean;
+  passwordExposedAt: number | null;
 }
 
 /** Where a session is used, as its list shows it. */
@@ -90,7 +91,7 @@ export const findSession = async (ctx: Context, token: string | undefined): Prom
     .innerJoin('shops as shop', 'shop.id', 'user.shop_id')
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
     .select(['user.id as user_id', 'user.email', 'user.name as user_name', 'user.role', 'user.factor_since'])
-    .select(['session.proved_at', 'session.last_used_at'])
+    .select(['session.proved_at', 'session.last_used_at', 'user.password_exposed_at'])
     .where('session.token_hash', '=', sha256(token))
     .where('session.expires_at', '>', ctx.clock.now())
     .executeTakeFirst();
@@ -98,7 +99,14 @@ export const findSession = async (ctx: Context, token: string | undefined): Prom
   const { user_id: id, email, user_name: name, role, factor_since } = row;
   return {
     caller: { shop: shopFrom(row), actor: actorOf({ id, name, email }) },
-    user: { id, email, name, role, hasFactor: factor_since !== null },
+    user: {
+      id,
+      email,
+      name,
+      role,
+      hasFactor: factor_since !== null,
+      passwordExposedAt: row.password_exposed_at,
+    },
     provedAt: row.proved_at,
     lastUsedAt: row.last_used_at,
   };

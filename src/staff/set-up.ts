@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { SetUp } from '../../contract/admin-set-up.ts';
 import { OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Db, Trx } from '../db/database.ts';
+import type { Trx } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 import { addShop } from '../shops/actions.ts';
@@ -10,14 +10,15 @@ import { hasShops } from '../shops/store.ts';
 import { hashPassword } from './passwords.ts';
 import { addUser } from './users.ts';
 
-/** The row that holds the hash of the one-time token. */
+/** The row that holds the hash of the one-time token, and when it ends. */
 const ROW = 'set-up';
+const VALID_MS = 60 * 60 * 1000;
 
 /** Makes a one-time token that replaces any earlier one; returns null once there is a shop. */
-export const offerSetUp = async ({ db }: Context): Promise<string | null> => {
+export const offerSetUp = async ({ db, clock }: Context): Promise<string | null> => {
   if (await hasShops(db)) return null;
   const token = randomBytes(24).toString('hex');
-  const value = sha256(token);
+  const value = `${sha256(token)} ${clock.now() + VALID_MS}`;
   await db
     .insertInto('installation')
     .values({ name: ROW, value })
@@ -26,25 +27,22 @@ export const offerSetUp = async ({ db }: Context): Promise<string | null> => {
   return token;
 };
 
-const isOffered = async (db: Db, token: string): Promise<boolean> =>
-  (await db
-    .selectFrom('installation')
-    .select('name')
-    .where('name', '=', ROW)
-    .where('value', '=', sha256(token))
-    .executeTakeFirst()) !== undefined;
-
-/** Throws once the link was used, or a newer one was printed. */
-export const mustBeOffered = async (db: Db, token: string): Promise<void> => {
-  if (!(await isOffered(db, token))) throw new ServiceError('SETUP_LINK_INVALID');
+/** The row's value. Throws once there is a shop, the token's hour is over, or a later start printed another. */
+export const findOffer = async ({ db, clock }: Context, token: string): Promise<string> => {
+  if (await hasShops(db)) throw new ServiceError('ALREADY_SET_UP');
+  const row = await db.selectFrom('installation').select('value').where('name', '=', ROW).executeTakeFirst();
+  const [hash, endsAt] = row?.value.split(' ') ?? [];
+  if (!row || hash !== sha256(token) || clock.now() >= Number(endsAt))
+    throw new ServiceError('SETUP_LINK_INVALID');
+  return row.value;
 };
 
 /** Says whether the token was still valid. Of two requests at once, the second waits here until the first ends. */
-const useUp = async (trx: Trx, token: string): Promise<boolean> => {
+const useUp = async (trx: Trx, offer: string): Promise<boolean> => {
   const { numDeletedRows } = await trx
     .deleteFrom('installation')
     .where('name', '=', ROW)
-    .where('value', '=', sha256(token))
+    .where('value', '=', offer)
     .executeTakeFirst();
   return numDeletedRows > 0n;
 };
@@ -52,10 +50,12 @@ const useUp = async (trx: Trx, token: string): Promise<boolean> => {
 /** Creates the first shop and its Admin and uses up the token, all or nothing: after a failure the link still works. */
 export const setUp = async (ctx: Context, { token, shopName, email, name, password }: SetUp) => {
   // Before the expensive hash, so that nobody without the token can make us work.
-  await mustBeOffered(ctx.db, token);
+  const offer = await findOffer(ctx, token);
   const passwordHash = await hashPassword(password);
   return ctx.db.transaction().execute(async (trx) => {
-    if (!(await useUp(trx, token)) || (await hasShops(trx))) throw new ServiceError('SETUP_LINK_INVALID');
+    const isOffered = await useUp(trx, offer);
+    if (await hasShops(trx)) throw new ServiceError('ALREADY_SET_UP');
+    if (!isOffered) throw new ServiceError('SETUP_LINK_INVALID');
     const at = ctx.clock.now();
     const shop = await addShop(trx, OPERATOR, at, { name: shopName, plan: 'SCALE' });
     const user = await addUser(trx, OPERATOR, at, {

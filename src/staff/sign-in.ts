@@ -4,22 +4,35 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
-import { deviceWith } from './known-places.ts';
+import { instant } from '../instant.ts';
 import { endLinksOf } from './links.ts';
-import { refuseLocked, type Visitor } from './lock-out.ts';
 import { prove, type Self, wrong } from './own-account.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
 import { endSessionsOf, findSession, openSession, type SignedInUser, type UsedFrom } from './sessions.ts';
+import {
+  attemptSignIn,
+  countingCodes,
+  type Origin,
+  recordSignIn,
+  refuseLocked,
+  type SignInAttempt,
+} from './sign-in-attempt.ts';
 import { findByEmail, keptEmail, replacePassword } from './store.ts';
 import { aboutUser, PASSWORD_CHANGED } from './user-view.ts';
-import { countingGuesses, letIn, type Origin, visitorFor } from './visitors.ts';
 
 export const viewSignedIn = (
   { shop }: Caller,
-  { id, email, name, role, hasFactor }: SignedInUser,
+  { id, email, name, role, hasFactor, passwordExposedAt }: SignedInUser,
 ): SignedIn => ({
-  user: { id, email, name, role, secondFactor: hasFactor },
+  user: {
+    id,
+    email,
+    name,
+    role,
+    secondFactor: hasFactor,
+    passwordExposedAt: passwordExposedAt === null ? null : instant(passwordExposedAt),
+  },
   shop: {
     id: shop.id,
     name: shop.name,
@@ -39,49 +52,42 @@ export const signIn = (
   ctx: Context,
   origin: Origin,
   { email: given, password, code }: SignIn,
-): Promise<NewSession & { device: string }> => {
+): Promise<NewSession> => {
   const email = keptEmail(given);
-  return countingGuesses(ctx, { email, address: origin.address }, (remember) =>
+  return attemptSignIn(ctx, origin, email, (begin) =>
     passwordTurns.run(async () => {
       const user = await findByEmail(ctx.db, email);
-      const visitor = await visitorFor(ctx, origin, email, user?.id);
-      await refuseLocked(ctx, visitor);
-      remember(visitor);
+      const attempt = await begin(user);
+      await refuseLocked(ctx, attempt);
       const right = await isPassword(user?.password_hash ?? null, password);
-      const token = user && right ? await openSessionFrom(ctx, user, visitor, origin, code) : null;
-      return welcome(ctx, token, origin);
+      const token =
+        user && right
+          ? await countingCodes(ctx, attempt, code, () => openSessionFrom(ctx, user, attempt, code))
+          : null;
+      return finishSignIn(ctx, token);
     }),
   );
 };
 
-/** The session behind a new token, and the browser's new cookie. */
-export const welcome = async (
-  ctx: Context,
-  token: string | null,
-  { device }: Origin,
-): Promise<NewSession & { device: string }> => {
+/** The session behind a new token. */
+export const finishSignIn = async (ctx: Context, token: string | null): Promise<NewSession> => {
   const session = token && (await findSession(ctx, token));
   if (!session) throw new ServiceError('SIGN_IN_FAILED');
-  return {
-    token,
-    device: deviceWith(ctx.secrets, session.user.id, device),
-    signedIn: viewSignedIn(session.caller, session.user),
-  };
+  return { token, signedIn: viewSignedIn(session.caller, session.user) };
 };
 
 /** A code that is missing or wrong throws, and undoes the rest. */
 const openSessionFrom = (
   ctx: Context,
   user: Row<'users'>,
-  visitor: Visitor,
-  origin: Origin,
+  attempt: SignInAttempt,
   code: string | null,
 ): Promise<string | null> =>
   ctx.db.transaction().execute(async (trx) => {
-    const token = await openSession(trx, user, origin, ctx.clock.now());
+    const token = await openSession(trx, user, attempt, ctx.clock.now());
     if (!token) return null;
     await passFactor(ctx, trx, user.id, code);
-    await letIn(ctx, trx, user.id, visitor);
+    await recordSignIn(ctx, trx, user, attempt);
     return token;
   });
 
@@ -113,5 +119,5 @@ export const changeOwnPassword = async (
   });
   if (!token) throw wrong('currentPassword', 'is not your current password');
   await ctx.mailAccountChanges(caller.shop, before, after);
-  return { token, signedIn: viewSignedIn(caller, user) };
+  return { token, signedIn: viewSignedIn(caller, { ...user, passwordExposedAt: null }) };
 };

@@ -73,7 +73,7 @@ export const replacePassword = async (
 ): Promise<boolean> => {
   const { numUpdatedRows } = await trx
     .updateTable('users')
-    .set({ password_hash: nextHash })
+    .set({ password_hash: nextHash, password_exposed_at: null })
     .where('id', '=', id)
     .where('password_hash', '=', password_hash)
     .executeTakeFirst();

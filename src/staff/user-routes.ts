@@ -20,9 +20,9 @@ const baseUrlFor = ({ config }: Context, { headers: { origin } }: FastifyRequest
   config.publicUrlIsSet || !origin ? config.publicUrl : new URL(origin).origin;
 
 type Limits = ReturnType<typeof linkLimits>;
-const handOver = async (ctx: Context, limits: Limits, request: FastifyRequest) => ({
+const handOver = (ctx: Context, limits: Limits, request: FastifyRequest) => ({
   baseUrl: baseUrlFor(ctx, request),
-  mayMail: await limits.mayMailFor(request.caller.shop.id),
+  mayMail: () => limits.mayMailForShop(request.caller.shop.id),
 });
 
 const list = (app: ApiApp, ctx: Context): void => {
@@ -60,7 +60,7 @@ const create = (app: ApiApp, ctx: Context, limits: Limits): void => {
     async (request, reply) => {
       const { caller, body } = request;
       if (body.role === 'ADMIN') requireProof(ctx, request);
-      const way = await handOver(ctx, limits, request);
+      const way = handOver(ctx, limits, request);
       const made = await addPerson(ctx, caller.actor, caller.shop, body, way);
       return reply.code(201).send(made);
     },
@@ -133,7 +133,7 @@ const link = (app: ApiApp, ctx: Context, limits: Limits): void => {
     },
     async (request, reply) => {
       const { caller, params } = request;
-      const way = await handOver(ctx, limits, request);
+      const way = handOver(ctx, limits, request);
       const made = await makeLink(ctx, caller.actor, caller.shop, params.id, way);
       return reply.code(201).send(made);
     },

@@ -83,6 +83,7 @@ export const changeUser = async (
         name: name === null ? before.name : name || null,
         role: role ?? before.role,
         password_hash: passwordHash ?? before.password_hash,
+        password_exposed_at: passwordHash ? null : before.password_exposed_at,
       });
       if (passwordHash) await endSessionsOf(trx, id);
       // A link that was mailed to the old address, or that is for a password they have now, must not work any more.

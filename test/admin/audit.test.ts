@@ -17,6 +17,7 @@ interface Entry {
   action: string;
   subject: { type: string; id: string; name: string };
   data: object;
+  address: string | null;
 }
 
 /** What was written since the person's shop and the person were made, oldest first. */
@@ -109,7 +110,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells nothing of signing in and out, of reading, or of what was refused', async () => {
+  it('tells of signing in with the address, and nothing of signing out, of reading, or of what was refused', async () => {
     const t = await harness();
     const admin = await newPerson(t);
     const staff = await newPerson(t, { role: 'STAFF' });
@@ -123,7 +124,32 @@ describe('the audit log', () => {
       await staff.put('/dangerous-goods', { rules: ['ACID'] });
       await admin.put('/dangerous-goods', { rules: [''] });
     });
-    expect(entries).toEqual([]);
+    expect(entries).toMatchObject([
+      { action: 'SIGNED_IN', actor: as(staff), subject: { id: staff.id }, data: {} },
+    ]);
+    expect(entries[0]?.address).toMatch(/^172\./);
+  });
+
+  it('tells of exports: who, how many of what, and from where', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const entries = await written(t, admin, async () => {
+      expect((await staff.post('/exports', { kind: 'TRADE_RETURN', count: 17 })).status).toBe(204);
+      expect(rulesOf(await staff.post('/exports', { kind: 'OTHER', count: -1 }))).toMatchObject({
+        kind: 'oneOf',
+        count: 'min',
+      });
+    });
+    expect(entries).toMatchObject([
+      {
+        action: 'EXPORTED',
+        actor: as(staff),
+        subject: { type: 'SHOP', id: t.shop.id },
+        data: { kind: 'TRADE_RETURN', count: 17 },
+        address: expect.stringMatching(/^172\./),
+      },
+    ]);
   });
 
   it('tells of rules, clients and the shop, whoever changes them', async () => {
@@ -217,17 +243,20 @@ describe('the audit log', () => {
       await admin.put('/dangerous-goods', { rules: [`RULE-${i}`] });
     }
     const { body } = await admin.get('/audit-log?limit=3');
-    expect(body).toMatchObject({ page: 1, limit: 3, total: 8, totalPages: 3 });
+    expect(body).toMatchObject({ page: 1, limit: 3, total: 9, totalPages: 3 });
     expect(body.items.map((entry: { data: { added: string[] } }) => entry.data.added[0])).toEqual([
       'RULE-4',
       'RULE-3',
       'RULE-2',
     ]);
-    expect(Object.keys(body.items[0]).sort()).toEqual(['action', 'actor', 'at', 'data', 'id', 'subject']);
+    expect(Object.keys(body.items[0]).sort()).toEqual([
+      ...['action', 'actor', 'address', 'at', 'data', 'id', 'subject'],
+    ]);
     expect(body.items[0].id).toMatch(UUID7);
     expect(body.items[0].at).toMatch(ISO);
     const last = (await admin.get('/audit-log?limit=3&page=3')).body.items;
-    expect(last.map(({ action }: Entry) => action).sort()).toEqual(['CLIENT_CREATED', 'SHOP_CREATED']);
+    expect(last.map(({ action }: Entry) => action)).toContain('SHOP_CREATED');
+    expect(body.items[0].address).toMatch(/^172\./);
     expect((await admin.get('/audit-log?page=4&limit=3')).body.items).toEqual([]);
     expect(rulesOf(await admin.get('/audit-log?page=0&action=x'))).toEqual({
       page: 'min',

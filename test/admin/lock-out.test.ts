@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/secrets.ts';
 import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { expectError, stopClock } from '../support/api.ts';
 import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
 import { timed } from '../support/process.ts';
+import { factorOf } from '../support/second-factor.ts';
+import { tokenIn } from '../support/smtp.ts';
+
+interface Entry {
+  action: string;
+  actor: { name: string };
+  address: string | null;
+  data: { count?: number };
+}
 
 const LOCK_MS = 15 * 60_000;
 const HOUR_MS = 3_600_000;
@@ -78,6 +88,18 @@ describe('ten failures for one e-mail from one address', () => {
     // It has ten guesses of its own, and no more.
     for (let i = 0; i < 10; i += 1) expectError(await attempt(t, email, 'wrong password', IP, device), 401);
     expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, device));
+  });
+
+  it('at a till lock that till, and not the other browsers of the person', async () => {
+    const t = await harness();
+    const { email } = await newUser(t);
+    const own = deviceFrom(await attempt(t, email, PASSWORD, IP));
+    const till = deviceFrom(await attempt(t, email, PASSWORD, OTHER_IP));
+    expect(own.split('.')[0]).not.toBe(till.split('.')[0]);
+    for (let i = 0; i < 10; i += 1)
+      expectError(await attempt(t, email, 'wrong password', OTHER_IP, till), 401);
+    expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, till));
+    expect((await attempt(t, email, PASSWORD, undefined, own)).status).toBe(200);
   });
 
   it('are counted anew after a success', async () => {
@@ -196,6 +218,104 @@ describe('a hundred failures', () => {
     expectLocked(await attempt(t, stranger.email, PASSWORD, IP));
     expect((await attempt(t, stranger.email, PASSWORD, OTHER_IP)).status).toBe(200);
     expect((await attempt(t, known.email, PASSWORD, IP)).status).toBe(200);
+  });
+});
+
+describe('the trust in a browser', () => {
+  it('ends with a new password, by any way, and with a change of the second factor', async () => {
+    const t = await harness();
+    const clock = stopClock();
+    const [admin, user] = [await newPerson(t), await newUser(t)];
+    const { email } = user;
+    let password = PASSWORD;
+    const signIn = (device: string, code?: string) =>
+      adminCaller(t, device).post('/session', { email, password, ...(code ? { code } : {}) });
+    const first = await signIn('');
+    let device = deviceFrom(first);
+    let self = adminCaller(t, `${cookieFrom(first)}; ${device}`);
+    await manyFailures(t, 100, () => email, address);
+    /** After this change, by which the browser itself may be trusted anew. */
+    const ends = async (change: () => Promise<Answer>, code?: () => string) => {
+      const before = device;
+      const answer = await change();
+      expect(answer.status).toBeLessThan(300);
+      clock.advance(30_000);
+      expectLocked(await signIn(before, code?.()));
+      const [renewed] = answer.headers
+        .getSetCookie()
+        .filter((cookie) => cookie.startsWith('handback_device='))
+        .map((cookie) => cookie.split(';')[0] ?? '');
+      if (!renewed) return;
+      const again = await signIn(renewed, code?.());
+      expect(again.status).toBe(200);
+      device = deviceFrom(again);
+      self = adminCaller(t, `${cookieFrom(again)}; ${device}`);
+    };
+    await ends(() => {
+      const newPassword = 'chosen by themselves';
+      const changing = self.put('/session/password', { currentPassword: password, newPassword });
+      password = newPassword;
+      return changing;
+    });
+    const { code } = await factorOf(t, self);
+    await ends(() => self.post('/session/second-factor/confirm', { code: code() }), code);
+    await ends(() => self.post('/session/second-factor/turn-off', { currentPassword: password }));
+    const token = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
+    await ends(() => {
+      password = 'chosen by a link';
+      return adminCaller(t, device).post('/links/use', { token, password });
+    });
+    await ends(() => {
+      password = 'set by an Admin';
+      return admin.patch(`/users/${user.id}`, { password });
+    });
+  });
+});
+
+describe('the trace of sign-ins', () => {
+  it('is one entry for each, and one per person, address and 15 minutes for refused and locked ones', async () => {
+    const t = await harness();
+    const clock = stopClock();
+    const admin = await newPerson(t);
+    const user = await newUser(t, { role: 'STAFF' });
+    const { email } = user;
+    expect((await attempt(t, email, PASSWORD, OTHER_IP)).status).toBe(200);
+    await failures(t, 10, () => email);
+    for (let i = 0; i < 3; i += 1) expectLocked(await attempt(t, email, PASSWORD, IP));
+    await failures(t, 2, () => email, OTHER_IP);
+    clock.advance(LOCK_MS);
+    await failures(t, 1, () => email);
+    await failures(t, 3, () => 'unknown@example.com');
+    const { items } = (await admin.get('/audit-log?limit=100')).body;
+    const told = items
+      .filter(({ subject }: { subject: { id: string } }) => subject.id === user.id)
+      .map(
+        ({ action, actor, address, data }: Entry) =>
+          `${action} ${actor.name} ${address} ${data.count ?? '-'}`,
+      );
+    expect(told.sort()).toEqual(
+      [
+        `SIGNED_IN ${email} ${OTHER_IP} -`,
+        `SIGN_IN_LOCKED unknown person ${IP} 3`,
+        `SIGN_IN_REFUSED unknown person ${IP} 1`,
+        `SIGN_IN_REFUSED unknown person ${IP} 10`,
+        `SIGN_IN_REFUSED unknown person ${OTHER_IP} 2`,
+        'USER_CREATED operator null -',
+      ].sort(),
+    );
+    const lines = t.logs.filter((line) => line.includes('"sign-in refused"')).map((line) => JSON.parse(line));
+    expect(lines).toHaveLength(16);
+    expect(lines[0]).toMatchObject({ address: IP, userId: user.id, shopId: t.shop.id });
+    expect(lines.at(-1)).toMatchObject({ address: IP, userId: null, shopId: null });
+    expect(t.logs.join('')).not.toContain('@example.com');
+    // Neither the counters nor what is stored of addresses can be guessed without the key.
+    const rows = await t.ctx.db.selectFrom('sign_in_failures').select('key').execute();
+    for (const guess of [
+      ['address', IP],
+      ['email', email],
+      ['pair', email, 'address', IP],
+    ])
+      expect(rows.map(({ key }) => key)).not.toContain(sha256(JSON.stringify(guess)));
   });
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { adminCaller, newPerson, newUser } from '../support/admin.ts';
-import { expectError } from '../support/api.ts';
+import { expectError, UNKNOWN_ID } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 import { timed } from '../support/process.ts';
-import { mailServer, silentMailServer, tokenIn } from '../support/smtp.ts';
+import { type MailServer, mailServer, silentMailServer, tokenIn } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
 
 const ask = (t: Harness, email: string, ip?: string) =>
@@ -64,6 +64,45 @@ describe('where mails are sent', () => {
     await until('the notice comes', () => mails.received[3]?.text.includes('Your password was changed.'));
     expect(mails.received).toHaveLength(4);
     expect(t.logs.join('')).not.toContain(token);
+  });
+
+  it('only a mail that is sent counts', async () => {
+    const mails = await mailServer();
+    const t = await harness({ env: mails.env });
+    const admin = await newPerson(t);
+    // Three for an address that nobody has yet, and a hundred for people whom the shop does not have.
+    for (let i = 0; i < 4; i += 1) expect((await ask(t, 'grace@example.com')).status).toBe(202);
+    for (let i = 0; i < 100; i += 1) expectError(await admin.post(`/users/${UNKNOWN_ID}/link`), 404);
+    const made = await admin.post('/users', { email: 'grace@example.com', role: 'STAFF' });
+    expect(made.body.mailed).toBe(true);
+    await ask(t, 'grace@example.com', '198.51.100.9');
+    await until('the link comes too', () => mails.received.length === 2);
+    const { items } = (await admin.get('/audit-log')).body;
+    const asked = items.filter(({ action }: { action: string }) => action === 'LINK_ASKED');
+    expect(asked).toMatchObject([
+      { subject: { id: made.body.id }, address: '198.51.100.9', data: { count: 1 } },
+    ]);
+  });
+
+  it('goes out over TLS, or not at all unless the operator allows it', async () => {
+    const sent = async (mails: MailServer, more: Record<string, string>): Promise<string[]> => {
+      // Not loopback by name, though it leads there.
+      const SMTP_URL = mails.env.SMTP_URL.replace('127.0.0.1', '0.0.0.0');
+      const t = await harness({ env: { ...mails.env, SMTP_URL, ...more } });
+      await (await newPerson(t)).post('/users', { email: 'grace@example.com', role: 'STAFF' });
+      return until('it is sent or fails', () => {
+        const failed = t.logs.filter((line) => line.includes('a mail could not be sent'));
+        return mails.received.length > 0 ? ['sent'] : failed.length > 0 && failed;
+      });
+    };
+    const plain = await mailServer();
+    expect((await sent(plain, {}))[0]).toContain('"code":"ETLS"');
+    expect(plain.attempts).toBe(0);
+    expect(await sent(plain, { SMTP_ALLOW_PLAIN: 'true' })).toEqual(['sent']);
+    // With a certificate that no one vouches for: it is encrypted, or nothing is sent.
+    const encrypted = await mailServer({ offersTls: true });
+    expect((await sent(encrypted, {}))[0]).toContain('"code":"E');
+    expect(encrypted.attempts).toBe(0);
   });
 
   it('asking is stopped after twenty an hour from one address', async () => {

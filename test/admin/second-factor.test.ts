@@ -5,6 +5,7 @@ import { openContext } from '../../src/context.ts';
 import {
   adminCaller,
   cookieFrom,
+  deviceFrom,
   newPerson,
   newUser,
   PASSWORD,
@@ -14,10 +15,12 @@ import {
 import { expectError, ISO, rulesOf, stopClock } from '../support/api.ts';
 import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
 import { factorOf, turnOn } from '../support/second-factor.ts';
-import { tokenIn } from '../support/smtp.ts';
+import { mailServer, tokenIn } from '../support/smtp.ts';
+import { until } from '../support/until.ts';
 
 const IP = '198.51.100.7';
 const STEP_MS = 30_000;
+const HOUR_MS = 3_600_000;
 const signIn = (t: Harness, { email, password }: Person, code?: string, ip?: string) =>
   adminCaller(t).post('/session', { email, password, ...(code ? { code } : {}) }, ip ? { ip } : {});
 const actionsOf = async (admin: Person) =>
@@ -148,7 +151,7 @@ const secondProcess = async (t: Harness): Promise<string> => {
 };
 
 describe('wrong codes', () => {
-  it('lock as wrong passwords do, and a missing one neither counts nor clears', async () => {
+  it('lock for an hour at ten, over all browsers that are new; a missing one neither counts nor clears', async () => {
     const t = await harness();
     const person = await newPerson(t);
     const { code } = await turnOn(t, person);
@@ -160,8 +163,72 @@ describe('wrong codes', () => {
     expectError(await signIn(t, person, 'abcd-efgh', IP), 401, 'SECOND_FACTOR_WRONG');
     const locked = await signIn(t, person, code(), IP);
     expectError(locked, 429);
-    expect(locked.body.message).toBe('Too many wrong passwords or codes. Try again in 15 minutes.');
-    expect((await signIn(t, person, code())).status).toBe(200);
+    expect(locked.body.message).toBe('Too many wrong codes. Try again in 60 minutes.');
+    expectError(await signIn(t, person, code()), 429);
+    // Wrong passwords are counted elsewhere.
+    expectError(await signIn(t, { ...person, password: 'wrong password' }), 401);
+  });
+
+  it('are no more than ten an hour and fifty a day, and the browsers of the person go on', async () => {
+    const mails = await mailServer();
+    const t = await harness({ env: mails.env });
+    const clock = stopClock();
+    const person = await newPerson(t);
+    const { code } = await turnOn(t, person);
+    const device = async (given: string, cookie: string | null = null) =>
+      adminCaller(t, cookie).post('/session', { email: person.email, password: PASSWORD, code: given });
+    clock.advance(STEP_MS);
+    const own = deviceFrom(await device(code()));
+    expect(own).toMatch(/^handback_device=/);
+    const guessFor = async (count: number) =>
+      (await Promise.all(Array.from({ length: count }, (_, i) => device(`${100000 + i}`)))).map(
+        ({ status }) => status,
+      );
+    for (let hour = 0; hour < 5; hour += 1) {
+      // Side by side, from an address each.
+      const statuses = await guessFor(15);
+      expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+      const locked = await device(code());
+      expectError(locked, 429);
+      if (hour < 4) expect(locked.headers.get('retry-after')).toBe('3600');
+      clock.advance(HOUR_MS);
+    }
+    const locked = await device(code());
+    expectError(locked, 429);
+    expect(locked.headers.get('retry-after')).toBe(String(23 * 3600));
+    expect(locked.body.message).toBe('Too many wrong codes. Try again in 23 hours.');
+    const signedIn = await device(code(), own);
+    expect(signedIn.body.user.passwordExposedAt).toMatch(ISO);
+    const mail = await until('the mail comes', () => mails.received[0]);
+    expect(mail.to).toEqual([person.email]);
+    expect(mail.text).toContain('someone knows your password');
+    // A new password ends the warning, and the trust in the browser.
+    const self = adminCaller(t, cookieFrom(signedIn));
+    const changed = await self.put('/session/password', {
+      currentPassword: PASSWORD,
+      newPassword: 'a better password',
+    });
+    expect(changed.body.user.passwordExposedAt).toBeNull();
+    clock.advance(23 * HOUR_MS);
+    const again = await adminCaller(t).post('/session', {
+      email: person.email,
+      password: 'a better password',
+      code: code(),
+    });
+    expect(again.status).toBe(200);
+    expect(mails.received).toHaveLength(1);
+  });
+
+  it('are in the audit log with the address: one entry per address and 15 minutes, with a count', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    await turnOn(t, person);
+    for (let i = 0; i < 3; i += 1) await signIn(t, person, `00000${i}`, IP);
+    const entries = (await person.get('/audit-log')).body.items.filter(
+      ({ action }: { action: string }) => action === 'SIGN_IN_CODE_REFUSED',
+    );
+    expect(entries).toMatchObject([{ subject: { id: person.id }, address: IP, data: { count: 3 } }]);
   });
 
   it('stay wrong where the secret cannot be opened; recovery codes and a reset still work', async () => {
@@ -284,7 +351,8 @@ describe('a link to choose a password', () => {
     const next = tokenIn((await admin.post(`/users/${user.id}/link`)).body.link);
     const guess = () =>
       adminCaller(t).post('/links/use', { token: next, password: PASSWORD, code: '000000' }, { ip: IP });
-    for (let i = 0; i < 10; i += 1) expectError(await guess(), 401, 'SECOND_FACTOR_WRONG');
+    // One was wrong before.
+    for (let i = 0; i < 9; i += 1) expectError(await guess(), 401, 'SECOND_FACTOR_WRONG');
     expectError(await guess(), 429);
   });
 });

@@ -36,7 +36,7 @@ describe('signing in', () => {
     const { status, body } = await adminCaller(t).post('/session', { email, password });
     expect(status).toBe(200);
     expect(body).toEqual({
-      user: { id: user.id, email, name: null, role: 'STAFF', secondFactor: false },
+      user: { id: user.id, email, name: null, role: 'STAFF', secondFactor: false, passwordExposedAt: null },
       shop: {
         id: t.shop.id,
         name: t.shop.name,
@@ -56,7 +56,7 @@ describe('signing in', () => {
     expect(cookies[0]).toMatch(/^handback_session=[0-9a-f]{64};/);
     expect(attributesOf(cookies[0])).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/admin', 'SameSite=Strict']);
     // By the second the browser is known from then on; it tells nobody who the person is.
-    expect(cookies[1]).toMatch(/^handback_device=[\w-]{43};/);
+    expect(cookies[1]).toMatch(/^handback_device=[\w-]{22}\.[\w-]{43};/);
     expect(attributesOf(cookies[1])).toEqual([
       ...['HttpOnly', 'Max-Age=31536000', 'Path=/admin', 'SameSite=Strict'],
     ]);
@@ -66,11 +66,19 @@ describe('signing in', () => {
   it.each([
     ['https://returns.example.com', true],
     ['http://returns.example.com', false],
-  ])('with PUBLIC_URL %s: a Secure cookie is %s', async (publicUrl, secure) => {
+  ])('with PUBLIC_URL %s: a Secure cookie, by its name too, is %s', async (publicUrl, secure) => {
     const t = await harness({ env: { PUBLIC_URL: publicUrl } });
     const { email, password } = await newUser(t);
-    const { headers } = await adminCaller(t).post('/session', { email, password });
-    for (const cookie of headers.getSetCookie()) expect(attributesOf(cookie).includes('Secure')).toBe(secure);
+    const answer = await adminCaller(t).post('/session', { email, password });
+    for (const cookie of answer.headers.getSetCookie()) {
+      expect(attributesOf(cookie).includes('Secure')).toBe(secure);
+      expect(cookie.startsWith('__Secure-handback_')).toBe(secure);
+    }
+    const cookie = cookieFrom(answer);
+    expect((await adminCaller(t, cookie).get('/session')).status).toBe(200);
+    // Under the other name it is none: a page of a sibling host may have planted it.
+    const planted = secure ? cookie.replace('__Secure-', '') : `__Secure-${cookie}`;
+    expectError(await adminCaller(t, planted).get('/session'), 401);
   });
 
   it('works with the e-mail in any case, with spaces around it and with accents typed either way', async () => {
@@ -177,7 +185,14 @@ describe('a session', () => {
     const person = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER', subscription: 'inactive' });
     expect((await person.get('/session')).body).toEqual({
-      user: { id: person.id, email: person.email, name: 'Grace Muller', role: 'STAFF', secondFactor: false },
+      user: {
+        id: person.id,
+        email: person.email,
+        name: 'Grace Muller',
+        role: 'STAFF',
+        secondFactor: false,
+        passwordExposedAt: null,
+      },
       shop: {
         id: t.shop.id,
         name: t.shop.name,
@@ -274,6 +289,7 @@ describe('changing your own password', () => {
         name: null,
         role,
         secondFactor: false,
+        passwordExposedAt: null,
       });
       const fresh = cookieFrom(answer);
       expect(fresh).not.toBe(person.cookie);

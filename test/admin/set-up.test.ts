@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { OPERATOR } from '../../src/caller.ts';
+import { createShop } from '../../src/shops/actions.ts';
 import { offerSetUp } from '../../src/staff/set-up.ts';
 import { adminCaller } from '../support/admin.ts';
 import { type Harness, harness } from '../support/harness.ts';
@@ -27,7 +29,7 @@ const rowsOf = async ({ ctx: { db } }: Harness) => ({
   tokens: (await db.selectFrom('installation').select('name').where('name', '=', 'set-up').execute()).length,
 });
 
-const linkIn = (text: string): string => /\/admin\/set-up\?token=([0-9a-f]{48})/.exec(text)?.[1] ?? '';
+const linkIn = (text: string): string => /\/admin\/set-up#([0-9a-f]{48})/.exec(text)?.[1] ?? '';
 
 it('the link of a first start makes the first shop and its Admin, once', async () => {
   const server = await startServer(await emptyDatabase());
@@ -46,7 +48,10 @@ it('the link of a first start makes the first shop and its Admin, once', async (
     shop: { name: 'Harbour Road Electrics' },
     user: { email: 'grace@example.com' },
   });
-  expect((await setUp({ ...WISHES, token, email: 'other@example.com' })).status).toBe(403);
+  expect((await setUp({ ...WISHES, token, email: 'other@example.com' })).body).toMatchObject({
+    statusCode: 409,
+    code: 'ALREADY_SET_UP',
+  });
 
   const { email, password } = WISHES;
   const session = await server.post('/admin/api/session', { email, password }, json);
@@ -67,7 +72,7 @@ it('two who hold the link at the same time make one shop with one Admin', async 
       adminCaller(t).post('/set-up', { ...WISHES, email, token }),
     ),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
   expect(await rowsOf(t)).toEqual({ shops: 1, users: 1, tokens: 0 });
 });
 
@@ -87,5 +92,26 @@ it('no link is offered where there is a shop, and none works there', async () =>
   const t = await harness();
   expect(await offerSetUp(t.ctx)).toBeNull();
   const answer = await adminCaller(t).post('/set-up', { ...WISHES, token: '0'.repeat(48) });
-  expect([answer.status, answer.body.code]).toEqual([403, 'SETUP_LINK_INVALID']);
+  expect([answer.status, answer.body.code]).toEqual([409, 'ALREADY_SET_UP']);
+});
+
+it('the link is good for one hour; a check says so, and says truly that there is a shop', async () => {
+  const t = await withoutShops();
+  const check = async (token: string | null) => {
+    const { status, body } = await adminCaller(t).post('/set-up/check', { token });
+    return [status, body?.code];
+  };
+  const first = await offerSetUp(t.ctx);
+  t.clock.advance(3_599_000);
+  expect(await check(first)).toEqual([204, undefined]);
+  t.clock.advance(1_000);
+  expect(await check(first)).toEqual([403, 'SETUP_LINK_INVALID']);
+  expect((await adminCaller(t).post('/set-up', { ...WISHES, token: first })).status).toBe(403);
+  const second = await offerSetUp(t.ctx);
+  expect(await check(second)).toEqual([204, undefined]);
+  expect(await check(first)).toEqual([403, 'SETUP_LINK_INVALID']);
+  // By the command line, as the demo shop is.
+  await createShop(t.ctx, OPERATOR, { name: 'Demo shop', plan: 'SCALE' });
+  expect(await check(second)).toEqual([409, 'ALREADY_SET_UP']);
+  expect((await adminCaller(t).post('/set-up', { ...WISHES, token: second })).status).toBe(409);
 });

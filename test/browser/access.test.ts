@@ -354,10 +354,22 @@ describe('Staff', () => {
     await field(page, 'Name').fill('Ada Pereira');
     await page.reload();
     await page.getByText('What you typed before is still here.').waitFor();
+    // A search, and a return found by it: the way back and the walk through the list remember it.
+    await page.goto('/admin/offline-repairs?q=Okafor');
+    await page
+      .getByRole('link', { name: /^#RMA-/ })
+      .first()
+      .click();
+    await page.getByRole('heading', { name: /^#RMA-/ }).waitFor();
+    expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).toContain('Okafor');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signInTitle(page).waitFor();
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
     expect(kept).not.toContain('Ada Pereira');
+    expect(kept).not.toContain('Okafor');
+    expect(
+      await page.evaluate("Object.keys(sessionStorage).filter((name) => name.startsWith('handback.'))"),
+    ).toEqual([]);
     await page.goBack();
     await signInTitle(page).waitFor();
     expect(await page.content()).not.toContain('Ada Pereira');

@@ -43,7 +43,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 
 const VISITOR: Visit[] = [
   { name: 'sign-in', seen: true, path: '/sign-in', until: heading('Sign in to Handback') },
-  { name: 'set-up', path: '/set-up?token=x', until: heading('This link was used already') },
+  { name: 'set-up', path: '/set-up#x', until: heading('There is a shop here already') },
 ];
 
 const listed = async (page: Page) => {

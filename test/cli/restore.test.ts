@@ -149,6 +149,11 @@ const lookIntoMigrated = async (
   }
 };
 
+/** Of the audit log. */
+const lastAction = async (env: Env): Promise<string | undefined> =>
+  (await lookInto(env).selectFrom('audit_log').select('action').orderBy('at', 'desc').executeTakeFirst())
+    ?.action;
+
 describe('a restore', () => {
   it('goes into a database that was started and left empty', async () => {
     const { env, file, key } = await backedUp();
@@ -156,6 +161,7 @@ describe('a restore', () => {
     await (await startServer(target)).stop();
     await restore(file, target);
     expect(await everyRow(target)).toEqual(await everyRow(env));
+    expect([await lastAction(env), await lastAction(target)]).toEqual(['BACKED_UP', 'RESTORED']);
     const server = await startServer(target, { key });
     expect((await server.get('/usage')).status).toBe(200);
     if (ENGINE === 'sqlite')

@@ -141,7 +141,7 @@ describe('an installed package', () => {
     const { url, pid, env, stop, said } = await serve();
     for (const path of ['/healthz', '/readyz', '/admin/', '/docs/', '/docs/quick-start', '/docs/reference'])
       expect({ path, ...(await get(`${url}${path}`)) }).toMatchObject({ path, status: 200 });
-    const [, token] = /\/admin\/set-up\?token=(\w+)/.exec(said()) ?? [];
+    const [, token] = /\/admin\/set-up#(\w+)/.exec(said()) ?? [];
     expect(token).toBeTruthy();
     if (process.platform === 'linux') expect(argumentsOf(pid)).toContain(V8_FLAGS.join(' '));
 

@@ -129,7 +129,8 @@ const compare = async (original: Env, copy: Env): Promise<Record<string, number>
       const same = there.get(key);
       return !same || (same.version === version && same.row !== row);
     };
-    expect([...here].filter(isStrange).slice(0, 3), table).toEqual([]);
+    const strange = [...here].filter(isStrange).filter(([, { row }]) => !row.includes('"RESTORED"'));
+    expect(strange.slice(0, 3), table).toEqual([]);
     counts[table] = here.size;
   }
   return counts;

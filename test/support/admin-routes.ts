@@ -97,16 +97,17 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'GET /session/sessions': { expected: forStaff(200) },
   'DELETE /session/sessions': { expected: forStaff(204) },
   'DELETE /session/sessions/{id}': { expected: forStaff(404), id: async () => UNKNOWN_ID },
+  'POST /exports': { expected: forStaff(204), body: { kind: 'OFFLINE_REPAIR', count: 3 } },
   'GET /sign-in-rules': { expected: forAdmins(200) },
   'PUT /sign-in-rules': { expected: forAdmins(200), body: { secondFactorRequired: false } },
   'POST /set-up/check': {
-    expected: forAll(403),
-    codes: { 403: 'SETUP_LINK_INVALID' },
+    expected: forAll(409),
+    codes: { 409: 'ALREADY_SET_UP' },
     body: { token: 'spent' },
   },
   'POST /set-up': {
-    expected: forAll(403),
-    codes: { 403: 'SETUP_LINK_INVALID' },
+    expected: forAll(409),
+    codes: { 409: 'ALREADY_SET_UP' },
     body: { token: 'spent', shopName: 'S', email: 'a@example.com', password: 'long enough' },
   },
   'PUT /session/password': {

@@ -31,11 +31,11 @@ const decoded = (raw: string): string =>
     .replaceAll('=\r\n', '')
     .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
 
-export const mailServer = async (): Promise<MailServer> => {
+export const mailServer = async ({ offersTls = false } = {}): Promise<MailServer> => {
   const mails: MailServer = { env: envFor(0), received: [], attempts: 0, answers: [] };
   const server = new SMTPServer({
     authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
+    disabledCommands: offersTls ? ['AUTH'] : ['STARTTLS', 'AUTH'],
     onRcptTo({ address }, _session, done) {
       mails.attempts += 1;
       const status = mails.answers.shift() ?? null;

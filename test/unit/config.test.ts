@@ -239,9 +239,24 @@ describe('mail', () => {
     expect(readConfig({ SMTP_URL, MAIL_FROM: 'Returns <returns@example.com>' }).mail).toEqual({
       smtpUrl: SMTP_URL,
       from: 'Returns <returns@example.com>',
+      requireTls: false,
     });
     expect(refusalOf({ SMTP_URL })).toMatch(/^MAIL_FROM is required/);
     expect(refusalOf({ MAIL_FROM: 'returns@example.com' })).toMatch(/^SMTP_URL is required/);
+  });
+
+  it.each([
+    ['smtp://mail.example.com:587', undefined, true],
+    ['smtp://mail.example.com', 'false', true],
+    ['smtp://127.0.0.1.example.com', undefined, true],
+    ['smtp://mail.example.com', 'true', false],
+    ['smtps://mail.example.com', undefined, false],
+    ['smtp://localhost:25', undefined, false],
+    ['smtp://127.0.0.1', undefined, false],
+    ['smtp://[::1]:2525', undefined, false],
+  ])('%s with SMTP_ALLOW_PLAIN %s: STARTTLS is required: %s', (url, SMTP_ALLOW_PLAIN, requireTls) => {
+    const env = { SMTP_URL: url, MAIL_FROM: 'a@b.example', SMTP_ALLOW_PLAIN };
+    expect(readConfig(env).mail?.requireTls).toBe(requireTls);
   });
 
   it('says what is wrong without repeating it', () => {
@@ -265,7 +280,7 @@ describe('a secret in a file', () => {
     ['SECRET_KEY', KEY, {}, { secretKeys: [KEY] }],
     ['DATABASE_URL', POSTGRES.DATABASE_URL, { SECRET_KEY: KEY }, { databaseUrl: POSTGRES.DATABASE_URL }],
     ['METRICS_TOKEN', 'figures', {}, { metricsToken: 'figures' }],
-    ['SMTP_URL', SMTP_URL, MAIL, { mail: { smtpUrl: SMTP_URL, from: MAIL.MAIL_FROM } }],
+    ['SMTP_URL', SMTP_URL, MAIL, { mail: { smtpUrl: SMTP_URL, from: MAIL.MAIL_FROM, requireTls: false } }],
   ];
 
   it.each(SECRETS)('%s_FILE is read, without the line end after it', (name, value, more, expected) => {

@@ -1,10 +1,23 @@
 import type { ListSearch } from '../list-search.ts';
 import type { Kind } from './kinds.ts';
 
-/** The last search of each list, so that the link back from a return leads to the same page. */
-const last = new Map<Kind['path'], ListSearch>();
+// The last search of each list, so that the link back from a return leads to the same page. In the tab's storage, which signing out
+// empties: a search may hold a customer's name.
 
-export const rememberSearch = ({ path }: Kind, search: ListSearch): void => {
-  last.set(path, search);
+const nameOf = ({ path }: Kind): string => `handback.search.${path}`;
+
+export const rememberSearch = (kind: Kind, search: ListSearch): void => {
+  try {
+    sessionStorage.setItem(nameOf(kind), JSON.stringify(search));
+  } catch {
+    // The storage is full or forbidden: the link leads to the whole list.
+  }
 };
-export const lastSearch = ({ path }: Kind): ListSearch => last.get(path) ?? {};
+
+export const lastSearch = (kind: Kind): ListSearch => {
+  try {
+    return JSON.parse(sessionStorage.getItem(nameOf(kind)) ?? '{}');
+  } catch {
+    return {};
+  }
+};

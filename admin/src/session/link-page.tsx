@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useLocation, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type LinkTarget, UseLink } from '../../../contract/admin-access.ts';
 import { ApiError, api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
@@ -11,14 +11,14 @@ import { CodeInput } from './code-input.tsx';
 import { FormFailure } from './form-failure.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
-import { SignedOutFrame } from './signed-out-frame.tsx';
+import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 
 const TAB = 'Choose a password';
 const LINK = 'link';
 
 /** Where an invitation or a link for a forgotten password leads. Its token is behind the `#`, which browsers keep to themselves. */
 export const LinkPage = (): ReactNode => {
-  const token = useToken();
+  const token = useHashToken();
   const target = useQuery({
     queryKey: [LINK, token],
     queryFn: () => api.post<LinkTarget>('/links/check', { token: token || '-' }),
@@ -28,14 +28,6 @@ export const LinkPage = (): ReactNode => {
   if (target.data) return <ChoosePassword token={token} target={target.data} />;
   if (!target.error) return <Loading />;
   return isOver(target.error) ? <LinkOver /> : <CheckFailed error={target.error} onRetry={target.refetch} />;
-};
-
-/** Stays when the address changes on the way out of this page: without it, a link that was just used would seem over. */
-const useToken = (): string => {
-  const hash = useLocation({ select: (location) => location.hash });
-  const [token, setToken] = useState(hash);
-  if (hash !== '' && hash !== token) setToken(hash);
-  return token;
 };
 
 const isOver = (error: Error): boolean => error instanceof ApiError && error.body?.code === 'LINK_EXPIRED';

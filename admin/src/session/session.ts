@@ -2,7 +2,6 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { SignedIn } from '../../../contract/admin-people.ts';
 import { ApiError, api } from '../api.ts';
-import { clearDrafts } from '../ui/forms/draft.ts';
 
 export type Session = z.infer<typeof SignedIn>;
 
@@ -16,7 +15,8 @@ export const isSignInRemembered = (): boolean => localStorage.getItem(SIGNED_IN_
 /** Others may use this computer, so nothing of the person stays behind. */
 export const forgetSession = (): void => {
   rememberSignIn(false);
-  clearDrafts();
+  for (const name of Object.keys(sessionStorage))
+    if (name.startsWith('handback.')) sessionStorage.removeItem(name);
 };
 
 /** Who is signed in; null if nobody is. */

@@ -1,6 +1,6 @@
 import { Button, Stack, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { SetUp } from '../../../contract/admin-set-up.ts';
 import { ApiError, api } from '../api.ts';
@@ -10,36 +10,45 @@ import { Loading } from '../ui/loading.tsx';
 import { FormFailure } from './form-failure.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
-import { SignedOutFrame } from './signed-out-frame.tsx';
+import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 
-const route = getRouteApi('/set-up');
 const TAB = 'Set up';
 
 /** The first page of a new installation: creates the first shop and its Admin. */
 export const SetUpPage = (): ReactNode => {
-  const { token = '' } = route.useSearch();
+  const token = useHashToken();
   const check = useQuery({
     queryKey: ['set-up', token],
     queryFn: () => api.post<null>('/set-up/check', { token: token || '-' }).then(() => true),
+    // A newer link in the same tab keeps what was typed.
+    placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
   if (check.isPending) return <Loading />;
+  const code = check.error instanceof ApiError ? check.error.body?.code : undefined;
+  if (code === 'ALREADY_SET_UP') return <AlreadySetUp />;
+  if (code === 'SETUP_LINK_INVALID') return <LinkInvalid />;
   // Whatever else went wrong may be over when the form is sent.
-  return isOver(check.error) ? <SetUpOver /> : <SetUpForm token={token} />;
+  return <SetUpForm token={token} />;
 };
 
-const isOver = (error: Error | null): boolean =>
-  error instanceof ApiError && error.body?.code === 'SETUP_LINK_INVALID';
-
-const SetUpOver = () => (
+const AlreadySetUp = () => (
   <SignedOutFrame
     tab={TAB}
-    title="This link was used already"
-    intro="The shop is set up: sign in with the e-mail and the password that were chosen then. If nobody has done it, look for the link that the service printed at its latest start."
+    title="There is a shop here already"
+    intro="Sign in with an account of it. If you have none, an Admin of the shop can invite you, or the operator adds you on the server: npx handback shop list shows the shop’s id, npx handback user create --shop ID --email you@example.com --role ADMIN makes an account."
   >
-    <ButtonLink to="/sign-in">To the sign-in</ButtonLink>
+    <ButtonLink to="/sign-in">Sign in</ButtonLink>
   </SignedOutFrame>
+);
+
+const LinkInvalid = () => (
+  <SignedOutFrame
+    tab={TAB}
+    title="This link is not valid"
+    intro="A set-up link is good for one hour, and until the service starts again. Use the link that the latest start printed, or restart the service: it prints a new one."
+  />
 );
 
 const SetUpForm = ({ token }: { token: string }) => {
@@ -49,7 +58,7 @@ const SetUpForm = ({ token }: { token: string }) => {
     schema: SetUp,
     initialValues: { token, shopName: '', email: '', name: '', password: '' },
     send: async (body) => {
-      await api.post('/set-up', body);
+      await api.post('/set-up', { ...body, token });
       return api.post<Session>('/session', { email: body.email, password: body.password });
     },
     onDone: (session) => {
@@ -58,7 +67,6 @@ const SetUpForm = ({ token }: { token: string }) => {
       void navigate({ to: '/', replace: true });
     },
   });
-  if (isOver(failure)) return <SetUpOver />;
   return (
     <SignedOutFrame
       tab={TAB}

@@ -1,5 +1,6 @@
 import { Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useLocation } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
 import { Mark } from '../ui/mark.tsx';
 import { useTabTitle } from '../ui/page-title.tsx';
 import styles from './signed-out-frame.module.css';
@@ -60,4 +61,15 @@ const Bars = () => {
       <path d={bars.join('')} fill="currentColor" />
     </svg>
   );
+};
+
+/**
+ * What the address has behind its `#`, which browsers send to no server. It stays when the address changes on the way out of the
+ * page: without it, a link that was just used would seem over.
+ */
+export const useHashToken = (): string => {
+  const hash = useLocation({ select: (location) => location.hash });
+  const [token, setToken] = useState(hash);
+  if (hash !== '' && hash !== token) setToken(hash);
+  return token;
 };

@@ -16,6 +16,12 @@ export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   USER_CHANGED: 'Changed a person',
   USER_REMOVED: 'Removed a person',
   LINK_MADE: 'Made a link to choose a password',
+  LINK_ASKED: 'Asked for a link to choose a password',
+  LINK_USED: 'Chose a password with a link',
+  SIGNED_IN: 'Signed in',
+  SIGN_IN_REFUSED: 'Failed to sign in: wrong password',
+  SIGN_IN_CODE_REFUSED: 'Failed to sign in: right password, wrong code',
+  SIGN_IN_LOCKED: 'Tried to sign in while locked',
   SECOND_FACTOR_ON: 'Turned on the second factor',
   SECOND_FACTOR_OFF: 'Turned off the second factor',
   SECOND_FACTOR_RESET: 'Reset the second factor',
@@ -23,6 +29,9 @@ export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   RECOVERY_CODE_USED: 'Used a recovery code',
   RETURN_CORRECTED: 'Corrected a return',
   SHOP_SETTINGS_CHANGED: 'Changed the shop’s settings',
+  EXPORTED: 'Exported returns',
+  BACKED_UP: 'Made a backup of everything',
+  RESTORED: 'Restored everything from a backup',
 };
 
 export const ACTOR_LABELS: Record<AuditEntry['actor']['type'], string> = {
@@ -62,6 +71,9 @@ export const FIELD_LABELS: Record<string, string> = {
   timeZone: 'Time zone',
   slipText: 'Text on slips',
   logo: 'Logo',
+  count: 'How many',
+  kind: 'Kind',
+  madeAt: 'Backup made at',
 };
 
 /** Values of the contract as the other pages call them, by field and value. */
@@ -73,6 +85,8 @@ export const VALUE_LABELS: Record<string, string> = {
   'passwordChanged true': 'Set',
   'secondFactorRequired true': 'Required',
   'secondFactorRequired false': 'Up to each person',
+  'kind OFFLINE_REPAIR': 'Repairs',
+  'kind TRADE_RETURN': 'Trade returns',
   'logo replaced': 'Replaced',
   'logo removed': 'Removed',
 };

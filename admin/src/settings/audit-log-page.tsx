@@ -29,24 +29,24 @@ export const AuditLogPage = () => {
   return (
     <PageFrame
       title="Audit log"
-      intro="Every change of an API client, a person, the rules or the plan: who made it, and what it was."
+      intro="Every change of an API client, a person, the rules or the plan, and every sign-in, link, export and backup: who, what, when, and from which address."
     >
       <QueryView query={log}>
         {(list) =>
           list.items.length === 0 && list.total > 0 ? (
-            <PastEnd count={`${list.total.toLocaleString()} changes`} onFirst={() => toPage(1)} />
+            <PastEnd count={`${list.total.toLocaleString()} entries`} onFirst={() => toPage(1)} />
           ) : list.items.length === 0 ? (
-            <EmptyState py="xl" icon={<ScrollText aria-hidden />} title="Nothing has been changed yet" />
+            <EmptyState py="xl" icon={<ScrollText aria-hidden />} title="Nothing has happened yet" />
           ) : (
             <>
               <DataTable
-                caption="Changes, newest first"
+                caption="Entries, newest first"
                 columns={COLUMNS}
                 rows={list.items}
                 nameOf={({ action, subject }) => `“${ACTION_LABELS[action]}”, ${subject.name}`}
                 details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
               />
-              <ListPager list={list} noun={['change', 'changes']} onPage={toPage} />
+              <ListPager list={list} noun={['entry', 'entries']} onPage={toPage} />
             </>
           )
         }
@@ -68,10 +68,10 @@ const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
   },
   {
     header: 'Who',
-    cell: ({ actor }) => (
+    cell: ({ actor, address }) => (
       <>
         {actor.name}
-        <SecondLine>{ACTOR_LABELS[actor.type]}</SecondLine>
+        <SecondLine>{address ?? ACTOR_LABELS[actor.type]}</SecondLine>
       </>
     ),
   },

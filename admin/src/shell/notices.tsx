@@ -5,6 +5,7 @@ import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
 import { overviewQuery, WARN_AT_PERCENT } from '../overview-query.ts';
 import { type Session, useSession } from '../session/session.ts';
 import { ButtonLink } from '../ui/links.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
 
 interface Notice {
   colour: string;
@@ -41,9 +42,11 @@ export const Notices = () => {
   const session = useSession();
   const { data } = useQuery(overviewQuery);
   const notices = noticesFor(session, data?.month);
-  if (notices.length === 0) return null;
+  const { passwordExposedAt } = session.user;
+  if (notices.length === 0 && !passwordExposedAt) return null;
   return (
     <Stack gap="xs" mb="md" className="not-printed">
+      {passwordExposedAt ? <PasswordExposed at={passwordExposedAt} /> : null}
       {notices.map(({ colour, text }) => (
         <Alert key={text} color={colour} role="status" py="xs">
           <Group justify="space-between" gap="sm">
@@ -62,3 +65,17 @@ export const Notices = () => {
     </Stack>
   );
 };
+
+const PasswordExposed = ({ at }: { at: string }) => (
+  <Alert color="red" role="alert" py="xs">
+    <Group justify="space-between" gap="sm">
+      <Text size="sm" inherit>
+        Someone entered your password and then ten wrong codes (<RelativeTime at={at} />
+        ). They did not get in. If it was not you, change your password.
+      </Text>
+      <ButtonLink to="/account" size="xs" variant="default">
+        Change your password
+      </ButtonLink>
+    </Group>
+  </Alert>
+);

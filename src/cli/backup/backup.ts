@@ -1,7 +1,9 @@
+import { recordForAllShops } from '../../audit/store.ts';
 import type { Config } from '../../config.ts';
 import { BACKED_UP_TABLES } from '../../db/backed-up.ts';
+import { databaseFault } from '../../db/errors.ts';
 import { unknownMigration } from '../../db/migrate.ts';
-import { snapshotOf } from '../../db/open.ts';
+import { openDatabase, snapshotOf } from '../../db/open.ts';
 import type { Reading } from '../../db/transfer.ts';
 import { instant } from '../../instant.ts';
 import { keyChecksOf } from '../../secret-keys.ts';
@@ -20,15 +22,22 @@ export interface BackedUp {
   schema: string;
 }
 
+interface Options {
+  overwrite: boolean | undefined;
+  progress: Progress;
+  /** Takes what the operator should know although it went well. */
+  notice: (message: string) => void;
+}
+
 /** Everything in one file, as it was at one moment, while the service runs. */
 export const backUp = async (
   config: Config,
   path: string,
-  { overwrite, progress }: { overwrite: boolean | undefined; progress: Progress },
+  { overwrite, progress, notice }: Options,
 ): Promise<BackedUp> => {
   refuseExisting(path, overwrite);
   const start = performance.now();
-  return snapshotOf(config)(async (reading) => {
+  const made = await snapshotOf(config)(async (reading) => {
     const header = await headerOf(config, reading);
     const counts: Record<string, number> = {};
     const lines = linesOf(reading, counts, progress);
@@ -42,6 +51,21 @@ export const backUp = async (
       schema: header.migrations.at(-1) ?? '',
     };
   });
+  await recordBackup(config, notice);
+  return made;
+};
+
+/** The backup is good without its entry, which a standby or a schema of another release does not take. */
+const recordBackup = async (config: Config, notice: Options['notice']): Promise<void> => {
+  const database = openDatabase(config, { onQuery: () => {}, onFault: () => {} });
+  try {
+    await recordForAllShops(database.db, { at: Date.now(), action: 'BACKED_UP', data: {} });
+  } catch (error) {
+    const why = databaseFault(error)?.code ?? (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    notice(`the backup is complete, but the audit log could not be told of it (${why})`);
+  } finally {
+    await database.close();
+  }
 };
 
 const headerOf = async (config: Config, reading: Reading): Promise<Header> => {

@@ -1,3 +1,4 @@
+import { recordForAllShops } from '../../audit/store.ts';
 import type { Config } from '../../config.ts';
 import { ALL_TABLES, BACKED_UP_TABLES, WRITTEN_BY_A_START } from '../../db/backed-up.ts';
 import { databaseFault, isLockTimeout } from '../../db/errors.ts';
@@ -47,6 +48,11 @@ export const restore = async (
       const digests = await load(filling, backup, progress);
       await verify(filling, digests, progress);
       await filling.migrateTo(null);
+      await recordForAllShops(filling.db, {
+        at: Date.now(),
+        action: 'RESTORED',
+        data: { madeAt: header.madeAt },
+      });
       return digests;
     });
     progress.over();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import type { Config } from '../../config.ts';
+import { type Config, needsStartTls } from '../../config.ts';
 import { factNoted } from '../../db/installation.ts';
 import { MIGRATIONS, unknownMigration, wrongSchema } from '../../db/migrate.ts';
 import { betweenUsAnd } from '../../db/open.ts';
@@ -20,6 +20,9 @@ export const checkSettings = (config: Config): Finding => {
       : []),
     ...(!LOOPBACK.test(config.host) && !config.publicUrlIsSet
       ? ['PUBLIC_URL is not set: links lead to the address the service listens on']
+      : []),
+    ...(config.mail && !config.mail.requireTls && needsStartTls(config.mail.smtpUrl)
+      ? ['SMTP_ALLOW_PLAIN lets mails, their links and the password in SMTP_URL go out unencrypted']
       : []),
   ];
   const where = config.databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${config.dataDir}`;

@@ -102,6 +102,8 @@ const createUsers: SchemaChange = async (db, engine) => {
     .addColumn('factor_secret', 'text')
     .addColumn('factor_since', 'bigint')
     .addColumn('factor_step', 'bigint', (column) => column.notNull().defaultTo(0))
+    .addColumn('factor_removals', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('password_exposed_at', 'bigint')
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .execute();
   await schema.createIndex('users_shop').on('users').column('shop_id').execute();
@@ -164,6 +166,7 @@ const createSignIn: SchemaChange = async ({ schema }, { id }) => {
     .addColumn('key', 'text', (column) => column.primaryKey().notNull())
     .addColumn('failures', 'integer', (column) => column.notNull())
     .addColumn('expires_at', 'bigint', (column) => column.notNull())
+    .addColumn('audit_id', id)
     .execute();
   await index('sign_in_failures_expiry', 'sign_in_failures', 'expires_at');
 };
@@ -180,6 +183,7 @@ const createAuditLog: SchemaChange = async (db, engine) => {
     .addColumn('subject_id', engine.id, (column) => column.notNull())
     .addColumn('subject_name', 'text', (column) => column.notNull())
     .addColumn('data', 'text', (column) => column.notNull())
+    .addColumn('address', 'text')
     .execute();
   // Ids rise with time, so this is also a shop's log in order.
   await db.schema.createIndex('audit_log_shop').on('audit_log').columns(['shop_id', 'id']).execute();

@@ -11,7 +11,7 @@ import {
   turnFactorOn,
 } from '../../support/browser-pages.ts';
 import { sharedHarness } from '../../support/harness.ts';
-import { emptyDatabase, startServer } from '../../support/process.ts';
+import { cli, emptyDatabase, startServer } from '../../support/process.ts';
 import { mailServer } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
@@ -22,10 +22,7 @@ journey(
   'the link that the first start prints makes the shop and signs its Admin in; it works once',
   async () => {
     const server = await startServer(await emptyDatabase());
-    const link = await until(
-      'the link is printed',
-      () => /http\S+set-up\?token=\w+/.exec(server.stderr)?.[0],
-    );
+    const link = await until('the link is printed', () => /http\S+set-up#\w+/.exec(server.stderr)?.[0]);
     const page = await openWindow(server);
     await page.goto(link);
     const password = passwordField(page, 'Password');
@@ -49,10 +46,35 @@ journey(
 
     const late = await openWindow(server);
     await late.goto(link);
-    await late.getByRole('heading', { name: 'This link was used already' }).waitFor();
+    await late.getByRole('heading', { name: 'There is a shop here already' }).waitFor();
     expect(await late.getByRole('textbox').count()).toBe(0);
-    await late.getByRole('link', { name: 'To the sign-in' }).click();
+    await late.getByRole('link', { name: 'Sign in' }).click();
     await signInTitle(late).waitFor();
+  },
+);
+
+journey(
+  ['/set-up'],
+  'a set-up link beside a demo shop says that there is a shop, and a refusal loses nothing that was typed',
+  async () => {
+    const env = await emptyDatabase();
+    const server = await startServer(env);
+    const link = await until('the link is printed', () => /http\S+set-up#\w+/.exec(server.stderr)?.[0]);
+    const page = await openWindow(server);
+    await page.goto(link);
+    const name = page.getByRole('textbox', { name: 'Name of the shop' });
+    await name.fill('Harbour Road Electrics');
+    await page.getByRole('textbox', { name: 'Your e-mail' }).fill('grace@example.com');
+    await passwordField(page, 'Password').fill('correct horse battery');
+    await cli(['demo'], env);
+    await page.getByRole('button', { name: 'Make the shop' }).click();
+    await page.getByRole('alert').filter({ hasText: 'There is a shop here already' }).waitFor();
+    expect(await name.inputValue()).toBe('Harbour Road Electrics');
+
+    const late = await openWindow(server);
+    await late.goto(link);
+    await late.getByRole('heading', { name: 'There is a shop here already' }).waitFor();
+    await expectAccessible(late);
   },
 );
 

@@ -2,6 +2,7 @@ import { Button, Group, Progress, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import { api } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { errorMessage } from '../../ui/error-message.ts';
 import { notify } from '../../ui/notify.ts';
@@ -31,6 +32,8 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
     try {
       const items = await readAll<Item>(queryClient, kind, search, { signal, onProgress: setProgress });
       if (!items) return;
+      // For the audit log: without its entry nothing is saved.
+      await api.post('/exports', { kind: kind.savedKind, count: items.length });
       save(`${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`, csvText(columns, items));
       notifyExported(kind, items.length);
     } catch (error) {

@@ -21,12 +21,6 @@ interface Stored<Values> {
 
 const PREFIX = 'handback.draft.';
 
-/** Removes the drafts of every form and every person. */
-export const clearDrafts = (): void => {
-  for (const name of Object.keys(sessionStorage))
-    if (name.startsWith(PREFIX)) sessionStorage.removeItem(name);
-};
-
 /** Each person has a draft of their own, so nobody sees the customers that a colleague typed. */
 export const draftOf = <Values extends object>(form: string, userId: string): Draft<Values> => {
   const name = `${PREFIX}${form}.${userId}`;

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import type { Trx } from '../db/database.ts';
+import { prune } from '../db/prune.ts';
+import type { Row } from '../db/tables.ts';
+import type { SecretBox } from '../secrets.ts';
+import { deviceOf, setDeviceCookie } from './cookies.ts';
+import { findUser } from './store.ts';
+
+// Where people signed in before: browsers, which carry a signed cookie, and addresses, which are kept for 90 days.
+
+const DEVICE = 'device';
+const ADDRESS = 'address';
+/** So many people can share a browser, at a till for example. */
+const PEOPLE_PER_DEVICE = 8;
+const DEVICE_ID_BYTES = 16;
+const DEVICE_ID = /^[\w-]{22}$/;
+const ADDRESS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+
+export type TrustedBy = Pick<Row<'users'>, 'id' | 'password_hash' | 'factor_since' | 'factor_removals'>;
+
+/** The browser's random id, and a signature for each person who signed in with it. */
+const readCookie = (cookie = ''): { id: string; signatures: string[] } | null => {
+  const [id = '', ...signatures] = cookie.split('.');
+  return DEVICE_ID.test(id) ? { id, signatures: signatures.slice(0, PEOPLE_PER_DEVICE) } : null;
+};
+
+/** With what the person proved there: a new password or another second factor ends the trust in every browser (contract §22). */
+const signedText = (deviceId: string, user: TrustedBy): string =>
+  JSON.stringify([deviceId, user.id, user.password_hash, user.factor_since, user.factor_removals]);
+
+/** The id of the browser, where this person signed in with it before. */
+export const trustedDevice = (secrets: SecretBox, user: TrustedBy, cookie?: string): string | null => {
+  const device = readCookie(cookie);
+  if (!device) return null;
+  const text = signedText(device.id, user);
+  return device.signatures.some((each) => secrets.isSigned(DEVICE, text, each)) ? device.id : null;
+};
+
+/** From now on this browser is known as one of the person's. Its cookie gives access to nothing. */
+export const trustDevice = async (
+  { db, config, secrets }: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  userId: string,
+): Promise<void> => {
+  const user = await findUser(db, userId);
+  if (!user) return;
+  const { id, signatures } = readCookie(deviceOf(config, request)) ?? {
+    id: randomBytes(DEVICE_ID_BYTES).toString('base64url'),
+    signatures: [],
+  };
+  const text = signedText(id, user);
+  const [own = ''] = secrets.signatures(DEVICE, text);
+  const others = signatures.filter((each) => !secrets.isSigned(DEVICE, text, each));
+  setDeviceCookie(config, reply, [id, own, ...others].slice(0, PEOPLE_PER_DEVICE + 1).join('.'));
+};
+
+/** Addresses are stored as signatures: a copy of the database does not show where people are. */
+const keptAddresses = ({ secrets }: Pick<Context, 'secrets'>, userId: string, address: string): string[] =>
+  secrets.signatures(ADDRESS, JSON.stringify([userId, address]));
+
+export const isAddressOf = async (ctx: Context, userId: string, address: string): Promise<boolean> => {
+  const found = await ctx.db
+    .selectFrom('sign_in_addresses')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .where('address', 'in', keptAddresses(ctx, userId, address))
+    .where('seen_at', '>', ctx.clock.now() - ADDRESS_KEPT_MS)
+    .executeTakeFirst();
+  return found !== undefined;
+};
+
+export const rememberAddress = async (
+  ctx: Context,
+  trx: Trx,
+  userId: string,
+  address: string,
+): Promise<void> => {
+  const [kept = ''] = keptAddresses(ctx, userId, address);
+  const seenAt = ctx.clock.now();
+  await trx
+    .insertInto('sign_in_addresses')
+    .values({ user_id: userId, address: kept, seen_at: seenAt })
+    .onConflict((conflict) => conflict.columns(['user_id', 'address']).doUpdateSet({ seen_at: seenAt }))
+    .execute();
+};
+
+/** Returns true when more may be left. */
+export const forgetOldAddresses = (ctx: Pick<Context, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'sign_in_addresses', by: 'seen_at', upTo: nowMs - ADDRESS_KEPT_MS });
