@@ -1,5 +1,5 @@
 import type { ErrorBody } from '../../contract/common.ts';
-import { codeOf, inPlainWords } from './plain-words.ts';
+import { inPlainWords } from './plain-words.ts';
 
 const UNREACHABLE = 'The service cannot be reached. Check the connection and try again.';
 
@@ -77,8 +77,8 @@ const request = async <Answer>(
   const answer = await readAnswer(response).catch(() => null);
   if (response.ok) return answer as Answer;
   const error = answer as ErrorBody | null;
-  if (error && codeOf(error) === 'SIGNED_OUT') window.dispatchEvent(new Event(SIGNED_OUT));
-  if (error && codeOf(error) === 'PROOF_REQUIRED' && (await isProved()))
+  if (error?.code === 'SIGNED_OUT') window.dispatchEvent(new Event(SIGNED_OUT));
+  if (error?.code === 'PROOF_REQUIRED' && (await isProved()))
     return request(method, path, query, body, headers);
   throw new ApiError(response.status, error, Number(response.headers.get('retry-after')) || null);
 };

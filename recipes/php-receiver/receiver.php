@@ -12,14 +12,28 @@ function isGenuine(string $secret, string $body, string $signature): bool
     return hash_equals(hash_hmac('sha256', $body, $secret), $signature);
 }
 
-/** Writes the event down, once: a delivery that comes again has the same id. False where the disk does not take it. */
-function keep(string $inbox, string $id, string $body): bool
+/**
+ * The name of an event's file: its time, so that the order of the names is the order of the events, and a hash of what no two events
+ * share. All of it is signed, as headers are not. Null where the body is no event.
+ */
+function nameOf(string $body): ?string
 {
-    $file = "$inbox/$id.json";
+    $event = json_decode($body, true);
+    $parts = [$event['event'] ?? null, $event['data']['id'] ?? null, $event['timestamp'] ?? null];
+    if (array_filter($parts, 'is_string') !== $parts) {
+        return null;
+    }
+    return preg_replace('/\D/', '', $parts[2]) . '-' . hash('sha256', implode(' ', $parts));
+}
+
+/** Writes the event down, once: a delivery that comes again has the same name. False where the disk does not take it. */
+function keep(string $inbox, string $name, string $body): bool
+{
+    $file = "$inbox/$name.json";
     if (file_exists($file) || file_exists("$file.done")) {
         return true;
     }
-    // Written beside and moved: whoever reads the inbox finds whole files only.
+    // Written beside and moved: work.php finds whole files only.
     $beside = tempnam($inbox, 'new-');
     if ($beside === false) {
         return false;
@@ -46,12 +60,11 @@ function receive(string $secret, string $inbox): int
     if (!isGenuine($secret, $body, $_SERVER['HTTP_X_WEBHOOK_SIGNATURE'] ?? '')) {
         return 401;
     }
-    // The id becomes a file name, so it must be nothing else.
-    $id = $_SERVER['HTTP_X_WEBHOOK_ID'] ?? '';
-    if (preg_match('/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/D', $id) !== 1) {
+    $name = nameOf($body);
+    if ($name === null) {
         return 400;
     }
-    return keep($inbox, $id, $body) ? 204 : 503;
+    return keep($inbox, $name, $body) ? 204 : 503;
 }
 
 $secret = (string) getenv('HANDBACK_WEBHOOK_SECRET');

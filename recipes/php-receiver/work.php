@@ -18,8 +18,8 @@ $lock = fopen("$inbox/work.lock", 'c');
 if ($lock === false || !flock($lock, LOCK_EX | LOCK_NB)) {
     exit(0);
 }
-// The ids of deliveries begin with their time, so the order of the names is the order of the events.
-foreach (glob("$inbox/*-*-*-*-*.json") as $file) {
+// The names begin with the time of the change, so their order is the order of the events.
+foreach (glob("$inbox/*.json") as $file) {
     try {
         handle(json_decode((string) file_get_contents($file), true, flags: JSON_THROW_ON_ERROR));
         rename($file, "$file.done");

@@ -25,8 +25,10 @@ arrived = threading.Event()
 
 def open_inbox() -> sqlite3.Connection:
     inbox = sqlite3.connect(DATABASE, timeout=5)
+    # The three are signed, as headers are not, and no two events share them.
     inbox.execute(
-        "create table if not exists inbox (id text primary key, body text not null, done integer not null default 0)"
+        "create table if not exists inbox (event text, subject text, timestamp text, body text not null, "
+        "done integer not null default 0, primary key (event, subject, timestamp))"
     )
     return inbox
 
@@ -36,12 +38,14 @@ def is_genuine(body: bytes, signature: str) -> bool:
     return hmac.compare_digest(expected.encode(), signature.encode())
 
 
-def keep(delivery_id: str, body: bytes) -> None:
-    """Writes the event down, once: a delivery that comes again has the same id."""
+def keep(body: bytes) -> None:
+    """Writes the event down, once: a delivery that comes again is the same event of the same return at the same time."""
+    event = json.loads(body)
+    key = [str(part) for part in (event["event"], event["data"]["id"], event["timestamp"])]
     inbox = open_inbox()
     try:
         with inbox:
-            inbox.execute("insert or ignore into inbox (id, body) values (?, ?)", (delivery_id, body.decode()))
+            inbox.execute("insert or ignore into inbox values (?, ?, ?, ?, 0)", (*key, body.decode()))
     finally:
         inbox.close()
 
@@ -64,10 +68,11 @@ class Receiver(BaseHTTPRequestHandler):
             return
         if not is_genuine(body, self.headers.get("X-Webhook-Signature", "")):
             return self.answer(401)
-        delivery_id = self.headers.get("X-Webhook-Id", "")
-        if not delivery_id:
+        try:
+            keep(body)
+        except (ValueError, KeyError, TypeError):
+            # Signed, and no event.
             return self.answer(400)
-        keep(delivery_id, body)
         # It is on disk, so it can be acknowledged; the work comes after the answer.
         self.answer(204)
         arrived.set()
@@ -88,8 +93,8 @@ def work() -> None:
     inbox = open_inbox()
     while True:
         arrived.clear()
-        waiting = inbox.execute("select id, body from inbox where done = 0 order by rowid").fetchall()
-        for delivery_id, body in waiting:
+        waiting = inbox.execute("select rowid, body from inbox where done = 0 order by rowid").fetchall()
+        for row, body in waiting:
             try:
                 handle(json.loads(body))
             except Exception:
@@ -97,7 +102,7 @@ def work() -> None:
                 traceback.print_exc()
                 continue
             with inbox:
-                inbox.execute("update inbox set done = 1 where id = ?", (delivery_id,))
+                inbox.execute("update inbox set done = 1 where rowid = ?", (row,))
         arrived.wait(timeout=5)
 
 

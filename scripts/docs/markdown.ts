@@ -6,13 +6,14 @@ import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
 import php from 'highlight.js/lib/languages/php';
 import python from 'highlight.js/lib/languages/python';
+import typescript from 'highlight.js/lib/languages/typescript';
 import MarkdownIt from 'markdown-it';
 import { addressOf, EXAMPLE_URL, PAGES } from './pages.ts';
 import { PICTURES, type PictureName } from './pictures.ts';
 
 // Markdown → the article of a page. No inline style and no inline script: the pages' policy forbids both.
 
-const LANGUAGES = { sh: bash, http, java, js: javascript, json, php, python };
+const LANGUAGES = { sh: bash, http, java, js: javascript, json, php, python, ts: typescript };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
 const LANGUAGE_LABELS: Record<string, string> = {
@@ -23,6 +24,7 @@ const LANGUAGE_LABELS: Record<string, string> = {
   json: 'JSON',
   php: 'PHP',
   python: 'Python',
+  ts: 'TypeScript',
 };
 
 export interface Section {
@@ -49,7 +51,7 @@ const withExampleUrl = (html: string): string =>
   html.replaceAll(EXAMPLE_URL, `<span data-base-url>${EXAMPLE_URL}</span>`);
 
 /** An error code is its own anchor; other headings are put in lower case with hyphens. */
-const anchorOf = (heading: string): string =>
+export const anchorOf = (heading: string): string =>
   /^[A-Z][A-Z_]+$/.test(heading)
     ? heading
     : heading
@@ -81,8 +83,9 @@ markdown.renderer.rules.table_close = () => '</table></div>\n';
 markdown.renderer.rules.blockquote_open = () => '<div class="note">\n';
 markdown.renderer.rules.blockquote_close = () => '</div>\n';
 
-/** `other.md#part` in the repository is `other#part` on the site. */
+/** `other.md#part` in the repository is `other#part` on the site; what the service serves is linked from where the page is. */
 const siteLink = (href: string): string => {
+  if (href.startsWith(EXAMPLE_URL)) return `..${href.slice(EXAMPLE_URL.length)}`;
   const [, file, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
   if (file === undefined) return href;
   if (!PAGES.some(({ name }) => name === file)) throw new Error(`a link to ${href}, which is no page`);
@@ -171,7 +174,4 @@ export const articleOf = (text: string): Article => {
 
 /** What is served as plain Markdown: links lead to the other Markdown pages, tables and text say what the pictures show. */
 export const plainMarkdown = (text: string): string =>
-  `${text
-    .replaceAll(PICTURE, '')
-    .replaceAll(/\n{3,}/g, '\n\n')
-    .trim()}\n`;
+  `${text.replaceAll(new RegExp(`${PICTURE.source}\n+`, 'gm'), '').trim()}\n`;

@@ -41,6 +41,12 @@ export const PAGES: DocsPage[] = [
     summary: 'Keys, creating, moving, finding, safe retries, dry runs and lists, with curl.',
   },
   {
+    name: 'create',
+    label: 'Create from code',
+    group: 'Guides',
+    summary: 'A creation that is safe to retry, in TypeScript, Python, PHP and Java.',
+  },
+  {
     name: 'webhooks',
     label: 'Webhooks',
     group: 'Guides',
@@ -51,6 +57,25 @@ export const PAGES: DocsPage[] = [
     label: 'The event feed',
     group: 'Guides',
     summary: 'Read every event in order with GET /events: no public address needed, nothing missed.',
+  },
+  {
+    name: 'keep-a-copy',
+    label: 'Keep a copy',
+    group: 'Guides',
+    summary: "The shop's returns in a database of your own: feed, reads and a sweep, with a program.",
+  },
+  {
+    name: 'go-live',
+    label: 'Test and go live',
+    group: 'Guides',
+    summary: 'A shop for tests, what to try in it, and a checklist.',
+  },
+  {
+    name: 'recipes',
+    label: 'Recipes',
+    group: 'Guides',
+    summary:
+      'Programs to copy: a typed client, webhook receivers in Python and PHP, Postman, webhooks on a laptop.',
   },
   {
     name: 'errors',

@@ -8,6 +8,7 @@ import { withErrorFacts } from './errors-page.ts';
 import { layOut } from './layout.ts';
 import { articleOf, plainMarkdown } from './markdown.ts';
 import { type DocsPage, EXAMPLE_URL, PAGES, readText, rootPath } from './pages.ts';
+import { recipesText, withRecipeLinks } from './recipes-page.ts';
 import { referencePage, referenceScripts } from './reference-page.ts';
 import { operationsOf, referenceText } from './reference-text.ts';
 import { searchIndex } from './search-index.ts';
@@ -47,10 +48,13 @@ const clientScript = async (): Promise<string> => {
 const SOURCES: Record<string, () => string> = {
   errors: () => withErrorFacts(readText('docs/guide/errors.md')),
   changelog: () => readText('CHANGELOG.md'),
+  recipes: recipesText,
 };
-/** The changelog is at the top of the repository; here it is a page like the others. */
-const sourceOf = ({ name }: DocsPage): string =>
-  (SOURCES[name]?.() ?? readText(`docs/guide/${name}.md`)).replaceAll('../../CHANGELOG.md', 'changelog.md');
+/** Changelog and recipes are at the top of the repository; here each is a page like the others. */
+const sourceOf = ({ name }: DocsPage): string => {
+  const text = SOURCES[name]?.() ?? readText(`docs/guide/${name}.md`);
+  return withRecipeLinks(text).replaceAll('../../CHANGELOG.md', 'changelog.md');
+};
 
 const llmsText = (): string => {
   const lines = PAGES.map(

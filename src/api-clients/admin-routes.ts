@@ -21,6 +21,7 @@ import {
   replaceOwnClient,
   revokeOwnClient,
   sendTestEvent,
+  TEST_EVENTS,
 } from './admin-actions.ts';
 
 const tags = ['API clients'];
@@ -55,10 +56,15 @@ const create = (app: ApiApp, ctx: Context): void => {
       schema: {
         operationId: 'createClient',
         summary: 'Make an API client',
-        description: 'Key and webhook secret are in this answer and nowhere else.',
+        description:
+          'Key and webhook secret are in this answer and nowhere else. A shop has 100 active clients at most.',
         tags,
         body: CreateApiClient,
-        response: { 201: answer('The client, with its key and secret.', NewApiClientView), ...WRITE },
+        response: {
+          201: answer('The client, with its key and secret.', NewApiClientView),
+          ...WRITE,
+          ...refusals(409),
+        },
       },
     },
     async (request, reply) => {
@@ -153,6 +159,7 @@ const deliveries = (app: ApiApp, ctx: Context): void => {
 };
 
 const testEvent = (app: ApiApp, ctx: Context): void => {
+  const often = ctx.rateGate(TEST_EVENTS, ctx.clock);
   app.post(
     '/clients/:id/test-event',
     {
@@ -160,7 +167,8 @@ const testEvent = (app: ApiApp, ctx: Context): void => {
       schema: {
         operationId: 'sendTestEvent',
         summary: 'Send a test event',
-        description: 'A `webhook.test`, which is about no RMA, to the client’s webhook URL.',
+        description:
+          'A `webhook.test`, which is about no RMA, to the client’s webhook URL. At most 10 a minute for a shop.',
         tags,
         params,
         body: z.strictObject({}).meta({ id: 'SendTestEvent' }),
@@ -168,7 +176,7 @@ const testEvent = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) =>
-      reply.code(201).send(await sendTestEvent(ctx, request.caller, request.params.id)),
+      reply.code(201).send(await sendTestEvent(ctx, often, request.caller, request.params.id)),
   );
 };
 

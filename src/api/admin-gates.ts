@@ -2,11 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { callerAddress } from '../http/caller-address.ts';
+import { refusals } from '../http/openapi/route-schemas.ts';
 import { validationGate } from '../http/validation.ts';
+import { sha256 } from '../secrets.ts';
 import { sessionTokenOf } from '../staff/cookies.ts';
 import { requireProof } from '../staff/own-account.ts';
 import { findSession, noteUse, type SignedInUser } from '../staff/sessions.ts';
-import type { PageLimit } from './rate-limits.ts';
+import { adminLimits, type PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,39 +40,54 @@ const contentTypeGate = ({ headers }: FastifyRequest): void => {
 const OTHER_SITES: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
 const originGate =
   (ownOrigin: string) =>
-  ({ headers, host }: FastifyRequest): void => {
-    const { origin } = headers;
+  ({ headers }: FastifyRequest): void => {
+    const { origin, host } = headers;
+    // The Host header as it came: X-Forwarded-Host is the caller's own word where the proxy does not remove it.
     const isOwn =
       origin === undefined ||
       origin === ownOrigin ||
-      (URL.canParse(origin) && new URL(origin).host === host.toLowerCase());
+      (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase());
     if (!isOwn || OTHER_SITES.has(String(headers['sec-fetch-site']))) throw new ServiceError('CROSS_SITE');
   };
 
+/** Before a session there is little to say: a password, a link. Parsing more is work that any caller could cause. */
+const VISITOR_BODY_BYTES = 8 * 1024;
+
 /**
- * The checks on every request to the admin API, in this order: changes must be JSON and come from our own pages; then
- * session, second factor, role, body and query, proof. Everything after that (the id, the business rules) is up to the action.
+ * The checks on every request to the admin API, in this order: the address's limit; changes must be JSON and come from our own
+ * pages; then session and its limit, second factor, role, body and query, proof. Everything after that (the id, the business
+ * rules) is up to the action.
  */
 export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
   app.decorateRequest('caller');
   app.decorateRequest('user');
   app.decorateRequest('provedAt', 0);
+  const limit = adminLimits(ctx);
 
+  app.addHook('onRoute', (route) => {
+    if (route.config?.isPublic) route.bodyLimit = VISITOR_BODY_BYTES;
+    const { response } = (route.schema ?? {}) as { response?: object };
+    if (response) Object.assign(response, refusals(429));
+  });
   app.addHook('onRequest', async (request, reply) => {
     // Answers are for one person; a shared computer must not keep them.
     reply.header('cache-control', 'no-store');
     if (request.is404) return limitPages(request, reply);
+    const address = callerAddress(request);
+    await limit('address', address);
     if (!SAFE_METHODS.has(request.method)) {
       contentTypeGate(request);
       checkOrigin(request);
     }
     const { isPublic, role, withoutFactor } = request.routeOptions.config;
-    if (isPublic) return;
     const token = sessionTokenOf(request);
-    const session = await findSession(ctx, token);
+    const session = isPublic ? null : await findSession(ctx, token);
+    if (!session) await limit('visitor', address);
+    if (isPublic) return;
     if (!session) throw new ServiceError('SIGNED_OUT');
-    noteUse(ctx, token, callerAddress(request), session);
+    await limit('session', sha256(token ?? ''));
+    noteUse(ctx, token, address, session);
     request.caller = session.caller;
     request.user = session.user;
     request.provedAt = session.provedAt;

@@ -313,8 +313,11 @@ interface WebhookLeaseTable {
 /** How often an address has called, where processes share it. */
 interface RateLimitTable {
   key: Fixed<string>;
-  points: number;
-  /** When its window ends. */
+  /** When the calls came that count, oldest first. */
+  times: number[];
+  /** How many of the latest calls passed. */
+  taken: number;
+  /** When none of them counts any more. */
   expire: number;
 }
 

@@ -17,7 +17,7 @@ import { countingGuesses, letIn, type Origin, visitorFor } from './visitors.ts';
 const ownerOf = async (ctx: Context, token: string): Promise<{ user: Row<'users'>; shopName: string }> => {
   const link = await findLink(ctx, token);
   const user = link && (await findUser(ctx.db, link.userId));
-  if (!user) throw new ServiceError('LINK_OVER');
+  if (!user) throw new ServiceError('LINK_EXPIRED');
   return { user, shopName: link.shopName };
 };
 
@@ -52,7 +52,7 @@ export const choosePassword = async (
     const { token, before } = await ctx.db.transaction().execute(async (trx) => {
       const locked = await lockOne(trx, user.id);
       if (!locked || !(await spendLink(trx, user.id, linkToken, ctx.clock.now())))
-        throw new ServiceError('LINK_OVER');
+        throw new ServiceError('LINK_EXPIRED');
       await passFactor(ctx, trx, user.id, code);
       const token = await setPassword(ctx, trx, locked, passwordHash, visitor, origin);
       return { token, before: locked };

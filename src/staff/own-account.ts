@@ -31,7 +31,9 @@ export const requireProof = ({ clock }: Pick<Context, 'clock'>, request: { prove
 };
 
 export const wrong = (field: string, message: string): ServiceError =>
-  new ServiceError('VALIDATION', { faults: [{ field, rule: 'wrong', message: `${field} ${message}` }] });
+  new ServiceError('VALIDATION_FAILED', {
+    faults: [{ field, rule: 'wrong', message: `${field} ${message}` }],
+  });
 export const WRONG_CODE = 'is wrong, or it was used before';
 
 /**
@@ -131,7 +133,7 @@ export const endOwnSession = async ({ db }: Context, { user }: Self, id: string)
     .where('user_id', '=', user.id)
     .where('id', '=', id)
     .executeTakeFirst();
-  if (numDeletedRows === 0n) throw new ServiceError('NO_SESSION');
+  if (numDeletedRows === 0n) throw new ServiceError('SESSION_NOT_FOUND');
 };
 
 /** The first that matches: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari. */

@@ -59,7 +59,7 @@ describe('where mails are sent', () => {
     const signedIn = await adminCaller(t).post('/links/use', { token, password: 'a better password' });
     expect(signedIn.status).toBe(200);
     for (const { text } of mails.received.slice(0, 3))
-      expectError(await adminCaller(t).post('/links/check', { token: tokenIn(text) }), 410, 'LINK_OVER');
+      expectError(await adminCaller(t).post('/links/check', { token: tokenIn(text) }), 410, 'LINK_EXPIRED');
     // The fourth tells them that their password was changed.
     await until('the notice comes', () => mails.received[3]?.text.includes('Your password was changed.'));
     expect(mails.received).toHaveLength(4);

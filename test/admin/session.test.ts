@@ -135,7 +135,7 @@ describe('signing in', () => {
     expect(await rules({ email: 1, password: ['x'] })).toEqual({ email: 'type', password: 'type' });
     expect(await rules({ email, password: PASSWORD, remember: true })).toEqual({ remember: 'unknown' });
     const refusing = await workOf(async () => {
-      for (const length of [201, 10_000, 200_000])
+      for (const length of [201, 1_000, 8_000])
         expect(await rules({ email, password: 'x'.repeat(length) })).toEqual({ password: 'maxLength' });
     });
     const hashing = await workOf(async () => {

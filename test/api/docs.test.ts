@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import MiniSearch from 'minisearch';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { REFUSALS } from '../../src/errors.ts';
+import { SEARCH_OPTIONS } from '../../docs/site/search-options.ts';
+import { ERRORS } from '../../src/errors.ts';
 import { expectError } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
@@ -113,7 +116,7 @@ describe('the pages', () => {
     const t = await harness();
     const { body: page } = await ask(t, '/docs/errors');
     const { body: text } = await ask(t, '/docs/errors.md');
-    for (const [code, { status, message }] of Object.entries(REFUSALS)) {
+    for (const [code, { status, message }] of Object.entries(ERRORS)) {
       expect(page).toContain(`<h3 id="${code}">`);
       const [section = ''] = new RegExp(`^### ${code}$[^#]*`, 'm').exec(text) ?? [];
       expect(section).toContain(`**${status} `);
@@ -121,6 +124,66 @@ describe('the pages', () => {
       // Beyond that, what to do about it.
       expect(section.trim().split('\n\n').length, code).toBeGreaterThan(2);
     }
+  });
+});
+
+describe('the search', () => {
+  it.each([
+    ['authentication', 'api#authentication'],
+    ['pagination', 'api#lists-and-pagination'],
+    ['cors', 'api#browsers-and-cors'],
+    ['currency', 'api#money-and-currency'],
+    ['time zone', 'api#times-and-time-zones'],
+    ['typescript', 'create#typescript'],
+    ['mirror', 'keep-a-copy#a-program-that-keeps-one'],
+    ['sandbox', 'go-live#a-shop-for-tests'],
+    ['checklist', 'go-live#checklist-for-going-live'],
+    ['postman', 'recipes#a-postman-collection'],
+  ])('finds %s', async (word, address) => {
+    const t = await harness();
+    const [, index = ''] = /data-search-index="(.+?)"/.exec((await ask(t, '/docs/')).body) ?? [];
+    const { body } = await ask(t, `/docs/${index}`);
+    expect(MiniSearch.loadJS(body, SEARCH_OPTIONS).search(word)[0]?.id).toBe(address);
+  });
+});
+
+describe('the recipes', () => {
+  const recipes = new URL('../../recipes/', import.meta.url);
+  it('are on a page with every file, for readers who have only the service', async () => {
+    const t = await harness();
+    const page = await ask(t, '/docs/recipes.md');
+    const files = readdirSync(recipes, { withFileTypes: true })
+      .filter((each) => each.isDirectory())
+      .flatMap(({ name }) =>
+        readdirSync(new URL(`${name}/`, recipes))
+          .filter((file) => /\.(ts|json|py|php)$/.test(file) && !file.endsWith('.d.ts'))
+          .map((file) => `${name}/${file}`),
+      );
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'php-receiver/work.php',
+        'python-receiver/receiver.py',
+        'typescript-client/client.ts',
+      ]),
+    );
+    for (const file of files)
+      expect(page.body).toContain(`\n${readFileSync(new URL(file, recipes), 'utf8').trim()}\n\`\`\``);
+  });
+
+  it('are linked from the first page, and so are the Postman and the OpenAPI document', async () => {
+    const t = await harness();
+    const { body } = await ask(t, '/docs/');
+    const links = [...body.matchAll(/<a [^>]*?href="([^"]+)"/g)].map(([, href = '']) =>
+      new URL(href, 'http://test/docs/').href.replace('http://test', ''),
+    );
+    expect(links).toEqual(
+      expect.arrayContaining([
+        '/docs/recipes',
+        '/docs/recipes#a-postman-collection',
+        '/docs/postman.json',
+        `${BASE_PATH}/openapi.json`,
+      ]),
+    );
   });
 });
 
@@ -205,17 +268,21 @@ describe('the address in an error', () => {
       headers: { 'x-forwarded-host': 'evil.example' },
     });
     expectError(answer, 401);
-    expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHORIZED');
+    expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
   });
 
-  it('is a path without it', async () => {
+  it('is that of the request otherwise, also behind a proxy, in every part of the service', async () => {
     const t = await harness();
-    const answer = await t.get('/offline-repairs/unknown', {
-      headers: { 'x-forwarded-host': 'evil.example' },
-    });
+    const answer = await t.get('/offline-repairs/unknown');
     expectError(answer, 404);
-    expect(answer.body.docs).toBe('/docs/errors#NOT_FOUND');
-    expect((await ask(t, '/nothing')).body.docs).toBe('/docs/errors#NO_ROUTE');
-    expect((await ask(t, '/admin/api/session')).body.docs).toBe('/docs/errors#SIGNED_OUT');
+    expect(answer.body.docs).toBe(`${t.url}/docs/errors#NOT_FOUND`);
+    expect((await ask(t, '/nothing')).body.docs).toBe(`${t.url}/docs/errors#ROUTE_NOT_FOUND`);
+    expect((await ask(t, '/admin/api/session')).body.docs).toBe(`${t.url}/docs/errors#SIGNED_OUT`);
+    const proxied = { 'x-forwarded-host': 'shop.example.org', 'x-forwarded-proto': 'https' };
+    expect((await ask(t, '/nothing', proxied)).body.docs).toBe(
+      'https://shop.example.org/docs/errors#ROUTE_NOT_FOUND',
+    );
+    const odd = await ask(t, '/nothing', { 'x-forwarded-host': '"><script>' });
+    expect(odd.body.docs).toBe(`${t.ctx.config.publicUrl}/docs/errors#ROUTE_NOT_FOUND`);
   });
 });

@@ -1,10 +1,19 @@
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { BASE_PATH, ErrorBody } from '../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
-import { repairBody } from '../support/bodies.ts';
+import { newPerson } from '../support/admin.ts';
+import { repairBody, tradeBody } from '../support/bodies.ts';
 import { hangUpHalfway } from '../support/half-request.ts';
 import type { Harness } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
@@ -32,14 +41,22 @@ const readerOf = ({ url, client }: Harness): Reader => ({
 });
 
 it('the guides show nothing that no test runs', () => {
-  const RUN = ['sh', 'js', 'python', 'php', 'java'];
+  const RUN = ['sh', 'js', 'ts', 'python', 'php', 'java'];
   const CHECKED = ['json', 'http'];
   const languages = new Set(guidePages().flatMap((page) => snippetsOf(page).map(({ language }) => language)));
   expect([...RUN, ...CHECKED]).toEqual(expect.arrayContaining([...languages]));
   expect(
     guidePages().filter((page) => snippetsOf(page).some(({ language }) => language === 'sh')),
     'each has a test below',
-  ).toEqual(['api.md', 'events.md', 'quick-start.md', 'webhooks.md']);
+  ).toEqual([
+    'api.md',
+    'create.md',
+    'events.md',
+    'go-live.md',
+    'keep-a-copy.md',
+    'quick-start.md',
+    'webhooks.md',
+  ]);
 });
 
 describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'openssl'), () => {
@@ -76,6 +93,13 @@ describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'op
     expect(status, output).toBe(0);
   });
 
+  it('go-live.md: a shop for tests, with a key of its own', async () => {
+    const { status, output } = await runPage('go-live.md', { url: '', apiKey: '', webhookSecret: '' });
+    expect(status, output).toBe(0);
+    expect(output).toMatch(/handback_ext_\w+/);
+    expect(output).toContain('you@example.com');
+  });
+
   it('webhooks.md: a signature by hand, and events for a receiver on this machine', async () => {
     const t = await webhookHarness();
     const receiver = await startReceiver();
@@ -105,12 +129,15 @@ describe('the receiver of the quick start', () => {
     expect((await t.deliveries()).map((each) => each.status)).toEqual(['DELIVERED']);
     expect(receiver.output()).toMatch(/^verified: offline_repair\.created #RMA-000001$/m);
 
-    const forged = await fetch(`http://127.0.0.1:${port}/`, {
-      method: 'POST',
-      headers: { 'x-webhook-signature': '00', 'x-webhook-id': 'forged' },
-      body: '{"event":"offline_repair.closed","data":{}}',
-    });
-    expect(forged.status).toBe(401);
+    const [{ body = '' } = {}] = await t.deliveries();
+    const signature = createHmac('sha256', client.webhookSecret).update(body).digest('hex');
+    const deliver = async (given: string) => {
+      const headers = { 'x-webhook-signature': given, 'x-webhook-id': 'another' };
+      return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
+    };
+    expect(await deliver(signature), 'a copy under another X-Webhook-Id').toBe(204);
+    for (const other of ['00', signature.toUpperCase(), `${signature}zz`])
+      expect(await deliver(other), other).toBe(401);
     expect(receiver.output().match(/verified/g)).toHaveLength(1);
   });
 
@@ -130,6 +157,44 @@ describe('the receiver of the quick start', () => {
     expect(output()).toBe('Set SECRET to your webhook secret.\n');
   });
 });
+
+/** Ways in which an answer can break off in the middle of its body. */
+const WITH_LENGTH = { 'content-length': '50000' };
+const IN_CHUNKS = { 'transfer-encoding': 'chunked' };
+const TO_THE_END = { connection: 'close' };
+
+/** A proxy that passes every request on and breaks off the first answers in these ways; the others come whole. */
+const breakingProxy = async (target: string, ways: Record<string, string>[]): Promise<string> => {
+  const breaks = [...ways];
+  const passOn = async ({ url, method, headers }: IncomingMessage, body: Buffer): Promise<Response> =>
+    fetch(`${target}${url}`, {
+      method: String(method),
+      headers: ['x-api-key', 'content-type', 'idempotency-key'].flatMap((name): [string, string][] =>
+        name in headers ? [[name, String(headers[name])]] : [],
+      ),
+      ...(method === 'POST' && { body: body.toString() }),
+    });
+  const server = createServer(async (request, response) => {
+    try {
+      const answer = await passOn(request, await buffer(request));
+      const text = await answer.text();
+      const broken = breaks.shift();
+      if (!broken) return response.writeHead(answer.status).end(text);
+      response.useChunkedEncodingByDefault = broken === IN_CHUNKS;
+      response.writeHead(answer.status, { 'content-type': 'application/json', ...broken });
+      response.write(text.slice(0, 20), () => response.socket?.end());
+    } catch {
+      // The service stops at the end of the test, while the program waits for the next event.
+      response.destroy();
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
 
 describe('the programs that follow the feed', () => {
   const storedIn = (folder: string): string | null => {
@@ -167,6 +232,24 @@ describe('the programs that follow the feed', () => {
       expect(numbers(second.output())).toEqual(['#RMA-000003']);
     });
 
+    it(`${file} asks again when an answer breaks off in the middle`, options, async () => {
+      const t = await webhookHarness();
+      const folder = workFolder();
+      writeFileSync(join(folder, file), programIn('events.md', file));
+      await t.create(t.client);
+      const proxy = await breakingProxy(t.url, [WITH_LENGTH, IN_CHUNKS, TO_THE_END]);
+      const env = { BASE: `${proxy}${BASE_PATH}`, KEY: t.client.apiKey };
+      const follower = start(programPath(), [file], folder, env);
+      const ended = follower.ended.then((status) => {
+        throw new Error(`it ended with ${status}: ${follower.output()}`);
+      });
+      await Promise.race([
+        ended,
+        until('the event is printed', () => follower.output().includes('#RMA-000001')),
+      ]);
+      expect(follower.output()).toMatch(/^\S+ offline_repair\.created #RMA-000001 OFFLINE_DIAGNOSTICS\n$/);
+    });
+
     it(`${file} takes a cursor with a line end, and says what is not set`, options, async () => {
       const program = programPath();
       const t = await webhookHarness();
@@ -186,6 +269,101 @@ describe('the programs that follow the feed', () => {
       expect(output()).toBe('Set BASE to the base URL and KEY to your API key.\n');
     });
   }
+});
+
+describe('the programs that create', () => {
+  for (const { tool, file } of [
+    { tool: null, file: 'create.mts' },
+    { tool: 'python3', file: 'create.py' },
+    { tool: 'php', file: 'create.php' },
+    { tool: 'java', file: 'Create.java' },
+  ] as const)
+    it(
+      `${file} creates one repair, also when answers are lost, and shows a refusal`,
+      tool ? needs(tool) : {},
+      async () => {
+        const t = await webhookHarness();
+        const folder = workFolder();
+        writeFileSync(join(folder, file), programIn('create.md', file));
+        const run = async (env: Record<string, string>) => {
+          const program = start(tool ? toolPath(tool) : process.execPath, [file], folder, env);
+          return { status: await program.ended, output: program.output() };
+        };
+        const proxy = await breakingProxy(t.url, [WITH_LENGTH, IN_CHUNKS]);
+        const created = await run({ BASE: `${proxy}${BASE_PATH}`, KEY: t.client.apiKey });
+        expect(created, created.output).toMatchObject({ status: 0 });
+        expect(created.output).toMatch(/#RMA-000001\b.*OFFLINE_DIAGNOSTICS/);
+        expect((await t.get('/offline-repairs')).body.total).toBe(1);
+
+        const refused = await run({ BASE: `${t.url}${BASE_PATH}`, KEY: 'handback_ext_wrong' });
+        expect(refused.status).not.toBe(0);
+        expect(refused.output).toMatch(/refused: .*401/);
+      },
+    );
+
+  it('create.mts has types that fit, under strict', () => {
+    const folder = workFolder();
+    writeFileSync(join(folder, 'create.mts'), programIn('create.md', 'create.mts'));
+    const root = fileURLToPath(new URL('../../', import.meta.url));
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const types = join(root, 'node_modules/@types');
+    execFileSync(process.execPath, [tsc, ...flags, '--typeRoots', types, 'create.mts'], { cwd: folder });
+  });
+});
+
+/** The records that mirror.py has, as text. */
+const copyIn = (folder: string): string => {
+  const file = join(folder, 'mirror.sqlite');
+  if (!existsSync(file)) return '';
+  const db = new Sqlite(file, { readonly: true });
+  try {
+    const rows = db.prepare('select record from returns order by id').all() as { record: string }[];
+    return JSON.stringify(rows.map(({ record }) => JSON.parse(record)));
+  } catch {
+    return ''; // its tables are not there yet
+  } finally {
+    db.close();
+  }
+};
+
+const title = 'mirror.py keeps a copy equal to the lists, through a kill, and sweeps corrections in';
+it(title, needs('python3'), async () => {
+  const t = await webhookHarness();
+  const staff = await newPerson(t, { role: 'STAFF' });
+  const folder = workFolder();
+  writeFileSync(join(folder, 'mirror.py'), programIn('keep-a-copy.md', 'mirror.py'));
+  const mirror = (more: Record<string, string> = {}) =>
+    start(toolPath('python3'), ['mirror.py'], folder, {
+      BASE: `${t.url}${BASE_PATH}`,
+      KEY: t.client.apiKey,
+      ...more,
+    });
+  const isEqual = async (what: string) => {
+    const lists = await Promise.all([t.get('/offline-repairs'), t.get('/trade-returns')]);
+    const items = lists.flatMap(({ body }) => body.items as { id: string }[]);
+    const wanted = JSON.stringify(items.sort((one, other) => (one.id < other.id ? -1 : 1)));
+    await until(what, () => copyIn(folder) === wanted);
+  };
+
+  const { id } = await t.create(t.client);
+  await t.post('/trade-returns', tradeBody());
+  const first = mirror();
+  await isEqual('the import is there');
+  await t.create(t.client);
+  await t.post(`/offline-repairs/${id}/begin-repair`, {});
+  await isEqual('what the feed told is there');
+  first.kill();
+  await first.ended;
+
+  await t.post(`/offline-repairs/${id}/close`, {});
+  await staff.post(`/offline-repairs/${id}/correct`, { customerName: 'Ada Lovelace' });
+  mirror({ SWEEP_EVERY: '0' });
+  await isEqual('what changed while it was down is there');
+  await staff.post(`/offline-repairs/${id}/correct`, { customerName: 'Ada King' });
+  // The event of another return ends its wait, and a sweep is due.
+  await t.create(t.client);
+  await isEqual('the correction is swept in');
 });
 
 describe('the JSON in the guides', () => {
@@ -222,7 +400,7 @@ describe('the JSON in the guides', () => {
     expect(keysOf('totalPages')).toEqual([list]);
     const usage = await t.get(`${BASE_PATH}/usage`);
     expect(keysOf('resetsAt')).toEqual([Object.keys(usage.body).sort()]);
-    const dryRun = await t.post('/offline-repairs?dryRun=true', repairBody());
+    const dryRun = await t.post('/offline-repairs/dry-run', repairBody());
     expect(keysOf('dryRun')).toEqual([Object.keys(dryRun.body).sort()]);
     const feed = await t.get(`${BASE_PATH}/events`);
     expect(keysOf('hasMore')).toEqual([Object.keys(feed.body).sort()]);

@@ -41,7 +41,8 @@ for (const { file, tool } of LANGUAGES)
       'invalid',
     );
     expect(verdict('whsec_another', signature, bytes)).toBe('invalid');
-    expect(verdict(client.webhookSecret, '00', bytes)).toBe('invalid');
+    for (const other of ['00', signature.toUpperCase(), `${signature}zz`])
+      expect(verdict(client.webhookSecret, other, bytes), other).toBe('invalid');
   });
 
 it('the values to try first belong together', () => {

@@ -1,20 +1,31 @@
 import { execFile } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { harness } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 
-const FOLDER = fileURLToPath(new URL('../../recipes/typescript-client', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const RECIPE = join(ROOT, 'recipes/typescript-client');
+
+/** The recipe as a reader copies it, where its packages are found: what it writes must not get among the files of the documentation. */
+const copyOfRecipe = (): string => {
+  const folder = mkdtempSync(join(ROOT, 'dist', 'typescript-client-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const file of ['client.ts', 'package.json', 'tsconfig.json'])
+    copyFileSync(join(RECIPE, file), join(folder, file));
+  symlinkSync(join(RECIPE, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+};
 
 /** Runs one of the recipe's own scripts, as its README says. */
-const npm = (script: string, env: Record<string, string>) =>
+const npmIn = (folder: string) => (script: string, env: Record<string, string>) =>
   new Promise<{ status: number; output: string }>((resolve) => {
     const child = execFile(
       'npm',
       ['run', '--silent', script],
-      { cwd: FOLDER, env: { ...process.env, ...env }, timeout: scaled(120_000) },
+      { cwd: folder, env: { ...process.env, ...env }, timeout: scaled(120_000) },
       (_error, stdout, stderr) => resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),
     );
   });
@@ -34,15 +45,16 @@ it('makes types from the document, which the client fits, and which refuse what 
 }, async () => {
   const t = await harness();
   const env = { HANDBACK_URL: t.url, HANDBACK_API_KEY: t.client.apiKey };
+  const folder = copyOfRecipe();
+  const npm = npmIn(folder);
   const types = await npm('types', env);
   expect(types, types.output).toMatchObject({ status: 0 });
 
-  const wrong = join(FOLDER, 'wrong.ts');
-  onTestFinished(() => rmSync(wrong, { force: true }));
-  writeFileSync(wrong, WRONG);
+  writeFileSync(join(folder, 'wrong.ts'), WRONG);
   expect(await npm('check', env)).toEqual({ status: 0, output: '' });
 
-  const ran = await npm('start', env);
+  // Node before 22.18 runs no TypeScript.
+  const ran = await npm('start', { ...env, NODE_OPTIONS: '--no-experimental-strip-types' });
   expect(ran).toMatchObject({
     status: 0,
     output: expect.stringContaining('#RMA-000001 was OFFLINE_DIAGNOSTICS and is OFFLINE_REPAIR\n'),

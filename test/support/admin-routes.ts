@@ -68,10 +68,10 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'GET /session': { expected: forStaff(200) },
   'GET /sign-in-options': { expected: forAll(200) },
   'POST /password-links': { expected: forAll(202), body: () => ({ email: newEmail() }) },
-  'POST /links/check': { expected: forAll(410), codes: { 410: 'LINK_OVER' }, body: { token: 'spent' } },
+  'POST /links/check': { expected: forAll(410), codes: { 410: 'LINK_EXPIRED' }, body: { token: 'spent' } },
   'POST /links/use': {
     expected: forAll(410),
-    codes: { 410: 'LINK_OVER' },
+    codes: { 410: 'LINK_EXPIRED' },
     body: { token: 'spent', password: PASSWORD },
   },
   'GET /session/second-factor': { expected: forStaff(200) },
@@ -101,12 +101,12 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'PUT /sign-in-rules': { expected: forAdmins(200), body: { secondFactorRequired: false } },
   'POST /set-up/check': {
     expected: forAll(403),
-    codes: { 403: 'SET_UP_OVER' },
+    codes: { 403: 'SETUP_LINK_INVALID' },
     body: { token: 'spent' },
   },
   'POST /set-up': {
     expected: forAll(403),
-    codes: { 403: 'SET_UP_OVER' },
+    codes: { 403: 'SETUP_LINK_INVALID' },
     body: { token: 'spent', shopName: 'S', email: 'a@example.com', password: 'long enough' },
   },
   'PUT /session/password': {
