@@ -50,7 +50,11 @@ export const EditPersonDialog = ({ person, onClose }: Props) => {
     >
       {isSelf ? (
         <Text size="sm">
-          Your e-mail and password you change in <TextLink to="/account">your account</TextLink>.
+          Your e-mail and password you change in{' '}
+          <TextLink to="/account" underline="always">
+            your account
+          </TextLink>
+          .
         </Text>
       ) : (
         <TextInput label="E-mail" type="email" autoComplete="off" required {...form.getInputProps('email')} />
