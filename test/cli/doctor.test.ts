@@ -148,10 +148,15 @@ describe('doctor', () => {
     expect(await doctor({ ...env, PORT: 'many' })).toEqual({
       settings: { check: 'settings', state: 'wrong', message: expect.stringContaining('PORT') },
     });
-    const found = await doctor({ ...env, HOST: '0.0.0.0', WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' });
+    const MAIL = {
+      SMTP_URL: 'smtp://u:p@mail.example.com',
+      MAIL_FROM: 'a@b.example',
+      SMTP_ALLOW_PLAIN: 'true',
+    };
+    const found = await doctor({ ...env, ...MAIL, HOST: '0.0.0.0', WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' });
     expect(found['settings']).toMatchObject({
       state: 'warn',
-      message: expect.stringMatching(/WEBHOOK_ALLOW_PRIVATE_NETWORKS.*PUBLIC_URL/),
+      message: expect.stringMatching(/WEBHOOK_ALLOW_PRIVATE_NETWORKS.*PUBLIC_URL.*SMTP_ALLOW_PLAIN/),
     });
   });
 });
