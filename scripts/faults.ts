@@ -117,6 +117,10 @@ const writeTable = (made: Map<number, string>): void => {
 
 const started = performance.now();
 const chosen = process.argv.slice(2).map(Number);
+if (!chosen.every((row) => FAULT_ROWS.some((each) => each.row === row))) {
+  process.stderr.write(`npm run faults [-- ROW …], rows 1 to ${FAULT_ROWS.length}\n`);
+  process.exit(2);
+}
 const rows = FAULT_ROWS.filter(({ row }) => chosen.length === 0 || chosen.includes(row));
 const alone = rows.filter((each) => each.alone);
 const together = rows.filter((each) => !each.alone);
