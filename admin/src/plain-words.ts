@@ -17,7 +17,7 @@ const WORDS: Record<string, string | ((wait: string) => string)> = {
   UNSUPPORTED_MEDIA_TYPE: 'This page and the service do not fit together. Load the page again.',
   INVALID_JSON: 'Something of what was typed cannot be sent. Look for unusual characters.',
   REQUEST_TIMEOUT: 'The connection is too slow. Try again.',
-  MOVE_NOT_ALLOWED: 'Somebody has moved this return meanwhile, so this is not possible any more.',
+  MOVE_NOT_ALLOWED: 'Someone else moved this return, so this is not possible any more.',
   IDEMPOTENCY_KEY_IN_USE: 'This is being created already. Wait a moment, then try again.',
   IDEMPOTENCY_KEY_REUSED:
     'This was sent before with other words. Look in the list whether it is there already.',

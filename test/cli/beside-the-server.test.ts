@@ -40,7 +40,7 @@ describe('a command beside a running server takes effect with the next request',
 
     await cli(['client', 'revoke', clientId], env);
     expect(await read()).toBe(401);
-    expect(await create()).toEqual({ status: 401, code: undefined });
+    expect(await create()).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
   });
 
   it('for a client that is replaced, and what waited for it goes out under the new secret', async () => {
