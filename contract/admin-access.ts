@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { CodeText, User } from './admin-people.ts';
-import { Instant } from './common.ts';
+import { CodeText, isProvedBy, PasswordOrCode, User } from './admin-people.ts';
+import { Id, Instant } from './common.ts';
 import { email, LENGTH, text } from './fields.ts';
-import { GivenPassword, NewPassword } from './person-fields.ts';
+import { NewPassword, staffEmail } from './person-fields.ts';
 
 // What the admin API takes and gives about access: links with which people choose a password, and the second factor.
 
@@ -85,16 +85,40 @@ export const RecoveryCodes = z
   .meta({ id: 'RecoveryCodes', description: 'Each is good once. They are shown this once.' });
 export type RecoveryCodes = z.infer<typeof RecoveryCodes>;
 
-/** Something that only the person has or knows: whoever finds their screen unlocked has neither. */
-export const ProveSelf = z
-  .strictObject({ currentPassword: GivenPassword.nullable().default(null), code: CodeText })
-  .refine(({ currentPassword, code }) => currentPassword !== null || code !== null, {
-    path: ['currentPassword'],
-    error: 'is required, or else a code',
-    params: { rule: 'required' },
+// --- one's own account ---
+
+/** Something that only the person has or knows: a stranger at their unlocked screen has neither. */
+export const Proof = z
+  .strictObject({ password: PasswordOrCode, code: CodeText })
+  .refine(...isProvedBy('password'))
+  .meta({ id: 'Proof', description: 'The current password or a code; one is enough.' });
+export type Proof = z.infer<typeof Proof>;
+
+export const ChangeEmail = z
+  .strictObject({ currentPassword: PasswordOrCode, code: CodeText, email: staffEmail() })
+  .refine(...isProvedBy('currentPassword'))
+  .meta({ id: 'ChangeEmail' });
+export type ChangeEmail = z.infer<typeof ChangeEmail>;
+
+const OwnSession = z
+  .object({
+    id: Id,
+    browser: z
+      .string()
+      .nullable()
+      .meta({ examples: ['Firefox on Windows'] }),
+    address: z.string().meta({ description: 'Where its last use came from; an IPv6 address as its /64.' }),
+    createdAt: Instant,
+    lastUsedAt: Instant.meta({ description: 'Exact to the minute.' }),
+    isCurrent: z.boolean().meta({ description: 'Whether this request belongs to it.' }),
   })
-  .meta({ id: 'ProveSelf', description: 'The current password or a code; one is enough.' });
-export type ProveSelf = z.infer<typeof ProveSelf>;
+  .meta({ id: 'OwnSession' });
+export type OwnSession = z.infer<typeof OwnSession>;
+
+export const OwnSessions = z
+  .object({ items: z.array(OwnSession) })
+  .meta({ id: 'OwnSessions', description: 'The one used last first.' });
+export type OwnSessions = z.infer<typeof OwnSessions>;
 
 export const SignInRules = z
   .strictObject({

@@ -51,8 +51,20 @@ export const SignedIn = z
   .meta({ id: 'SignedIn' });
 export type SignedIn = z.infer<typeof SignedIn>;
 
+/** For what an open session is not enough: the body has a password, in this field, or a code. */
+export const isProvedBy = (
+  field: string,
+): [(body: Record<string, unknown>) => boolean, { path: string[]; error: string; params: object }] => [
+  (body) => body[field] !== null || body['code'] !== null,
+  { path: [field], error: 'is required, or else a code', params: { rule: 'required' } },
+];
+export const PasswordOrCode = GivenPassword.nullable()
+  .default(null)
+  .meta({ description: 'This, or `code`.' });
+
 export const ChangePassword = z
-  .strictObject({ currentPassword: GivenPassword, newPassword: NewPassword })
+  .strictObject({ currentPassword: PasswordOrCode, code: CodeText, newPassword: NewPassword })
+  .refine(...isProvedBy('currentPassword'))
   .meta({ id: 'ChangePassword' });
 export type ChangePassword = z.infer<typeof ChangePassword>;
 

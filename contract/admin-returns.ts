@@ -116,7 +116,7 @@ export const staffTradeQuery = {
 
 /** Given by people, who decide by what is on their screen; programs never send it. */
 const seen = instant(
-  'The `updatedAt` that the person saw. If somebody changed the return in between, the answer is a 409 `CHANGED_MEANWHILE` and nothing changes.',
+  'The `updatedAt` that the person saw. If somebody changed the return in between, the answer is a 409 `EDIT_CONFLICT` and nothing changes.',
   { examples: ['2026-11-15T09:30:00.000Z'] },
 );
 export const MoveQuery = z.strictObject({ seen });

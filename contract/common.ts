@@ -55,6 +55,8 @@ export const pageQuery = pageQueryOf(PAGE_SIZE);
 /** As it is told, without the sign, and the digits alone: all say the same. Fifteen digits are still exact. */
 const TOLD_NUMBER = new RegExp(`^(?:#?RMA-)?(?:\\d{${RMA_DIGITS}}|[1-9]\\d{${RMA_DIGITS},14})$`);
 
+export const isRmaNumber = (value: string): boolean => TOLD_NUMBER.test(value);
+
 export const rmaNumberFilter = z
   .string()
   .trim()
@@ -104,7 +106,7 @@ export const listEnvelope = <Item>(items: Item[], total: number, { page, limit }
 
 const ACTOR_TYPES = ['API_CLIENT', 'USER', 'SYSTEM'] as const;
 export const Actor = z.object({
-  type: z.enum(ACTOR_TYPES),
+  type: z.enum(ACTOR_TYPES).meta({ id: 'ActorType' }),
   id: Id.nullable(),
   name: z.string().meta({
     description:
@@ -116,15 +118,16 @@ export type Actor = z.infer<typeof Actor>;
 export const TimelineEntry = z
   .object({
     id: Id,
-    type: z.enum(TIMELINE_TYPES),
+    type: z.enum(TIMELINE_TYPES).meta({ id: 'TimelineEntryType' }),
     at: Instant,
     actor: Actor,
     fromStatus: z.string().nullable(),
     toStatus: z.string().nullable(),
     note: z.string().nullable(),
-    data: z
-      .record(z.string(), z.unknown())
-      .meta({ description: 'What else this entry recorded; keys depend on `type`.' }),
+    data: z.record(z.string(), z.unknown()).meta({
+      description:
+        'What else this entry recorded; keys depend on `type`. A correction names its `fields`, not their values.',
+    }),
   })
   .meta({ id: 'TimelineEntry' });
 export type TimelineEntry = z.infer<typeof TimelineEntry>;
@@ -143,8 +146,14 @@ export const FieldFault = z
     }),
     message: z.string(),
   })
-  .meta({ id: 'FieldFault' });
+  .meta({ id: 'FieldError' });
 export type FieldFault = z.infer<typeof FieldFault>;
+
+/** The document of each API lists the codes that it can answer with. */
+const ErrorCode = z.string().meta({
+  id: 'ErrorCode',
+  description: 'The name of this error, for programs. More may come within v1.',
+});
 
 export const ErrorBody = z
   .object({
@@ -154,24 +163,20 @@ export const ErrorBody = z
       description:
         'A sentence; for a validation failure an array of sentences, each beginning with the path of its field.',
     }),
-    code: z
-      .string()
-      .optional()
-      .meta({ description: 'A stable word for programs, where the status alone says too little.' }),
+    code: ErrorCode,
     errors: z
       .array(FieldFault)
       .optional()
       .meta({ description: 'Validation failures only: the same faults, in parts.' }),
     docs: z.string().meta({
-      description:
-        'Where the documentation explains this error; a path where the service knows no public address.',
+      description: 'The address of its explanation in the documentation.',
       examples: ['https://returns.example.com/docs/errors#LIMIT_EXCEEDED'],
     }),
     requestId: z
       .string()
       .meta({ description: 'The same as in `X-Request-Id`; quote it when you ask for help.' }),
   })
-  .meta({ id: 'Error' });
+  .meta({ id: 'ApiError' });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
 /** A key a caller makes up so that a creation can be sent twice and happen once. */

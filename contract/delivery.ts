@@ -5,7 +5,13 @@ import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 // Webhook deliveries, as the program that receives them sees its own.
 
 const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'DROPPED'] as const;
-const EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA) as [WebhookEventName, ...WebhookEventName[]];
+const DeliveryStatus = z.enum(DELIVERY_STATUSES).meta({
+  id: 'DeliveryStatus',
+  description: 'Still to be sent, acknowledged with a 2xx, or given up.',
+});
+const EventName = z
+  .enum(Object.keys(WEBHOOK_EVENT_DATA) as [WebhookEventName, ...WebhookEventName[]])
+  .meta({ id: 'WebhookEventName' });
 
 const EXAMPLE = {
   id: '019a8c1e-7a55-7d0e-8f43-2c9b6d1a7e90',
@@ -23,9 +29,7 @@ export const WebhookDelivery = z
     id: Id.meta({ description: 'The same as in `X-Webhook-Id`, and as the id of the event in the feed.' }),
     event: z.string(),
     rmaId: Id.nullable().meta({ description: '`null` for a test event.' }),
-    status: z.enum(DELIVERY_STATUSES).meta({
-      description: 'Still to be sent, acknowledged with a 2xx, or given up.',
-    }),
+    status: DeliveryStatus,
     createdAt: Instant,
     nextAttemptAt: Instant.nullable().meta({ description: '`null` once it is delivered or dropped.' }),
     reason: z
@@ -67,8 +71,8 @@ export type WebhookDeliveryWithBody = z.infer<typeof WebhookDeliveryWithBody>;
 
 export const WebhookDeliveryQuery = z.strictObject({
   ...pageQuery,
-  status: z.enum(DELIVERY_STATUSES).optional(),
-  event: z.enum(EVENT_NAMES).optional(),
+  status: DeliveryStatus.optional(),
+  event: EventName.optional(),
   rmaId: z
     .string()
     .refine(isId, { error: 'must be the id of an RMA', params: { rule: 'format' } })

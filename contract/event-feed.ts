@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { Id, Instant, wholeNumber } from './common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
+type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
+
 /** Events that are about an RMA; the feed has no others. */
 export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(
-  (name): name is Exclude<WebhookEventName, 'webhook.test'> => name !== 'webhook.test',
+  (name): name is RmaEventName => name !== 'webhook.test',
 );
 
 /** As `after`: no events, only the newest cursor. */
@@ -33,14 +35,34 @@ export const EventQuery = z.strictObject({
 });
 export type EventQuery = z.infer<typeof EventQuery>;
 
+/** `offline_repair.status_changed` → `OfflineRepairStatusChangedEvent`. */
+const schemaName = (event: string): string =>
+  `${event.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
+
+const feedEvent = (event: RmaEventName) =>
+  z
+    .object({
+      id: Id.meta({ description: 'The same as in `X-Webhook-Id` of its delivery.' }),
+      event: z.literal(event),
+      timestamp: Instant,
+      data: WEBHOOK_EVENT_DATA[event],
+    })
+    .meta({ id: schemaName(event) });
+
+type FeedEventOf = ReturnType<typeof feedEvent>;
+
 const FeedEvent = z
-  .object({
-    id: Id.meta({ description: 'The same as in `X-Webhook-Id` of its delivery.' }),
-    event: z.enum(RMA_EVENT_NAMES as [string, ...string[]]),
-    timestamp: Instant,
-    data: z.record(z.string(), z.unknown()).meta({ description: 'The same as in the webhook.' }),
-  })
-  .meta({ id: 'FeedEvent' });
+  .discriminatedUnion('event', RMA_EVENT_NAMES.map(feedEvent) as [FeedEventOf, ...FeedEventOf[]])
+  .meta({
+    id: 'FeedEvent',
+    description: '`event`, `timestamp` and `data` are those of the webhook.',
+    discriminator: {
+      propertyName: 'event',
+      mapping: Object.fromEntries(
+        RMA_EVENT_NAMES.map((event) => [event, `#/components/schemas/${schemaName(event)}`]),
+      ),
+    },
+  });
 
 export const EventPage = z
   .object({
@@ -49,4 +71,3 @@ export const EventPage = z
     hasMore: z.boolean().meta({ description: 'Whether more events are there already.' }),
   })
   .meta({ id: 'EventPage', description: 'Oldest first.' });
-export type EventPage = z.infer<typeof EventPage>;

@@ -3,6 +3,10 @@ import { Id, listOf, pageQuery, rmaNumberFilter, stamps, updatedSince } from './
 import { email, LENGTH, optionalText, optionalWeight, price, quantity, text } from './fields.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, START_STATUSES } from './lifecycle.ts';
 
+export const OfflineRepairStatus = z.enum(OFFLINE_REPAIR_STATUSES).meta({ id: 'OfflineRepairStatus' });
+export const OfflineDisposition = z.enum(DISPOSITIONS).meta({ id: 'OfflineDisposition' });
+const StartStatus = z.enum(START_STATUSES).meta({ id: 'OfflineRepairStartStatus' });
+
 const FaultyItem = z
   .strictObject({
     sku: text(LENGTH.reference, { examples: ['KETTLE-17'] }),
@@ -40,7 +44,7 @@ export const CreateOfflineRepair = z
       description: 'Your own label of where this came from; echoed in answers and webhooks.',
       examples: ['till-4'],
     }),
-    startStatus: z.enum(START_STATUSES).nullable().default(null).meta({
+    startStatus: StartStatus.nullable().default(null).meta({
       description: 'Where the repair begins; `OFFLINE_DIAGNOSTICS` when absent.',
     }),
     replacementSku: optionalText(LENGTH.reference, { description: 'What was handed over instead.' }),
@@ -82,7 +86,7 @@ export const OfflineRepairActionBody = {
     .meta({ id: 'BeginRepair' }),
   resolve: z
     .strictObject({
-      offlineDisposition: z.enum(DISPOSITIONS),
+      offlineDisposition: OfflineDisposition,
       notes: optionalText(LENGTH.freeText, { description: 'Kept with the timeline entry.' }),
     })
     .meta({ id: 'Resolve' }),
@@ -93,17 +97,16 @@ export const OfflineRepair = z
   .object({
     id: Id,
     rmaNumber: z.string().meta({ examples: ['#RMA-000123'] }),
-    status: z.enum(OFFLINE_REPAIR_STATUSES),
+    status: OfflineRepairStatus,
     externalRef: z.string().nullable(),
     externalSource: z.string().nullable(),
     orderNumber: z.string(),
     customerEmail: z.string(),
     customerName: z.string(),
     faultDescription: z.string(),
-    offlineDisposition: z
-      .enum(DISPOSITIONS)
-      .nullable()
-      .meta({ description: '`null` until `resolve` sets it.' }),
+    offlineDisposition: OfflineDisposition.nullable().meta({
+      description: '`null` until `resolve` sets it.',
+    }),
     isDangerous: z
       .boolean()
       .meta({ description: "Whether the item falls under the shop's dangerous-goods rules." }),
@@ -175,7 +178,7 @@ const reference = () => text(LENGTH.reference).optional();
 export const OfflineRepairQuery = z.strictObject({
   ...pageQuery,
   rmaNumber: rmaNumberFilter,
-  status: z.enum(OFFLINE_REPAIR_STATUSES).optional(),
+  status: OfflineRepairStatus.optional(),
   externalRef: reference(),
   externalSource: reference(),
   orderNumber: reference(),

@@ -14,6 +14,8 @@ import { TRADE_RETURN_STATUSES } from './lifecycle.ts';
 
 const MOST_ITEMS = 250;
 
+export const TradeReturnStatus = z.enum(TRADE_RETURN_STATUSES).meta({ id: 'TradeReturnStatus' });
+
 const TradeItem = z
   .strictObject({
     sku: text(LENGTH.reference, { examples: ['LAMP-OAK'] }),
@@ -89,7 +91,7 @@ export const TradeReturn = z
   .object({
     id: Id,
     rmaNumber: z.string().meta({ examples: ['#RMA-000124'] }),
-    status: z.enum(TRADE_RETURN_STATUSES),
+    status: TradeReturnStatus,
     externalRef: z.string().nullable(),
     externalSource: z.string().nullable(),
     tradeOrderNumber: z.string(),
@@ -176,7 +178,7 @@ const reference = () => text(LENGTH.reference).optional();
 export const TradeReturnQuery = z.strictObject({
   ...pageQuery,
   rmaNumber: rmaNumberFilter,
-  status: z.enum(TRADE_RETURN_STATUSES).optional(),
+  status: TradeReturnStatus.optional(),
   externalRef: reference(),
   externalSource: reference(),
   tradeOrderNumber: reference(),

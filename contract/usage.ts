@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { PLANS_WITH_API } from './admin-plans.ts';
 import { Instant } from './common.ts';
-import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
+import { OfflineRepairStatus } from './offline-repair.ts';
+import { TradeReturnStatus } from './trade-return.ts';
 
 // Asking before doing: how much of the month is used, and whether a creation would be taken.
 
@@ -14,8 +15,9 @@ const remaining = z.int().min(0).nullable().meta({
 export const Usage = z
   .object({
     month: z.string().meta({ description: 'The calendar month in UTC that counts now.' }),
-    plan: z.enum(PLANS_WITH_API),
+    plan: z.enum(PLANS_WITH_API).meta({ id: 'Plan' }),
     billing: z.enum(BILLING_KINDS).meta({
+      id: 'Billing',
       description: 'By a monthly allowance of RMAs, or by use, where a shop may have set itself a cap.',
     }),
     used: z.int().min(0).meta({ description: 'RMAs created this month, by programs and by staff.' }),
@@ -43,24 +45,12 @@ export const Usage = z
   });
 export type Usage = z.infer<typeof Usage>;
 
-export const CreationQuery = z.strictObject({
-  dryRun: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true')
-    .meta({
-      override: { type: 'boolean', default: false },
-      description:
-        'With `true` the request is checked as if it were real, the allowance included, and nothing is written: no RMA, no number, no event, no `Idempotency-Key`. The answer is a 200, or what would refuse the real call.',
-    }),
-});
-
 /** A creation that would have been taken. */
 export const DryRun = z
   .object({
     dryRun: z.literal(true),
     status: z
-      .enum([...OFFLINE_REPAIR_STATUSES, ...TRADE_RETURN_STATUSES])
+      .union([OfflineRepairStatus, TradeReturnStatus])
       .meta({ description: 'The status it would begin with.' }),
     isDangerous: z.boolean().nullable().meta({
       description: "Whether the shop's dangerous-goods rules apply; `null` for a trade return.",

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { Id } from './common.ts';
-import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
-import { OfflineRepair } from './offline-repair.ts';
-import { TradeReturn } from './trade-return.ts';
+import { OfflineDisposition, OfflineRepair, OfflineRepairStatus } from './offline-repair.ts';
+import { TradeReturn, TradeReturnStatus } from './trade-return.ts';
 
 // Event name → what its `data` holds. The sender builds from these, the reference shows them, receivers rely on them.
 
@@ -13,42 +12,56 @@ const common = {
   externalRef: z.string().nullable(),
   externalSource: z.string().nullable(),
 };
-const repair = { ...common, status: z.enum(OFFLINE_REPAIR_STATUSES) };
-const previousRepairStatus = z.enum(OFFLINE_REPAIR_STATUSES);
+const repair = { ...common, status: OfflineRepairStatus };
 
-const tradeReturn = { ...common, status: z.enum(TRADE_RETURN_STATUSES) };
-const previousTradeStatus = z.enum(TRADE_RETURN_STATUSES);
+const tradeReturn = { ...common, status: TradeReturnStatus };
 
 export const WEBHOOK_EVENT_DATA = {
   'offline_repair.created': OfflineRepair,
-  'offline_repair.tracking_uploaded': z.object({
-    ...repair,
-    trackingNumber: z.string(),
-    carrierName: z.string(),
-  }),
-  'offline_repair.status_changed': z.object({
-    ...repair,
-    previousStatus: previousRepairStatus,
-    assignedToId: z.string().nullable().optional().meta({ description: 'When a repair was begun.' }),
-  }),
-  'offline_repair.disposition_set': z.object({
-    ...repair,
-    offlineDisposition: z.enum(DISPOSITIONS),
-    previousStatus: previousRepairStatus,
-  }),
-  'offline_repair.closed': z.object({
-    ...repair,
-    previousStatus: previousRepairStatus,
-    offlineDisposition: z.enum(DISPOSITIONS).nullable(),
-  }),
+  'offline_repair.tracking_uploaded': z
+    .object({
+      ...repair,
+      trackingNumber: z.string(),
+      carrierName: z.string(),
+    })
+    .meta({ id: 'OfflineRepairTrackingUploaded' }),
+  'offline_repair.status_changed': z
+    .object({
+      ...repair,
+      previousStatus: OfflineRepairStatus,
+      assignedToId: z.string().nullable().optional().meta({ description: 'When a repair was begun.' }),
+    })
+    .meta({ id: 'OfflineRepairStatusChanged' }),
+  'offline_repair.disposition_set': z
+    .object({
+      ...repair,
+      offlineDisposition: OfflineDisposition,
+      previousStatus: OfflineRepairStatus,
+    })
+    .meta({ id: 'OfflineRepairDispositionSet' }),
+  'offline_repair.closed': z
+    .object({
+      ...repair,
+      previousStatus: OfflineRepairStatus,
+      offlineDisposition: OfflineDisposition.nullable(),
+    })
+    .meta({ id: 'OfflineRepairClosed' }),
   'trade_return.created': TradeReturn,
-  'trade_return.status_changed': z.object({ ...tradeReturn, previousStatus: previousTradeStatus }),
-  'trade_return.credit_requested': z.object({
-    ...tradeReturn,
-    previousStatus: previousTradeStatus,
-    creditAmount: z.number().meta({ description: 'The sum of price × quantity, exact to the last decimal.' }),
-  }),
-  'trade_return.resolved': z.object({ ...tradeReturn, previousStatus: previousTradeStatus }),
+  'trade_return.status_changed': z
+    .object({ ...tradeReturn, previousStatus: TradeReturnStatus })
+    .meta({ id: 'TradeReturnStatusChanged' }),
+  'trade_return.credit_requested': z
+    .object({
+      ...tradeReturn,
+      previousStatus: TradeReturnStatus,
+      creditAmount: z
+        .number()
+        .meta({ description: 'The sum of price × quantity, exact to the last decimal.' }),
+    })
+    .meta({ id: 'TradeReturnCreditRequested' }),
+  'trade_return.resolved': z
+    .object({ ...tradeReturn, previousStatus: TradeReturnStatus })
+    .meta({ id: 'TradeReturnResolved' }),
   'webhook.test': z.object({
     id: Id,
     rmaNumber: z.null(),

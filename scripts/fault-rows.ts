@@ -80,7 +80,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     row: 13,
     fault:
       'the limits with two processes; 1,000 forged `X-Forwarded-For`; a whole IPv6 /64; a million addresses',
-    holds: 'never over 60 a minute or 5 a second from one address; table and memory bounded',
+    holds: 'never over 60 in any minute or 5 in any second from one address; table and memory bounded',
   },
   {
     row: 14,

@@ -31,6 +31,8 @@ export interface Config {
   readonly dataDir: string;
   /** The first one seals, all of them open; null: those in the data folder. */
   readonly secretKeys: readonly string[] | null;
+  /** Where no proxy is trusted. */
+  readonly maxConnectionsPerAddress: number;
   /** How many proxies stand before us, or which addresses they have. */
   readonly trustProxy: false | number | string[];
   readonly allowPrivateWebhooks: boolean;
@@ -60,11 +62,11 @@ const oneOf =
   };
 
 const wholeNumberUpTo =
-  (most: number) =>
+  (most: number, least = 0) =>
   (name: string, value: string): number => {
     const number = Number(value);
-    if (!/^\d{1,9}$/.test(value) || number > most)
-      throw new ConfigError(`${name} must be a whole number from 0 to ${most}`);
+    if (!/^\d{1,9}$/.test(value) || number > most || number < least)
+      throw new ConfigError(`${name} must be a whole number from ${least} to ${most}`);
     return number;
   };
 
@@ -75,6 +77,10 @@ const webUrl = (name: string, value: string): string => {
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new ConfigError(
       `${name} must be an http or https address, https://returns.example.com for example`,
+    );
+  if (!/^\/*$/.test(url.pathname + url.search + url.hash))
+    throw new ConfigError(
+      `${name} must not have a path: the service cannot be served below one, give it a host name of its own`,
     );
   return value.replace(/\/+$/, '');
 };
@@ -207,6 +213,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     databaseWaitMs: setting('DATABASE_WAIT_SECONDS', wholeNumberUpTo(600), 30) * 1000,
     dataDir: resolve(setting('DATA_DIR', text, './data')),
     secretKeys: secret('SECRET_KEY', secretKeys, null),
+    maxConnectionsPerAddress: setting('MAX_CONNECTIONS_PER_ADDRESS', wholeNumberUpTo(5_000, 1), 100),
     trustProxy: setting('TRUST_PROXY', proxies, false),
     allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),

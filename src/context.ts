@@ -8,6 +8,7 @@ import { type Creations, openCreations } from './rma/creation/queue.ts';
 import { type RmaById, readRmaById } from './rma/store.ts';
 import { readTotals, type TotalsOf } from './rma/totals.ts';
 import { openShopTurns, type ShopTurns } from './shops/turns.ts';
+import { type MailAccountChanges, openAccountMails } from './staff/account-mails.ts';
 
 /** Everything an action or a route may need. It is their first argument. */
 export interface Context extends Base {
@@ -25,6 +26,8 @@ export interface Context extends Base {
   feedWatches: FeedWatches;
   /** Sends mails, where the operator set that up. */
   mail: Mailer;
+  /** Mails people about changes to their own account. */
+  mailAccountChanges: MailAccountChanges;
   /** Starts a large answer of a shop, or refuses it when too many are in progress. */
   beginLargeAnswer: BeginLargeAnswer;
 }
@@ -33,6 +36,7 @@ export interface Context extends Base {
 export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
   const base = await openBase(config, overrides);
   const shopTurns = openShopTurns();
+  const mail = openMailer(base);
   return {
     ...base,
     shopTurns,
@@ -41,7 +45,8 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     totalsOf: readTotals(base),
     creations: openCreations(base, shopTurns),
     feedWatches: openFeedWatches(base),
-    mail: openMailer(base),
+    mail,
+    mailAccountChanges: openAccountMails(base, mail),
     beginLargeAnswer: fairTurns(base.metrics),
   };
 };

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from './context.ts';
-import { forgetEndedWindows } from './db/ended-windows.ts';
+import { forgetEndedWindows } from './db/rate-windows.ts';
 import { describeError } from './describe-error.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './rma/idempotency.ts';
@@ -12,6 +12,8 @@ import { forgetExpiredSessions } from './staff/sessions.ts';
 import { forgetOldDeliveries } from './webhooks/queue.ts';
 
 const EVERY_MS = 10 * 60_000;
+/** Soon after a start, for processes that restart often; not all at once where many start together. */
+const FIRST_WITHIN_MS = 30_000;
 
 type Step = (ctx: Context, nowMs: number) => Promise<boolean>;
 
@@ -43,16 +45,16 @@ export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> =
 
 export const startJanitor = (ctx: Context): (() => void) => {
   const stopping = new AbortController();
-  let sweeping = false;
-  const timer = setInterval(async () => {
-    if (sweeping) return;
-    sweeping = true;
-    await sweep(ctx, stopping.signal);
-    sweeping = false;
-  }, EVERY_MS);
-  timer.unref();
+  let timer: NodeJS.Timeout | undefined;
+  const sweepAfter = (ms: number): void => {
+    timer = setTimeout(async () => {
+      await sweep(ctx, stopping.signal);
+      if (!stopping.signal.aborted) sweepAfter(EVERY_MS);
+    }, ms).unref();
+  };
+  sweepAfter(Math.random() * FIRST_WITHIN_MS);
   return () => {
-    clearInterval(timer);
+    clearTimeout(timer);
     stopping.abort();
   };
 };

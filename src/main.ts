@@ -4,7 +4,7 @@ import { buildApp } from './api/app.ts';
 import { ConfigError } from './config.ts';
 import type { Context } from './context.ts';
 import { describeError } from './describe-error.ts';
-import { greeting } from './greeting.ts';
+import { greeting, saveAddress } from './greeting.ts';
 import { isBuilt } from './http/built-files.ts';
 import { startJanitor } from './janitor.ts';
 import { offerSetUp } from './staff/set-up.ts';
@@ -27,6 +27,14 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   });
   // Port 0 asks for any free one.
   const { port: listeningPort } = app.server.address() as AddressInfo;
+  const url = publicUrl.replace(/:0$/, `:${listeningPort}`);
+  if (role !== 'worker')
+    await saveAddress(ctx, url).catch((error) =>
+      ctx.log.warn(
+        { fault: describeError(error) },
+        'the address of the service could not be saved for commands',
+      ),
+    );
   const stopJanitor = startJanitor(ctx);
   const stopWebhooks = role === 'api' ? async () => {} : await startWebhooks(ctx);
   // Without the app the link would lead nowhere, and a new token would end the one that another process printed.
@@ -36,20 +44,27 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   let signal: StopSignal | undefined;
   let isStopping = false;
   const delay = longestStopMs(drainMs) + GRACE_MS;
-  const grace = closeWithGrace({ delay, logger: false, skip: [...STOP_SIGNALS] }, async ({ err }) => {
-    isStopping = true;
-    if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an error nobody handled');
-    else ctx.log.info({ signal }, 'stopping');
-    // Only a supervisor sends SIGTERM and has a proxy to tell; a person at a terminal waits for nobody.
-    await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);
-  });
+  const grace = closeWithGrace(
+    { delay, logger: false, skip: [...STOP_SIGNALS, 'SIGHUP'] },
+    async ({ err }) => {
+      isStopping = true;
+      if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an error nobody handled');
+      else ctx.log.info({ signal }, 'stopping');
+      // Only a supervisor sends SIGTERM and has a proxy to tell; a person at a terminal waits for nobody.
+      await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);
+    },
+  );
   const begin = (name: StopSignal): void => {
     if (isStopping) return;
     signal = name;
     grace.close();
   };
   onStopSignal(begin);
+  // Sent by habit after logs were rotated (logrotate, for example).
+  process.on('SIGHUP', () =>
+    ctx.log.info('SIGHUP is ignored: there is no log file to reopen, use SIGTERM to stop'),
+  );
   if (ctx.config.startedByNpm) onParentGone(() => begin('SIGTERM'));
 
-  for (const line of greeting(publicUrl.replace(/:0$/, `:${listeningPort}`), token)) say(line);
+  for (const line of greeting(url, token)) say(line);
 };

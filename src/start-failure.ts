@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { reasonOf } from './db/errors.ts';
 
 const LISTEN_WORDS: Record<string, string> = {
@@ -32,11 +33,21 @@ export const fileFault = (error: unknown, ifMissing: string): string | null => {
   return code === 'ENOENT' ? ifMissing : (FILE_WORDS[code] ?? null);
 };
 
+/** Whose it is, where that is another user: a command that root ran before the first start leaves files of root's. */
+const ownerOf = (path: string): string => {
+  try {
+    const [owner, self] = [statSync(path).uid, process.getuid?.()];
+    return owner === self ? '' : `; it belongs to user ${owner}, and this is user ${self}`;
+  } catch {
+    return '';
+  }
+};
+
 /** Why the service or a command could not begin, in one line that names what to look at. */
 export const explainStartFailure = (error: unknown): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const words = FILE_WORDS[code ?? ''];
-  if (words && path) return `cannot use ${path}: ${words} (DATA_DIR)`;
+  if (words && path) return `cannot use ${path}: ${words}${ownerOf(path)} (DATA_DIR)`;
   const reason = reasonOf(error);
   return reason ? `cannot open the database: ${reason}` : (message ?? String(error));
 };

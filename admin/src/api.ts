@@ -1,5 +1,5 @@
 import type { ErrorBody } from '../../contract/common.ts';
-import { codeOf, inPlainWords } from './plain-words.ts';
+import { inPlainWords } from './plain-words.ts';
 
 const UNREACHABLE = 'The service cannot be reached. Check the connection and try again.';
 
@@ -41,6 +41,25 @@ const readAnswer = async (response: Response): Promise<unknown> => {
 /** Sent to the window when the service no longer knows who is signed in. */
 export const SIGNED_OUT = 'handback:signed-out';
 
+let askForProof: (() => Promise<boolean>) | null = null;
+let beingAsked: Promise<boolean> | null = null;
+
+/** Names what asks the person for a proof of identity, and says whether they gave it; returns how to stop that. */
+export const askForProofWith = (ask: () => Promise<boolean>): (() => void) => {
+  askForProof = ask;
+  return () => {
+    askForProof = null;
+  };
+};
+
+/** Calls that need a proof at the same time wait for the same answer. */
+const isProved = (): Promise<boolean> => {
+  beingAsked ??= (askForProof?.() ?? Promise.resolve(false)).finally(() => {
+    beingAsked = null;
+  });
+  return beingAsked;
+};
+
 const request = async <Answer>(
   method: string,
   path: string,
@@ -58,7 +77,9 @@ const request = async <Answer>(
   const answer = await readAnswer(response).catch(() => null);
   if (response.ok) return answer as Answer;
   const error = answer as ErrorBody | null;
-  if (error && codeOf(error) === 'SIGNED_OUT') window.dispatchEvent(new Event(SIGNED_OUT));
+  if (error?.code === 'SIGNED_OUT') window.dispatchEvent(new Event(SIGNED_OUT));
+  if (error?.code === 'PROOF_REQUIRED' && (await isProved()))
+    return request(method, path, query, body, headers);
   throw new ApiError(response.status, error, Number(response.headers.get('retry-after')) || null);
 };
 

@@ -6,16 +6,18 @@ const WORDS: Record<string, string | ((wait: string) => string)> = {
   RATE_LIMITED: (wait) => `Too many at once; try again ${wait}.`,
   LOCKED_OUT: (wait) => `Too many wrong passwords; try again ${wait}.`,
   SIGNED_OUT: 'You are signed out. Sign in again; what you typed stays.',
+  PROOF_REQUIRED: 'This needs your password. Try again, and confirm that it is you.',
+  OWN_ACCOUNT: 'This is your own account: change it on your account page.',
   CROSS_SITE: 'Open this page at its usual address and try again.',
   LIMIT_EXCEEDED: 'All returns of this month are used. No more can be made until next month.',
   USAGE_CAP_EXCEEDED: 'All returns of this month are used. No more can be made until next month.',
   NOT_FOUND: 'There is no such return.',
-  NO_ROUTE: 'This page and the service do not fit together. Load the page again.',
+  ROUTE_NOT_FOUND: 'This page and the service do not fit together. Load the page again.',
   METHOD_NOT_ALLOWED: 'This page and the service do not fit together. Load the page again.',
   UNSUPPORTED_MEDIA_TYPE: 'This page and the service do not fit together. Load the page again.',
-  BAD_JSON: 'Something of what was typed cannot be sent. Look for unusual characters.',
+  INVALID_JSON: 'Something of what was typed cannot be sent. Look for unusual characters.',
   REQUEST_TIMEOUT: 'The connection is too slow. Try again.',
-  MOVE_NOT_OPEN: 'Somebody has moved this return meanwhile, so this is not possible any more.',
+  MOVE_NOT_ALLOWED: 'Somebody has moved this return meanwhile, so this is not possible any more.',
   IDEMPOTENCY_KEY_IN_USE: 'This is being created already. Wait a moment, then try again.',
   IDEMPOTENCY_KEY_REUSED:
     'This was sent before with other words. Look in the list whether it is there already.',
@@ -31,11 +33,8 @@ const waitText = (seconds: number | null): string => {
   return seconds > MINUTE_S ? count(Math.ceil(seconds / MINUTE_S), 'minute') : count(seconds, 'second');
 };
 
-/** The address of an error's explanation ends with its code, also where the body leaves the code out. */
-export const codeOf = ({ code, docs = '' }: ErrorBody): string => code ?? docs.split('#')[1] ?? '';
-
 export const inPlainWords = (body: ErrorBody, retryAfterS: number | null): string => {
-  const words = WORDS[codeOf(body)];
+  const words = WORDS[body.code];
   if (words === undefined) return [body.message].flat().join('; ');
   return typeof words === 'string' ? words : words(waitText(retryAfterS));
 };

@@ -7,9 +7,10 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
+import { ProofRequired } from './session/proof-required.tsx';
 import { lacksFactor, sessionQuery } from './session/session.ts';
 import { wantedPage } from './session/wanted-page.ts';
-import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
+import { ForAdmins, NoSuchPage, StartFailed } from './ui/error-pages.tsx';
 import { lazyPage } from './ui/lazy-page.tsx';
 import { Loading } from './ui/loading.tsx';
 import { PageError } from './ui/page-error.tsx';
@@ -17,7 +18,12 @@ import { PageError } from './ui/page-error.tsx';
 // Every page and its address. Pages load when they are opened.
 
 const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
-  component: Outlet,
+  component: () => (
+    <>
+      <ProofRequired />
+      <Outlet />
+    </>
+  ),
   errorComponent: StartFailed,
 });
 
@@ -138,14 +144,10 @@ const account = createRoute({
   component: lazyPage(() => import('./session/account-page.tsx'), 'AccountPage'),
 });
 
-/** For Admins only. The API checks that too; this spares people an error page. */
 const settings = createRoute({
   getParentRoute: () => inside,
   path: '/settings',
-  beforeLoad: async ({ context }) => {
-    const session = await context.queryClient.ensureQueryData(sessionQuery);
-    if (session?.user.role !== 'ADMIN') throw redirect({ to: '/' });
-  },
+  component: ForAdmins,
 });
 const shop = createRoute({
   getParentRoute: () => settings,

@@ -19,8 +19,7 @@ const { data: repair, error } = await api.POST('/offline-repairs', {
     storeId: 'store-7',
   },
 });
-// A dry run would answer without a repair.
-if (!repair || 'dryRun' in repair) throw new Error(`not created: ${JSON.stringify(error)}`);
+if (!repair) throw new Error(`not created: ${JSON.stringify(error)}`);
 
 const { data: begun } = await api.POST('/offline-repairs/{id}/begin-repair', {
   params: { path: { id: repair.id } },

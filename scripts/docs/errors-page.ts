@@ -1,15 +1,15 @@
 import { STATUS_CODES } from 'node:http';
-import { REFUSALS, type RefusalCode } from '../../src/errors.ts';
+import { ERRORS, type ErrorCode } from '../../src/errors.ts';
 
 // docs/guide/errors.md says what each code means and what to do. Status and sentence come from the table in src/errors.ts, and a
 // code without a section gets one, so that no address in an error body leads nowhere.
 
 const CODE_HEADING = /^### ([A-Z][A-Z_]+)$/gm;
 
-const isCode = (name: string): name is RefusalCode => name in REFUSALS;
+const isCode = (name: string): name is ErrorCode => name in ERRORS;
 
-const factsOf = (code: RefusalCode): string => {
-  const { status, message } = REFUSALS[code];
+const factsOf = (code: ErrorCode): string => {
+  const { status, message } = ERRORS[code];
   return `**${status} ${STATUS_CODES[status]}** · ${message}`;
 };
 
@@ -21,8 +21,8 @@ export const withErrorFacts = (text: string): string => {
   const explained = new Set(explainedCodes(text));
   for (const code of explained)
     if (!isCode(code)) throw new Error(`docs/guide/errors.md explains ${code}, which src/errors.ts lacks`);
-  const rest = (Object.keys(REFUSALS) as RefusalCode[]).filter((code) => !explained.has(code));
+  const rest = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !explained.has(code));
   const sections = rest.map((code) => `### ${code}\n\n${factsOf(code)}\n`);
-  const whole = text.replace(CODE_HEADING, (line, code: RefusalCode) => `${line}\n\n${factsOf(code)}`);
+  const whole = text.replace(CODE_HEADING, (line, code: ErrorCode) => `${line}\n\n${factsOf(code)}`);
   return rest.length === 0 ? whole : `${whole}\n## Other codes\n\n${sections.join('\n')}`;
 };

@@ -4,11 +4,13 @@ import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { lockCounters } from '../shops/counters.ts';
+import { lockShop } from '../shops/store.ts';
 import { takeOverDeliveries } from '../webhooks/replaced-client.ts';
 import { sealWebhookSecret } from '../webhooks/secret.ts';
 import { hashOfKey, newApiKey, newWebhookSecret } from './api-key.ts';
 import {
   type ApiClient,
+  countActiveClients,
   insertClient,
   lockClient,
   type NewClientRow,
@@ -28,6 +30,9 @@ const about = (client: ApiClient) => ({
   subject: { type: 'CLIENT', id: client.id, name: client.name } as const,
 });
 
+/** Active ones of a shop (contract §22). */
+const MOST_CLIENTS = 100;
+
 export const createClient = async (
   ctx: Context,
   actor: Actor,
@@ -37,6 +42,9 @@ export const createClient = async (
   const at = identity.created_at;
   const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl };
   const client = await ctx.db.transaction().execute(async (trx) => {
+    // Locked: two at once cannot both be the last.
+    await lockShop(trx, shopId);
+    if ((await countActiveClients(trx, shopId)) >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
     const made = await insertClient(trx, row);
     await recordAudit(trx, { ...about(made), at, actor, action: 'CLIENT_CREATED', data: { webhookUrl } });
     return made;
@@ -104,7 +112,7 @@ export const replaceClient = async (
   const client = await ctx.atomically(async (trx) => {
     // Whoever changes an RMA holds the counters until the commit: its event is on one side of the replacement or the other.
     const [, old] = await Promise.all([lockCounters(ctx, trx, [shopId], 'wait'), lockClient(trx, id)]);
-    if (!old) throw new ServiceError('NO_CLIENT');
+    if (!old) throw new ServiceError('CLIENT_NOT_FOUND');
     if (old.replacedBy !== null) throw alreadyReplaced(old.replacedBy);
     const row: NewClientRow = {
       ...identity,

@@ -9,7 +9,8 @@ import type {
 import { isId } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import { ServiceError } from '../errors.ts';
+import type { RateGate, RateWindows } from '../db/database.ts';
+import { rateLimited, ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
 import { enqueueTest } from '../webhooks/outbox.ts';
@@ -39,7 +40,7 @@ const viewNewClient = ({ apiKey, webhookSecret, ...client }: NewApiClient) => ({
 /** A client of the caller's shop. Another shop's client is a 404. */
 const ownClient = async (ctx: Context, { shop }: Caller, id: string): Promise<ApiClient> => {
   const client = isId(id) ? await findClient(ctx.db, id) : null;
-  if (client?.shopId !== shop.id) throw new ServiceError('NO_CLIENT');
+  if (client?.shopId !== shop.id) throw new ServiceError('CLIENT_NOT_FOUND');
   return client;
 };
 
@@ -47,7 +48,9 @@ const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Pr
   const fault = url ? await ctx.addressGuard.faultOf(url) : null;
   if (!fault) return;
   const message = `webhookUrl ${fault}`;
-  throw new ServiceError('VALIDATION', { faults: [{ field: 'webhookUrl', rule: 'address', message }] });
+  throw new ServiceError('VALIDATION_FAILED', {
+    faults: [{ field: 'webhookUrl', rule: 'address', message }],
+  });
 };
 
 export const listOwnClients = async (ctx: Context, { shop }: Caller) => ({
@@ -103,10 +106,15 @@ export const listOwnDeliveries = async (
   return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, clientId: client.id }, query);
 };
 
+/** Each makes up to four signed requests to any public host: not a flood in our name (contract §22). */
+export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 10, seconds: 60 }];
+
 /** Sends an event without an RMA. It is delivered, retried and shown like any other. */
-export const sendTestEvent = async (ctx: Context, caller: Caller, id: string) => {
+export const sendTestEvent = async (ctx: Context, often: RateGate, caller: Caller, id: string) => {
   const client = await ownClient(ctx, caller, id);
   if (client.revokedAt !== null || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
+  const { refused, msBeforeNext } = await often(caller.shop.id);
+  if (refused) throw rateLimited(msBeforeNext);
   const delivery = await enqueueTest(ctx.db, client.id, ctx.clock.now());
   ctx.wake('deliveries', client.id);
   return viewWithPayload(delivery);

@@ -21,11 +21,14 @@ import {
   replaceOwnClient,
   revokeOwnClient,
   sendTestEvent,
+  TEST_EVENTS,
 } from './admin-actions.ts';
 
 const tags = ['API clients'];
 const params = z.object({ id: z.string() });
 const config = { role: 'ADMIN' } as const;
+/** Not for revoking: that is what an Admin does first when a key got out. */
+const proof = true as const;
 const READ = refusals(400, 401, 403, 404, 503);
 const WRITE = refusals(400, 401, 403, 404, 413, 415, 503);
 
@@ -49,14 +52,19 @@ const create = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/clients',
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'createClient',
         summary: 'Make an API client',
-        description: 'Key and webhook secret are in this answer and nowhere else.',
+        description:
+          'Key and webhook secret are in this answer and nowhere else. A shop has 100 active clients at most.',
         tags,
         body: CreateApiClient,
-        response: { 201: answer('The client, with its key and secret.', NewApiClientView), ...WRITE },
+        response: {
+          201: answer('The client, with its key and secret.', NewApiClientView),
+          ...WRITE,
+          ...refusals(409),
+        },
       },
     },
     async (request, reply) => {
@@ -70,7 +78,7 @@ const change = (app: ApiApp, ctx: Context): void => {
   app.patch(
     '/clients/:id',
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'changeClient',
         summary: "Change a client's name or webhook URL",
@@ -108,7 +116,7 @@ const replace = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/clients/:id/replace',
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'replaceClient',
         summary: 'Replace a client',
@@ -151,6 +159,7 @@ const deliveries = (app: ApiApp, ctx: Context): void => {
 };
 
 const testEvent = (app: ApiApp, ctx: Context): void => {
+  const often = ctx.rateGate(TEST_EVENTS, ctx.clock);
   app.post(
     '/clients/:id/test-event',
     {
@@ -158,7 +167,8 @@ const testEvent = (app: ApiApp, ctx: Context): void => {
       schema: {
         operationId: 'sendTestEvent',
         summary: 'Send a test event',
-        description: 'A `webhook.test`, which is about no RMA, to the client’s webhook URL.',
+        description:
+          'A `webhook.test`, which is about no RMA, to the client’s webhook URL. At most 10 a minute for a shop.',
         tags,
         params,
         body: z.strictObject({}).meta({ id: 'SendTestEvent' }),
@@ -166,7 +176,7 @@ const testEvent = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) =>
-      reply.code(201).send(await sendTestEvent(ctx, request.caller, request.params.id)),
+      reply.code(201).send(await sendTestEvent(ctx, often, request.caller, request.params.id)),
   );
 };
 

@@ -56,7 +56,7 @@ export const createAuthenticate = (base: Base): Authenticate => {
   return async (headers) => {
     const key = keyIn(headers);
     const found = key && isApiKey(key) ? await byKeyHash(hashOfKey(key)) : null;
-    if (!found) throw new ServiceError('UNAUTHORIZED', { headers: { 'www-authenticate': 'Bearer' } });
+    if (!found) throw new ServiceError('UNAUTHENTICATED', { headers: { 'www-authenticate': 'Bearer' } });
     const { client, shop } = found;
 
     if (client.lastUsedAt === null || client.lastUsedAt < base.clock.now() - LAST_USED_STEP_MS)

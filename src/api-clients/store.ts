@@ -47,6 +47,16 @@ export type NewClientRow = Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at
 export const newClientFrom = (row: NewClientRow): ApiClient =>
   clientFrom({ ...row, last_used_at: null, revoked_at: null, replaced_by: null });
 
+export const countActiveClients = async (db: Db, shopId: string): Promise<number> => {
+  const { count } = await db
+    .selectFrom('api_clients')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('shop_id', '=', shopId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+};
+
 export const insertClient = async (trx: Trx, client: NewClientRow): Promise<ApiClient> =>
   clientFrom(await trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow());
 

@@ -17,6 +17,7 @@ import { shopSettingsRoutes } from '../shops/settings-routes.ts';
 import { targetDaysRoutes } from '../shops/target-days-routes.ts';
 import { secondFactorRoutes } from '../staff/factor-routes.ts';
 import { linkRoutes } from '../staff/link-routes.ts';
+import { ownAccountRoutes } from '../staff/own-account-routes.ts';
 import { peopleRoutes } from '../staff/people-routes.ts';
 import { sessionRoutes } from '../staff/session-routes.ts';
 import { userRoutes } from '../staff/user-routes.ts';
@@ -26,6 +27,7 @@ import type { PageLimit } from './rate-limits.ts';
 
 const ROUTES: ((app: ApiApp, ctx: Context) => void)[] = [
   sessionRoutes,
+  ownAccountRoutes,
   linkRoutes,
   secondFactorRoutes,
   userRoutes,

@@ -1,21 +1,29 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { callerAddress } from '../http/caller-address.ts';
+import { refusals } from '../http/openapi/route-schemas.ts';
 import { validationGate } from '../http/validation.ts';
+import { sha256 } from '../secrets.ts';
 import { sessionTokenOf } from '../staff/cookies.ts';
-import { findSession, type SignedInUser } from '../staff/sessions.ts';
-import type { PageLimit } from './rate-limits.ts';
+import { requireProof } from '../staff/own-account.ts';
+import { findSession, noteUse, type SignedInUser } from '../staff/sessions.ts';
+import { adminLimits, type PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who is signed in. Only in the admin API. */
     user: SignedInUser;
+    /** When they last gave their password or a code in this session. */
+    provedAt: number;
   }
   interface FastifyContextConfig {
     /** Who may call the route; without it, everybody who is signed in. */
     role?: 'ADMIN';
     /** Open also to those whose shop requires a second factor that they have not set up yet. */
     withoutFactor?: boolean;
+    /** Open only after a proof of identity in the last ten minutes (contract §22). */
+    proof?: true;
   }
 }
 
@@ -32,41 +40,63 @@ const contentTypeGate = ({ headers }: FastifyRequest): void => {
 const OTHER_SITES: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
 const originGate =
   (ownOrigin: string) =>
-  ({ headers, host }: FastifyRequest): void => {
-    const { origin } = headers;
+  ({ headers }: FastifyRequest): void => {
+    const { origin, host } = headers;
+    // The Host header as it came: X-Forwarded-Host is the caller's own word where the proxy does not remove it.
     const isOwn =
       origin === undefined ||
       origin === ownOrigin ||
-      (URL.canParse(origin) && new URL(origin).host === host.toLowerCase());
+      (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase());
     if (!isOwn || OTHER_SITES.has(String(headers['sec-fetch-site']))) throw new ServiceError('CROSS_SITE');
   };
 
+/** Before a session there is little to say: a password, a link. Parsing more is work that any caller could cause. */
+const VISITOR_BODY_BYTES = 8 * 1024;
+
 /**
- * The checks on every request to the admin API, in this order: changes must be JSON and come from our own pages; then
- * session, second factor, role, body and query. Everything after that (the id, the business rules) is up to the action.
+ * The checks on every request to the admin API, in this order: the address's limit; changes must be JSON and come from our own
+ * pages; then session and its limit, second factor, role, body and query, proof. Everything after that (the id, the business rules) is up to the action.
  */
 export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
   app.decorateRequest('caller');
   app.decorateRequest('user');
+  app.decorateRequest('provedAt', 0);
+  const limit = adminLimits(ctx);
 
+  app.addHook('onRoute', (route) => {
+    if (route.config?.isPublic) route.bodyLimit = VISITOR_BODY_BYTES;
+    const { response } = (route.schema ?? {}) as { response?: object };
+    if (response) Object.assign(response, refusals(429));
+  });
   app.addHook('onRequest', async (request, reply) => {
     // Answers are for one person; a shared computer must not keep them.
     reply.header('cache-control', 'no-store');
     if (request.is404) return limitPages(request, reply);
+    const address = callerAddress(request);
+    await limit('address', address);
     if (!SAFE_METHODS.has(request.method)) {
       contentTypeGate(request);
       checkOrigin(request);
     }
     const { isPublic, role, withoutFactor } = request.routeOptions.config;
+    const token = sessionTokenOf(request);
+    const session = isPublic ? null : await findSession(ctx, token);
+    if (!session) await limit('visitor', address);
     if (isPublic) return;
-    const session = await findSession(ctx, sessionTokenOf(request));
     if (!session) throw new ServiceError('SIGNED_OUT');
+    await limit('session', sha256(token ?? ''));
+    noteUse(ctx, token, address, session);
     request.caller = session.caller;
     request.user = session.user;
+    request.provedAt = session.provedAt;
     const lacksFactor = session.caller.shop.secondFactorRequired && !session.user.hasFactor;
     if (lacksFactor && !withoutFactor) throw new ServiceError('SET_UP_SECOND_FACTOR');
     if (role === 'ADMIN' && session.user.role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
   });
   app.addHook('preValidation', validationGate);
+  // After the body was checked: a person should not type a password for what is refused anyway.
+  app.addHook('preHandler', async (request) => {
+    if (request.routeOptions.config.proof) requireProof(ctx, request);
+  });
 };

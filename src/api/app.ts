@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
+import { noteFact } from '../db/installation.ts';
+import { describeError } from '../describe-error.ts';
 import { noRoute } from '../http/errors.ts';
 import { describeApi, serveDocument } from '../http/openapi/document.ts';
 import { createServer } from '../http/server.ts';
@@ -19,10 +21,36 @@ import { pageLimitGate } from './rate-limits.ts';
 const callerFields = ({ caller }: FastifyRequest): object =>
   caller ? { shopId: caller.shop.id, actorId: caller.actor.id } : {};
 
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Warns once in the log, and once a day where `doctor` finds it. A proxy before us that is not trusted makes one address of all callers. */
+const untrustedProxyWarning = ({ log, clock, withoutFsync }: Context): (() => void) => {
+  let notedMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = clock.now();
+    if (nowMs - notedMs < DAY_MS) return;
+    if (notedMs < 0)
+      log.warn(
+        'X-Forwarded-For came with a request, but TRUST_PROXY is off: all callers behind a proxy count as one',
+      );
+    notedMs = nowMs;
+    noteFact(withoutFsync, 'untrusted-proxy', nowMs).catch((error) =>
+      log.warn({ fault: describeError(error) }, 'noting the untrusted proxy failed'),
+    );
+  };
+};
+
 /** Everything that is served, and under which base path. A worker serves the operator only. */
 export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
   const { config, clock, log, metrics } = ctx;
-  const app = createServer({ config, clock, log, metrics, callerFields });
+  const app = createServer({
+    config,
+    clock,
+    log,
+    metrics,
+    callerFields,
+    onForwarded: config.trustProxy === false ? untrustedProxyWarning(ctx) : () => {},
+  });
   const limitPages = pageLimitGate();
   watchQueue(ctx);
   operationRoutes(app, ctx);

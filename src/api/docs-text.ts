@@ -4,18 +4,12 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import { baseUrlFor } from '../http/errors.ts';
 
 // The documentation as plain text: /llms.txt, and every page as Markdown. Examples show the address that the reader uses.
 
 /** What the docs say where the reader's own address belongs; scripts/docs/pages.ts has the same. */
 const EXAMPLE_URL = 'https://returns.example.com';
-
-/** A name or an address, and a port. Anything else in a Host header is not repeated. */
-const HOST = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
-
-/** PUBLIC_URL, else the address of this very request, if that can be one. */
-const baseUrlFor = ({ publicUrl, publicUrlIsSet }: Config, { protocol, host }: FastifyRequest): string =>
-  !publicUrlIsSet && HOST.test(host) && /^https?$/.test(protocol) ? `${protocol}://${host}` : publicUrl;
 
 const readTexts = (folder: string): Map<string, string> =>
   new Map(
@@ -29,7 +23,7 @@ export const serveDocsText = (app: FastifyInstance, config: Config): void => {
   const hide = { schema: { hide: true } };
   const textOf = (name: string, request: FastifyRequest): string => {
     const text = texts.get(name);
-    if (text === undefined) throw new ServiceError('NO_ROUTE');
+    if (text === undefined) throw new ServiceError('ROUTE_NOT_FOUND');
     return text.replaceAll(EXAMPLE_URL, () => baseUrlFor(config, request));
   };
   // The text may repeat the request's own address, so nobody keeps it for the next reader.

@@ -27,6 +27,10 @@ const readOnlyGate = ({ caller, method }: FastifyRequest): void => {
   if (!caller.shop.active && !READS.has(method)) throw new ServiceError('READ_ONLY');
 };
 
+/** Browsers ask before they send a key from a page; the answer has no CORS headers, so they go no further. */
+const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+
 /** The header sent twice may hold two keys, and nobody can say which one is meant. */
 const hasOneKey = ({ headers, raw }: FastifyRequest): boolean =>
   headers.authorization === undefined || countOf('authorization', raw.rawHeaders) === 1;
@@ -45,7 +49,11 @@ export const addExternalGates = (app: FastifyInstance, ctx: Context): void => {
     reply.header('cache-control', 'no-store');
     const counted = rateLimit(request, reply);
     const { isPublic, readAhead } = request.routeOptions.config;
-    if (request.is404 || isPublic) return counted;
+    if (request.is404 || isPublic) {
+      await counted;
+      if (isPreflight(request)) throw new ServiceError('CORS_NOT_SUPPORTED');
+      return;
+    }
     // The key and the row are looked up meanwhile, but used only once the rate limit has let the request pass. A request
     // refused before that must not fail a second time: hence the empty catches.
     const finding = ctx.authenticate(hasOneKey(request) ? request.headers : {});

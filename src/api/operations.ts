@@ -1,15 +1,40 @@
 import { timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
-import { readinessCheck } from './readiness.ts';
 
 const isLoopback = (ip: string): boolean => ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
 
+const isOwnName = (host = ''): boolean => {
+  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return name.toLowerCase() === 'localhost' || isIP(name) !== 0;
+};
+
 const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)));
+
+/** Requests within this time share one check of the database. */
+const SHARED_FOR_MS = 100;
+
+const readinessCheck = ({ checkReady }: Pick<Context, 'checkReady'>): (() => Promise<void>) => {
+  let checking: Promise<void> | null = null;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (checking === null || performance.now() - checkedAt > SHARED_FOR_MS) {
+      checkedAt = performance.now();
+      checking = checkReady();
+    }
+    await checking.catch((cause) => {
+      throw new ServiceError('SERVICE_UNAVAILABLE', {
+        message: 'The database does not answer, or takes no writes.',
+        cause,
+      });
+    });
+  };
+};
 
 /** For the operator's tools: is the process alive, is it ready, and its metrics. */
 export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
@@ -25,11 +50,13 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
 
   app.get('/metrics', hide, async (request, reply) => {
     const { metricsToken } = ctx.config;
-    // Without a token only callers on this machine get the metrics; for others the page does not exist (decision 34).
-    if (!metricsToken && !isLoopback(request.ip)) throw new ServiceError('NO_ROUTE');
+    // Without a token only callers on this machine get the metrics; for others the page does not exist (decision 34). A web page that
+    // gives its own name our address (DNS rebinding) calls from this machine, too, but by that name.
+    if (!metricsToken && !(isLoopback(request.ip) && isOwnName(request.headers.host)))
+      throw new ServiceError('ROUTE_NOT_FOUND');
     const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (metricsToken && !isSameText(sent, metricsToken))
-      throw new ServiceError('UNAUTHORIZED', {
+      throw new ServiceError('UNAUTHENTICATED', {
         message: 'The metrics need METRICS_TOKEN as a Bearer token.',
       });
     return reply.type(ctx.metrics.registry.contentType).send(await ctx.metrics.registry.metrics());

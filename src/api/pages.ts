@@ -60,7 +60,7 @@ const ADMIN_APP: BuiltFiles = {
 /** A person who types the service's address wants the app. Programs, which do not ask for a page, are told what is there. */
 const leadToApp = (app: FastifyInstance): void => {
   app.get('/', { schema: { hide: true } }, ({ headers }, reply) => {
-    if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('NO_ROUTE');
+    if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('ROUTE_NOT_FOUND');
     return reply.header('vary', 'accept').redirect('/admin/', 302);
   });
 };

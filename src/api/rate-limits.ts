@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import type { RateState, RateWindows } from '../db/database.ts';
-import { memoryRateGate } from '../db/memory-rate-gate.ts';
-import { ServiceError } from '../errors.ts';
+import { memoryRateGate } from '../db/rate-windows.ts';
+import { rateLimited } from '../errors.ts';
 import { callerAddress } from '../http/caller-address.ts';
 
 /** How often one address may call: specification, "Limits". */
@@ -14,8 +14,12 @@ export const RATE_LIMITS = {
   other: [{ name: 'other-minute', points: 200, seconds: 60 }],
   /** Pages, their files and unknown addresses. The first page loads up to 20 files. Decision 92. */
   page: [{ name: 'page-minute', points: 3000, seconds: 60 }],
+  /** The admin API (contract §22). A page of the app makes about ten calls. */
+  adminAddress: [{ name: 'admin-address-minute', points: 3000, seconds: 60 }],
+  adminSession: [{ name: 'admin-session-minute', points: 600, seconds: 60 }],
+  adminVisitor: [{ name: 'admin-visitor-minute', points: 60, seconds: 60 }],
 } as const satisfies Record<string, RateWindows>;
-export type RateLimitName = Exclude<keyof typeof RATE_LIMITS, 'page'>;
+export type RateLimitName = 'create' | 'other';
 
 /** Throws, at once or later, when the caller's address has called too often. */
 type RateLimit = (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
@@ -40,15 +44,30 @@ export const pageLimitGate = (): ((request: FastifyRequest, reply: FastifyReply)
 };
 export type PageLimit = ReturnType<typeof pageLimitGate>;
 
+/**
+ * The two generous limits of the admin API keep one process free for others, so each process counts for itself, without a round
+ * trip. Calls without a session are counted in all processes together.
+ */
+export const adminLimits = ({ rateGate, clock }: Pick<Context, 'rateGate' | 'clock'>) => {
+  const gates = {
+    address: memoryRateGate(RATE_LIMITS.adminAddress),
+    session: memoryRateGate(RATE_LIMITS.adminSession),
+    visitor: rateGate(RATE_LIMITS.adminVisitor, clock),
+  };
+  return async (by: keyof typeof gates, key: string): Promise<void> => {
+    const { refused, msBeforeNext } = await gates[by](key);
+    if (refused) throw rateLimited(msBeforeNext);
+  };
+};
+
 const applyRateState = (
   reply: FastifyReply,
   { window, remaining, msBeforeNext, refused }: RateState,
 ): void => {
-  const resetS = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
   reply.headers({
     'ratelimit-limit': String(window.points),
     'ratelimit-remaining': String(remaining),
-    'ratelimit-reset': resetS,
+    'ratelimit-reset': String(Math.max(1, Math.ceil(msBeforeNext / 1000))),
   });
-  if (refused) throw new ServiceError('RATE_LIMITED', { headers: { 'retry-after': resetS } });
+  if (refused) throw rateLimited(msBeforeNext);
 };

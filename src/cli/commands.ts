@@ -20,6 +20,7 @@ import { resetFactor } from '../staff/factor-actions.ts';
 import { addPerson, makeLink } from '../staff/invitations.ts';
 import { findByEmail } from '../staff/store.ts';
 import { createUser } from '../staff/users.ts';
+import { addressGuard } from '../webhooks/address-guard.ts';
 import { CliFailure, clientFields, shopFields } from './output.ts';
 
 // What each command does, given its arguments; how they are spelt is in the files beside it.
@@ -41,7 +42,11 @@ const clientById = (ctx: Context, id: string): Promise<ApiClient> =>
 
 const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
   const fault = url ? await ctx.addressGuard.faultOf(url) : null;
-  if (fault) throw new CliFailure(`the webhook URL ${fault}`);
+  if (!url || !fault) return;
+  // The service may run with the setting while this command does not see it.
+  const wouldDo = (await addressGuard({ allowPrivate: true }).faultOf(url)) === null;
+  const hint = wouldDo ? ' (unless WEBHOOK_ALLOW_PRIVATE_NETWORKS=true is set for this command too)' : '';
+  throw new CliFailure(`the webhook URL ${fault}${hint}`);
 };
 
 export const shopCreate = async (ctx: Context, options: { name: string; plan: Plan } & BillingChange) =>
@@ -111,7 +116,7 @@ export const userLink = async (ctx: Context, given: string) => {
 
 export const userResetFactor = async (ctx: Context, given: string) => {
   const { user, shop } = await userByEmail(ctx, given);
-  await resetFactor(ctx, OPERATOR, shop.id, user.id);
+  await resetFactor(ctx, OPERATOR, shop, user.id);
   return { id: user.id, email: user.email, secondFactor: false };
 };
 

@@ -5,6 +5,7 @@ import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { createClient } from '../api-clients/actions.ts';
 import { type Caller, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
+import { knownAddress } from '../greeting.ts';
 import { assignOfflineRepair, createOfflineRepair, moveOfflineRepair } from '../offline-repairs/actions.ts';
 import { createShop } from '../shops/actions.ts';
 import { changeDangerousGoods } from '../shops/dangerous-goods-actions.ts';
@@ -93,14 +94,15 @@ export const demo = async (ctx: Context) => {
   const steps = [...repairs, ...tradeReturns].flat().toSorted((one, other) => one.at - other.at);
   for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => at } });
 
+  const url = await knownAddress(ctx);
   return {
     shop: shop.name,
     shopId: shop.id,
-    admin: `${ctx.config.publicUrl}/admin`,
+    admin: `${url}/admin`,
     email,
     password,
     apiKey: client.apiKey,
     webhookSecret: client.webhookSecret,
-    try: `curl -H 'X-Api-Key: ${client.apiKey}' '${ctx.config.publicUrl}${BASE_PATH}/offline-repairs?limit=3'`,
+    try: `curl -H 'X-Api-Key: ${client.apiKey}' '${url}${BASE_PATH}/offline-repairs?limit=3'`,
   };
 };

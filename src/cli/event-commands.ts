@@ -25,13 +25,15 @@ const addListen = (handback: Command): void => {
     .option('--hang', 'never answer')
     .action(async (options) => {
       const { listen } = await import('./listen.ts');
+      // It has no end of its own, and is of no use to a reader that has gone.
+      process.stdout.on('error', () => process.exit());
       await listen(options, (line) => process.stdout.write(`${line}\n`));
     });
 };
 
 const addTrigger = (handback: Command): void => {
   command(handback, 'trigger', 'send one signed sample event to a receiver')
-    .addArgument(new Argument('<event>', 'what happened').choices(RMA_EVENT_NAMES))
+    .addArgument(new Argument('<event>', 'what happened').choices([...RMA_EVENT_NAMES, 'webhook.test']))
     .requiredOption('--to <url>', 'the receiver', webAddress)
     .addOption(secretOption('secret', 'what the receiver checks signatures with'))
     .action(async (event, options, self) => {

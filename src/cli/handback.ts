@@ -1,4 +1,12 @@
 import { run } from './run.ts';
 
+// A reader that has gone (`handback doctor | head -1`) wants no more of it: the command still does its work, and keeps its status.
+// The service has its own way with that.
+if (process.argv[2] !== 'serve')
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+
 // The program itself: what bin/handback.js runs in a checkout, and what is built into dist/service.
 await run(process.argv);

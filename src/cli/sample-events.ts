@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import { OfflineRepair } from '../../contract/offline-repair.ts';
 import { TradeReturn } from '../../contract/trade-return.ts';
-import type { WebhookEventData } from '../../contract/webhook-event.ts';
+import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
 import type { RmaEventName } from '../events/event.ts';
 import { exactNumber } from '../exact-number.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import { creditAmount } from '../trade-returns/credit.ts';
+import { testData } from '../webhooks/outbox.ts';
 
 // Events as a receiver would get them, about returns that do not exist. The returns are the examples of the reference.
 
@@ -84,7 +85,9 @@ const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer
 const isRepairEvent = (event: string): event is keyof typeof REPAIR_SAMPLES => event in REPAIR_SAMPLES;
 
 /** What the event's `data` holds. */
-export const sampleData = (event: RmaEventName, nowMs: number): object =>
-  isRepairEvent(event)
+export const sampleData = (event: WebhookEventName, nowMs: number): object => {
+  if (event === 'webhook.test') return testData(nowMs);
+  return isRepairEvent(event)
     ? REPAIR_SAMPLES[event](fresh(OfflineRepair, nowMs))
     : TRADE_SAMPLES[event](fresh(TradeReturn, nowMs));
+};

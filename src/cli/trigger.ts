@@ -1,4 +1,5 @@
-import { bodyOf, type RmaEventName } from '../events/event.ts';
+import type { WebhookEventName } from '../../contract/webhook-event.ts';
+import { bodyOf } from '../events/event.ts';
 import { newId } from '../ids.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';
@@ -16,7 +17,10 @@ interface TriggerOptions {
 }
 
 /** Sends one event as the dispatcher would, once, about a return that does not exist (decision 130). */
-export const trigger = async (event: RmaEventName, { to, secret, json }: TriggerOptions): Promise<void> => {
+export const trigger = async (
+  event: WebhookEventName,
+  { to, secret, json }: TriggerOptions,
+): Promise<void> => {
   const nowMs = Date.now();
   const id = newId(nowMs);
   const body = Buffer.from(bodyOf(event, nowMs, sampleData(event, nowMs)));

@@ -14,13 +14,14 @@ export interface RateWindow {
   seconds: number;
 }
 
-/** The short one of two comes first, and what it turns away spends nothing of the long one. */
+/** The short one of two comes first. What one of them turns away spends nothing of the other. */
 export type RateWindows = readonly [RateWindow] | readonly [RateWindow, RateWindow];
 
 /** How a key stands after a call: in the window that turned it away, or in the last one. */
 export interface RateState {
   window: RateWindow;
   remaining: number;
+  /** Until a place is free: for a call that passed, until the oldest one leaves the window. */
   msBeforeNext: number;
   refused: boolean;
 }
@@ -87,7 +88,7 @@ export interface Database extends Dialect {
   /** Tells every process that waits on this database that there is something new, and for whom; null: for somebody. */
   wake(topic: WakeTopic, id: string | null): void;
   onWake(topic: WakeTopic, listener: WakeListener): Promise<Unlisten>;
-  /** Throws unless every kind of connection works and the database takes writes. */
+  /** Throws unless the database answers and takes a write: one that only answers reads, or whose disk is full, is not ready. */
   checkReady(): Promise<void>;
   close(): Promise<void>;
 }

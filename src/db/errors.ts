@@ -17,19 +17,71 @@ interface DriverError extends Error {
 /** It waited too long in a queue of this process, or there was no room in it. */
 export class QueueTimeout extends Error {}
 
-// Connection lost or refused, login refused, no such database, a right that is missing, server starting or stopping, read-only,
-// too many connections, a statement or a lock that took too long, a deadlock.
-const POSTGRES_AWAY = /^(08|28|3D000|42501|53|57P|57014|58|40|25006|25P0|55P03)/;
-// Connection lost or refused, too many connections, server starting or stopping, a statement or a lock that took too long.
-const POSTGRES_NOT_YET = /^(08|53300|57P|57014|55P03)/;
-const SOCKET_AWAY = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
-const SQLITE_AWAY = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN)/;
+interface ErrorClass {
+  codes: RegExp;
+  /** What the operator has to look at, where there is something. */
+  reason?: string;
+  /** Another try may find it gone: a start waits for that. */
+  passes?: true;
+}
+
+const NO_CONNECTIONS = 'the server takes no connections right now (DATABASE_URL)';
+
+/**
+ * Errors that say the database cannot be used now, by their codes: callers get a 503. Any other code of a statement is a mistake
+ * of ours, a 500. While a connection is being made every error is one of these, whatever its code (`whileConnecting`).
+ */
+const UNAVAILABLE: ErrorClass[] = [
+  { codes: /^08/, reason: NO_CONNECTIONS, passes: true },
+  { codes: /^25006/, reason: 'it is read-only: a standby, or set so (DATABASE_URL)' },
+  // A transaction that the server ended, since it was idle or took too long.
+  { codes: /^25P0/ },
+  { codes: /^28/, reason: 'the server refused the user name or password (DATABASE_URL)' },
+  { codes: /^3D000/, reason: 'there is no such database on the server (DATABASE_URL)' },
+  // A conflict with another transaction, a deadlock.
+  { codes: /^40/ },
+  {
+    codes: /^42501/,
+    reason: 'the user lacks a right there: to connect, or to create, read or write tables (DATABASE_URL)',
+  },
+  { codes: /^53[12]/, reason: "the server's disk is full, or it lacks memory (DATABASE_URL)" },
+  { codes: /^53300/, reason: NO_CONNECTIONS, passes: true },
+  { codes: /^53/, reason: NO_CONNECTIONS },
+  // A lock, or a statement, that took too long.
+  { codes: /^(55P03|57014)/, passes: true },
+  { codes: /^57P/, reason: NO_CONNECTIONS, passes: true },
+  { codes: /^58/, reason: "the server's disk or files fail (DATABASE_URL)" },
+  {
+    codes: /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/,
+    reason: 'the server cannot be reached (DATABASE_URL)',
+    passes: true,
+  },
+  // The driver's own: a certificate that does not hold.
+  {
+    codes: /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+    reason: "the server's certificate does not hold (DATABASE_URL)",
+  },
+  { codes: /^SQLITE_BUSY/, reason: 'another process holds it for too long' },
+  { codes: /^SQLITE_LOCKED/ },
+  { codes: /^SQLITE_FULL/, reason: 'the disk is full (DATA_DIR)' },
+  { codes: /^SQLITE_READONLY/, reason: 'its folder or file is read-only (DATA_DIR)' },
+  { codes: /^SQLITE_CANTOPEN/, reason: 'its file cannot be opened (DATA_DIR)' },
+  {
+    codes: /^SQLITE_IOERR/,
+    reason: 'reading or writing its file failed; is the disk full or broken? (DATA_DIR)',
+  },
+];
+/** Others that the operator can do something about. */
+const REASONS: ErrorClass[] = [
+  { codes: /^SQLITE_(NOTADB|CORRUPT)/, reason: 'handback.sqlite is not a sound SQLite file (DATA_DIR)' },
+  // The database is set to allow no connections; only where one was being made.
+  { codes: /^55000/, reason: NO_CONNECTIONS },
+];
 const CLIENT_AWAY =
   /^(Query read timeout|timeout expired|timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/;
 
-// The driver's own: a password that is missing, a certificate that does not hold, a server without TLS.
+// The driver's own: a password that is missing, a server without TLS.
 const LOGIN_FAILED = /^SASL: /;
-const TLS_FAILED = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 const NO_TLS = /^The server does not support SSL/;
 
 /** What is said of a server that takes writes, but is older than one that was used since. */
@@ -37,19 +89,23 @@ export const REPLACED = 'Another server was promoted after this one';
 
 const isDriverError = (error: unknown): error is DriverError => error instanceof Error;
 
+const CONNECTING = Symbol('while connecting');
+
+/** Takes what makes a connection. If that fails, the database is not available, whatever the reason. */
+export const whileConnecting = <Value>(connection: Promise<Value>): Promise<Value> =>
+  connection.catch((error) => {
+    throw Object.assign(error, { [CONNECTING]: true });
+  });
+
 /** Whether the database could not be reached or could not write: worth trying again later. */
 export const isUnavailable = (error: unknown): boolean => {
-  if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (!isDriverError(error)) return false;
-  const code = error.code ?? '';
+  if (CONNECTING in error || error instanceof QueueTimeout || isConflict(error)) return true;
+  if (error instanceof AggregateError) return error.errors.some(isUnavailable);
+  const { code = '', message } = error;
   return (
-    error instanceof QueueTimeout ||
-    isConflict(error) ||
-    POSTGRES_AWAY.test(code) ||
-    SOCKET_AWAY.test(code) ||
-    SQLITE_AWAY.test(code) ||
-    TLS_FAILED.test(code) ||
-    [CLIENT_AWAY, LOGIN_FAILED, NO_TLS].some((words) => words.test(error.message))
+    UNAVAILABLE.some(({ codes }) => codes.test(code)) ||
+    [CLIENT_AWAY, LOGIN_FAILED, NO_TLS].some((words) => words.test(message))
   );
 };
 
@@ -57,8 +113,8 @@ export const isUnavailable = (error: unknown): boolean => {
 export const isAway = (error: unknown): boolean => {
   if (error instanceof AggregateError) return error.errors.some(isAway);
   if (!isDriverError(error)) return false;
-  const code = error.code ?? '';
-  return POSTGRES_NOT_YET.test(code) || SOCKET_AWAY.test(code) || CLIENT_AWAY.test(error.message);
+  const { code = '', message } = error;
+  return UNAVAILABLE.some(({ codes, passes }) => passes && codes.test(code)) || CLIENT_AWAY.test(message);
 };
 
 /** Two transactions stood in each other's way, or a plan is out of date: the same again will work. */
@@ -90,21 +146,6 @@ export const databaseFault = (error: unknown): DatabaseFault | null => {
   };
 };
 
-const BY_CODE: [RegExp, string][] = [
-  [/^SQLITE_FULL/, 'the disk is full (DATA_DIR)'],
-  [/^SQLITE_READONLY/, 'its folder or file is read-only (DATA_DIR)'],
-  [/^SQLITE_CANTOPEN/, 'its file cannot be opened (DATA_DIR)'],
-  [/^SQLITE_IOERR/, 'reading or writing its file failed; is the disk full or broken? (DATA_DIR)'],
-  [/^SQLITE_(NOTADB|CORRUPT)/, 'handback.sqlite is not a sound SQLite file (DATA_DIR)'],
-  [/^SQLITE_BUSY/, 'another process holds it for too long'],
-  [/^28/, 'the server refused the user name or password (DATABASE_URL)'],
-  [/^3D000/, 'there is no such database on the server (DATABASE_URL)'],
-  [/^42501/, 'the user lacks a right there: to connect, or to create, read or write tables (DATABASE_URL)'],
-  [/^25006/, 'it is read-only: a standby, or set so (DATABASE_URL)'],
-  [/^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET)/, 'the server cannot be reached (DATABASE_URL)'],
-  [/^(53|57P|08)/, 'the server takes no connections right now (DATABASE_URL)'],
-  [TLS_FAILED, "the server's certificate does not hold (DATABASE_URL)"],
-];
 const BY_MESSAGE: [RegExp, string][] = [
   [
     new RegExp(`^${REPLACED}`),
@@ -122,9 +163,7 @@ export const reasonOf = (error: unknown): string | null => {
     return [...new Set(error.errors.map(reasonOf))].filter(Boolean).join('; ') || null;
   if (!isDriverError(error)) return null;
   const { message, code = '' } = error;
-  const [, words = null] =
-    BY_MESSAGE.find(([pattern]) => pattern.test(message)) ??
-    BY_CODE.find(([pattern]) => pattern.test(code)) ??
-    [];
-  return words;
+  const said = BY_MESSAGE.find(([pattern]) => pattern.test(message));
+  if (said) return said[1];
+  return [...UNAVAILABLE, ...REASONS].find(({ codes }) => codes.test(code))?.reason ?? null;
 };

@@ -2,7 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { ConfigError } from '../config.ts';
 import { initialSchema } from './migrations/0001-initial-schema.ts';
-import type { SchemaChange, SchemaWords } from './schema-change.ts';
+import type { Notice, SchemaChange, SchemaWords } from './schema-change.ts';
+import { differences, expectedSchema } from './schema-check.ts';
 import type { Tables } from './tables.ts';
 
 /** Forward only, in this order, never edited once released. */
@@ -22,7 +23,9 @@ export const unknownMigration = (made: readonly string[]): { name: string; by: s
 /** Nothing to do: a later release, which runs beside this one or ran before it, has done it. */
 const DONE: Migration = { up: async () => {} };
 
-const migrator = (db: Kysely<Tables>, words: SchemaWords, doneLater: string[] = []): Migrator => {
+type Words = SchemaWords & { notice: Notice };
+
+const migrator = (db: Kysely<Tables>, words: Words, doneLater: string[] = []): Migrator => {
   const migrations: Record<string, Migration> = {
     ...Object.fromEntries(
       Object.entries(CHANGES).map(([name, change]) => [name, { up: (at) => change(at, words) }]),
@@ -51,24 +54,31 @@ const madeChanges = async (db: Kysely<Tables>): Promise<string[]> => {
  * A database that a later release has migrated is taken as it is, since releases only add (decision 191): in a rolling upgrade the
  * earlier release may start again beside the later one, and one may go back to it.
  */
-export const migrateToLatest = async (db: Kysely<Tables>, words: SchemaWords): Promise<void> => {
+export const migrateToLatest = async (db: Kysely<Tables>, words: Words): Promise<void> => {
   let doneLater: string[] = [];
   for (;;) {
     const { error } = await migrator(db, words, doneLater).migrateToLatest();
-    if (!error) return;
+    if (!error) break;
     const found = changesOfLaterReleases(await madeChanges(db).catch(() => []));
     // Nothing new to know of: it failed for another reason.
     if (found.length === doneLater.length) throw error;
     doneLater = found;
   }
+  const wrong = await wrongSchema(db, words);
+  if (wrong) throw new ConfigError(wrong);
+};
+
+/** What is wrong with the schema of a database that has all migrations, and what to do, in one line; null: nothing. */
+export const wrongSchema = async (db: Kysely<Tables>, words: SchemaWords): Promise<string | null> => {
+  const { rows } = await words.catalogue.execute(db);
+  const [first, ...more] = differences(await expectedSchema(Object.values(CHANGES), words), rows);
+  if (!first) return null;
+  const others = more.length > 0 ? `, and ${more.length} more` : '';
+  return `this database does not have the schema of this release (${first}${others}): back it up with this release (handback backup) and restore that into an empty database`;
 };
 
 /** Up to this migration, in a database that is being restored; null: to the latest. */
-export const migrateTo = async (
-  db: Kysely<Tables>,
-  words: SchemaWords,
-  name: string | null,
-): Promise<void> => {
+export const migrateTo = async (db: Kysely<Tables>, words: Words, name: string | null): Promise<void> => {
   const all = migrator(db, words);
   const { error } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
   if (error) throw error;

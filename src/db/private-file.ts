@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
 
 const OWNER_ONLY = 0o600;
 
@@ -13,6 +13,8 @@ export const keepPrivate = (file: string): void => {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   narrow(file);
+  // SQLite would not say why it cannot open it.
+  accessSync(file, constants.R_OK | constants.W_OK);
 };
 
 /** Takes away what others may do with a file, if it is there. */

@@ -100,11 +100,21 @@ export interface UserTable {
 /** Somebody who is signed in. Of what their cookie holds only the hash is kept. */
 interface SessionTable {
   token_hash: Fixed<string>;
+  /** What the person's list of sessions names it by. */
+  id: Fixed<string>;
   user_id: Fixed<string>;
   created_at: Fixed<number>;
   expires_at: Fixed<number>;
-  /** Guesses at the present password, made to change it. */
+  /** Wrong passwords and codes since the last proof. */
   wrong_passwords: Generated<number>;
+  /** When the person last gave their password or a code in it. */
+  proved_at: number;
+  /** In words; null where the request did not say. */
+  browser: Fixed<string | null>;
+  /** Where its last use came from. */
+  address: string;
+  /** Exact to the minute. */
+  last_used_at: number;
 }
 
 /** Wrong passwords for an e-mail, from an address, or both. */
@@ -303,8 +313,11 @@ interface WebhookLeaseTable {
 /** How often an address has called, where processes share it. */
 interface RateLimitTable {
   key: Fixed<string>;
-  points: number;
-  /** When its window ends. */
+  /** When the calls came that count, oldest first. */
+  times: number[];
+  /** How many of the latest calls passed. */
+  taken: number;
+  /** When none of them counts any more. */
   expire: number;
 }
 

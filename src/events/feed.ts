@@ -91,7 +91,7 @@ export const startOf = async (
 
 const unknownCursor = (): ServiceError => {
   const message = 'after is not a cursor of this feed';
-  return new ServiceError('VALIDATION', { faults: [{ field: 'after', rule: 'cursor', message }] });
+  return new ServiceError('VALIDATION_FAILED', { faults: [{ field: 'after', rule: 'cursor', message }] });
 };
 
 /** A page of the feed as JSON, and whether anything was there. An event that cannot be read is left out; the cursor goes past it. */

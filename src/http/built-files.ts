@@ -134,7 +134,9 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileF
     (path.startsWith(`/${name}/`) && files.has(fileFor(path.slice(name.length + 2)) ?? ''));
   if (files.size === 0) {
     app.get(`/${name}/*`, hide, () => {
-      throw new ServiceError('NO_ROUTE', { message: `The ${title} is not built here: ${HOW_TO_BUILD}.` });
+      throw new ServiceError('ROUTE_NOT_FOUND', {
+        message: `The ${title} is not built here: ${HOW_TO_BUILD}.`,
+      });
     });
     return isPage;
   }
@@ -142,7 +144,7 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileF
   app.get<{ Params: { '*': string } }>(`/${name}/*`, hide, ({ params, headers }, reply) => {
     const found = fileFor(params['*']) ?? '';
     const file = files.get(found);
-    if (!file) throw new ServiceError('NO_ROUTE');
+    if (!file) throw new ServiceError('ROUTE_NOT_FOUND');
     const accepted = acceptedBy(headers['accept-encoding']).add('identity');
     const [encoding, bytes] = [...file.encodings].find(([name]) => accepted.has(name)) as [string, Buffer];
     reply.headers({

@@ -1,5 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
 /** What limits count by: an IPv4 address, or the /64 network of an IPv6 address, since one host owns all of it. */
@@ -17,3 +17,26 @@ export const addressKey = (ip: string): string => {
 /** The same for a request. A proxy may forward something that is no address; then the connection's own counts. */
 export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string =>
   addressKey(isIP(ip) || ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? ''));
+
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([0-9a-f:.]+)\])(?::\d+)?$/i;
+
+/** Removes the ports from `1.2.3.4:5678` and `[2001:db8::1]:443`; leaves everything else alone. */
+export const withoutPorts = (forwardedFor: string): string =>
+  forwardedFor
+    .split(',')
+    .map((entry) => entry.trim().replace(WITH_PORT, (_, v4?: string, v6?: string) => v4 ?? v6 ?? ''))
+    .join(', ');
+
+/**
+ * Some proxies append the caller's port to the address. It is removed before anything reads `request.ip`. `onForwarded` is told of every
+ * request that names an address.
+ */
+export const readForwardedFor = (app: FastifyInstance, onForwarded: () => void): void => {
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    const forwardedFor = headers['x-forwarded-for'];
+    if (forwardedFor !== undefined) onForwarded();
+    if (typeof forwardedFor === 'string' && forwardedFor.includes(':'))
+      headers['x-forwarded-for'] = withoutPorts(forwardedFor);
+    done();
+  });
+};

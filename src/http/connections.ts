@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { addressKey } from './caller-address.ts';
 
 /** Time limits of a connection, as server options: decision 90. */
 export const CONNECTION_LIMITS = {
@@ -17,7 +18,7 @@ export const CONNECTION_LIMITS = {
   },
 };
 
-/** Further connections are closed at once: the process must not run out of file descriptors. */
+/** The process must not run out of file descriptors. */
 const MAX_CONNECTIONS = 5_000;
 
 /** How long, and how many bytes, a caller may keep sending a body that was already answered: decision 91. */
@@ -42,9 +43,77 @@ export const closeSoon = (socket: Socket): void => {
 const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
+/** Connections of one address, or of all; those between requests, longest idle first. */
+interface Held {
+  open: Set<Socket>;
+  idle: Set<Socket>;
+}
+const noneHeld = (): Held => ({ open: new Set(), idle: new Set() });
+
+/**
+ * A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (contract §22). So an
+ * address that holds idle connections keeps no other out. `perAddress` null: all come from a proxy.
+ */
+const limitNumber = (server: Server, perAddress: number | null): void => {
+  const all = noneHeld();
+  const byAddress = new Map<string, Held>();
+  /** What each connection counts in, and how many of its requests have no answer yet. */
+  const known = new WeakMap<Socket, { counts: Held[]; requests: number }>();
+
+  const heldBy = (address: string): Held => {
+    const held = byAddress.get(address) ?? noneHeld();
+    byAddress.set(address, held);
+    return held;
+  };
+  const forget = (socket: Socket): void => {
+    for (const { open, idle } of known.get(socket)?.counts ?? []) {
+      open.delete(socket);
+      idle.delete(socket);
+    }
+  };
+  const makeRoom = ({ open, idle }: Held, limit: number): boolean => {
+    if (open.size < limit) return true;
+    const [longestIdle] = idle;
+    if (!longestIdle) return false;
+    // At once, not when it has closed: others may connect before that.
+    forget(longestIdle);
+    longestIdle.destroy();
+    return true;
+  };
+
+  server.on('connection', (socket: Socket) => {
+    const address = addressKey(socket.remoteAddress ?? '');
+    const own = perAddress === null ? null : heldBy(address);
+    socket.once('close', () => {
+      forget(socket);
+      if (byAddress.get(address)?.open.size === 0) byAddress.delete(address);
+    });
+    if ((own && !makeRoom(own, perAddress ?? 0)) || !makeRoom(all, MAX_CONNECTIONS)) {
+      socket.destroy();
+      return;
+    }
+    const counts = own ? [own, all] : [all];
+    known.set(socket, { counts, requests: 0 });
+    for (const { open, idle } of counts) {
+      open.add(socket);
+      idle.add(socket);
+    }
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const state = known.get(socket);
+    if (!state) return;
+    state.requests += 1;
+    for (const { idle } of state.counts) idle.delete(socket);
+    response.once('close', () => {
+      state.requests -= 1;
+      if (state.requests === 0 && !socket.destroyed) for (const { idle } of state.counts) idle.add(socket);
+    });
+  });
+};
+
 /** Limits the number of connections, and stops reading a body once the answer is known: a 401 does not read 100 MB first. */
-export const limitConnections = (app: FastifyInstance): void => {
-  app.server.maxConnections = MAX_CONNECTIONS;
+export const limitConnections = (app: FastifyInstance, perAddress: number | null): void => {
+  limitNumber(app.server, perAddress);
   app.addHook('onSend', ({ raw }, reply, _payload, done) => {
     if (!hasUnreadBody(raw)) return void done();
     // The answer may be known before Node has parsed the rest of the packet, which may hold a short body.

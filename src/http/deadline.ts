@@ -27,7 +27,7 @@ const SILENT = pino({ level: 'silent' });
 const startTimer = (request: FastifyRequest, reply: FastifyReply, leftMs: number): void => {
   const timer = setTimeout(() => {
     if (reply.sent || reply.raw.headersSent || request.socket.destroyed) return;
-    reply.send(new ServiceError('UNAVAILABLE', TOO_LATE));
+    reply.send(new ServiceError('SERVICE_UNAVAILABLE', TOO_LATE));
     // The handler is still running. Fastify would log its late result with the request's address.
     reply.log = SILENT;
   }, leftMs);

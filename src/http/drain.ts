@@ -60,7 +60,7 @@ export const prepareDrain = (app: FastifyInstance): void => {
       isDraining = true;
     },
     refuse(_request, _reply, done) {
-      done(isDraining ? new ServiceError('UNAVAILABLE', STOPPING) : undefined);
+      done(isDraining ? new ServiceError('SERVICE_UNAVAILABLE', STOPPING) : undefined);
     },
     async finish(withinMs) {
       const cut = setTimeout(() => {

@@ -38,6 +38,6 @@ export const refuseOtherMethods = (app: FastifyInstance, register: () => void): 
   app.addHook('onRequest', async ({ is404, url }) => {
     if (!is404) return;
     const found = known.find(({ pattern }) => pattern.test(pathOf(url)));
-    throw found ? methodNotAllowed(found.methods) : new ServiceError('NO_ROUTE');
+    throw found ? methodNotAllowed(found.methods) : new ServiceError('ROUTE_NOT_FOUND');
   });
 };

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { REFUSALS, ServiceError } from '../errors.ts';
-import { type DocsAddress, errorBody } from './errors.ts';
+import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
+import { BASE_PATH } from '../../contract/common.ts';
+import { ERRORS, ServiceError } from '../errors.ts';
+import { errorBody } from './errors.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 
 // Requests that Node would answer itself, with an empty body. Here they get the usual error body.
@@ -14,11 +16,16 @@ const decoded = (encoded: string): string | null => {
 };
 
 /** A path that cannot be decoded: its percent signs are taken literally, so that it ends as a normal 404. */
-export const decodable = (url: string): string => {
+const decodable = (url: string): string => {
   if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');
   return decoded(path) === null ? [path.replaceAll('%', '%25'), ...query].join('?') : url;
 };
+
+const SLASH_AT_END = new RegExp(`^((?:${BASE_PATH}|${ADMIN_BASE_PATH})/[^?]*[^/?])/(?=\\?|$)`);
+
+/** The address as the router takes it. In both APIs a slash at its end changes nothing (contract §3). */
+export const routable = (url: string): string => decodable(url.replace(SLASH_AT_END, '$1'));
 
 /** The parameters of a query whose value is not UTF-8 in percent-encoding (`%ff`, `%zz`). The parser would take it literally. */
 export const undecodableParameters = (url: string): string[] => {
@@ -39,7 +46,7 @@ export const countOf = (name: string, rawHeaders: string[]): number => {
   return count;
 };
 
-export const answerOddRequests = (app: FastifyInstance, now: () => number, docs: DocsAddress): void => {
+export const answerOddRequests = (app: FastifyInstance, now: () => number, baseUrl: string): void => {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const hosts = countOf('host', raw.rawHeaders);
     if (hosts === 0 && raw.httpVersion === '1.1')
@@ -50,8 +57,8 @@ export const answerOddRequests = (app: FastifyInstance, now: () => number, docs:
   });
   app.server.on('checkExpectation', (request, response) => {
     const requestId = requestIdOf(request, now());
-    const { status } = REFUSALS.EXPECTATION_FAILED;
-    const body = JSON.stringify(errorBody(new ServiceError('EXPECTATION_FAILED'), requestId, docs));
+    const { status } = ERRORS.EXPECTATION_FAILED;
+    const body = JSON.stringify(errorBody(new ServiceError('EXPECTATION_FAILED'), requestId, baseUrl));
     const headers = {
       'content-type': 'application/json',
       'cache-control': 'no-store',

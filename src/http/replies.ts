@@ -23,28 +23,16 @@ export const sendJson = async (reply: AnyReply, text: string): Promise<void> => 
   await reply.type('application/json; charset=utf-8').send(text);
 };
 
-type Key = string | undefined;
+/** The key that makes a creation safe to send again. */
+export const idempotencyKeyOf = ({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined =>
+  headers['idempotency-key'] as string | undefined;
 
-interface CreationRequest extends Pick<FastifyRequest, 'headers'> {
-  query: { dryRun: boolean };
-}
-
-/**
- * Answers a creation with 201, and one that was only tried with 200. A header says when the answer is that of an earlier
- * request with the same key.
- */
+/** Answers a creation with 201. A header says when the answer is that of an earlier request with the same key. */
 export const sendCreated = async (
-  { headers, query }: CreationRequest,
   reply: AnyReply,
-  create: (key: Key) => Promise<{ answer: unknown; replayed: boolean }>,
-  tryOut: (key: Key) => Promise<unknown>,
+  created: Promise<{ answer: unknown; replayed: boolean }>,
 ): Promise<void> => {
-  const key = headers['idempotency-key'] as Key;
-  if (query.dryRun) {
-    await reply.send(await tryOut(key));
-    return;
-  }
-  const { answer, replayed } = await create(key);
+  const { answer, replayed } = await created;
   if (replayed) reply.header('idempotency-replayed', 'true');
   await reply.code(201).send(answer);
 };

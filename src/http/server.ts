@@ -2,14 +2,14 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { readForwardedFor } from './caller-address.ts';
 import { CONNECTION_LIMITS, limitConnections } from './connections.ts';
 import { keepDeadlines } from './deadline.ts';
 import { prepareDrain } from './drain.ts';
 import { answerParserError, errorAnswer } from './errors.ts';
-import { ignoreForwardedPorts } from './forwarded-for.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
 import { type Observation, observeRequests } from './observe.ts';
-import { answerOddRequests, decodable } from './odd-requests.ts';
+import { answerOddRequests, routable } from './odd-requests.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
@@ -20,11 +20,13 @@ const MAX_PARAM_LENGTH = 16 * 1024;
 const trustedProxies = (setting: Config['trustProxy']) =>
   typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;
 
-type ServerConfig = Pick<Config, 'trustProxy' | 'publicUrl' | 'publicUrlIsSet'>;
+type ServerConfig = Pick<Config, 'trustProxy' | 'publicUrl' | 'publicUrlIsSet' | 'maxConnectionsPerAddress'>;
 
 interface ServerParts extends Observation {
   config: ServerConfig;
   clock: Clock;
+  /** A request came with `X-Forwarded-For`. */
+  onForwarded(): void;
 }
 
 const newServer = (log: Logger, clock: Clock, config: ServerConfig): FastifyInstance => {
@@ -42,11 +44,11 @@ const newServer = (log: Logger, clock: Clock, config: ServerConfig): FastifyInst
       reply.header(REQUEST_ID_HEADER, request.id);
       errorAnswer(config)(error, request, reply);
     },
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, log, config),
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, log, config.publicUrl),
     // A request that arrives while the server closes is answered like any other.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    rewriteUrl: ({ url = '/' }) => decodable(url),
+    rewriteUrl: ({ url = '/' }) => routable(url),
     ...CONNECTION_LIMITS,
   });
 };
@@ -60,12 +62,12 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
   prepareDrain(app);
-  limitConnections(app);
+  limitConnections(app, config.trustProxy === false ? config.maxConnectionsPerAddress : null);
   acceptJsonBodies(app);
   observeRequests(app, parts);
   keepDeadlines(app);
-  ignoreForwardedPorts(app);
-  answerOddRequests(app, clock.now, config);
+  readForwardedFor(app, parts.onForwarded);
+  answerOddRequests(app, clock.now, config.publicUrl);
   setSecurityHeaders(app, {
     contentSecurityPolicy: {
       useDefaults: false,

@@ -12,6 +12,15 @@ type Issue = z.core.$ZodIssue & { input?: unknown };
 const MAX_FAULTS = 100;
 const MAX_NAME_LENGTH = 64;
 
+/** By a name that callers may try though it is not known: what to do instead. */
+type Hints = Record<string, string>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    hints?: Hints;
+  }
+}
+
 interface Schemas {
   body?: z.ZodType;
   querystring?: z.ZodType;
@@ -21,13 +30,14 @@ interface Schemas {
 /** Validates all parts of a request and replaces them with the parsed values, or refuses with all faults at once. */
 const validate = (request: FastifyRequest): void => {
   const { body, querystring, headers } = (request.routeOptions.schema ?? {}) as Schemas;
+  const { hints = {} } = request.routeOptions.config;
   const faults: FieldFault[] = [];
   const check = (schema: z.ZodType, value: unknown, part: string): unknown => {
     const result = schema.safeParse(value, { reportInput: true });
     if (result.success) return result.data;
     for (const issue of result.error.issues) {
       if (faults.length > MAX_FAULTS) break;
-      faults.push(...faultsOf(issue, schema, part));
+      faults.push(...faultsOf(issue, schema, part, hints));
     }
     cut(faults, part);
     return value;
@@ -39,7 +49,7 @@ const validate = (request: FastifyRequest): void => {
   request.query = check(querystring ?? NO_QUERY, { ...(request.query as object) }, 'query');
   if (body) request.body = check(body, request.body === undefined ? {} : request.body, 'body');
 
-  if (faults.length > 0) throw new ServiceError('VALIDATION', { faults });
+  if (faults.length > 0) throw new ServiceError('VALIDATION_FAILED', { faults });
 };
 
 /** Says in the place of the last fault that there are more. */
@@ -77,7 +87,7 @@ const NO_QUERY = z.strictObject({});
 const sentHeaders = (request: FastifyRequest, schema: z.ZodObject): Record<string, unknown> =>
   Object.fromEntries(Object.keys(schema.shape).map((name) => [name, request.headers[name.toLowerCase()]]));
 
-const faultsOf = (issue: Issue, root: z.ZodType, part: string): FieldFault[] => {
+const faultsOf = (issue: Issue, root: z.ZodType, part: string, hints: Hints): FieldFault[] => {
   const field = issue.path.map(String).join('.') || part;
   if (issue.code !== 'unrecognized_keys') {
     const isRepeated = part === 'query' && Array.isArray(issue.input);
@@ -88,11 +98,13 @@ const faultsOf = (issue: Issue, root: z.ZodType, part: string): FieldFault[] => 
   return issue.keys.slice(0, MAX_FAULTS + 1).map((key) => {
     const shown = key.slice(0, MAX_NAME_LENGTH);
     const name = [...issue.path.map(String), shown].join('.');
+    const hinted = nearest(shown, Object.keys(hints), () => []);
     const guess = nearest(shown, known, () => allFields(root));
+    const hint = hinted ? `: ${hints[hinted]}` : guess ? `: did you mean ${guess}?` : '';
     return {
       field: name,
       rule: 'unknown',
-      message: `${name} is not a known ${part === 'query' ? 'parameter' : 'field'}${guess ? `: did you mean ${guess}?` : ''}`,
+      message: `${name} is not a known ${part === 'query' ? 'parameter' : 'field'}${hint}`,
     };
   });
 };
@@ -128,7 +140,7 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
         return { rule: 'maxItems', says: `must have at most ${entries(issue.maximum)}` };
       return { rule: 'max', says: `must be at most ${issue.maximum}` };
     case 'invalid_format':
-      return { rule: 'format', says: FORMATS[issue.format] ?? issue.message };
+      return { rule: 'format', says: `${FORMATS[issue.format] ?? issue.message}${plusHint(issue)}` };
     case 'custom':
       return { rule: String(issue.params?.['rule'] ?? 'custom'), says: issue.message };
     default:
@@ -137,6 +149,12 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
 };
 
 const entries = (count: number | bigint): string => (Number(count) === 1 ? '1 entry' : `${count} entries`);
+
+/** A plus that was not encoded arrives as a space: `2026-11-15T09:30:00 01:00`. */
+const plusHint = ({ input }: Issue): string =>
+  typeof input === 'string' && /^\d.*:\d\d(\.\d+)? \d\d:?\d\d$/.test(input)
+    ? '; in an address + is written %2B'
+    : '';
 
 const FORMATS: Record<string, string> = {
   datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',

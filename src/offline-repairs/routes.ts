@@ -13,10 +13,10 @@ import {
   OfflineRepairList,
   OfflineRepairQuery,
 } from '../../contract/offline-repair.ts';
-import { CreationQuery, DryRun } from '../../contract/usage.ts';
+import { DryRun } from '../../contract/usage.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
-import { sendCreated, sendPage } from '../http/replies.ts';
+import { idempotencyKeyOf, sendCreated, sendPage } from '../http/replies.ts';
 import { type Ahead, readAhead } from '../rma/store.ts';
 import {
   createOfflineRepair,
@@ -31,24 +31,26 @@ import { listStores } from './stores.ts';
 
 const tags = ['Offline repairs'];
 const params = z.object({ id: z.string() });
+const headers = z.object({ 'Idempotency-Key': IdempotencyKey });
 const READ = refusals(400, 401, 403, 404, 429, 503);
 
 const create = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/offline-repairs',
     {
-      config: { limit: 'create' },
+      config: {
+        limit: 'create',
+        hints: { dryRun: 'to try it out, send the body to POST /offline-repairs/dry-run' },
+      },
       schema: {
         operationId: 'createOfflineRepair',
         summary: 'Create an offline repair',
         description:
           'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost answer creates nothing twice.',
         tags,
-        headers: z.object({ 'Idempotency-Key': IdempotencyKey }),
-        querystring: CreationQuery,
+        headers,
         body: CreateOfflineRepair,
         response: {
-          200: answer('Only with `dryRun=true`: the repair would have been created.', DryRun),
           201: answer(
             'The repair, created (or, with `Idempotency-Replayed: true`, created before).',
             OfflineRepair,
@@ -58,12 +60,30 @@ const create = (app: ApiApp, ctx: Context): void => {
       },
     },
     (request, reply) =>
-      sendCreated(
-        request,
-        reply,
-        (key) => createOfflineRepair(ctx, request.caller, request.body, key),
-        (key) => tryOfflineRepair(ctx, request.caller, request.body, key),
-      ),
+      sendCreated(reply, createOfflineRepair(ctx, request.caller, request.body, idempotencyKeyOf(request))),
+  );
+};
+
+const dryRun = (app: ApiApp, ctx: Context): void => {
+  app.post(
+    '/offline-repairs/dry-run',
+    {
+      config: { limit: 'create' },
+      schema: {
+        operationId: 'dryRunOfflineRepair',
+        summary: 'Try out an offline repair',
+        description:
+          'Checks the body as if it were sent to `POST /offline-repairs`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no `Idempotency-Key`.',
+        tags,
+        headers,
+        body: CreateOfflineRepair,
+        response: {
+          200: answer('The repair would have been created.', DryRun),
+          ...refusals(400, 401, 403, 409, 413, 415, 422, 429, 503),
+        },
+      },
+    },
+    (request) => tryOfflineRepair(ctx, request.caller, request.body, idempotencyKeyOf(request)),
   );
 };
 
@@ -105,6 +125,7 @@ const read = (app: ApiApp, ctx: Context, readers: Readers): void => {
       schema: {
         operationId: 'getOfflineRepair',
         summary: 'Read an offline repair',
+        description: 'The whole repair as it stands now, by its `id`. With an `rmaNumber`, ask the list.',
         tags,
         params,
         response: { 200: answer('The repair as it stands now.', readers.item), ...READ },
@@ -164,6 +185,7 @@ const routes = (app: ApiApp, ctx: Context, readers: Readers): void => {
 };
 
 export const offlineRepairRoutes = (app: ApiApp, ctx: Context): void => {
+  dryRun(app, ctx);
   routes(app, ctx, FOR_PROGRAMS);
   moveRoutes(app, ctx, FOR_PROGRAMS.item);
 };

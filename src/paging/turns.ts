@@ -14,7 +14,7 @@ const REST = { times: 16, maxMs: 200 } as const;
 /** For this long after another request began, more of them are expected. */
 const OTHERS_EXPECTED_MS = 250;
 
-const busy = () => new ServiceError('UNAVAILABLE');
+const busy = () => new ServiceError('SERVICE_UNAVAILABLE');
 
 interface Waiting {
   expiresAtMs: number;

@@ -6,14 +6,13 @@ import type { Context } from '../context.ts';
 import type { Write } from '../db/database.ts';
 import { isLockTimeout } from '../db/errors.ts';
 import type { Tables } from '../db/tables.ts';
-import { ServiceError } from '../errors.ts';
 import { type Event, logged } from '../events/event.ts';
 import { type Counter, keepCounters, lockCounters, takeInstant } from '../shops/counters.ts';
 import { mustBeActive } from '../shops/plans.ts';
 import { type Reachable, reachableClients } from '../webhooks/recipient.ts';
 import { type Change, type Receivers, record } from './record.ts';
 import { mustBeUnchanged, type Seen } from './seen.ts';
-import { lockRma, updateRma } from './store.ts';
+import { lockRma, notFound, updateRma } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
 
 /** What a change does to an RMA, decided from its current state. */
@@ -47,7 +46,7 @@ export const changeRma = async <Table extends RmaTableName>(
   seen?: Seen,
 ): Promise<RmaRow<Table>> => {
   mustBeActive(caller.shop);
-  if (!isId(id)) throw new ServiceError('NOT_FOUND');
+  if (!isId(id)) throw notFound(id);
   const shopId = caller.shop.id;
   let areCountersHeld = false;
   const attempt = (heldCounters: 'wait' | 'leave out'): Promise<Changed<Table> | null> =>

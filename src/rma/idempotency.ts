@@ -18,14 +18,27 @@ export interface Created<Answer> {
 export interface KeyUse {
   clientId: string;
   key: string;
-  /** Of the validated body, so that spacing and the order of fields make no difference, and of the collection's path. */
+  /** Of the validated body and the collection's path. */
   bodyHash: string;
 }
+
+/**
+ * Only what the caller sent, in one order: an optional field that a later release adds to the schema is null in the bodies of callers
+ * that do not know it, and must not turn their retries into another request.
+ */
+const sentFields = (_name: string, value: unknown): unknown =>
+  typeof value !== 'object' || value === null || Array.isArray(value)
+    ? value
+    : Object.fromEntries(
+        Object.entries(value)
+          .filter(([, field]) => field !== null)
+          .sort(([one], [other]) => (one < other ? -1 : 1)),
+      );
 
 export const keyUse = (clientId: string, key: string, path: string, body: unknown): KeyUse => ({
   clientId,
   key,
-  bodyHash: sha256(`${path}\n${JSON.stringify(body)}`),
+  bodyHash: sha256(`${path}\n${JSON.stringify(body, sentFields)}`),
 });
 
 const nameOf = ({ clientId, key }: Pick<KeyUse, 'clientId' | 'key'>): string => `${clientId}:${key}`;

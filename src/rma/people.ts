@@ -47,7 +47,7 @@ const findPerson = async ({ reads, fill }: Context, shopId: string, id: string):
     : { rows: [] };
   if (rows[0]) return rows[0];
   const message = 'assigneeId must be a person of the shop';
-  throw new ServiceError('VALIDATION', { faults: [{ field: 'assigneeId', rule: 'person', message }] });
+  throw new ServiceError('VALIDATION_FAILED', { faults: [{ field: 'assigneeId', rule: 'person', message }] });
 };
 
 /** Gives a return to somebody of the team, or to nobody. Nobody outside is told. */

@@ -27,5 +27,5 @@ export const mustBeUnchanged = async (
     .where('type', 'in', entries)
     .limit(1)
     .executeTakeFirst();
-  if (later) throw new ServiceError('CHANGED_MEANWHILE');
+  if (later) throw new ServiceError('EDIT_CONFLICT');
 };

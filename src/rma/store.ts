@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { isId } from '../../contract/common.ts';
+import { isId, isRmaNumber } from '../../contract/common.ts';
 import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
 import { batched } from '../db/batch.ts';
@@ -40,12 +40,25 @@ const findAll = async <Table extends RmaTableName>(
   return ids.map((id) => found.get(id) ?? null);
 };
 
+/** An id that names no RMA which the caller may see. An `rmaNumber` in its place gets a hint, whether or not it exists. */
+export const notFound = (id: string): ServiceError =>
+  new ServiceError(
+    'NOT_FOUND',
+    isRmaNumber(id)
+      ? {
+          message:
+            'There is no such RMA: this address takes the id, not the rmaNumber. The list finds it with ?rmaNumber=RMA-000123.',
+        }
+      : {},
+  );
+
 /** Refuses an RMA that the caller may not see, as if it did not exist. */
 const requireVisible = <Table extends RmaTableName>(
   caller: Caller,
+  id: string,
   row: RmaRow<Table> | null | undefined,
 ): RmaRow<Table> => {
-  if (!row || !isVisibleTo(caller, row)) throw new ServiceError('NOT_FOUND');
+  if (!row || !isVisibleTo(caller, row)) throw notFound(id);
   return row;
 };
 
@@ -69,7 +82,7 @@ export const findRma = async <Table extends RmaTableName>(
   caller: Caller,
   id: string,
   ahead: Ahead<Table> = readAhead(ctx, table, id),
-): Promise<RmaRow<Table>> => requireVisible<Table>(caller, await ahead);
+): Promise<RmaRow<Table>> => requireVisible<Table>(caller, id, await ahead);
 
 /** Reads and locks an RMA until the transaction ends, so that its changes happen one after another. */
 export const lockRma = async <Table extends RmaTableName>(
@@ -80,7 +93,7 @@ export const lockRma = async <Table extends RmaTableName>(
 ): Promise<RmaRow<Table>> => {
   const locking = from(trx, table).select(RMA_COLUMNS[table]).where('id', '=', id).forUpdate();
   const { rows } = await trx.executeQuery<RmaRow<Table>>(locking);
-  return requireVisible<Table>(caller, rows[0]);
+  return requireVisible<Table>(caller, id, rows[0]);
 };
 
 const updating = statementsBy(({ table, columns }: { table: RmaTableName; columns: string[] }) =>

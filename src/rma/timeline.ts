@@ -1,15 +1,15 @@
 import { isId, type Page, type TimelineEntry } from '../../contract/common.ts';
+import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { TIMELINE_COLUMNS } from '../db/columns.ts';
 import { type Engine, statement } from '../db/statements.ts';
 import type { Row } from '../db/tables.ts';
-import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
 import { longestText, rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
 import { fromStored } from '../stored-json.ts';
-import { findRma } from './store.ts';
+import { findRma, notFound } from './store.ts';
 import { isProgram, type RmaTableName } from './visibility.ts';
 
 type Entry = Row<'timeline'>;
@@ -24,7 +24,7 @@ export const readTimeline = async (
   rmaId: string,
   page: Page,
 ): Promise<PageAnswer<TimelineEntry>> => {
-  if (!isId(rmaId)) throw new ServiceError('NOT_FOUND');
+  if (!isId(rmaId)) throw notFound(rmaId);
   const [rows] = await Promise.all([findPage(ctx, rmaId, page), findRma(ctx, table, caller, rmaId)]);
   const source = {
     name: 'timeline',
@@ -84,13 +84,16 @@ const viewEntry = (row: Entry): TimelineEntry => ({
   data: fromStored('data', row.data),
 });
 
+/** Where programs see less of an entry's data: who of the team works on what, and what was wrong with a customer's details. */
+const DATA_FOR_PROGRAMS: Partial<Record<TimelineType, (data: TimelineEntry['data']) => object>> = {
+  ASSIGNED: () => ({}),
+  CORRECTED: (data) => ({ fields: Object.keys(data) }),
+};
+
 /** People without a name appear by their e-mail address, which only their colleagues may see; no name holds an @ (decision 46). */
 const viewForProgram = (row: Entry): TimelineEntry => {
   const entry = viewEntry(row);
-  const { actor } = entry;
-  // Who of the team works on what is the shop's own affair.
-  if (entry.type === 'ASSIGNED') entry.data = {};
-  return actor.type === 'USER' && actor.name.includes('@')
-    ? { ...entry, actor: { ...actor, name: 'Staff' } }
-    : entry;
+  const { actor, type, data } = entry;
+  const name = actor.type === 'USER' && actor.name.includes('@') ? 'Staff' : actor.name;
+  return { ...entry, actor: { ...actor, name }, data: { ...(DATA_FOR_PROGRAMS[type]?.(data) ?? data) } };
 };

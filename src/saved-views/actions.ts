@@ -60,7 +60,7 @@ const mustBeAdmin = ({ role }: Viewer): void => {
 
 const mustBeKnown = (kind: SavedView['kind'], search: Record<string, string>): void => {
   const faults = faultsOfSearch(kind, search);
-  if (faults.length > 0) throw new ServiceError('VALIDATION', { faults });
+  if (faults.length > 0) throw new ServiceError('VALIDATION_FAILED', { faults });
 };
 
 /** Refuses one more, shared or of this person, than there may be. The shop is locked: two at once cannot both be the last. */
@@ -110,7 +110,7 @@ const lockView = async (trx: Trx, viewer: Viewer, id: string): Promise<Row<'save
         .forUpdate()
         .executeTakeFirst()
     : undefined;
-  if (!row || (row.user_id !== null && row.user_id !== viewer.id)) throw new ServiceError('NO_VIEW');
+  if (!row || (row.user_id !== null && row.user_id !== viewer.id)) throw new ServiceError('VIEW_NOT_FOUND');
   if (row.user_id === null) mustBeAdmin(viewer);
   return row;
 };

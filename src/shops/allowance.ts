@@ -14,13 +14,23 @@ interface Month {
   used: number;
 }
 
+/** No two clocks are further apart, also where one was set back by an hour (contract §6). */
+const APART_MS = 2 * 60 * 60_000;
+
+const monthAt = (ms: number): string => instant(ms).slice(0, 7);
+
+/** Whether a clock that was wrong wrote this month. */
+export const isAhead = (month: string, nowMs: number): boolean => month > monthAt(nowMs + APART_MS);
+
 /**
  * The month that counts now, and what is used of it. It only moves forward, so a process whose clock is slow at midnight
- * cannot restart the old month.
+ * cannot restart the old month. What was counted in a month further ahead than it can be belongs to this one: otherwise the
+ * shop would count in that month until it comes.
  */
-const monthOf = (counter: Used, nowMs: number): Month => {
-  const now = instant(nowMs).slice(0, 7);
-  return counter.month < now ? { month: now, used: 0 } : { month: counter.month, used: counter.month_used };
+const monthOf = ({ month, month_used }: Used, nowMs: number): Month => {
+  const now = monthAt(nowMs);
+  if (month < now) return { month: now, used: 0 };
+  return { month: isAhead(month, nowMs) ? now : month, used: month_used };
 };
 
 /** Takes the shop's next RMA number and one of this month's allowance, or refuses. */

@@ -45,7 +45,7 @@ export const changeDangerousGoods = (
     const wanted = new Set([...present, ...add]);
     for (const rule of remove)
       if (!wanted.delete(rule))
-        throw new ServiceError('NO_RULE', { message: `The shop has no rule ${rule}.` });
+        throw new ServiceError('RULE_NOT_FOUND', { message: `The shop has no rule ${rule}.` });
     return wanted;
   });
 

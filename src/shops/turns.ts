@@ -43,7 +43,7 @@ export const openShopTurns = (): ShopTurns => {
     if (shop.running === 0) shops.delete(shopId);
   };
   const mustNotBeGivenUp = (shopId: string): void => {
-    if ((givenUpUntil.get(shopId) ?? 0) > performance.now()) throw new ServiceError('UNAVAILABLE');
+    if ((givenUpUntil.get(shopId) ?? 0) > performance.now()) throw new ServiceError('SERVICE_UNAVAILABLE');
     givenUpUntil.delete(shopId);
   };
 

@@ -17,7 +17,7 @@ import { countingGuesses, letIn, type Origin, visitorFor } from './visitors.ts';
 const ownerOf = async (ctx: Context, token: string): Promise<{ user: Row<'users'>; shopName: string }> => {
   const link = await findLink(ctx, token);
   const user = link && (await findUser(ctx.db, link.userId));
-  if (!user) throw new ServiceError('LINK_OVER');
+  if (!user) throw new ServiceError('LINK_EXPIRED');
   return { user, shopName: link.shopName };
 };
 
@@ -40,7 +40,7 @@ export const choosePassword = async (
   origin: Origin,
   { token: linkToken, password, code }: UseLink,
 ): Promise<NewSession & { device: string }> => {
-  const { user } = await ownerOf(ctx, linkToken);
+  const { user, shopName } = await ownerOf(ctx, linkToken);
   return countingGuesses(ctx, { email: user.email, address: origin.address }, async (remember) => {
     const visitor = await visitorFor(ctx, origin, user.email, user.id);
     if (user.factor_since !== null) {
@@ -49,13 +49,16 @@ export const choosePassword = async (
     }
     remember(visitor);
     const passwordHash = await hashPassword(password);
-    const token = await ctx.db.transaction().execute(async (trx) => {
+    const { token, before } = await ctx.db.transaction().execute(async (trx) => {
       const locked = await lockOne(trx, user.id);
       if (!locked || !(await spendLink(trx, user.id, linkToken, ctx.clock.now())))
-        throw new ServiceError('LINK_OVER');
+        throw new ServiceError('LINK_EXPIRED');
       await passFactor(ctx, trx, user.id, code);
-      return setPassword(ctx, trx, locked, passwordHash, visitor);
+      const token = await setPassword(ctx, trx, locked, passwordHash, visitor, origin);
+      return { token, before: locked };
     });
+    const shop = { id: user.shop_id, name: shopName };
+    await ctx.mailAccountChanges(shop, before, { ...before, password_hash: passwordHash });
     return welcome(ctx, token, origin);
   });
 };
@@ -66,6 +69,7 @@ const setPassword = async (
   before: Row<'users'>,
   passwordHash: string,
   visitor: Visitor,
+  origin: Origin,
 ): Promise<string | null> => {
   const at = ctx.clock.now();
   const user = await updateUser(trx, before.id, { password_hash: passwordHash });
@@ -81,5 +85,5 @@ const setPassword = async (
   await letIn(ctx, trx, user.id, visitor);
   // Also what was guessed from other browsers at this address.
   await clearFailures(trx, { ...visitor, hasDevice: !visitor.hasDevice });
-  return openSession(trx, user, at);
+  return openSession(trx, user, origin, at);
 };

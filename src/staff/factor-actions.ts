@@ -1,13 +1,12 @@
-import type { NewSecondFactor, ProveSelf, RecoveryCodes, SecondFactor } from '../../contract/admin-access.ts';
+import type { NewSecondFactor, RecoveryCodes, SecondFactor } from '../../contract/admin-access.ts';
 import type { Actor } from '../../contract/common.ts';
 import { recordAudit } from '../audit/store.ts';
-import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
-import { isPassword, passwordTurns } from './passwords.ts';
+import { type Self, WRONG_CODE, wrong } from './own-account.ts';
 import {
   countRecoveryCodes,
   newSecret,
@@ -15,25 +14,11 @@ import {
   replaceRecoveryCodes,
   sealFactor,
   spendAppCode,
-  spendCode,
 } from './second-factor.ts';
-import {
-  countPasswordGuess,
-  endOtherSessionsOf,
-  endSession,
-  endSessionsOf,
-  forgetGuesses,
-} from './sessions.ts';
+import { endOtherSessionsOf, endSessionsOf } from './sessions.ts';
 import { findUser, lockOne, lockUser, updateUser } from './store.ts';
 import { base32, otpauthUri } from './totp.ts';
 import { aboutUser } from './user-view.ts';
-
-/** The person who is signed in, and their session. */
-export interface Self {
-  caller: Caller;
-  user: { id: string };
-  sessionToken: string | undefined;
-}
 
 const ISSUER = 'Handback';
 
@@ -70,74 +55,62 @@ export const beginFactor = (ctx: Context, self: Self): Promise<NewSecondFactor> 
     return { secret: base32(secret), uri: otpauthUri(secret, ISSUER, user.email) };
   });
 
-const wrong = (field: string, message: string): ServiceError =>
-  new ServiceError('VALIDATION', { faults: [{ field, rule: 'wrong', message: `${field} ${message}` }] });
-const WRONG_CODE = 'is wrong, or it was used before';
-
 /** From now on sign-ins ask for a code. Other sessions end: they were opened without one. */
-export const confirmFactor = (ctx: Context, self: Self, code: string): Promise<RecoveryCodes> =>
-  ctx.db.transaction().execute(async (trx) => {
-    const user = await lockSelf(trx, self);
-    if (user.factor_since !== null) throw new ServiceError('SECOND_FACTOR_ON');
-    if (user.factor_secret === null) throw new ServiceError('SECOND_FACTOR_OFF');
-    if (!(await spendAppCode(ctx, trx, user, code))) throw wrong('code', WRONG_CODE);
-    await updateUser(trx, user.id, { factor_since: ctx.clock.now() });
-    await endOtherSessionsOf(trx, user.id, self.sessionToken);
-    await audit(ctx, trx, user, self.caller.actor, 'SECOND_FACTOR_ON');
-    return { recoveryCodes: await replaceRecoveryCodes(trx, user.id) };
+export const confirmFactor = async (ctx: Context, self: Self, code: string): Promise<RecoveryCodes> => {
+  const { before, after, recoveryCodes } = await ctx.db.transaction().execute(async (trx) => {
+    const before = await lockSelf(trx, self);
+    if (before.factor_since !== null) throw new ServiceError('SECOND_FACTOR_ON');
+    if (before.factor_secret === null) throw new ServiceError('SECOND_FACTOR_OFF');
+    if (!(await spendAppCode(ctx, trx, before, code))) throw wrong('code', WRONG_CODE);
+    const after = await updateUser(trx, before.id, { factor_since: ctx.clock.now() });
+    await endOtherSessionsOf(trx, before.id, self.sessionToken);
+    await audit(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_ON');
+    return { before, after, recoveryCodes: await replaceRecoveryCodes(trx, before.id) };
   });
-
-/**
- * Does something for which an open session is not enough. A session may be wrong ten times and ends with the tenth, as with its
- * current password; guesses are counted before they are checked.
- */
-const withProof = async <Result>(
-  ctx: Context,
-  self: Self,
-  { currentPassword, code }: ProveSelf,
-  work: (trx: Trx, user: Row<'users'>) => Promise<Result>,
-): Promise<Result> => {
-  const guess = await countPasswordGuess(ctx.db, self.sessionToken);
-  if (!guess) throw new ServiceError('SIGNED_OUT');
-  const before = await findUser(ctx.db, self.user.id);
-  const passwordHash = before?.password_hash ?? null;
-  const isRight =
-    currentPassword !== null && (await passwordTurns.run(() => isPassword(passwordHash, currentPassword)));
-  const result = await ctx.db.transaction().execute(async (trx) => {
-    const user = await lockSelf(trx, self);
-    if (user.factor_since === null) throw new ServiceError('SECOND_FACTOR_OFF');
-    const isProven =
-      (isRight && user.password_hash === passwordHash) ||
-      (code !== null && (await spendCode(ctx, trx, user, code)));
-    if (!isProven) return null;
-    await forgetGuesses(trx, self.sessionToken);
-    return { done: await work(trx, user) };
-  });
-  if (result) return result.done;
-  if (guess.wasLast) await endSession(ctx.db, self.sessionToken);
-  throw code === null ? wrong('currentPassword', 'is not your current password') : wrong('code', WRONG_CODE);
+  await ctx.mailAccountChanges(self.caller.shop, before, after);
+  return { recoveryCodes };
 };
 
-export const makeRecoveryCodes = (ctx: Context, self: Self, proof: ProveSelf): Promise<RecoveryCodes> =>
-  withProof(ctx, self, proof, async (trx, user) => {
+const lockFactor = async (trx: Trx, self: Self): Promise<Row<'users'>> => {
+  const user = await lockSelf(trx, self);
+  if (user.factor_since === null) throw new ServiceError('SECOND_FACTOR_OFF');
+  return user;
+};
+
+export const makeRecoveryCodes = async (ctx: Context, self: Self): Promise<RecoveryCodes> => {
+  const { user, recoveryCodes } = await ctx.db.transaction().execute(async (trx) => {
+    const user = await lockFactor(trx, self);
     await audit(ctx, trx, user, self.caller.actor, 'RECOVERY_CODES_MADE');
-    return { recoveryCodes: await replaceRecoveryCodes(trx, user.id) };
+    return { user, recoveryCodes: await replaceRecoveryCodes(trx, user.id) };
   });
+  await ctx.mailAccountChanges(self.caller.shop, user, user, true);
+  return { recoveryCodes };
+};
 
-export const turnFactorOff = (ctx: Context, self: Self, proof: ProveSelf): Promise<void> =>
-  withProof(ctx, self, proof, async (trx, user) => {
-    await removeFactor(trx, user.id);
-    await audit(ctx, trx, user, self.caller.actor, 'SECOND_FACTOR_OFF');
+export const turnFactorOff = async (ctx: Context, self: Self): Promise<void> => {
+  const { before, after } = await ctx.db.transaction().execute(async (trx) => {
+    const before = await lockFactor(trx, self);
+    await audit(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_OFF');
+    return { before, after: await removeFactor(trx, before.id) };
   });
+  await ctx.mailAccountChanges(self.caller.shop, before, after);
+};
 
-/** For a person who lost their phone and their recovery codes. Signs them out: whoever has the phone may be signed in. */
-export const resetFactor = (ctx: Context, actor: Actor, shopId: string, userId: string): Promise<void> =>
-  ctx.db.transaction().execute(async (trx) => {
-    const { user } = await lockUser(trx, shopId, userId);
-    // An open session is not enough to turn one's own off, also for an Admin.
-    if (actor.id === userId) throw new ServiceError('OWN_SECOND_FACTOR');
-    if (user.factor_secret === null) return;
-    await removeFactor(trx, userId);
+/** For a person who lost their phone and their recovery codes. Signs them out: a thief of the phone may be signed in. */
+export const resetFactor = async (
+  ctx: Context,
+  actor: Actor,
+  shop: { id: string; name: string },
+  userId: string,
+): Promise<void> => {
+  const { before, after } = await ctx.db.transaction().execute(async (trx) => {
+    const { user: before } = await lockUser(trx, shop.id, userId);
+    if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
+    if (before.factor_secret === null) return { before, after: before };
+    const after = await removeFactor(trx, userId);
     await endSessionsOf(trx, userId);
-    await audit(ctx, trx, user, actor, 'SECOND_FACTOR_RESET');
+    await audit(ctx, trx, before, actor, 'SECOND_FACTOR_RESET');
+    return { before, after };
   });
+  await ctx.mailAccountChanges(shop, before, after);
+};

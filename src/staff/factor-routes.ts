@@ -1,35 +1,27 @@
-import type { FastifyRequest } from 'fastify';
 import {
   ConfirmSecondFactor,
   NewSecondFactor,
-  ProveSelf,
   RecoveryCodes,
   SecondFactor,
   SignInRules,
 } from '../../contract/admin-access.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
-import { sessionTokenOf } from './cookies.ts';
 import {
   beginFactor,
   confirmFactor,
   makeRecoveryCodes,
-  type Self,
   turnFactorOff,
   viewFactor,
 } from './factor-actions.ts';
+import { selfOf } from './own-account-routes.ts';
 import { changeSignInRules, viewSignInRules } from './sign-in-rules.ts';
 
 const tags = ['Session'];
 const PATH = '/session/second-factor';
 /** Also for people whose shop requires a second factor that they do not have yet. */
 const config = { withoutFactor: true };
-
-const selfOf = (request: FastifyRequest): Self => ({
-  caller: request.caller,
-  user: request.user,
-  sessionToken: sessionTokenOf(request),
-});
+const proof = true as const;
 
 const read = (app: ApiApp, ctx: Context): void => {
   app.get(
@@ -51,7 +43,7 @@ const begin = (app: ApiApp, ctx: Context): void => {
   app.post(
     PATH,
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'beginSecondFactor',
         summary: 'Begin to set up a second factor',
@@ -72,7 +64,7 @@ const confirm = (app: ApiApp, ctx: Context): void => {
   app.post(
     `${PATH}/confirm`,
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'confirmSecondFactor',
         summary: 'Turn the second factor on',
@@ -94,19 +86,19 @@ const recoveryCodes = (app: ApiApp, ctx: Context): void => {
   app.post(
     `${PATH}/recovery-codes`,
     {
+      config: { proof },
       schema: {
         operationId: 'makeRecoveryCodes',
         summary: 'Make ten new recovery codes',
-        description: 'Those before end. A session may be wrong ten times; then it ends.',
+        description: 'Those before end.',
         tags,
-        body: ProveSelf,
         response: {
           200: answer('Ten recovery codes.', RecoveryCodes),
           ...refusals(400, 401, 403, 409, 413, 415, 503),
         },
       },
     },
-    (request) => makeRecoveryCodes(ctx, selfOf(request), request.body),
+    (request) => makeRecoveryCodes(ctx, selfOf(request)),
   );
 };
 
@@ -114,28 +106,27 @@ const turnOff = (app: ApiApp, ctx: Context): void => {
   app.post(
     `${PATH}/turn-off`,
     {
+      config: { proof },
       schema: {
         operationId: 'turnSecondFactorOff',
         summary: 'Turn your second factor off',
-        description: 'A session may be wrong ten times; then it ends.',
         tags,
-        body: ProveSelf,
         response: { 204: nothing('Off.'), ...refusals(400, 401, 403, 409, 413, 415, 503) },
       },
     },
     async (request, reply) => {
-      await turnFactorOff(ctx, selfOf(request), request.body);
+      await turnFactorOff(ctx, selfOf(request));
       return reply.code(204).send(null);
     },
   );
 };
 
 const rules = (app: ApiApp, ctx: Context): void => {
-  const forAdmins = { config: { role: 'ADMIN' } as const };
+  const config = { role: 'ADMIN' } as const;
   app.get(
     '/sign-in-rules',
     {
-      ...forAdmins,
+      config,
       schema: {
         operationId: 'getSignInRules',
         summary: 'Read what signing in takes',
@@ -148,7 +139,7 @@ const rules = (app: ApiApp, ctx: Context): void => {
   app.put(
     '/sign-in-rules',
     {
-      ...forAdmins,
+      config: { ...config, proof },
       schema: {
         operationId: 'changeSignInRules',
         summary: 'Say what signing in takes',

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import type { Row } from '../db/tables.ts';
 import { turns } from '../db/turns.ts';
 import { describeError } from '../describe-error.ts';
+import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { findShop } from '../shops/store.ts';
 import { invitation, newPasswordLetter } from './link-mails.ts';
@@ -78,6 +79,7 @@ export const makeLink = async (
   userId: string,
   way: HandOver,
 ): Promise<NewLink> => {
+  if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
   const { user, link } = await ctx.db.transaction().execute(async (trx) => {
     const { user } = await lockUser(trx, shop.id, userId);
     const at = ctx.clock.now();

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { RateGate, RateWindows } from '../db/database.ts';
-import { ServiceError } from '../errors.ts';
+import { rateLimited } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
 /** How often people outside may try, for what needs no session (decision 174). */
@@ -18,12 +18,11 @@ const WINDOWS = {
 export const linkLimits = ({ rateGate, clock }: Pick<Context, 'rateGate' | 'clock'>) => {
   const refuseOften = (gate: RateGate) => async (address: string) => {
     const { refused, msBeforeNext } = await gate(address);
-    if (!refused) return;
-    const waitS = Math.max(1, Math.ceil(msBeforeNext / 1000));
-    throw new ServiceError('RATE_LIMITED', {
-      message: `Too many tries from here: try again in ${waitS < 120 ? 'a minute or two' : 'an hour'}.`,
-      headers: { 'retry-after': String(waitS) },
-    });
+    if (refused)
+      throw rateLimited(
+        msBeforeNext,
+        (waitS) => `Too many tries from here: try again in ${waitS < 120 ? 'a minute or two' : 'an hour'}.`,
+      );
   };
   const mailed = rateGate(WINDOWS.mailed, clock);
   const byShop = rateGate(WINDOWS.byShop, clock);

@@ -2,10 +2,10 @@ import type { Mail } from '../mail/mailer.ts';
 
 // What people are mailed. Names of shops and people are theirs to choose, so they are escaped and kept to one line.
 
-const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
+export const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
 
 const HTML: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => HTML[sign] ?? sign);
+export const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => HTML[sign] ?? sign);
 
 interface Letter {
   to: string;

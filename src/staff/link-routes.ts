@@ -14,6 +14,7 @@ import { choosePassword, viewLinkTarget } from './choose-password.ts';
 import { deviceOf, setDeviceCookie, setSessionCookie } from './cookies.ts';
 import { mailLinkLater } from './invitations.ts';
 import { linkLimits } from './limits.ts';
+import { usedFrom } from './own-account-routes.ts';
 import { keptEmail } from './store.ts';
 
 const tags = ['Session'];
@@ -112,7 +113,7 @@ const use = (app: ApiApp, ctx: Context, limits: Limits): void => {
       await limits.beforeLink(address);
       const { token, device, signedIn } = await choosePassword(
         ctx,
-        { address, device: deviceOf(request) },
+        { ...usedFrom(request), device: deviceOf(request) },
         request.body,
       );
       setSessionCookie(ctx.config, reply, token);

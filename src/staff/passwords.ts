@@ -2,7 +2,7 @@ import { hash, verify } from '@node-rs/argon2';
 import { turns } from '../db/turns.ts';
 import { ServiceError } from '../errors.ts';
 
-export const tooManyAtOnce = (): ServiceError => new ServiceError('UNAVAILABLE');
+export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE');
 
 /**
  * Limits how many passwords are hashed or checked at once. Each takes a thread, 19 MiB and tens of milliseconds: a flood of

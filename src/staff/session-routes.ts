@@ -1,7 +1,6 @@
 import { ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
 import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
 import type { Context } from '../context.ts';
-import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
 import {
   clearSessionCookie,
@@ -10,6 +9,7 @@ import {
   setDeviceCookie,
   setSessionCookie,
 } from './cookies.ts';
+import { selfOf, usedFrom } from './own-account-routes.ts';
 import { endSession } from './sessions.ts';
 import { mustBeOffered, setUp } from './set-up.ts';
 import { changeOwnPassword, signIn, viewSignedIn } from './sign-in.ts';
@@ -37,7 +37,7 @@ const signInRoute = (app: ApiApp, ctx: Context): void => {
       },
     },
     async (request, reply) => {
-      const origin = { address: callerAddress(request), device: deviceOf(request) };
+      const origin = { ...usedFrom(request), device: deviceOf(request) };
       const { token, device, signedIn } = await signIn(ctx, origin, request.body);
       setSessionCookie(ctx.config, reply, token);
       setDeviceCookie(ctx.config, reply, device);
@@ -132,7 +132,7 @@ const changePassword = (app: ApiApp, ctx: Context): void => {
         operationId: 'changeOwnPassword',
         summary: 'Change your own password',
         description:
-          'Ends all your sessions and opens a new one here. A session may be wrong about the current password ten times; then it ends.',
+          'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. A session may be wrong about them ten times; then it ends.',
         tags,
         body: ChangePassword,
         response: {
@@ -144,8 +144,8 @@ const changePassword = (app: ApiApp, ctx: Context): void => {
     async (request, reply) => {
       const { token, signedIn } = await changeOwnPassword(
         ctx,
-        sessionTokenOf(request),
-        request,
+        selfOf(request),
+        usedFrom(request),
         request.body,
       );
       setSessionCookie(ctx.config, reply, token);

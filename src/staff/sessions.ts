@@ -6,6 +6,8 @@ import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/tables.ts';
+import { describeError } from '../describe-error.ts';
+import { newId } from '../ids.ts';
 import { sha256 } from '../secrets.ts';
 import { shopFrom } from '../shops/plans.ts';
 import { actorOf } from './user-view.ts';
@@ -13,8 +15,10 @@ import { actorOf } from './user-view.ts';
 export const SESSION_MS = 12 * 60 * 60 * 1000;
 /** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const TOKEN_BYTES = 32;
-/** How often one session may guess the current password. The last wrong guess ends it. */
+/** How often one session may be wrong about the password or a code. The last wrong guess ends it. */
 const PASSWORD_GUESSES = 10;
+/** People look for a session that is not theirs. Exact to the minute is enough, and saves a write per request. */
+const LAST_USED_STEP_MS = 60_000;
 const TOKEN = /^[0-9a-f]{64}$/;
 
 /** The person behind a session. */
@@ -27,11 +31,22 @@ export interface SignedInUser {
   hasFactor: boolean;
 }
 
+/** Where a session is used, as its list shows it. */
+export interface UsedFrom {
+  address: string;
+  browser: string | null;
+}
+
 /**
  * Opens a session if the person still exists with the password that was checked, else returns null. Their row is locked: a
  * password change or removal at the same time comes either before this, or after it and ends this session too.
  */
-export const openSession = async (trx: Trx, user: Row<'users'>, nowMs: number): Promise<string | null> => {
+export const openSession = async (
+  trx: Trx,
+  user: Row<'users'>,
+  { address, browser }: UsedFrom,
+  nowMs: number,
+): Promise<string | null> => {
   const unchanged = await trx
     .selectFrom('users')
     .select('id')
@@ -45,19 +60,29 @@ export const openSession = async (trx: Trx, user: Row<'users'>, nowMs: number): 
     .insertInto('sessions')
     .values({
       token_hash: sha256(token),
+      id: newId(nowMs),
       user_id: user.id,
       created_at: nowMs,
       expires_at: nowMs + SESSION_MS,
+      // A session opens with a password.
+      proved_at: nowMs,
+      address,
+      browser,
+      last_used_at: nowMs,
     })
     .execute();
   return token;
 };
 
+interface FoundSession {
+  caller: Caller;
+  user: SignedInUser;
+  provedAt: number;
+  lastUsedAt: number;
+}
+
 /** Read for every request, in one query: signing out, removal and a new role take effect at once. */
-export const findSession = async (
-  ctx: Context,
-  token: string | undefined,
-): Promise<{ caller: Caller; user: SignedInUser } | null> => {
+export const findSession = async (ctx: Context, token: string | undefined): Promise<FoundSession | null> => {
   if (!token || !TOKEN.test(token)) return null;
   const row = await ctx.reads
     .selectFrom('sessions as session')
@@ -65,6 +90,7 @@ export const findSession = async (
     .innerJoin('shops as shop', 'shop.id', 'user.shop_id')
     .select(SHOP_COLUMNS.map((column) => `shop.${column}` as const))
     .select(['user.id as user_id', 'user.email', 'user.name as user_name', 'user.role', 'user.factor_since'])
+    .select(['session.proved_at', 'session.last_used_at'])
     .where('session.token_hash', '=', sha256(token))
     .where('session.expires_at', '>', ctx.clock.now())
     .executeTakeFirst();
@@ -73,7 +99,29 @@ export const findSession = async (
   return {
     caller: { shop: shopFrom(row), actor: actorOf({ id, name, email }) },
     user: { id, email, name, role, hasFactor: factor_since !== null },
+    provedAt: row.proved_at,
+    lastUsedAt: row.last_used_at,
   };
+};
+
+/** Notes where a session was used last, in the background: no request waits for it, and none fails because of it. */
+export const noteUse = (
+  ctx: Context,
+  token: string | undefined,
+  address: string,
+  { lastUsedAt }: Pick<FoundSession, 'lastUsedAt'>,
+): void => {
+  const now = ctx.clock.now();
+  if (lastUsedAt > now - LAST_USED_STEP_MS) return;
+  ctx.withoutFsync
+    .updateTable('sessions')
+    .set({ last_used_at: now, address })
+    .where('token_hash', '=', sha256(token ?? ''))
+    .where('last_used_at', '=', lastUsedAt)
+    .execute()
+    .catch((error) =>
+      ctx.log.warn({ fault: describeError(error) }, 'could not note the last use of a session'),
+    );
 };
 
 export const endSession = async (db: Db, token: string | undefined): Promise<void> => {
@@ -82,7 +130,7 @@ export const endSession = async (db: Db, token: string | undefined): Promise<voi
 };
 
 /**
- * Counts a guess at the current password before it is checked, so that guessing in parallel gains nothing. Says whether it
+ * Counts a guess at the password or a code before it is checked, so that guessing in parallel gains nothing. Says whether it
  * was the session's last guess; null when the session has ended.
  */
 export const countPasswordGuess = async (
@@ -99,22 +147,22 @@ export const countPasswordGuess = async (
   return row ? { wasLast: row.wrong_passwords >= PASSWORD_GUESSES } : null;
 };
 
-/** A guess that was right gives the session its other guesses back. */
-export const forgetGuesses = async (trx: Trx, token: string | undefined): Promise<void> => {
+/** A guess that was right counts as proof for a while, and gives the session its other guesses back. */
+export const noteProof = async (trx: Trx, token: string | undefined, nowMs: number): Promise<void> => {
   await trx
     .updateTable('sessions')
-    .set({ wrong_passwords: 0 })
+    .set({ wrong_passwords: 0, proved_at: nowMs })
     .where('token_hash', '=', sha256(token ?? ''))
     .execute();
 };
 
 /** All but this one. */
 export const endOtherSessionsOf = async (
-  trx: Trx,
+  db: Db,
   userId: string,
   token: string | undefined,
 ): Promise<void> => {
-  await trx
+  await db
     .deleteFrom('sessions')
     .where('user_id', '=', userId)
     .where('token_hash', '<>', sha256(token ?? ''))

@@ -36,7 +36,7 @@ const isOffered = async (db: Db, token: string): Promise<boolean> =>
 
 /** Throws once the link was used, or a newer one was printed. */
 export const mustBeOffered = async (db: Db, token: string): Promise<void> => {
-  if (!(await isOffered(db, token))) throw new ServiceError('SET_UP_OVER');
+  if (!(await isOffered(db, token))) throw new ServiceError('SETUP_LINK_INVALID');
 };
 
 /** Says whether the token was still valid. Of two requests at once, the second waits here until the first ends. */
@@ -55,7 +55,7 @@ export const setUp = async (ctx: Context, { token, shopName, email, name, passwo
   await mustBeOffered(ctx.db, token);
   const passwordHash = await hashPassword(password);
   return ctx.db.transaction().execute(async (trx) => {
-    if (!(await useUp(trx, token)) || (await hasShops(trx))) throw new ServiceError('SET_UP_OVER');
+    if (!(await useUp(trx, token)) || (await hasShops(trx))) throw new ServiceError('SETUP_LINK_INVALID');
     const at = ctx.clock.now();
     const shop = await addShop(trx, OPERATOR, at, { name: shopName, plan: 'SCALE' });
     const user = await addUser(trx, OPERATOR, at, {

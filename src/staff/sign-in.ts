@@ -7,17 +7,11 @@ import { ServiceError } from '../errors.ts';
 import { deviceWith } from './known-places.ts';
 import { endLinksOf } from './links.ts';
 import { refuseLocked, type Visitor } from './lock-out.ts';
+import { prove, type Self, wrong } from './own-account.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
-import {
-  countPasswordGuess,
-  endSession,
-  endSessionsOf,
-  findSession,
-  openSession,
-  type SignedInUser,
-} from './sessions.ts';
-import { findByEmail, findUser, keptEmail, replacePassword } from './store.ts';
+import { endSessionsOf, findSession, openSession, type SignedInUser, type UsedFrom } from './sessions.ts';
+import { findByEmail, keptEmail, replacePassword } from './store.ts';
 import { aboutUser, PASSWORD_CHANGED } from './user-view.ts';
 import { countingGuesses, letIn, type Origin, visitorFor } from './visitors.ts';
 
@@ -54,7 +48,7 @@ export const signIn = (
       await refuseLocked(ctx, visitor);
       remember(visitor);
       const right = await isPassword(user?.password_hash ?? null, password);
-      const token = user && right ? await openSessionFrom(ctx, user, visitor, code) : null;
+      const token = user && right ? await openSessionFrom(ctx, user, visitor, origin, code) : null;
       return welcome(ctx, token, origin);
     }),
   );
@@ -80,41 +74,31 @@ const openSessionFrom = (
   ctx: Context,
   user: Row<'users'>,
   visitor: Visitor,
+  origin: Origin,
   code: string | null,
 ): Promise<string | null> =>
   ctx.db.transaction().execute(async (trx) => {
-    const token = await openSession(trx, user, ctx.clock.now());
+    const token = await openSession(trx, user, origin, ctx.clock.now());
     if (!token) return null;
     await passFactor(ctx, trx, user.id, code);
     await letIn(ctx, trx, user.id, visitor);
     return token;
   });
 
-const WRONG_PASSWORD = {
-  faults: [
-    { field: 'currentPassword', rule: 'wrong', message: 'currentPassword is not your current password' },
-  ],
-};
-
 /** Ends all sessions of the person and opens a new one here. */
 export const changeOwnPassword = async (
   ctx: Context,
-  sessionToken: string | undefined,
-  { caller, user }: { caller: Caller; user: SignedInUser },
-  { currentPassword, newPassword }: ChangePassword,
+  self: Self,
+  from: UsedFrom,
+  { currentPassword, code, newPassword }: ChangePassword,
 ): Promise<NewSession> => {
-  const guess = await countPasswordGuess(ctx.db, sessionToken);
-  if (!guess) throw new ServiceError('SIGNED_OUT');
-  const before = await findUser(ctx.db, user.id);
-  const right = await passwordTurns.run(() => isPassword(before?.password_hash ?? null, currentPassword));
-  if (!before || !right) {
-    if (guess.wasLast) await endSession(ctx.db, sessionToken);
-    throw new ServiceError('VALIDATION', WRONG_PASSWORD);
-  }
+  const { caller, user } = self;
+  const before = await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
   const nextHash = await hashPassword(newPassword);
   const at = ctx.clock.now();
+  const after = { ...before, password_hash: nextHash };
   const token = await ctx.db.transaction().execute(async (trx) => {
-    // The password changed after it was checked: somebody else was faster.
+    // The password changed after the proof: another request was faster.
     if (!(await replacePassword(trx, before, nextHash))) return null;
     await endSessionsOf(trx, user.id);
     await endLinksOf(trx, user.id);
@@ -125,8 +109,9 @@ export const changeOwnPassword = async (
       action: 'USER_CHANGED',
       data: PASSWORD_CHANGED,
     });
-    return openSession(trx, { ...before, password_hash: nextHash }, at);
+    return openSession(trx, after, from, at);
   });
-  if (!token) throw new ServiceError('VALIDATION', WRONG_PASSWORD);
+  if (!token) throw wrong('currentPassword', 'is not your current password');
+  await ctx.mailAccountChanges(caller.shop, before, after);
   return { token, signedIn: viewSignedIn(caller, user) };
 };

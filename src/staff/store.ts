@@ -57,7 +57,7 @@ export const lockUser = async (
         .execute()
     : [];
   const user = rows.find((row) => row.id === id);
-  if (!user) throw new ServiceError('NO_USER');
+  if (!user) throw new ServiceError('USER_NOT_FOUND');
   const admins = rows.filter(({ role }) => role === 'ADMIN');
   return { user, isLastAdmin: user.role === 'ADMIN' && admins.length === 1 };
 };

@@ -7,10 +7,12 @@ import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-sc
 import { resetFactor } from './factor-actions.ts';
 import { addPerson, makeLink } from './invitations.ts';
 import { linkLimits } from './limits.ts';
+import { requireProof } from './own-account.ts';
 import { changeUser, listUsers, removeUser } from './users.ts';
 
 const tags = ['Team'];
 const config = { role: 'ADMIN' } as const;
+const proof = true as const;
 const params = z.object({ id: z.string() });
 
 /** Where links lead: PUBLIC_URL, else where the Admin's own browser is, which the gate has checked. */
@@ -49,7 +51,7 @@ const create = (app: ApiApp, ctx: Context, limits: Limits): void => {
         operationId: 'createUser',
         summary: 'Add a person',
         description:
-          'An e-mail can be used once in the whole service. Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
+          'An e-mail can be used once in the whole service. Adding an Admin needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`). Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
         tags,
         body: CreateUser,
         response: { 201: answer('The person.', CreatedUser), ...refusals(400, 401, 403, 409, 413, 415, 503) },
@@ -57,6 +59,7 @@ const create = (app: ApiApp, ctx: Context, limits: Limits): void => {
     },
     async (request, reply) => {
       const { caller, body } = request;
+      if (body.role === 'ADMIN') requireProof(ctx, request);
       const way = await handOver(ctx, limits, request);
       const made = await addPerson(ctx, caller.actor, caller.shop, body, way);
       return reply.code(201).send(made);
@@ -72,7 +75,8 @@ const change = (app: ApiApp, ctx: Context): void => {
       schema: {
         operationId: 'changeUser',
         summary: "Change a person's e-mail, name, role or password",
-        description: 'A new password ends all their sessions. The last Admin of a shop stays one.',
+        description:
+          'A new e-mail, a new password and the role of an Admin need a proof of identity in the last ten minutes (`PROOF_REQUIRED`). Your own e-mail and password you change on your account page. A new password ends all their sessions. The last Admin of a shop stays one.',
         tags,
         params,
         body: ChangeUser,
@@ -82,7 +86,12 @@ const change = (app: ApiApp, ctx: Context): void => {
         },
       },
     },
-    (request) => changeUser(ctx, request.caller, request.params.id, request.body),
+    (request) => {
+      const { caller, params, body } = request;
+      const isRisky = body.role === 'ADMIN' || body.email !== null || body.password !== null;
+      if (isRisky && params.id !== caller.actor.id) requireProof(ctx, request);
+      return changeUser(ctx, caller, params.id, body);
+    },
   );
 };
 
@@ -111,15 +120,15 @@ const link = (app: ApiApp, ctx: Context, limits: Limits): void => {
   app.post(
     '/users/:id/link',
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'makeLink',
         summary: 'Make a link with which a person chooses a password',
         description:
-          'Good once: within an hour, or within 72 hours for somebody who never signed in. The links before it end. Where the service sends mails, they also get it by e-mail.',
+          'Good once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. The links before it end. Where the service sends mails, they also get it by e-mail.',
         tags,
         params,
-        response: { 201: answer('The link.', NewLink), ...refusals(400, 401, 403, 404, 413, 415, 503) },
+        response: { 201: answer('The link.', NewLink), ...refusals(400, 401, 403, 404, 409, 413, 415, 503) },
       },
     },
     async (request, reply) => {
@@ -135,7 +144,7 @@ const resetSecondFactor = (app: ApiApp, ctx: Context): void => {
   app.delete(
     '/users/:id/second-factor',
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'resetSecondFactor',
         summary: "Take a person's second factor away",
@@ -150,7 +159,7 @@ const resetSecondFactor = (app: ApiApp, ctx: Context): void => {
       },
     },
     async ({ caller, params }, reply) => {
-      await resetFactor(ctx, caller.actor, caller.shop.id, params.id);
+      await resetFactor(ctx, caller.actor, caller.shop, params.id);
       return reply.code(204).send(null);
     },
   );

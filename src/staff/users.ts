@@ -70,8 +70,10 @@ export const changeUser = async (
   id: string,
   { email, name, role, password }: ChangeUser,
 ): Promise<User> => {
+  // A stranger at an Admin's open session must not take the account over.
+  if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
   const passwordHash = password === null ? null : await hashPassword(password);
-  return ctx.db
+  const { before, after } = await ctx.db
     .transaction()
     .execute(async (trx) => {
       const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
@@ -94,9 +96,11 @@ export const changeUser = async (
           action: 'USER_CHANGED',
           data: { ...changes, ...(passwordHash ? PASSWORD_CHANGED : {}) },
         });
-      return viewUser(after);
+      return { before, after };
     })
     .catch(refuseTakenEmail);
+  await ctx.mailAccountChanges(shop, before, after);
+  return viewUser(after);
 };
 
 /** So many steps are made before the answer; the janitor makes the others. */

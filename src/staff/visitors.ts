@@ -11,6 +11,8 @@ export interface Origin {
   address: string;
   /** The browser's cookie from earlier sign-ins. */
   device: string | undefined;
+  /** In words, for the person's list of sessions. */
+  browser: string | null;
 }
 
 /** An id that nobody has, so that an e-mail without an account costs the same queries. */

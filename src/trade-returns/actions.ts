@@ -182,7 +182,7 @@ export const moveTradeReturn = (
 const notOpen = (action: TradeReturnAction, status: Return['status']): ServiceError => {
   const open = openTradeMoves(status);
   const rest = open.length > 0 ? `open now: ${open.join(', ')}` : 'no move is open any more';
-  return new ServiceError('MOVE_NOT_OPEN', {
+  return new ServiceError('MOVE_NOT_ALLOWED', {
     message: `The return is ${status}, so ${action} is not open; ${rest}.`,
   });
 };

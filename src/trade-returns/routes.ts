@@ -8,10 +8,10 @@ import {
   TradeReturnList,
   TradeReturnQuery,
 } from '../../contract/trade-return.ts';
-import { CreationQuery, DryRun } from '../../contract/usage.ts';
+import { DryRun } from '../../contract/usage.ts';
 import type { Context } from '../context.ts';
 import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
-import { sendCreated, sendPage } from '../http/replies.ts';
+import { idempotencyKeyOf, sendCreated, sendPage } from '../http/replies.ts';
 import { type Ahead, readAhead } from '../rma/store.ts';
 import {
   createTradeReturn,
@@ -25,24 +25,26 @@ import { staffRoutes } from './staff-routes.ts';
 
 const tags = ['Trade returns'];
 const params = z.object({ id: z.string() });
+const headers = z.object({ 'Idempotency-Key': IdempotencyKey });
 const READ = refusals(400, 401, 403, 404, 429, 503);
 
 const create = (app: ApiApp, ctx: Context): void => {
   app.post(
     '/trade-returns',
     {
-      config: { limit: 'create' },
+      config: {
+        limit: 'create',
+        hints: { dryRun: 'to try it out, send the body to POST /trade-returns/dry-run' },
+      },
       schema: {
         operationId: 'createTradeReturn',
         summary: 'Create a trade return',
         description:
           "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here; webhooks tell you.",
         tags,
-        headers: z.object({ 'Idempotency-Key': IdempotencyKey }),
-        querystring: CreationQuery,
+        headers,
         body: CreateTradeReturn,
         response: {
-          200: answer('Only with `dryRun=true`: the trade return would have been created.', DryRun),
           201: answer(
             'The trade return, created (or, with `Idempotency-Replayed: true`, created before).',
             TradeReturn,
@@ -52,12 +54,30 @@ const create = (app: ApiApp, ctx: Context): void => {
       },
     },
     (request, reply) =>
-      sendCreated(
-        request,
-        reply,
-        (key) => createTradeReturn(ctx, request.caller, request.body, key),
-        (key) => tryTradeReturn(ctx, request.caller, request.body, key),
-      ),
+      sendCreated(reply, createTradeReturn(ctx, request.caller, request.body, idempotencyKeyOf(request))),
+  );
+};
+
+const dryRun = (app: ApiApp, ctx: Context): void => {
+  app.post(
+    '/trade-returns/dry-run',
+    {
+      config: { limit: 'create' },
+      schema: {
+        operationId: 'dryRunTradeReturn',
+        summary: 'Try out a trade return',
+        description:
+          'Checks the body as if it were sent to `POST /trade-returns`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no `Idempotency-Key`.',
+        tags,
+        headers,
+        body: CreateTradeReturn,
+        response: {
+          200: answer('The trade return would have been created.', DryRun),
+          ...refusals(400, 401, 403, 409, 413, 415, 422, 429, 503),
+        },
+      },
+    },
+    (request) => tryTradeReturn(ctx, request.caller, request.body, idempotencyKeyOf(request)),
   );
 };
 
@@ -94,6 +114,8 @@ const read = (app: ApiApp, ctx: Context, readers: Readers): void => {
       schema: {
         operationId: 'getTradeReturn',
         summary: 'Read a trade return',
+        description:
+          'The whole trade return as it stands now, by its `id`. With an `rmaNumber`, ask the list.',
         tags,
         params,
         response: { 200: answer('The trade return as it stands now.', readers.item), ...READ },
@@ -136,7 +158,10 @@ const routes = (app: ApiApp, ctx: Context, readers: Readers): void => {
   timeline(app, ctx);
 };
 
-export const tradeReturnRoutes = (app: ApiApp, ctx: Context): void => routes(app, ctx, FOR_PROGRAMS);
+export const tradeReturnRoutes = (app: ApiApp, ctx: Context): void => {
+  dryRun(app, ctx);
+  routes(app, ctx, FOR_PROGRAMS);
+};
 
 export const tradeReturnAdminRoutes = (app: ApiApp, ctx: Context): void => {
   routes(app, ctx, FOR_STAFF);

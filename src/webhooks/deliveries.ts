@@ -109,6 +109,6 @@ export const getDelivery = async (
   const values = { id, client: clientId, since: shownSince(ctx) };
   const found = isId(id) ? await ctx.reads.executeQuery(ctx.fill(oneDelivery, values)) : null;
   const row = found?.rows[0];
-  if (!row) throw new ServiceError('NO_DELIVERY');
+  if (!row) throw new ServiceError('DELIVERY_NOT_FOUND');
   return { ...viewDelivery(row), body: row.body };
 };

@@ -1,4 +1,5 @@
 import type { Insertable } from 'kysely';
+import type { WebhookEventData } from '../../contract/webhook-event.ts';
 import { DELIVERY_COLUMNS } from '../db/columns.ts';
 import type { Db } from '../db/database.ts';
 import type { Row, Tables } from '../db/tables.ts';
@@ -37,9 +38,18 @@ const unsent = (atMs: number) => ({
 const TEST_MESSAGE =
   'A test from the admin app: if you can read this and the signature holds, webhooks reach you.';
 
+/** What a `webhook.test` holds: it is about no RMA. */
+export const testData = (nowMs: number): WebhookEventData<'webhook.test'> => ({
+  id: newId(nowMs),
+  rmaNumber: null,
+  externalRef: null,
+  externalSource: null,
+  status: null,
+  message: TEST_MESSAGE,
+});
+
 /** An event about nothing, for a client's own URL, so that an Admin can see whether deliveries arrive. It is not in the log. */
 export const enqueueTest = (db: Db, clientId: string, nowMs: number): Promise<Row<'webhook_deliveries'>> => {
-  const about = { id: newId(nowMs), rmaNumber: null, externalRef: null, externalSource: null, status: null };
   const event = 'webhook.test';
   return db
     .insertInto('webhook_deliveries')
@@ -49,7 +59,7 @@ export const enqueueTest = (db: Db, clientId: string, nowMs: number): Promise<Ro
       client_id: clientId,
       rma_id: null,
       event,
-      body: bodyOf(event, nowMs, { ...about, message: TEST_MESSAGE }),
+      body: bodyOf(event, nowMs, testData(nowMs)),
     })
     .returning(DELIVERY_COLUMNS)
     .executeTakeFirstOrThrow();

@@ -1,8 +1,8 @@
 // The form of a webhook URL. Which addresses it may lead to is in address-guard.ts.
 
-/** The parser would leave out line breaks and tabs without a word. */
+/** The parser would skip line breaks and tabs, and add slashes that are missing, without a word. */
 export const urlIn = (value: string): URL | null =>
-  !/\s/.test(value) && URL.canParse(value) ? new URL(value) : null;
+  /^[a-z][a-z0-9+.-]*:\/\/[^\s/\\]\S*$/i.test(value) && URL.canParse(value) ? new URL(value) : null;
 
 /** What is wrong with it, as a phrase after its name; null where nothing is. */
 export const formFaultOf = (url: URL | null, allowPlainHttp: boolean): string | null => {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
-import { ISO, UNKNOWN_ID } from '../support/api.ts';
+import { expectError, ISO, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -61,6 +61,9 @@ describe('API clients', () => {
   it.each([
     ['http://example.com/', 'https'],
     ['https://127.0.0.1/', 'private network'],
+    ['https:example.com/hook', 'whole web address'],
+    ['https:/example.com/hook', 'whole web address'],
+    ['https:\\\\example.com/hook', 'whole web address'],
     ['https://user:pass@example.com/', 'user name'],
     ['nonsense', 'whole web address'],
   ])('refuse %s as a webhook URL, when made and when edited', async (webhookUrl, words) => {
@@ -193,6 +196,19 @@ describe('a test event', () => {
     expect((await t.get('/offline-repairs')).body.total).toBe(0);
   });
 
+  it('is sent ten times a minute at most for a shop, to whichever clients', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const made = await Promise.all(
+      ['a', 'b'].map((name) => admin.post('/clients', { name, webhookUrl: `https://1.1.1.1/${name}` })),
+    );
+    const send = (nth: number) => admin.post(`/clients/${made[nth % 2]?.body.id}/test-event`);
+    for (let nth = 0; nth < 10; nth += 1) expect((await send(nth)).status).toBe(201);
+    const refused = await send(10);
+    expectError(refused, 429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
   it('needs somewhere to go, and a client of the shop', async () => {
     const t = await harness();
     const admin = await newPerson(t);
@@ -201,4 +217,27 @@ describe('a test event', () => {
     const other = await t.addShop();
     expect((await admin.post(`/clients/${other.client.id}/test-event`)).status).toBe(404);
   });
+});
+
+it('a shop has a hundred active clients at most', async () => {
+  const t = await harness();
+  const admin = await newPerson(t);
+  const active = async () =>
+    ((await admin.get('/clients')).body.items as { revokedAt: string | null }[]).filter(
+      ({ revokedAt }) => revokedAt === null,
+    ).length;
+  const room = 100 - (await active());
+  // Two more than there is room for, at the same time.
+  const made = await Promise.all(
+    Array.from({ length: room + 2 }, (_, i) => admin.post('/clients', { name: `Till ${i}` })),
+  );
+  const refused = made.filter(({ status }) => status !== 201);
+  expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
+    Array(2).fill([409, 'TOO_MANY_CLIENTS']),
+  );
+  expect(await active()).toBe(100);
+  const one = made.find(({ status }) => status === 201)?.body.id;
+  expect((await admin.post(`/clients/${one}/replace`, {})).status).toBe(201);
+  expect((await admin.post(`/clients/${t.client.id}/revoke`, {})).status).toBe(200);
+  expect((await admin.post('/clients', { name: 'In its place' })).status).toBe(201);
 });

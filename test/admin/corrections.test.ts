@@ -18,11 +18,11 @@ describe('a move of staff who say what they saw', () => {
     await ana.post(`${REPAIRS}/${id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
     const closed = (await ana.post(`${REPAIRS}/${id}/close?seen=${updatedAt}`, {})).body;
     // Ana herself resolved it since, so she is asked too.
-    expect(closed.code).toBe('CHANGED_MEANWHILE');
+    expect(closed.code).toBe('EDIT_CONFLICT');
     const now = (await ana.post(`${REPAIRS}/${id}/close`, {})).body;
 
     const stale = await ben.post(`${REPAIRS}/${id}/begin-repair?seen=${updatedAt}`, { repairNotes: 'N' });
-    expectError(stale, 409, 'CHANGED_MEANWHILE');
+    expectError(stale, 409, 'EDIT_CONFLICT');
     expect((await ben.get(`${REPAIRS}/${id}`)).body).toEqual(now);
     const anyway = await ben.post(`${REPAIRS}/${id}/begin-repair?seen=${now.updatedAt}`, {
       repairNotes: 'N',
@@ -31,7 +31,7 @@ describe('a move of staff who say what they saw', () => {
     // Tracking is a move too.
     await t.post(`${REPAIRS}/${id}/tracking`, { trackingNumber: 'JD1', carrierName: 'DHL' });
     const tracked = await ben.post(`${REPAIRS}/${id}/close?seen=${anyway.body.updatedAt}`, {});
-    expectError(tracked, 409, 'CHANGED_MEANWHILE');
+    expectError(tracked, 409, 'EDIT_CONFLICT');
     expect((await ben.post(`${REPAIRS}/${id}/close?seen=yesterday`, {})).status).toBe(400);
     // Programs do not send it.
     expect((await t.post(`${REPAIRS}/${id}/close?seen=${updatedAt}`, {})).status).toBe(400);
@@ -56,8 +56,8 @@ describe('a move of staff who say what they saw', () => {
     const staff = await newPerson(t, { role: 'STAFF' });
     const { id, updatedAt } = (await t.post(RETURNS, tradeBody())).body;
     await staff.post(`${RETURNS}/${id}/approve`, {});
-    expectError(await staff.post(`${RETURNS}/${id}/reject?seen=${updatedAt}`, {}), 409, 'CHANGED_MEANWHILE');
-    expectError(await staff.post(`${RETURNS}/${id}/approve?seen=${updatedAt}`, {}), 409, 'MOVE_NOT_OPEN');
+    expectError(await staff.post(`${RETURNS}/${id}/reject?seen=${updatedAt}`, {}), 409, 'EDIT_CONFLICT');
+    expectError(await staff.post(`${RETURNS}/${id}/approve?seen=${updatedAt}`, {}), 409, 'MOVE_NOT_ALLOWED');
   });
 });
 
@@ -85,7 +85,14 @@ describe('a correction', () => {
     });
     expect(updatedAt > created.updatedAt).toBe(true);
 
-    const entry = (await t.get(`${REPAIRS}/${id}/timeline`)).body.items[1];
+    const told = (await t.get(`${REPAIRS}/${id}/timeline`)).body.items[1];
+    expect(told).toMatchObject({
+      type: 'CORRECTED',
+      actor: { name: 'Ana Lopez' },
+      data: { fields: ['customerName', 'customerPhone', 'serialNumber'] },
+    });
+    for (const value of ['Ada', '+351', 'SN-']) expect(JSON.stringify(told)).not.toContain(value);
+    const entry = (await admin.get(`${REPAIRS}/${id}/timeline`)).body.items[1];
     expect(entry).toMatchObject({
       type: 'CORRECTED',
       actor: { name: 'Ana Lopez' },
@@ -147,7 +154,7 @@ describe('a correction', () => {
     ])
       expect([body, (await correct(body)).status]).toEqual([body, 400]);
     expect((await correct({ customerName: 'Bea', seen: updatedAt })).status).toBe(200);
-    expectError(await correct({ customerName: 'Cleo', seen: updatedAt }), 409, 'CHANGED_MEANWHILE');
+    expectError(await correct({ customerName: 'Cleo', seen: updatedAt }), 409, 'EDIT_CONFLICT');
     expect((await correct({ customerName: 'Cleo' })).body.customerName).toBe('Cleo');
     expectError(await staff.post(`${REPAIRS}/${UNKNOWN_ID}/correct`, { customerName: 'X' }), 404);
     await t.ctx.db

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { adminCaller, newPerson, PASSWORD, type Person } from '../support/admin.ts';
 import { expectError, overSocket, UNKNOWN_ID } from '../support/api.ts';
-import { type Harness, sharedHarness } from '../support/harness.ts';
+import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
+import { scaled } from '../support/machine.ts';
 
 const harness = sharedHarness();
 
@@ -108,6 +109,9 @@ describe('a change', () => {
     expect((await send('Desk.internal:3000', 'http://desk.internal:3000')).status).toBe(200);
     expectError(await send('desk.internal:3000', 'http://desk.internal'), 403, 'CROSS_SITE');
     expectError(await send('desk.internal', 'http://desk.internal:3000'), 403, 'CROSS_SITE');
+    // What a caller writes into X-Forwarded-Host decides nothing.
+    const forwarded = 'desk.internal\r\nx-forwarded-host: evil.example';
+    expectError(await send(forwarded, 'http://evil.example'), 403, 'CROSS_SITE');
   });
 });
 
@@ -167,11 +171,98 @@ describe('the order of the gates', () => {
   });
 });
 
+describe('limits', () => {
+  const statuses = async (count: number, ask: () => Promise<Answer>): Promise<Record<number, number>> => {
+    const counts: Record<number, number> = {};
+    for (let i = 0; i < count; i += 50) {
+      const answers = await Promise.all(Array.from({ length: Math.min(50, count - i) }, ask));
+      for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+    }
+    return counts;
+  };
+
+  it('let an address without a session call sixty times a minute, whatever it calls and whichever cookie it makes up', async () => {
+    const t = await harness();
+    const admin = await newPerson(t);
+    const ip = '198.51.100.60';
+    const visitor = adminCaller(t);
+    const liar = adminCaller(t, `handback_session=${'a'.repeat(43)}`);
+    const calls = [
+      () => visitor.get('/sign-in-options', { ip }),
+      () => visitor.get('/session', { ip }),
+      () => liar.get('/session', { ip }),
+      () => visitor.post('/set-up/check', { token: 'x'.repeat(48) }, { ip }),
+    ];
+    let nth = 0;
+    const counts = await statuses(80, () => {
+      nth += 1;
+      return (calls[nth % calls.length] as (typeof calls)[number])();
+    });
+    expect(counts[429]).toBe(20);
+    const refused = await visitor.get('/sign-in-options', { ip });
+    expectError(refused, 429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    // Persons who are signed in at the same address work on.
+    expect((await admin.get('/session', { ip })).status).toBe(200);
+    expect((await visitor.get('/sign-in-options', { ip: '198.51.100.61' })).status).toBe(200);
+  });
+
+  it('let a session call six hundred times a minute', async () => {
+    const t = await harness();
+    const [admin, other] = [await newPerson(t), await newPerson(t)];
+    expect(await statuses(620, () => admin.get('/session'))).toEqual({ 200: 600, 429: 20 });
+    expect((await other.get('/session')).status).toBe(200);
+  });
+
+  it('let an address call three thousand times a minute, with any number of sessions', {
+    timeout: scaled(120_000),
+  }, async () => {
+    const t = await harness();
+    const ip = '198.51.100.62';
+    const people = await Promise.all(Array.from({ length: 6 }, () => newPerson(t)));
+    let nth = 0;
+    const counts = await statuses(3020, () => {
+      nth += 1;
+      return (people[nth % people.length] as Person).get('/session', { ip });
+    });
+    expect(counts).toEqual({ 200: 3000, 429: 20 });
+  });
+
+  it('read no body of an address that calls too often, and 8 KiB at most before a session', async () => {
+    const t = await harness();
+    const ip = '198.51.100.63';
+    const visitor = adminCaller(t);
+    const large = JSON.stringify({ email: 'a@example.com', password: 'p'.repeat(8 * 1024) });
+    for (const path of [
+      '/session',
+      '/password-links',
+      '/links/check',
+      '/links/use',
+      '/set-up',
+      '/set-up/check',
+    ]) {
+      const answer = await visitor.post(path, large, { ip: '198.51.100.64' });
+      expectError(answer, 413);
+      expect(answer.body.message).toBe('The body is larger than 8 KiB.');
+    }
+    await statuses(60, () => visitor.get('/sign-in-options', { ip }));
+    const head = [
+      `POST ${ADMIN_BASE_PATH}/session HTTP/1.1`,
+      'host: test',
+      `x-forwarded-for: ${ip}`,
+      'content-type: application/json',
+      'content-length: 8000',
+    ];
+    // The body never comes.
+    expectError(await overSocket(t.url, `${head.join('\r\n')}\r\n\r\n`), 429);
+  });
+});
+
 describe('addresses and methods that are not there', () => {
   it('answer with the error body, without a session', async () => {
     const t = await harness();
     const visitor = adminCaller(t);
-    for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session/'])
+    for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session//'])
       expectError(await visitor.get(path), 404);
     expectError(await visitor.post('/nothing', {}), 404);
     const answer = await visitor.put('/users', {});

@@ -165,7 +165,7 @@ describe('moves by staff', () => {
     const staff = await newPerson(t, { role: 'STAFF' });
     const { id } = (await t.post('/trade-returns', tradeBody())).body;
     const wrong = await staff.post(`/trade-returns/${id}/receive`);
-    expect([wrong.status, wrong.body.code]).toEqual([409, 'MOVE_NOT_OPEN']);
+    expect([wrong.status, wrong.body.code]).toEqual([409, 'MOVE_NOT_ALLOWED']);
     expect(wrong.body.message).toContain('open now: approve, reject');
     for (const [move, status] of [
       ['approve', 'TRADE_APPROVED'],

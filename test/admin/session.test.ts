@@ -135,7 +135,7 @@ describe('signing in', () => {
     expect(await rules({ email: 1, password: ['x'] })).toEqual({ email: 'type', password: 'type' });
     expect(await rules({ email, password: PASSWORD, remember: true })).toEqual({ remember: 'unknown' });
     const refusing = await workOf(async () => {
-      for (const length of [201, 10_000, 200_000])
+      for (const length of [201, 1_000, 8_000])
         expect(await rules({ email, password: 'x'.repeat(length) })).toEqual({ password: 'maxLength' });
     });
     const hashing = await workOf(async () => {
@@ -299,7 +299,8 @@ describe('changing your own password', () => {
     expect(rulesOf(await put({ currentPassword: PASSWORD, newPassword: 'x'.repeat(10_000) }))).toEqual({
       newPassword: 'maxLength',
     });
-    expect(rulesOf(await put({}))).toEqual({ currentPassword: 'required', newPassword: 'required' });
+    expect(rulesOf(await put({ newPassword: next }))).toEqual({ currentPassword: 'required' });
+    expect(rulesOf(await put({ code: '123456', newPassword: next }))).toEqual({ code: 'wrong' });
     expect((await person.get('/session')).status).toBe(200);
     await signInAs(t, person);
   });

@@ -37,7 +37,7 @@ it('the link of a first start makes the first shop and its Admin, once', async (
 
   expect((await setUp({ ...WISHES, token: '0'.repeat(48) })).body).toMatchObject({
     statusCode: 403,
-    code: 'SET_UP_OVER',
+    code: 'SETUP_LINK_INVALID',
   });
   expect((await setUp({ ...WISHES, token, password: 'short' })).status).toBe(400);
   const made = await setUp({ ...WISHES, token });
@@ -87,5 +87,5 @@ it('no link is offered where there is a shop, and none works there', async () =>
   const t = await harness();
   expect(await offerSetUp(t.ctx)).toBeNull();
   const answer = await adminCaller(t).post('/set-up', { ...WISHES, token: '0'.repeat(48) });
-  expect([answer.status, answer.body.code]).toEqual([403, 'SET_UP_OVER']);
+  expect([answer.status, answer.body.code]).toEqual([403, 'SETUP_LINK_INVALID']);
 });

@@ -166,6 +166,21 @@ describe('the month', () => {
     goTo(Date.UTC(2026, 11, 1, 0, 0, 2));
     expectError(await create(t), 403, 'LIMIT_EXCEEDED');
   });
+
+  it('is this one again after a clock was ahead, and the next one begins when it comes', async () => {
+    const t = await harness({ allowance: 2 });
+    const goTo = (ms: number) => t.clock.advance(ms - t.ctx.clock.now());
+    const usage = async () => (await t.get('/usage')).body;
+    goTo(Date.UTC(2027, 2, 15));
+    await newRepair(t);
+    goTo(Date.UTC(2026, 10, 17));
+    expect(await usage()).toMatchObject({ month: '2026-11', used: 1, remaining: 1 });
+    expect((await create(t)).status).toBe(201);
+    expectError(await create(t), 403, 'LIMIT_EXCEEDED');
+    goTo(Date.UTC(2026, 11, 1));
+    expect(await usage()).toMatchObject({ month: '2026-12', used: 0, remaining: 2 });
+    expect((await create(t)).status).toBe(201);
+  });
 });
 
 describe('creations at the same time', () => {

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { CONNECTION_LIMITS } from '../../src/http/connections.ts';
 import { expectError, overSocket } from '../support/api.ts';
+import { doctor } from '../support/doctor.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 
@@ -19,8 +20,9 @@ const impatient = async (): Promise<Harness> => {
   return t;
 };
 
-const open = async (t: Harness, bytes = ''): Promise<Socket> => {
-  const socket = connect(Number(new URL(t.url).port), '127.0.0.1').on('error', () => {});
+const open = async (t: Harness, bytes = '', localAddress = '127.0.0.1'): Promise<Socket> => {
+  const port = Number(new URL(t.url).port);
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   if (bytes) socket.write(bytes);
@@ -80,6 +82,81 @@ describe('a connection is closed', () => {
     expectError(await overSocket(t.url, ''), 408);
     socket.write(ask);
     await once(socket, 'data');
+  });
+});
+
+describe('connections of one address where no proxy is trusted', () => {
+  const ASK = 'GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n';
+  const LIMIT = 5;
+  const limited = () => harness({ env: { TRUST_PROXY: 'off', MAX_CONNECTIONS_PER_ADDRESS: String(LIMIT) } });
+
+  /** Idle from now on: it has asked once and was answered. */
+  const idle = async (t: Harness, localAddress = '127.0.0.1'): Promise<Socket> => {
+    const socket = await open(t, ASK, localAddress);
+    await once(socket, 'data');
+    return socket;
+  };
+  const isClosed = (socket: Socket) => until('it is closed', () => socket.closed);
+
+  it('are so many at most: one more closes the one that has been idle longest', async () => {
+    const t = await limited();
+    const sockets: Socket[] = [];
+    for (let i = 0; i < LIMIT; i += 1) sockets.push(await idle(t));
+    // The first has asked again, so the second is the longest idle one.
+    sockets[0]?.write(ASK);
+    await once(sockets[0] as Socket, 'data');
+    await idle(t);
+    await isClosed(sockets[1] as Socket);
+    expect(sockets.map(({ closed }) => closed)).toEqual([false, true, false, false, false]);
+    expect(await connections(t)).toBe(LIMIT);
+  });
+
+  it('keep no other address out, however many one opens', async () => {
+    const t = await limited();
+    const good = await idle(t, '127.0.0.2');
+    const many = await Promise.all(Array.from({ length: 300 }, async () => (await open(t, ASK)).resume()));
+    await until('the others are closed', () => many.filter(({ closed }) => !closed).length === LIMIT);
+    for (let i = 0; i < 20; i += 1) {
+      const answer = await fetch(`${t.url}/healthz`, { headers: { connection: 'close' } }).catch(() => null);
+      good.write(ASK);
+      await once(good, 'data');
+      const fresh = await idle(t, '127.0.0.3');
+      fresh.destroy();
+      // One of that address replaces an idle one, too.
+      expect(answer?.status).toBe(200);
+    }
+  });
+
+  it('are refused while all of them are busy', async () => {
+    const t = await limited();
+    const feed = `GET ${BASE_PATH}/events?after=latest&wait=20 HTTP/1.1\r\nhost: test\r\nx-api-key: ${t.client.apiKey}\r\n\r\n`;
+    let asked = 0;
+    t.app.server.on('request', () => {
+      asked += 1;
+    });
+    const busy = await Promise.all(Array.from({ length: LIMIT }, () => open(t, feed)));
+    await until('all wait', () => asked === LIMIT);
+    await isClosed((await open(t, ASK)).resume());
+    expect(busy.some(({ closed }) => closed)).toBe(false);
+    expect((await idle(t, '127.0.0.2')).closed).toBe(false);
+  });
+
+  it('are not counted where they come from a proxy', async () => {
+    const t = await harness({ env: { TRUST_PROXY: '1', MAX_CONNECTIONS_PER_ADDRESS: String(LIMIT) } });
+    const sockets = await Promise.all(Array.from({ length: 3 * LIMIT }, () => idle(t)));
+    expect(sockets.filter(({ closed }) => closed)).toEqual([]);
+  });
+});
+
+describe('X-Forwarded-For where no proxy is trusted', () => {
+  it('is a warning, once in the log and in doctor', async () => {
+    const t = await harness({ env: { TRUST_PROXY: 'off' } });
+    const warnings = () => t.logs.filter((line) => /TRUST_PROXY is off/.test(line));
+    expect(await doctor(t.env)).not.toHaveProperty('proxy');
+    for (let i = 0; i < 3; i += 1) await t.get('/offline-repairs', { ip: '203.0.113.9' });
+    expect(warnings()).toHaveLength(1);
+    await until('doctor knows it', async () => (await doctor(t.env))['proxy']?.state === 'warn');
+    expect(await doctor({ ...t.env, TRUST_PROXY: '1' })).not.toHaveProperty('proxy');
   });
 });
 

@@ -3,7 +3,7 @@ import MiniSearch from 'minisearch';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { SEARCH_OPTIONS } from '../../docs/site/search-options.ts';
-import { REFUSALS } from '../../src/errors.ts';
+import { ERRORS } from '../../src/errors.ts';
 import { expectError } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 
@@ -116,7 +116,7 @@ describe('the pages', () => {
     const t = await harness();
     const { body: page } = await ask(t, '/docs/errors');
     const { body: text } = await ask(t, '/docs/errors.md');
-    for (const [code, { status, message }] of Object.entries(REFUSALS)) {
+    for (const [code, { status, message }] of Object.entries(ERRORS)) {
       expect(page).toContain(`<h3 id="${code}">`);
       const [section = ''] = new RegExp(`^### ${code}$[^#]*`, 'm').exec(text) ?? [];
       expect(section).toContain(`**${status} `);
@@ -268,17 +268,21 @@ describe('the address in an error', () => {
       headers: { 'x-forwarded-host': 'evil.example' },
     });
     expectError(answer, 401);
-    expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHORIZED');
+    expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
   });
 
-  it('is a path without it', async () => {
+  it('is that of the request otherwise, also behind a proxy, in every part of the service', async () => {
     const t = await harness();
-    const answer = await t.get('/offline-repairs/unknown', {
-      headers: { 'x-forwarded-host': 'evil.example' },
-    });
+    const answer = await t.get('/offline-repairs/unknown');
     expectError(answer, 404);
-    expect(answer.body.docs).toBe('/docs/errors#NOT_FOUND');
-    expect((await ask(t, '/nothing')).body.docs).toBe('/docs/errors#NO_ROUTE');
-    expect((await ask(t, '/admin/api/session')).body.docs).toBe('/docs/errors#SIGNED_OUT');
+    expect(answer.body.docs).toBe(`${t.url}/docs/errors#NOT_FOUND`);
+    expect((await ask(t, '/nothing')).body.docs).toBe(`${t.url}/docs/errors#ROUTE_NOT_FOUND`);
+    expect((await ask(t, '/admin/api/session')).body.docs).toBe(`${t.url}/docs/errors#SIGNED_OUT`);
+    const proxied = { 'x-forwarded-host': 'shop.example.org', 'x-forwarded-proto': 'https' };
+    expect((await ask(t, '/nothing', proxied)).body.docs).toBe(
+      'https://shop.example.org/docs/errors#ROUTE_NOT_FOUND',
+    );
+    const odd = await ask(t, '/nothing', { 'x-forwarded-host': '"><script>' });
+    expect(odd.body.docs).toBe(`${t.ctx.config.publicUrl}/docs/errors#ROUTE_NOT_FOUND`);
   });
 });

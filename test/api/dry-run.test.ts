@@ -19,7 +19,7 @@ import { type Harness, type SendOptions, sharedHarness } from '../support/harnes
 const harness = sharedHarness();
 
 const tryOut = (t: Harness, kind: Kind, body: unknown = bodyOf[kind](), options: SendOptions = {}) =>
-  t.post(`/${kind}?dryRun=true`, body, options);
+  t.post(`/${kind}/dry-run`, body, options);
 const keyed = (key: string): SendOptions => ({ headers: { 'idempotency-key': key } });
 
 describe.each(KINDS)('a dry run at /%s', (kind) => {
@@ -85,20 +85,20 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     });
   });
 
-  it('is asked for with true alone', async () => {
+  it('has an address of its own: dryRun in the query or the body is refused with that address', async () => {
     const t = await harness();
+    const hint = `to try it out, send the body to POST /${kind}/dry-run`;
     await withoutTrace(t, async () => {
-      for (const value of ['', '1', 'TRUE', 'yes'])
-        expect(rulesOf(await t.post(`/${kind}?dryRun=${value}`, bodyOf[kind]()))).toEqual({
-          dryRun: 'oneOf',
-        });
-      const twice = await t.post(`/${kind}?dryRun=true&dryRun=true`, bodyOf[kind]());
-      expect(rulesOf(twice)).toEqual({ dryRun: 'repeated' });
-      const misspelt = await t.post(`/${kind}?dryrun=true`, bodyOf[kind]());
-      expectError(misspelt, 400);
-      expect(misspelt.body.message).toEqual(['dryrun is not a known parameter: did you mean dryRun?']);
+      for (const name of ['dryRun', 'dryrun', 'dry_run']) {
+        const inQuery = await t.post(`/${kind}?${name}=true`, bodyOf[kind]());
+        expectError(inQuery, 400, 'VALIDATION_FAILED');
+        expect(inQuery.body.message).toEqual([`${name} is not a known parameter: ${hint}`]);
+        const inBody = await t.post(`/${kind}`, bodyOf[kind]({ [name]: true }));
+        expectError(inBody, 400, 'VALIDATION_FAILED');
+        expect(inBody.body.message).toEqual([`${name} is not a known field: ${hint}`]);
+      }
+      expect(rulesOf(await tryOut(t, kind, bodyOf[kind]({ dryRun: true })))).toEqual({ dryRun: 'unknown' });
     });
-    expect((await t.post(`/${kind}?dryRun=false`, bodyOf[kind]())).status).toBe(201);
   });
 
   it('does not wait for a transaction that holds the counters of the shop', async () => {

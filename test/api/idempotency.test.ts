@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
@@ -110,6 +111,22 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
       });
     }
     expect((await rowCounts(t))[rows]).toBe(1);
+  });
+
+  it('hashes what was sent: optional fields that are absent or null count for nothing', async () => {
+    const t = await harness();
+    const first = await send(t, 'receipt-1');
+    const sorted = (_name: string, value: unknown) =>
+      value?.constructor === Object ? Object.fromEntries(Object.entries(value).sort()) : value;
+    const { body_hash } = await t.ctx.db
+      .selectFrom('idempotency_keys')
+      .select('body_hash')
+      .where('client_id', '=', t.client.id)
+      .executeTakeFirstOrThrow();
+    // The same in a release whose schema has more of them.
+    expect(body_hash).toBe(hash('sha256', `${path.slice(1)}\n${JSON.stringify(body(), sorted)}`));
+    const replay = await send(t, 'receipt-1', body({ externalRef: null, customerPhone: null }));
+    expect([isReplay(replay), replay.body]).toEqual([true, first.body]);
   });
 
   it('is forgotten after 24 hours, for the same body and for another', async () => {

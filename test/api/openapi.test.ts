@@ -32,6 +32,10 @@ const registered = (t: Harness): string[] => {
   return paths.filter((path) => path.startsWith(`${BASE_PATH}/`)).map((path) => path.slice(BASE_PATH.length));
 };
 
+interface Schema {
+  properties: { data: unknown };
+}
+
 describe('the OpenAPI document', () => {
   it('is served without a key, as 3.1', async () => {
     const t = await harness();
@@ -51,6 +55,7 @@ describe('the OpenAPI document', () => {
       '/trade-returns',
       '/trade-returns/:id',
       '/trade-returns/:id/timeline',
+      '/trade-returns/dry-run',
     ]);
     const taken: Record<string, string[]> = {};
     for (const path of known) {
@@ -78,11 +83,11 @@ describe('the OpenAPI document', () => {
   it('tells of every refusal an endpoint can answer with', async () => {
     const t = await harness();
     const { paths } = await read(t);
-    for (const { method, template, hasId, isCreation } of endpoints(t)) {
+    for (const { method, template, hasId, isCreation, isDryRun } of endpoints(t)) {
       const expected = ['400', '401', '403', '429'];
       if (hasId) expected.push('404');
       if (method === 'POST') expected.push('413', '415');
-      if (isCreation) expected.push('409', '422');
+      if (isCreation || isDryRun) expected.push('409', '422');
       const told = Object.keys(paths[template][method.toLowerCase()].responses);
       expect(told).toEqual(expect.arrayContaining(expected));
     }
@@ -91,10 +96,64 @@ describe('the OpenAPI document', () => {
   it('lists the words that statuses and dispositions can be', async () => {
     const t = await harness();
     const { schemas } = (await read(t)).components;
-    expect(schemas.OfflineRepair.properties.status.enum).toEqual([...OFFLINE_REPAIR_STATUSES]);
-    expect(schemas.TradeReturn.properties.status.enum).toEqual([...TRADE_RETURN_STATUSES]);
-    const disposition = JSON.stringify(schemas.OfflineRepair.properties.offlineDisposition);
-    for (const word of DISPOSITIONS) expect(disposition).toContain(word);
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const { status, offlineDisposition } = schemas.OfflineRepair.properties;
+    expect(status).toEqual(ref('OfflineRepairStatus'));
+    expect(offlineDisposition.anyOf).toEqual([ref('OfflineDisposition'), { type: 'null' }]);
+    expect(schemas.TradeReturn.properties.status).toEqual(ref('TradeReturnStatus'));
+    expect(schemas.ApiError.properties.code).toEqual(ref('ErrorCode'));
+    expect(schemas.OfflineRepairStatus.enum).toEqual([...OFFLINE_REPAIR_STATUSES]);
+    expect(schemas.TradeReturnStatus.enum).toEqual([...TRADE_RETURN_STATUSES]);
+    expect(schemas.OfflineDisposition.enum).toEqual([...DISPOSITIONS]);
+    expect(schemas.ErrorCode.enum).toEqual(expect.arrayContaining(['LIMIT_EXCEEDED', 'VALIDATION_FAILED']));
+    expect(schemas.ErrorCode.enum).not.toContain('SIGN_IN_FAILED');
+  });
+
+  it('leaves answers open, keeps bodies closed and gives their fields no defaults', async () => {
+    const t = await harness();
+    const { paths, components } = await read(t);
+    const schemas = new Map<string, unknown>(Object.entries(components.schemas));
+    const reach = (part: unknown, into = new Set<string>()): Set<string> => {
+      for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+        if (!into.has(name)) reach(schemas.get(name), into.add(name));
+      return into;
+    };
+    const operations = Object.values(paths as Record<string, object>).flatMap((path) => Object.values(path));
+    const textOf = (parts: unknown[]) => JSON.stringify([...reach(parts)].map((name) => schemas.get(name)));
+    expect(textOf(operations.map(({ responses }) => responses))).not.toContain(
+      '"additionalProperties":false',
+    );
+    const bodies = operations.flatMap(({ requestBody }) => requestBody ?? []);
+    expect(textOf(bodies)).not.toContain('"default"');
+    for (const name of reach(bodies)) {
+      const schema = components.schemas[name];
+      if (schema.type === 'object') expect(schema.additionalProperties, name).toBe(false);
+    }
+  });
+
+  it('types the data of the feed by its event, with the payloads of the webhooks', async () => {
+    const t = await harness();
+    const { components, webhooks } = await read(t);
+    const { mapping, propertyName } = components.schemas.FeedEvent.discriminator;
+    expect(propertyName).toBe('event');
+    const told = Object.fromEntries(
+      Object.entries<string>(mapping).map(([event, ref]) => {
+        const { properties } = components.schemas[ref.split('/').at(-1) as string];
+        expect(properties.event.const).toBe(event);
+        return [event, properties.data];
+      }),
+    );
+    const { 'webhook.test': _, ...ofRmas } = webhooks;
+    expect(told).toEqual(
+      Object.fromEntries(
+        Object.entries<{ post: { requestBody: { content: Record<string, { schema: Schema }> } } }>(
+          ofRmas,
+        ).map(([event, { post }]) => [
+          event,
+          post.requestBody.content['application/json']?.schema.properties.data,
+        ]),
+      ),
+    );
   });
 
   it('says that every field of an answer is always there', async () => {

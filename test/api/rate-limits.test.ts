@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
+import { openContext } from '../../src/context.ts';
+import { judge } from '../../src/db/rate-windows.ts';
 import {
   bodyOf,
   endpoints,
@@ -10,6 +13,7 @@ import {
   stopClock,
 } from '../support/api.ts';
 import { type Answer, ENGINE, type Harness, harness, type SendOptions } from '../support/harness.ts';
+import { randomOf } from '../support/random.ts';
 
 const IP = '198.51.100.7';
 const SECOND = 1000;
@@ -72,6 +76,51 @@ describe('creations', () => {
     expectError(await create(t), 429);
     clock.advance(1);
     expect((await create(t)).status).toBe(201);
+  });
+
+  it('around the end of a minute are no more than sixty in any minute, and no more than five in any second', async () => {
+    const t = await harness();
+    const clock = stopClock();
+    const taken: number[] = [];
+    let nowMs = 0;
+    const tryUntil = async (untilMs: number, stepMs: number) => {
+      for (; nowMs < untilMs; nowMs += stepMs, clock.advance(stepMs))
+        for (const status of await times(2, () => create(t))) if (status === 201) taken.push(nowMs);
+    };
+    await tryUntil(1, 1);
+    clock.advance(45_000 - nowMs);
+    nowMs = 45_000;
+    await tryUntil(75_000, 250);
+    const mostWithin = (ms: number) =>
+      Math.max(...taken.map((from) => taken.filter((at) => at >= from && at < from + ms).length));
+    expect([mostWithin(MINUTE), mostWithin(SECOND)]).toEqual([60, 5]);
+  });
+
+  it('are judged alike by every process, and by the times alone', async () => {
+    const t = await harness();
+    const clock = stopClock();
+    const processes = [t.ctx];
+    if (ENGINE === 'postgres') {
+      const second = await openContext(t.ctx.config, t.ctx);
+      onTestFinished(() => second.close());
+      processes.push(second);
+    }
+    const gates = processes.map((ctx) => ctx.rateGate(RATE_LIMITS.create, ctx.clock));
+    const random = randomOf(24);
+    const model: number[] = [];
+    let nowMs = 0;
+    for (let call = 0; call < 600; call += 1) {
+      const stepMs = random.pick([0, 0, 1, 40, 199, 200, 999, 1_000]);
+      clock.advance(stepMs);
+      nowMs += stepMs;
+      const state = await random.pick(gates)(IP);
+      const { msBeforeNext, ...expected } = judge(RATE_LIMITS.create, model, nowMs);
+      expect([call, state]).toEqual([
+        call,
+        // Floating-point times of today's size are exact to a thousandth of a millisecond.
+        { ...expected, msBeforeNext: expect.closeTo(msBeforeNext, 2) },
+      ]);
+    }
   });
 
   it('of both kinds count together within the second', async () => {
@@ -176,7 +225,7 @@ describe('everything else', () => {
     const t = await harness();
     const ids = await makeIds(t);
     stopClock();
-    const others = endpoints(t).filter(({ isCreation }) => !isCreation);
+    const others = endpoints(t).filter(({ isCreation, isDryRun }) => !isCreation && !isDryRun);
     let left = 200;
     const expectCounted = (answer: Answer) => {
       left -= 1;

@@ -10,7 +10,7 @@ import {
   type TradeReturnStatus,
 } from '../../contract/lifecycle.ts';
 import type { Caller } from '../../src/caller.ts';
-import { REFUSALS, ServiceError } from '../../src/errors.ts';
+import { ERRORS, ServiceError } from '../../src/errors.ts';
 import { moveTradeReturn, noteTradeReturn } from '../../src/trade-returns/actions.ts';
 import {
   newRma,
@@ -98,7 +98,7 @@ describe('the table of moves', () => {
       if (!row) {
         const refusal = await refusalOf(attempt);
         expect(refusal).toBeInstanceOf(ServiceError);
-        expect(refusal.code).toBe('MOVE_NOT_OPEN');
+        expect(refusal.code).toBe('MOVE_NOT_ALLOWED');
         expect(namedIn(refusal, action).sort()).toEqual([...open].sort());
         expect(await stateOf(t)).toEqual(state);
         continue;
@@ -133,7 +133,7 @@ describe('the table of moves', () => {
   });
 
   it('refuses with a 409', () => {
-    expect(REFUSALS.MOVE_NOT_OPEN.status).toBe(409);
+    expect(ERRORS.MOVE_NOT_ALLOWED.status).toBe(409);
   });
 });
 
@@ -167,7 +167,7 @@ describe('a move', () => {
         status: TRADE_RETURN_MOVES[action].to,
       });
     expect(await refusalOf(moveTradeReturn(t.ctx, staffOf(t), id, 'approve', null))).toMatchObject({
-      code: 'MOVE_NOT_OPEN',
+      code: 'MOVE_NOT_ALLOWED',
     });
   });
 
@@ -237,7 +237,7 @@ describe('many people at once', () => {
           for (const [index, outcome] of outcomes.entries())
             if (outcome.status === 'rejected') {
               expect(wishes[index]).not.toBe('note');
-              expect(outcome.reason).toMatchObject({ code: 'MOVE_NOT_OPEN' });
+              expect(outcome.reason).toMatchObject({ code: 'MOVE_NOT_ALLOWED' });
             }
           // Each caller that was told of success has an entry, with the status and the time it was told, and no other has.
           expect(items.slice(1).map(({ at, toStatus }) => [at, toStatus])).toEqual(
@@ -293,7 +293,7 @@ describe('many people at once', () => {
 
         const { reason } = outcomes[loser] as PromiseRejectedResult;
         expect(reason).toBeInstanceOf(ServiceError);
-        expect(reason.code).toBe('MOVE_NOT_OPEN');
+        expect(reason.code).toBe('MOVE_NOT_ALLOWED');
         expect(namedIn(reason, wishes[loser] as TradeReturnAction).sort()).toEqual(
           openTradeMoves(after.status).sort(),
         );

@@ -75,7 +75,7 @@ const correctDialog = async (page: Page) => {
 const keysDialog = async (page: Page) => {
   await page.getByText('created this return').waitFor();
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys on this page' }).waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
 };
 
 const scanned = async (page: Page) => {

@@ -124,7 +124,7 @@ it('the address in an error leads to its explanation', async () => {
   const refused = await t.get('/offline-repairs', { key: 'wrong' });
   const page = await openWindow(t);
   await page.goto(refused.body.docs);
-  await expect.poll(() => page.locator(':target').textContent()).toContain('UNAUTHORIZED');
+  await expect.poll(() => page.locator(':target').textContent()).toContain('UNAUTHENTICATED');
   const top = await page
     .locator(':target')
     .evaluate((found) =>

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { goInside, look, openAs, openPageAs } from '../support/browser.ts';
+import { expectAccessible, goInside, look, openAs, openMove, openPageAs } from '../support/browser.ts';
 import {
   age,
   chooseOrigin,
@@ -217,9 +217,12 @@ describe('the list of repairs', () => {
       await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
       await dialog.waitFor({ state: 'hidden' });
     };
-    await page.getByRole('button', { name: `Assign ${first.rmaNumber}, now nobody` }).click();
+    await page.getByRole('button', { name: `Assign ${first.rmaNumber}, now Unassigned` }).click();
     await choose('Grace Muller');
-    await rowOf(page, first.rmaNumber).getByText('Grace Muller').waitFor();
+    await page
+      .getByRole('button', { name: `Assign ${first.rmaNumber}, now Grace Muller`, exact: true })
+      .waitFor();
+    await expectAccessible(page);
     await page.getByRole('checkbox', { name: `Select ${second.rmaNumber}` }).check();
     await page.getByRole('checkbox', { name: `Select ${third.rmaNumber}` }).check();
     await page.getByRole('region', { name: 'Selected rows' }).getByRole('button', { name: 'Assign' }).click();
@@ -302,6 +305,8 @@ it('the list of trade returns is filtered in the address, exported as it is filt
   const ofStaff = await newTradeReturn(person, { companyName: 'Harbour Hotels' });
   const ofProgram = await newTradeReturn(t);
   await person.post(`/trade-returns/${ofStaff.id}/approve`, {});
+  const admin = await newPerson(t);
+  await admin.put('/target-days', { targets: [{ status: 'TRADE_APPROVED', days: 2 }] });
   const page = await openPageAs('Trade returns', t, 'STAFF');
   await rowOf(page, ofProgram.rmaNumber).getByText('Northwind Interiors').waitFor();
   await rowOf(page, ofProgram.rmaNumber).getByText('4 × Oak table lamp').waitFor();
@@ -313,11 +318,49 @@ it('the list of trade returns is filtered in the address, exported as it is filt
   await page.reload();
   await rowOf(page, ofStaff.rmaNumber).getByText('Harbour Hotels').waitFor();
   expect(await rowOf(page, ofProgram.rmaNumber).count()).toBe(0);
-  const { rows } = await exported(page);
+  const { text, rows } = await exported(page);
   expect(rows).toHaveLength(1);
   expect(rows[0]).toContain(`${ofStaff.rmaNumber},Approved,TO-5501`);
+  // As a spreadsheet reads it.
+  const due = text.split('\r\n')[0]?.split(',').indexOf('Due') ?? -1;
+  expect(rows[0]?.split(',')[due]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
   await page.getByRole('link', { name: ofStaff.rmaNumber }).click();
   await title(page, ofStaff.rmaNumber).waitFor();
+});
+
+/** What can be used, and is covered by a notification. */
+const COVERED = `(() => {
+  const boxes = [...document.querySelectorAll('.mantine-Notification-root')].map((box) => box.getBoundingClientRect());
+  return [...document.querySelectorAll(':is(header, main, [role="dialog"]) :is(a, button, input, select)')]
+    .filter((element) => {
+      const own = element.getBoundingClientRect();
+      return boxes.some((box) => own.right > box.left && own.left < box.right && own.bottom > box.top && own.top < box.bottom);
+    })
+    .map(({ textContent }) => textContent);
+})()`;
+
+it('a notification covers nothing that people use next', async () => {
+  const t = await harness();
+  const { id } = await newRepair(t);
+  const page = await openAs(t, 'STAFF');
+  const expectUncovered = async (words: string) => {
+    await page.getByRole('alert').filter({ hasText: words }).waitFor();
+    for (const width of [1280, 1024, 390]) {
+      await look(page, { width });
+      expect(await page.evaluate(COVERED), `${words}, ${width} px`).toEqual([]);
+    }
+    await look(page, { width: 1280 });
+    await page.getByRole('alert').getByRole('button', { name: 'Close' }).click();
+  };
+  await page.goto('/admin/offline-repairs');
+  await exported(page);
+  await expectUncovered('1 repair exported');
+  await page.goto(`/admin/offline-repairs/${id}`);
+  await openMove(page, 'Begin repair');
+  await page.getByRole('dialog').getByRole('button', { name: 'Begin repair' }).click();
+  await openMove(page, 'Resolve');
+  await page.getByRole('dialog').getByRole('radio').first().waitFor();
+  await expectUncovered('Repair begun');
 });
 
 const KINDS = [

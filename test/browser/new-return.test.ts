@@ -1,8 +1,16 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
-import { openAs, openPageAs } from '../support/browser.ts';
-import { expectValue, field, fillIn, REPAIR_FIELDS, TRADE_FIELDS, title } from '../support/browser-pages.ts';
+import { goInside, openAs, openPageAs, saidAt } from '../support/browser.ts';
+import {
+  expectFocus,
+  expectValue,
+  field,
+  fillIn,
+  REPAIR_FIELDS,
+  TRADE_FIELDS,
+  title,
+} from '../support/browser-pages.ts';
 import { sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
@@ -93,4 +101,53 @@ it('a form can be started over, and Cancel forgets the customer that was typed',
   await title(page, 'New repair').waitFor();
   await expectValue(field(page, 'Name'), '');
   expect(await page.getByText('What you typed before is still here.').count()).toBe(0);
+});
+
+it('a price is read as people write it, and asked about where it can be read in two ways', async () => {
+  const t = await harness();
+  const staff = await newPerson(t, { role: 'STAFF' });
+  const page = await openPageAs('New repair', t, 'STAFF');
+  await fillIn(page, REPAIR_FIELDS);
+  const price = field(page, 'Price of one');
+  const type = async (text: string) => {
+    await price.fill('');
+    await price.pressSequentially(text);
+    await price.press('Tab');
+  };
+  for (const [typed, read] of [
+    ['1,299.00', '1299.00'],
+    ['1.299,00', '1299.00'],
+    ['1\u202F299,5', '1299.5'],
+    ['49,95', '49.95'],
+  ] as const) {
+    await type(typed);
+    await expectValue(price, read);
+  }
+
+  await type('1,299');
+  await expect.poll(() => saidAt(price)).toBe('Did you mean 1299 or 1.2990?');
+  await page.getByRole('button', { name: 'Create repair' }).click();
+  await page.getByText('1 field needs another look.').waitFor();
+  await expectFocus(price);
+  await page.getByRole('button', { name: '1.2990', exact: true }).click();
+  await expectValue(price, '1.2990');
+  await expectFocus(price);
+  await price.press('Tab');
+  await page.getByText('another look').waitFor({ state: 'hidden' });
+  await type('1.299');
+  await page.getByRole('button', { name: '1299', exact: true }).click();
+  await type('1,299.50');
+  await page.getByRole('button', { name: 'Create repair' }).click();
+  await page.getByRole('link', { name: 'Print slip' }).waitFor();
+  expect((await staff.get('/offline-repairs')).body.items[0].faultyItem).toMatchObject({
+    price: 1299.5,
+    quantity: 1,
+  });
+
+  await goInside(page, '/admin/trade-returns/new');
+  await field(page, 'Quantity').fill('1.200');
+  await field(page, 'Price of one').fill('1,299.00');
+  await page.getByText('Total 0.00').waitFor();
+  await page.getByRole('button', { name: '1200', exact: true }).click();
+  await page.getByText('Total 1,558,800.00').waitFor();
 });

@@ -52,7 +52,7 @@ it('a move that came too late tells who did what, keeps what was typed, and is m
   await expectValue(dialog.getByLabel('Repair notes'), 'New heating element');
   await ana.post(`/offline-repairs/${repair.id}/begin-diagnostics`, {});
   await dialog.getByRole('button', { name: 'Begin repair' }).click();
-  await dialog.getByText('Ana Lopez moved it to In diagnostics').waitFor();
+  await dialog.getByText('Ana Lopez changed the status to In diagnostics').waitFor();
   await dialog.getByRole('button', { name: 'Do it anyway' }).click();
   await dialog.waitFor({ state: 'hidden' });
   expect(await now()).toMatchObject({ status: 'OFFLINE_REPAIR', repairNotes: 'New heating element' });
@@ -104,6 +104,40 @@ it('keeps half-written notes and moves through clicks outside, Escape, a reload 
   await dialogOf(page, 'Resolve').waitFor({ state: 'hidden' });
   await openMove(page, 'Resolve');
   await expectValue(dialogOf(page, 'Resolve').getByLabel('Notes'), '');
+});
+
+// The error of an empty field comes half a second after the last key: by then the form has emptied itself.
+it('a form that was emptied shows no error until something is typed again', async () => {
+  const t = await harness();
+  const repair = await newRepair(t);
+  const page = await openAs(t, 'STAFF', { ownProfile: true });
+  await page.clock.install();
+  const expectError = async (input: Locator, error: string | null) => {
+    await page.clock.runFor(1_000);
+    await expect.poll(() => input.getAttribute('aria-invalid')).toBe(error);
+  };
+
+  await openRepair(page, repair);
+  const note = page.getByLabel('Add a note');
+  await note.fill('The customer was told');
+  await page.getByRole('button', { name: 'Add note' }).click();
+  await expectValue(note, '');
+  await expectError(note, null);
+  await page.getByLabel('What happened, newest first').getByText('The customer was told').waitFor();
+  await note.fill('And');
+  await note.fill('');
+  await expectError(note, 'true');
+
+  await page.goto('/admin/offline-repairs/new');
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  await name.fill('Ada');
+  await page.reload();
+  await name.fill('Ada Pereira');
+  await page.getByRole('button', { name: 'Start over' }).click();
+  await expectValue(name, '');
+  await expectError(name, null);
+  await page.getByRole('button', { name: 'Create repair' }).click();
+  await expectError(name, 'true');
 });
 
 it('keeps half-typed corrections through a reload, and never puts back what a colleague corrected', async () => {
@@ -182,9 +216,10 @@ it('walks through the list one came from by keys, corrects a typing error, and s
   await page.reload();
   await page.getByText('2 of 3', { exact: true }).waitFor();
   await page.keyboard.press('?');
-  const keys = page.getByRole('dialog', { name: 'Keys on this page' });
+  const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   for (const label of ['Next repair', 'Previous repair', 'Back to the list'])
     await keys.getByText(label).waitFor();
+  expect(await keys.getByRole('listitem').filter({ hasText: 'Search' }).allInnerTexts()).toHaveLength(1);
   await page.keyboard.press('j');
   await page.keyboard.press('Escape');
   await keys.waitFor({ state: 'hidden' });
@@ -215,6 +250,24 @@ it('walks through the list one came from by keys, corrects a typing error, and s
   });
   await page.keyboard.press('u');
   await page.getByText('3 repairs', { exact: true }).waitFor();
+});
+
+it('a move that changed nothing is told as what it was', async () => {
+  const t = await harness();
+  const { id } = await newRepair(t);
+  for (const move of ['begin-diagnostics', 'begin-repair', 'close', 'close'])
+    expect((await t.post(`/offline-repairs/${id}/${move}`, {})).status).toBe(200);
+  const page = await openAs(t, 'STAFF');
+  await page.goto(`/admin/offline-repairs/${id}`);
+  const story = page.getByLabel('What happened, newest first');
+  await story.getByText('created this return').waitFor();
+  for (const words of [
+    'confirmed the status: still In diagnostics',
+    'changed the status',
+    'closed it',
+    'confirmed the status: still Closed',
+  ])
+    expect(await story.getByText(words).count(), words).toBe(1);
 });
 
 it('a repair shows all of a timeline that has more than a page', async () => {
@@ -288,7 +341,8 @@ it('a repair that is not of this shop is not found', async () => {
   const { body } = await t.post('/offline-repairs', repairBody(), { key: client.apiKey });
   const page = await openAs(t, 'ADMIN');
   await page.goto(`/admin/offline-repairs/${body.id}`);
-  await page.getByRole('alert').getByText('This repair could not be read').waitFor();
+  await title(page, 'There is no such repair').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
   expect(await page.getByText(body.rmaNumber).count()).toBe(0);
 });
 
@@ -303,7 +357,7 @@ it('a trade return that a colleague moved meanwhile is explained, and shown as i
   await dialog.waitFor();
   expect((await other.post(`/trade-returns/${id}/reject`, { note: 'Too late' })).status).toBe(200);
   await dialog.getByRole('button', { name: 'Approve' }).click();
-  await dialog.getByText(`${other.email} moved it to Rejected`).waitFor();
+  await dialog.getByText(`${other.email} changed the status to Rejected`).waitFor();
   await dialog.getByText('so “Approve” is not possible any more').waitFor();
   expect(await dialog.getByRole('button', { name: 'Do it anyway' }).count()).toBe(0);
   await dialog.getByRole('button', { name: 'Leave it' }).click();
@@ -326,7 +380,8 @@ it('people who were too quick read so in their own words, and keep what they typ
       json: {
         statusCode: 429,
         error: 'Too Many Requests',
-        docs: '/docs/errors#RATE_LIMITED',
+        code: 'RATE_LIMITED',
+        docs: 'https://returns.example.com/docs/errors#RATE_LIMITED',
         message: 'Too many requests: wait as long as Retry-After says.',
         requestId: 'r',
       },

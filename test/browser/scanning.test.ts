@@ -79,6 +79,26 @@ it("a scanner's Enter goes on to the next field, and a scan replaces an old trac
   expect(await page.getByText('another look').count()).toBe(0);
 });
 
+it('the keys of the search are named as on the keyboard in front of the person', async () => {
+  const t = await harness();
+  for (const [platform, name] of [
+    ['MacIntel', '⌘K'],
+    ['Linux x86_64', 'Ctrl K'],
+  ] as const) {
+    const page = await openAs(t, 'STAFF');
+    await page.addInitScript(`Object.defineProperty(navigator, 'platform', { value: '${platform}' })`);
+    await page.goto('/admin/account');
+    await page.getByRole('banner').getByText(name, { exact: true }).waitFor();
+    await page.keyboard.press('?');
+    await page
+      .getByRole('dialog')
+      .getByRole('listitem')
+      .filter({ hasText: 'Search' })
+      .getByText(name)
+      .waitFor();
+  }
+});
+
 it('the search in the header is opened by keys, walked with arrows, and finds both kinds', async () => {
   const t = await harness();
   const faultyItem = { sku: 'K', productName: 'Kettle', quantity: 1, price: 1, serialNumber: 'SN-448013' };
@@ -129,11 +149,11 @@ it('the search keeps what is typed while the search loads for the first time', a
     await typed;
     await route.continue();
   });
+  const asked = page.waitForRequest('**/search-dialog*.js');
   await page.goto('/admin/account');
   await title(page, 'Account and password').waitFor();
-  const asked = page.waitForRequest('**/search-dialog*.js');
-  await page.keyboard.press('/');
   await asked;
+  await page.keyboard.press('Control+k');
   await page.keyboard.type('ket', { delay: 50 });
   // And one more in the moment in which the dialog is there and its field has no focus yet.
   await page.evaluate(`new MutationObserver((_, observer) => {
@@ -151,17 +171,18 @@ it('the search keeps what is typed while the search loads for the first time', a
 it('Ctrl-K in the search field of a list opens the search, and what follows goes there', async () => {
   const t = await harness();
   const page = await openAs(t, 'STAFF', { ownProfile: true });
-  await page.goto('/admin/offline-repairs');
-  const ofList = page.getByRole('search').getByRole('textbox').first();
-  await ofList.fill('SO-');
   const { promise: typed, resolve: onTyped } = Promise.withResolvers<void>();
   await page.route('**/search-dialog*.js', async (route) => {
     await typed;
     await route.continue();
   });
+  // It is loaded ahead, and is not there yet.
   const asked = page.waitForRequest('**/search-dialog*.js');
-  await page.keyboard.press('Control+k');
+  await page.goto('/admin/offline-repairs');
+  const ofList = page.getByRole('search').getByRole('textbox').first();
+  await ofList.fill('SO-');
   await asked;
+  await page.keyboard.press('Control+k');
   await page.keyboard.type('mak');
   onTyped();
   const field = page.getByRole('dialog', { name: 'Search returns' }).getByRole('combobox');

@@ -103,9 +103,9 @@ it('axe finds nothing in the dialogs, in light and in dark', async () => {
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
-  await inDialog('Edit Till', 'Edit Till');
-  await inDialog('Replace Till', 'Replace Till?');
-  await inDialog('Revoke Till', 'Revoke Till?');
+  await inDialog('Till', 'Edit Till', 'Edit');
+  await inDialog('Till', 'Replace Till?', 'Replace');
+  await inDialog('Till', 'Revoke Till?', 'Revoke');
   await page.getByRole('button', { name: 'New client' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Kiosk');
   await page.keyboard.press('Control+Enter');

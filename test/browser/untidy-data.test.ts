@@ -1,13 +1,15 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { goInside, look, openAs } from '../support/browser.ts';
+import { goInside, look, openAs, openPageAs } from '../support/browser.ts';
+import { rowWith } from '../support/browser-pages.ts';
 import { harness } from '../support/harness.ts';
 
 // Names as they are in a shop: long, in other scripts, and with characters that turn text around.
 
 const DRILL = 'Makita DHP484Z 18V LXT Li-ion Brushless Combi Drill Body Only';
 const COMPANY = 'Gesellschaft für Werkzeug- und Maschinenbau Südwest-Niedersachsen mbH & Co. KG, Außenstelle';
+const UNBROKEN = 'Donaudampfschifffahrtsgesellschaftskapitän'.repeat(3).slice(0, 100);
 const REVERSING = 'Ada \u202EPereira';
 
 /** What is written over more than one line, though it is a heading, a number, a time or a status. */
@@ -30,6 +32,10 @@ const BROKEN_UP = `
 const CUT = `
   [...document.querySelectorAll('main :is(td, tbody th)')].filter((cell) => {
     const inside = [...cell.querySelectorAll('a, .mantine-Badge-root')].filter(({ textContent }) => textContent !== '');
+    const isEllipsed = ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth;
+    if ([...cell.querySelectorAll('.mantine-Badge-label')].some(isEllipsed)) return true;
+    const right = cell.getBoundingClientRect().right;
+    if ([...cell.children].some((child) => child.getBoundingClientRect().right > right)) return true;
     return inside.some((element) => {
       const range = document.createRange();
       range.selectNodeContents(element);
@@ -37,13 +43,17 @@ const CUT = `
     });
   }).map(({ textContent }) => textContent.trim())`;
 
+const expectNothingCut = async (page: Page, where: string) => {
+  expect(await page.evaluate(CUT), `${where}, cut`).toEqual([]);
+  const fits = await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth');
+  expect(fits, `${where}, sticks out`).toBe(true);
+};
+
 const expectWhole = async (page: Page, where: string) => {
   for (const width of [1280, 1024, 390]) {
     await look(page, { width });
     expect(await page.evaluate(BROKEN_UP), `${where}, ${width} px`).toEqual([]);
-    expect(await page.evaluate(CUT), `${where}, ${width} px, cut`).toEqual([]);
-    const fits = await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth');
-    expect(fits, `${where}, ${width} px, sticks out`).toBe(true);
+    await expectNothingCut(page, `${where}, ${width} px`);
   }
 };
 
@@ -58,7 +68,11 @@ it('long names, other scripts and characters that turn text around leave tables 
   const body = tradeBody({ companyName: COMPANY, customerName: REVERSING, items });
   const { body: trade } = await t.post('/trade-returns', body);
   const faultyItem = { sku: 'X'.repeat(60), productName: DRILL, quantity: 1, price: 1239.9 };
-  await t.post('/offline-repairs', repairBody({ customerName: COMPANY, faultyItem }));
+  await t.post(
+    '/offline-repairs',
+    repairBody({ customerName: COMPANY, faultyItem, orderNumber: 'ORDER/2026/RETURNS/0004711' }),
+  );
+  await t.post('/offline-repairs', repairBody({ customerName: UNBROKEN }));
   const page = await openAs(t, 'STAFF');
 
   await page.goto(`/admin/trade-returns/${trade.id}`);
@@ -74,18 +88,18 @@ it('long names, other scripts and characters that turn text around leave tables 
   await page.getByRole('link', { name: trade.rmaNumber }).waitFor();
   await expectWhole(page, 'trade returns');
   await goInside(page, '/admin/offline-repairs');
-  await page.getByText('Gesellschaft').first().waitFor();
+  await page.getByText('Gesellschaft für').first().waitFor();
   await expectWhole(page, 'repairs');
 
   // What is cut is there in full for the pointer.
   await look(page, { width: 1280 });
-  const name = page.getByRole('row').getByText('Gesellschaft');
+  const name = page.getByRole('row').getByText('Gesellschaft für');
   await name.hover();
   await expect.poll(() => name.getAttribute('title')).toBe(COMPANY);
 
   // A row that is selected by a click keeps its height, or the next click would miss its checkbox; without a
   // pointer the keyboard shows all of it.
-  const row = page.getByRole('row').filter({ hasText: 'Gesellschaft' });
+  const row = page.getByRole('row').filter({ hasText: 'Gesellschaft für' });
   const height = async () => (await row.boundingBox())?.height ?? 0;
   const before = await height();
 
@@ -106,6 +120,43 @@ it('long names, other scripts and characters that turn text around leave tables 
   await page.getByRole('heading', { name: 'Open longest' }).waitFor();
   await expectWhole(page, 'overview');
   const table = page.getByRole('table').filter({ hasText: trade.rmaNumber });
-  const [own, frame] = await Promise.all([table.boundingBox(), table.locator('..').boundingBox()]);
-  expect(own?.width, 'the table on a phone').toBeLessThanOrEqual(frame?.width ?? 0);
+  for (const width of [1280, 1024, 390]) {
+    await look(page, { width });
+    const [own, frame] = await Promise.all([table.boundingBox(), table.locator('..').boundingBox()]);
+    expect(own?.width, `the table at ${width} px`).toBeLessThanOrEqual(frame?.width ?? 0);
+  }
+});
+
+/** As a workflow service makes them: nothing in it that a browser would break a line at. */
+const HOOK = `https://93.184.216.34:443/workflows/${'c2f9b1e07d5a4f38'.repeat(12)}`.slice(0, 219);
+
+it('a long webhook URL leaves every action of the External API on the page', async () => {
+  const t = await harness();
+  const page = await openPageAs('External API', t, 'ADMIN');
+  for (const [name, webhookUrl] of [
+    [UNBROKEN, HOOK],
+    ['Zapier', HOOK.slice(0, 54)],
+  ]) {
+    await page.getByRole('button', { name: 'New client' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill(name ?? '');
+    await page.getByRole('textbox', { name: 'Webhook URL' }).fill(webhookUrl ?? '');
+    await page.keyboard.press('Control+Enter');
+    await page.getByLabel('I have stored the key and the secret').check();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await rowWith(page, name ?? '').waitFor();
+  }
+  const row = rowWith(page, UNBROKEN);
+  for (const width of [1280, 1024, 390]) {
+    await look(page, { width });
+    await expectNothingCut(page, `clients, ${width} px`);
+    for (const action of [row.getByRole('link', { name: 'Deliveries' }), row.getByRole('button')])
+      expect((await action.boundingBox())?.x, `${width} px`).toBeLessThan(width - 30);
+  }
+  expect(await row.getByText(HOOK).getAttribute('title')).toBe(HOOK);
+  await row.getByRole('link', { name: 'Deliveries' }).click();
+  await page.getByText(`Events go to ${HOOK}.`).waitFor();
+  for (const width of [1280, 1024, 390]) {
+    await look(page, { width });
+    await expectNothingCut(page, `deliveries, ${width} px`);
+  }
 });

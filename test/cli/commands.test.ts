@@ -339,6 +339,11 @@ describe('clients', () => {
     ];
     for (const url of ['https://127.0.0.1/x', 'http://hooks.example.com/x', 'nowhere'])
       expect(await failing(create(url), env)).toContain('webhook URL');
+    // A command has an environment of its own: it names the setting where that would let the URL pass.
+    for (const url of ['https://127.0.0.1/x', 'http://127.0.0.1:4110/', 'http://hooks.example.com/x'])
+      expect(await failing(create(url), env)).toContain('WEBHOOK_ALLOW_PRIVATE_NETWORKS=true');
+    for (const url of ['nowhere', 'http://ada:pw@127.0.0.1/x'])
+      expect(await failing(create(url), env)).not.toContain('WEBHOOK_ALLOW_PRIVATE_NETWORKS');
     const allowed = { ...env, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
     const { id } = await cli(create('http://127.0.0.1:9/x'), allowed);
     expect(await failing(['client', 'update', id, '--webhook-url', 'https://10.0.0.1/x'], env)).toContain(
@@ -356,6 +361,14 @@ describe('clients', () => {
 });
 
 describe('demo', () => {
+  it('prints the address that the service has, also where the command has other settings', async () => {
+    const env = await migratedDatabase();
+    const server = await startServer(env);
+    const own = await cli(['demo'], env);
+    expect(own.admin).toBe(`${server.url}/admin`);
+    expect(own.try).toContain(`'${server.url}/api/`);
+  });
+
   it('makes a filled shop, and prints a key that works', async () => {
     const env = await migratedDatabase();
     const shown = await cli(['demo'], { ...env, PUBLIC_URL: 'https://returns.example.com' });

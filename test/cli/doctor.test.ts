@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { everyRow } from '../support/backups.ts';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
 import { ENGINE } from '../support/harness.ts';
-import { emptyDatabase, lookInto, migratedDatabase, run } from '../support/process.ts';
+import { emptyDatabase, launch, lookInto, migratedDatabase, run } from '../support/process.ts';
 import { addShops, makeShop } from '../support/shops.ts';
 
 const CHECKS = ['settings', 'database', 'migrations', 'clock', 'secret key', 'queue', 'totals', 'counters'];
@@ -46,6 +46,16 @@ describe('doctor', () => {
     expect(found[check]?.message).toContain(shopId);
     expect(Object.values(found).filter(({ state }) => state === 'wrong')).toHaveLength(1);
   });
+
+  it.each([['doctor'], ['doctor --json'], ['shop list'], ['--help'], ['listen --port 0']])(
+    'a reader that has gone ends %s quietly',
+    async (command) => {
+      const { child, out, ended } = launch(command.split(' '), await migratedDatabase());
+      child.stdout.destroy();
+      expect(await ended).toEqual({ status: 0, signal: null });
+      expect(out.stderr).toBe('');
+    },
+  );
 
   it('finds keys that do not open what is sealed', async () => {
     const env = await migratedDatabase();
@@ -95,6 +105,15 @@ describe('doctor', () => {
       message: expect.stringMatching(/^1 webhook waits, .* 60\d s/),
     });
     expect(found['clock']).toMatchObject({ state: 'warn', message: expect.stringContaining('ahead of now') });
+  });
+
+  it('warns of a month that a clock wrote which was ahead', async () => {
+    const { shopId, ...env } = await filled();
+    await lookInto(env).updateTable('shop_counters').set({ month: '9999-12' }).execute();
+    expect((await doctor(env))['clock']).toMatchObject({
+      state: 'warn',
+      message: expect.stringContaining('a shop counts in the month 9999-12'),
+    });
   });
 
   it('tells of a schema that is older, newer, or not there', async () => {

@@ -132,6 +132,9 @@ describe('an installed package', () => {
     expect(total).toBeGreaterThan(10);
     expect(total).toBeLessThan(MOST_MB);
     expect(readdirSync(join(folder, 'node_modules', 'better-sqlite3'))).not.toContain('build');
+    // A recipe may have packages of its own in a checkout.
+    const own = readdirSync(join(folder, 'node_modules', 'handback'), { recursive: true, encoding: 'utf8' });
+    expect(own.filter((path) => path.includes('node_modules'))).toEqual([]);
   });
 
   it('serves everything, takes commands beside it, and stops when npx is told to', async () => {
@@ -178,9 +181,15 @@ describe('an installed package', () => {
 
 describe('the image', () => {
   it('installs the package without what is for development, and runs no script of any package', () => {
-    expect(restOf('COPY')).toEqual(['handback-*.tgz ./', '--from=install /opt/handback /opt/handback']);
+    // Packages of other versions in the same folder do no harm.
+    expect(restOf('COPY')).toEqual([
+      'handback-$VERSION.tgz handback.tgz',
+      '--from=install /opt/handback /opt/handback',
+    ]);
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(restOf('ARG')).toEqual([`VERSION=${version}`]);
     expect(restOf('RUN')[0]).toMatch(
-      /^npm install --omit=dev --ignore-scripts .*\.\/handback-\*\.tgz && rm handback-\*\.tgz$/,
+      /^npm install --omit=dev --ignore-scripts .*\.\/handback\.tgz && rm handback\.tgz$/,
     );
     expect(restOf('RUN')[1]).toBe(`install -d -o node -g node -m 700 ${restOf('VOLUME')[0]}`);
   });

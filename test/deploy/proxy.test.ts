@@ -1,5 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'undici';
@@ -69,7 +70,7 @@ const startProxy = async (serverPorts: number[]) => {
 
 /** A caller at an address of its own, with one connection that it keeps, who trusts our certificate and lies about its address. */
 const callerOf = (url: string, localAddress = '127.0.0.1') => {
-  const client = new Client(url, { connect: { rejectUnauthorized: false, localAddress } });
+  const client = new Client(url, { localAddress, connect: { rejectUnauthorized: false } });
   onTestFinished(() => client.destroy());
   return async (path: string, key = '', body?: object) => {
     const answer = await client.request({
@@ -127,6 +128,26 @@ describe('behind deploy/haproxy.cfg', needs('haproxy', 'openssl'), () => {
     // A caller that reached its limit was answered, too.
     expect(answers.filter((status) => ![200, 201, 429].includes(status))).toEqual([]);
     expect(answers.filter((status) => status === 201).length).toBeGreaterThan(40);
+  });
+
+  it('one address has a hundred connections at most, and keeps no other out', async () => {
+    const { ports } = await startTwo(await migratedDatabase());
+    const { secure } = await startProxy(ports);
+    const port = Number(new URL(secure).port);
+    const sockets = Array.from({ length: 300 }, () =>
+      connect(port, '127.0.0.1')
+        .resume()
+        .on('error', () => {}),
+    );
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await until(
+      'the proxy refuses those beyond the limit',
+      () => sockets.filter(({ closed }) => closed).length === 200,
+    );
+    const ask = callerOf(secure, '127.0.0.2');
+    for (let i = 0; i < 10; i += 1) expect((await ask('/healthz')).status).toBe(200);
   });
 
   it('callers cannot choose the address that counts, nor read the metrics, nor go without TLS', async () => {

@@ -400,7 +400,7 @@ describe('the JSON in the guides', () => {
     expect(keysOf('totalPages')).toEqual([list]);
     const usage = await t.get(`${BASE_PATH}/usage`);
     expect(keysOf('resetsAt')).toEqual([Object.keys(usage.body).sort()]);
-    const dryRun = await t.post('/offline-repairs?dryRun=true', repairBody());
+    const dryRun = await t.post('/offline-repairs/dry-run', repairBody());
     expect(keysOf('dryRun')).toEqual([Object.keys(dryRun.body).sort()]);
     const feed = await t.get(`${BASE_PATH}/events`);
     expect(keysOf('hasMore')).toEqual([Object.keys(feed.body).sort()]);

@@ -113,10 +113,16 @@ if (ENGINE === 'postgres')
       const key = one?.client.apiKey ?? '';
       const service = await openWith(env, 0);
       const hourAhead = Date.now() + 3_600_000;
-      await sql`insert into rate_limits (key, points, expire) values ('other-minute:10.3.0.1', 1000, ${hourAhead})`.execute(
+      await sql`insert into rate_limits (key, times, taken, expire)
+        values ('other-minute:10.3.0.1', array_fill(${hourAhead}::float8, array[199]), 1, ${hourAhead})`.execute(
         service.ctx.db,
       );
-      expect((await service.send(key, '10.3.0.1', '/offline-repairs')).status).toBe(200);
+      const ask = () => service.send(key, '10.3.0.1', '/offline-repairs');
+      expect((await ask()).status).toBe(200);
+      // Times that lie ahead count as now.
+      const refused = await ask();
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
     });
   });
 

@@ -32,7 +32,7 @@ describe('random bodies', () => {
           answers.push(...(await Promise.all(batch.map((body) => t.post(path, body)))));
         return answers;
       };
-      const tried = await withoutTrace(t, () => send(`/${kind}?dryRun=true`));
+      const tried = await withoutTrace(t, () => send(`/${kind}/dry-run`));
       const real = await send(`/${kind}`);
       const sent: Bytes[] = bodies.flat();
       expect(tried).toHaveLength(BATCHES * BATCH);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
-import { ENGINE } from '../support/harness.ts';
+import { ENGINE, harness } from '../support/harness.ts';
 import { migratedDatabase, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
@@ -88,6 +88,18 @@ if (ENGINE === 'sqlite')
       }
       const trusting = await startServer({ ...env, TRUST_PROXY: 'off' });
       expect((await trusting.get('/metrics', { ip: '203.0.113.9' })).status).toBe(200);
+      // A web page may give its own name the address of this machine.
+      for (const [host, status] of [
+        ['rebind.evil.example', 404],
+        ['127.0.0.1.evil.example:3000', 404],
+        ['localhost:3000', 200],
+        ['[::1]:3000', 200],
+        ['10.0.0.5', 200],
+      ] as const)
+        expect([host, (await trusting.get('/metrics', { headers: { host } })).status]).toEqual([
+          host,
+          status,
+        ]);
     });
 
     it('are given on a public address to whoever sends METRICS_TOKEN', async () => {
@@ -112,7 +124,25 @@ if (ENGINE === 'sqlite')
     });
   });
 
-if (ENGINE === 'postgres')
+if (ENGINE === 'postgres') {
+  it('a process whose connections are all busy is ready', async () => {
+    const t = await harness({ env: { DATABASE_POOLS: 'admin=1,lists=1,reads=1,webhooks=1' } });
+    const ended = Promise.withResolvers<void>();
+    const holding = [t.ctx.db, t.ctx.lists, t.ctx.reads, t.ctx.withoutFsync].map(
+      (db) =>
+        new Promise<{ released: Promise<void> }>((resolve) => {
+          const released = db.connection().execute(() => {
+            resolve({ released });
+            return ended.promise;
+          });
+        }),
+    );
+    const held = await Promise.all(holding);
+    expect((await t.get('/readyz', { key: null, unchecked: true })).status).toBe(200);
+    ended.resolve();
+    await Promise.all(held.map(({ released }) => released));
+  });
+
   describe('roles', () => {
     it('let a worker answer the operator only', async () => {
       const env = await migratedDatabase();
@@ -137,3 +167,4 @@ if (ENGINE === 'postgres')
       expect((await server.get(`${BASE_PATH}/openapi.json`)).status).toBe(200);
     });
   });
+}

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -117,6 +117,17 @@ if (ENGINE === 'sqlite')
       const line = refusal(await start({ DATA_DIR: folder }, asRoot ? { uid: 65_534 } : {}));
       expect(line).toContain('DATA_DIR');
       expect(line).toMatch(/permission|read-only/);
+    });
+
+    it("where a file in it is another user's, and says whose", async (context) => {
+      if (process.getuid?.() !== 0) context.skip('only root can make files of two users');
+      const folder = temporaryFolder();
+      await cli(['shop', 'list'], { DATA_DIR: folder });
+      chownSync(folder, 65_534, 65_534);
+      const line = refusal(await start({ DATA_DIR: folder }, { uid: 65_534 }));
+      expect(line).toContain(
+        `${join(folder, 'handback.sqlite')}: permission denied; it belongs to user 0, and this is user 65534 (DATA_DIR)`,
+      );
     });
 
     it('where the database file is something else', async () => {

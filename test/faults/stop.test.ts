@@ -62,6 +62,14 @@ const largestFile = async (server: ServerProcess): Promise<string> => {
 };
 
 describe('a stop', () => {
+  it('is not asked for by SIGHUP, which is logged', async () => {
+    const server = await startServer(await migratedDatabase());
+    server.signal('SIGHUP');
+    await until('it says so', () => server.logs().some(({ msg }) => /^SIGHUP is ignored/.test(msg)));
+    expect((await server.get('/readyz')).status).toBe(200);
+    expect(await server.stop()).toEqual({ status: 0, signal: null });
+  });
+
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s answers every request taken on, then ends with status 0',
     async (signal) => {

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
-import { sweep } from '../../src/janitor.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startJanitor, sweep } from '../../src/janitor.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
+import { until } from '../support/until.ts';
 
 const OLD_ROWS = ENGINE === 'sqlite' ? 50_000 : 20_000;
 
@@ -49,6 +50,19 @@ const watchedSweep = async (t: Harness): Promise<number> => {
 };
 
 describe('clearing away', () => {
+  it('comes within half a minute of a start, and every ten minutes from then on', async () => {
+    const t = await harness();
+    const waits = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => waits.mockRestore());
+    await addOldKeys(t, 10, 10, 10);
+    onTestFinished(startJanitor(t.ctx));
+    const [first, firstMs] = waits.mock.calls[0] ?? [];
+    expect(firstMs).toBeLessThanOrEqual(30_000);
+    (first as () => void)();
+    await until('it waits for the next time', () => waits.mock.calls.some(([, ms]) => ms === 600_000));
+    expect(await keysLeft(t)).toEqual([]);
+  });
+
   it('goes in small steps, and answers requests in between', async () => {
     const t = await harness();
     await addOldKeys(t, OLD_ROWS, 10_000, 10);

@@ -1,11 +1,24 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { initialSchema } from '../../src/db/migrations/0001-initial-schema.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { SCHEMA_WORDS } from '../../src/db/schema-change.ts';
+import { expectedSchema } from '../../src/db/schema-check.ts';
+import { doctor } from '../support/doctor.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
-import { type Env, emptyDatabase, run, SECRET_KEY } from '../support/process.ts';
+import {
+  cli,
+  type Env,
+  emptyDatabase,
+  run,
+  SECRET_KEY,
+  startServer,
+  temporaryFolder,
+} from '../support/process.ts';
 import { UNOBSERVED } from '../support/unobserved.ts';
 
 const open = (env: Env) => {
@@ -80,5 +93,74 @@ describe('a database that another release has migrated', () => {
     expect(stderr.trim()).toMatch(
       /^.*pre-release version of Handback created this database \(0001-initial\).*$/,
     );
+  });
+});
+
+describe('the schema that a start expects', () => {
+  const changed = async (...statements: string[]): Promise<Env> => {
+    const env = { ...(await emptyDatabase()), SECRET_KEY };
+    const { db, migrate } = open(env);
+    await migrate();
+    for (const statement of statements) await sql.raw(statement).execute(db);
+    return env;
+  };
+
+  it('is what the migrations create', async () => {
+    const words = SCHEMA_WORDS[ENGINE];
+    const { rows } = await words.catalogue.execute(open(await changed()).db);
+    // Indexes behind keys have the engine's own names, and PostgreSQL may lack the extension that its search index needs.
+    const isChecked = (name: string) =>
+      !/^kysely_|^sqlite_|_pkey$|_key$/.test(name) && !(ENGINE === 'postgres' && name.endsWith('_search'));
+    const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
+    const expected = await expectedSchema([initialSchema], words);
+    expect(expected.toSorted(byName)).toEqual(rows.filter(({ name }) => isChecked(name)).sort(byName));
+    expect(expected.length).toBeGreaterThan(100);
+  });
+
+  const days = (type: string) => [
+    'drop table target_days',
+    `create table target_days (shop_id ${SCHEMA_WORDS[ENGINE].id} not null, status text not null, days ${type})`,
+  ];
+
+  it.each<[what: string, statements: string[], named: string]>([
+    ['a table is missing', ['drop table webhook_leases'], 'webhook_leases.client_id is missing, and 2 more'],
+    ['a column is missing', ['alter table shops drop column usage_cap'], 'shops.usage_cap is missing'],
+    ['an index is missing', ['drop index webhook_deliveries_retry'], 'webhook_deliveries_retry is missing'],
+    ['a type is another', days('text not null'), 'target_days.days is "text not null" instead of "integer'],
+    [
+      'an index is not unique',
+      ['drop index events_id', 'create index events_id on events (id)'],
+      'events_id is "index" instead of "unique index"',
+    ],
+  ])('is refused in one line, by doctor as well, where %s', async (_what, statements, named) => {
+    const env = await changed(...statements);
+    const { status, stderr } = await run(['serve'], { ...env, PORT: '0' });
+    expect({ status, lines: stderr.trim().split('\n').length }).toEqual({ status: 1, lines: 1 });
+    expect(stderr).toContain(named);
+    expect(stderr).toMatch(/back it up with this release \(handback backup\) and restore that into an empty/);
+    expect(await doctor(env)).toMatchObject({
+      migrations: { state: 'wrong', message: expect.stringContaining(named) },
+      data: { state: 'warn' },
+    });
+  });
+
+  it('may have more: tables, columns and indexes that a later release added', async () => {
+    const env = await changed(
+      'create table added (id text)',
+      'alter table shops add column added text',
+      'create index shops_added on shops (added)',
+      ...days('integer'),
+    );
+    expect((await (await startServer(env)).get('/readyz')).status).toBe(200);
+    expect((await doctor(env))['migrations']?.state).toBe('ok');
+  });
+
+  it('is there again after the backup and restore that the line asks for', async () => {
+    const env = await changed('alter table webhook_deliveries drop column reason');
+    const file = join(temporaryFolder(), 'backup');
+    await cli(['backup', file], env);
+    const restored = { ...(await emptyDatabase()), SECRET_KEY };
+    await cli(['restore', file], restored);
+    expect((await (await startServer(restored)).get('/readyz')).status).toBe(200);
   });
 });

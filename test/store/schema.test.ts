@@ -18,7 +18,9 @@ const TYPES: Record<string, string> = {
   uuid: 'text',
   int8: 'bigint',
   int4: 'integer',
-  'varchar(255)': 'varchar',
+  float8: 'double precision',
+  // SQLite, which counts in memory, has no arrays.
+  _float8: 'text',
 };
 const typeOf = (name: string): string => TYPES[name.toLowerCase()] ?? name.toLowerCase();
 
@@ -29,11 +31,7 @@ const schemaOf = async (db: Db) => {
       .map(({ name, columns }): [string, object] => [
         name,
         Object.fromEntries(
-          columns.map((column) => [
-            column.name,
-            // SQLite never uses the table of rate limits.
-            { type: typeOf(column.dataType), null: name === 'rate_limits' ? '-' : column.isNullable },
-          ]),
+          columns.map((column) => [column.name, { type: typeOf(column.dataType), null: column.isNullable }]),
         ),
       ])
       .sort(([one], [other]) => one.localeCompare(other)),

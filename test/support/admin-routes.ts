@@ -4,7 +4,7 @@ import { OPERATOR } from '../../src/caller.ts';
 import { createView } from '../../src/saved-views/actions.ts';
 import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
 import { newUser, PASSWORD } from './admin.ts';
-import { newRepair, newTradeReturn, staffOf } from './api.ts';
+import { newRepair, newTradeReturn, staffOf, UNKNOWN_ID } from './api.ts';
 import { repairBody, tradeBody } from './bodies.ts';
 import type { Harness } from './harness.ts';
 
@@ -68,10 +68,10 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'GET /session': { expected: forStaff(200) },
   'GET /sign-in-options': { expected: forAll(200) },
   'POST /password-links': { expected: forAll(202), body: () => ({ email: newEmail() }) },
-  'POST /links/check': { expected: forAll(410), codes: { 410: 'LINK_OVER' }, body: { token: 'spent' } },
+  'POST /links/check': { expected: forAll(410), codes: { 410: 'LINK_EXPIRED' }, body: { token: 'spent' } },
   'POST /links/use': {
     expected: forAll(410),
-    codes: { 410: 'LINK_OVER' },
+    codes: { 410: 'LINK_EXPIRED' },
     body: { token: 'spent', password: PASSWORD },
   },
   'GET /session/second-factor': { expected: forStaff(200) },
@@ -84,23 +84,29 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'POST /session/second-factor/recovery-codes': {
     expected: forStaff(409),
     codes: { 409: 'SECOND_FACTOR_OFF' },
-    body: { currentPassword: PASSWORD },
   },
   'POST /session/second-factor/turn-off': {
     expected: forStaff(409),
     codes: { 409: 'SECOND_FACTOR_OFF' },
-    body: { code: '123456' },
   },
+  'POST /session/proof': { expected: forStaff(204), body: { password: PASSWORD } },
+  'PUT /session/email': {
+    expected: forStaff(200),
+    body: () => ({ currentPassword: PASSWORD, email: newEmail() }),
+  },
+  'GET /session/sessions': { expected: forStaff(200) },
+  'DELETE /session/sessions': { expected: forStaff(204) },
+  'DELETE /session/sessions/{id}': { expected: forStaff(404), id: async () => UNKNOWN_ID },
   'GET /sign-in-rules': { expected: forAdmins(200) },
   'PUT /sign-in-rules': { expected: forAdmins(200), body: { secondFactorRequired: false } },
   'POST /set-up/check': {
     expected: forAll(403),
-    codes: { 403: 'SET_UP_OVER' },
+    codes: { 403: 'SETUP_LINK_INVALID' },
     body: { token: 'spent' },
   },
   'POST /set-up': {
     expected: forAll(403),
-    codes: { 403: 'SET_UP_OVER' },
+    codes: { 403: 'SETUP_LINK_INVALID' },
     body: { token: 'spent', shopName: 'S', email: 'a@example.com', password: 'long enough' },
   },
   'PUT /session/password': {

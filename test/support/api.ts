@@ -32,6 +32,7 @@ export type Ids = Record<Kind, string> & { deliveries?: string };
 /** A body that each POST endpoint takes, and one that it refuses. */
 export const BODIES: Record<string, { good: unknown; bad: unknown }> = {
   '/offline-repairs': { good: repairBody(), bad: { orderNumber: 1 } },
+  '/offline-repairs/dry-run': { good: repairBody(), bad: { orderNumber: 1 } },
   '/offline-repairs/{id}/tracking': {
     good: { trackingNumber: 'JD0146000034', carrierName: 'DHL' },
     bad: { trackingNumber: 1 },
@@ -47,6 +48,7 @@ export const BODIES: Record<string, { good: unknown; bad: unknown }> = {
   },
   '/offline-repairs/{id}/close': { good: {}, bad: { reason: 'done' } },
   '/trade-returns': { good: tradeBody(), bad: { items: [] } },
+  '/trade-returns/dry-run': { good: tradeBody(), bad: { items: [] } },
 };
 
 export interface Endpoint {
@@ -56,6 +58,7 @@ export interface Endpoint {
   method: string;
   hasId: boolean;
   isCreation: boolean;
+  isDryRun: boolean;
   good: unknown;
   bad: unknown;
   /** With the id of the endpoint's kind, or with one text whatever the kind. */
@@ -79,7 +82,8 @@ export const endpoints = (t: Harness): Endpoint[] => {
         kind,
         method,
         hasId,
-        isCreation: method === 'POST' && !hasId,
+        isCreation: template === `/${kind}` && method === 'POST',
+        isDryRun: template === `/${kind}/dry-run`,
         good: method === 'GET' ? undefined : bodies?.good,
         bad: method === 'GET' ? undefined : bodies?.bad,
         path: (ids) => template.replace('{id}', typeof ids === 'string' ? ids : idFor(template, ids)),
@@ -118,9 +122,10 @@ export const expectError = (answer: Answer, status: number, code?: string): void
   expect(requestId).toBe(answer.headers.get('x-request-id'));
   expect(requestId).toMatch(/^[\x20-\x7e]{1,128}$/);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
-  const { errors, docs, ...others } = rest;
-  expect(docs).toMatch(new RegExp(`/docs/errors#${code ?? '[A-Z_]+'}$`));
-  expect(others).toEqual(code === undefined ? {} : { code });
+  const { errors, docs, code: told, ...others } = rest;
+  expect(told).toEqual(code ?? expect.stringMatching(/^[A-Z_]+$/));
+  expect(docs).toMatch(new RegExp(`^https?://[^/]+/docs/errors#${told}$`));
+  expect(others).toEqual({});
   if (errors === undefined) {
     expect(message).toEqual(expect.stringMatching(/\S/));
     return;

@@ -89,7 +89,7 @@ export const chooseOrigin = async (page: Page, label: string): Promise<void> => 
 };
 /** From the menu of a row. */
 export const pick = async (page: Page, name: string, item: string): Promise<void> => {
-  await page.getByRole('button', { name: `More for ${name}` }).click();
+  await page.getByRole('button', { name: `More for ${name}`, exact: true }).click();
   await page.getByRole('menuitem', { name: item }).click();
 };
 /** The file that the list is exported as: its name, its text, and its lines without the head. */

@@ -26,7 +26,18 @@ const TYPED: Record<string, (text: string) => unknown> = {
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 };
 
-export const openApiChecker = (document: Json, basePath: string = BASE_PATH) => {
+/** Callers must bear fields that they do not know; we must not send one that the document lacks. */
+const closed = (part: Json): Json => {
+  if (Array.isArray(part)) return part.map(closed);
+  if (typeof part !== 'object' || part === null) return part;
+  const inside = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, closed(value)]));
+  return inside['type'] === 'object' && inside['properties']
+    ? { additionalProperties: false, ...inside }
+    : inside;
+};
+
+export const openApiChecker = (open: Json, basePath: string = BASE_PATH) => {
+  const document = closed(JSON.parse(JSON.stringify(open)));
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   // The pattern beside it says more than any implementation of this format.

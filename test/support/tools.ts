@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 // Programs that tests use and `npm ci` does not bring. A test that needs one says so with `needs`, and is skipped, with the
 // reason, where it is not installed. TEST_TOOLS=none behaves as a machine that has none of them.
@@ -24,6 +25,8 @@ const TOOLS = {
   faketime: existsSync('/usr/lib')
     ? readdirSync('/usr/lib').map((folder) => join('/usr/lib', folder, 'faketime', 'libfaketime.so.1'))
     : [],
+  // Of clients; `npm ci` in that folder brings them.
+  generators: [fileURLToPath(new URL('../../generators/node_modules/typescript/bin/tsc', import.meta.url))],
   haproxy: 'haproxy',
   java: 'java',
   jq: 'jq',

@@ -8,7 +8,8 @@ export const expectUnavailable = ({ status, body, headers }: Answer): void => {
     statusCode: 503,
     error: 'Service Unavailable',
     message: expect.any(String),
-    docs: '/docs/errors#UNAVAILABLE',
+    code: 'SERVICE_UNAVAILABLE',
+    docs: expect.stringMatching(/^https?:\/\/[^/]+\/docs\/errors#SERVICE_UNAVAILABLE$/),
     requestId: headers.get('x-request-id'),
   });
   expect(status).toBe(503);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressKey } from '../../src/http/caller-address.ts';
-import { withoutPorts } from '../../src/http/forwarded-for.ts';
+import { addressKey, withoutPorts } from '../../src/http/caller-address.ts';
 
 describe('whom a request counts for', () => {
   it('is one IPv4 address, however it is written', () => {

@@ -62,6 +62,19 @@ describe('taking a place', () => {
   });
 });
 
+describe('a month that a clock wrote which was ahead', () => {
+  it.each([
+    ['2027-01', NOVEMBER],
+    ['2026-12', NOVEMBER - 2 * 3_600_000],
+    ['9999-12', NOVEMBER],
+  ])('is this month: %s', (month, nowMs) => {
+    const of = counter(month, 2);
+    takePlace(of, shop(ALLOWED_3), nowMs);
+    expect(of).toMatchObject({ month: '2026-11', month_used: 3 });
+    expect(() => takePlace(of, shop(ALLOWED_3), nowMs)).toThrow();
+  });
+});
+
 describe('the use of a month', () => {
   it.each([
     ['nothing yet', undefined, { used: 0, remaining: 3 }],

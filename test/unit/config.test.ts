@@ -28,6 +28,7 @@ describe('without any setting', () => {
       dataDir: resolve('./data'),
       secretKeys: null,
       trustProxy: false,
+      maxConnectionsPerAddress: 100,
       allowPrivateWebhooks: false,
       role: 'all',
       logLevel: 'info',
@@ -58,6 +59,7 @@ describe('without any setting', () => {
         'DRAIN_SECONDS',
         'DATABASE_POOLS',
         'DATABASE_WAIT_SECONDS',
+        'MAX_CONNECTIONS_PER_ADDRESS',
       ],
     ];
     for (const blank of ['', '  '])
@@ -128,6 +130,8 @@ describe('a wrong value', () => {
     ['DRAIN_SECONDS', '61'],
     ['DATABASE_WAIT_SECONDS', '601'],
     ['DRAIN_SECONDS', '1.5'],
+    ['MAX_CONNECTIONS_PER_ADDRESS', '0'],
+    ['MAX_CONNECTIONS_PER_ADDRESS', '5001'],
     ['DRAIN_SECONDS', '-1'],
     ['DATABASE_URL', 'mysql://user:pw@db/handback', { SECRET_KEY: KEY }],
     ['DATABASE_URL', 'localhost:5432', { SECRET_KEY: KEY }],
@@ -157,6 +161,10 @@ describe('a wrong value', () => {
     ['PUBLIC_URL', 'returns.example.com'],
     ['PUBLIC_URL', 'ftp://returns.example.com'],
     ['PUBLIC_URL', 'https://'],
+    ['PUBLIC_URL', 'https://example.com/returns'],
+    ['PUBLIC_URL', 'https://example.com/returns/'],
+    ['PUBLIC_URL', 'https://example.com/?shop=1'],
+    ['PUBLIC_URL', 'https://example.com/#returns'],
   ];
   it.each(cases)('%s=%s is refused with one line that names the setting', (name, value, more = {}) => {
     const message = refusalOf({ ...more, [name]: value });
@@ -191,6 +199,7 @@ describe('the process', () => {
     ['ROLE', { ROLE: 'worker', METRICS_TOKEN: SECRET }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'nowhere' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://example.com/returns' }],
   ];
   it.each(cases)('ends with status 1 and one line that names %s (%j)', async (name, env) => {
     const { status, stdout, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), ...env });

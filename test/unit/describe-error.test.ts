@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { isUnavailable, whileConnecting } from '../../src/db/errors.ts';
 import { describeError } from '../../src/describe-error.ts';
 import { ServiceError } from '../../src/errors.ts';
 
@@ -24,7 +25,7 @@ it.each([
   ],
   ['a library', new Error(`could not use ${SECRET}`)],
   ['a message that looks like a frame', new Error(`no\n    at ${SECRET}\n    at ${SECRET}`)],
-  ['a cause', new ServiceError('INTERNAL', { cause: new Error(SECRET) })],
+  ['a cause', new ServiceError('INTERNAL_ERROR', { cause: new Error(SECRET) })],
   ['text', SECRET],
 ])('an error in the log quotes nobody: %s', (_what, error) => {
   const described = JSON.stringify(describeError(error));
@@ -34,7 +35,7 @@ it.each([
 
 it('what is safe to tell is told', () => {
   expect(
-    describeError(new ServiceError('UNAVAILABLE', { message: 'The database does not answer.' })),
+    describeError(new ServiceError('SERVICE_UNAVAILABLE', { message: 'The database does not answer.' })),
   ).toMatchObject({
     message: 'The database does not answer.',
   });
@@ -43,7 +44,7 @@ it('what is safe to tell is told', () => {
     syscall: 'connect',
     errno: -111,
   });
-  expect(describeError(new ServiceError('UNAVAILABLE', { cause: refused }))).toMatchObject({
+  expect(describeError(new ServiceError('SERVICE_UNAVAILABLE', { cause: refused }))).toMatchObject({
     cause: { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:5432' },
   });
   expect(describeError(new Error('Query read timeout'))).toMatchObject({ message: 'Query read timeout' });
@@ -53,4 +54,14 @@ it('what is safe to tell is told', () => {
   expect(describeError(locked)).toMatchObject({ code: '28000', reason: expect.stringMatching(/password/) });
   const duplicate = withFields(new Error(SECRET), { code: '23505', severity: 'ERROR', table: 'users' });
   expect(describeError(duplicate)).toMatchObject({ code: '23505', table: 'users' });
+});
+
+it('an error while a connection is made means that the database is not available, whatever its code', async () => {
+  const refused = (code: string) => withFields(new Error('refused'), { code, severity: 'FATAL' });
+  const failed = (error: Error) => whileConnecting(Promise.reject(error)).catch((reason) => reason);
+  for (const code of ['55000', '08P01', 'XX000', 'P0001']) {
+    expect({ code, is: isUnavailable(await failed(refused(code))) }).toEqual({ code, is: true });
+    expect({ code, is: isUnavailable(refused(code)) }).toEqual({ code, is: code.startsWith('08') });
+  }
+  expect(isUnavailable(await failed(new AggregateError([refused('55000')])))).toBe(true);
 });

@@ -73,7 +73,7 @@ describe('slices of large answers', () => {
     const now = performance.now();
     vi.spyOn(performance, 'now').mockReturnValue(now + 6_000);
     endNext();
-    await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(late).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await until('the later slice has begun', () => begun.includes('later'));
     endNext();
     expect(await Promise.all([first, later])).toEqual(['first', 'later']);
@@ -83,9 +83,9 @@ describe('slices of large answers', () => {
   it('are of a hundred answers of a shop at most, and of four hundred in all', () => {
     const begin = fairTurns({ requestsUnderWay: () => 0, requestsBegun: () => 0 });
     const held = Array.from({ length: 400 }, (_, i) => begin(`shop ${i % 4}`));
-    expect(() => begin('another')).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
+    expect(() => begin('another')).toThrow(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }));
     for (let i = 1; i < 400; i += 4) held[i]?.end();
-    expect(() => begin('shop 0')).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
+    expect(() => begin('shop 0')).toThrow(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }));
     begin('shop 1');
     begin('another');
   });

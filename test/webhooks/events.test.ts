@@ -84,7 +84,7 @@ describe.each(KINDS)('the events at $path', (row) => {
       t.post(`${path}${query}`, body, { key: client.apiKey, headers: { 'idempotency-key': 'k' } });
     const answers = [
       await post('', {}),
-      await post('?dryRun=true', row.body()),
+      await post('/dry-run', row.body()),
       await post('', row.body()),
       await post('', row.body()),
       await post('', row.body()),
@@ -187,7 +187,7 @@ describe('the events of a trade return', () => {
     const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
     for (const action of ['receive', 'request-credit', 'resolve'] as const)
       await expect(moveTradeReturn(t.ctx, staffOf(t), id, action, null)).rejects.toMatchObject({
-        code: 'MOVE_NOT_OPEN',
+        code: 'MOVE_NOT_ALLOWED',
       });
     expect(await eventsOf(t)).toEqual([[client.id, 'trade_return.created']]);
   });

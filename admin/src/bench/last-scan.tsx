@@ -21,7 +21,7 @@ export const LastScan = ({ last, waiting }: { last: Outcome | null; waiting: num
     </div>
     {waiting > 0 ? (
       <span className={styles['waiting']}>
-        <Loader size="sm" aria-hidden /> {waiting} under way
+        <Loader size="sm" aria-hidden /> {waiting} in progress
       </span>
     ) : null}
   </div>

@@ -32,7 +32,7 @@ export const ScanList = ({ scans, onRetry }: Props) => (
           )}
         </span>
         <span className={styles['message']}>
-          {outcome?.message ?? 'Under way'}
+          {outcome?.message ?? 'In progress'}
           {outcome?.found ? (
             <small>
               <bdi>{outcome.found.customerName}</bdi>
@@ -55,7 +55,7 @@ export const ScanList = ({ scans, onRetry }: Props) => (
 );
 
 const Sign = ({ outcome }: { outcome: Outcome | null }) => {
-  if (outcome === null) return <Loader size={16} aria-label="Under way" />;
+  if (outcome === null) return <Loader size={16} aria-label="In progress" role="img" />;
   return outcome.isDone ? (
     <CircleCheck size={18} aria-label="Done" role="img" />
   ) : (

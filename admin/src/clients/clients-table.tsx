@@ -1,6 +1,6 @@
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Badge, Group, Menu, Text } from '@mantine/core';
 import type { ApiClientView } from '../../../contract/admin.ts';
-import { type Column, DataTable } from '../ui/data-table.tsx';
+import { type Column, DataTable, RowMenu } from '../ui/data-table.tsx';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 
@@ -27,7 +27,12 @@ const columnsFor = (clients: ApiClientView[]): [Column<ApiClientView>, ...Column
   {
     header: 'Webhook URL',
     cell: ({ webhookUrl }) =>
-      webhookUrl ?? (
+      webhookUrl ? (
+        // The page of its deliveries and the dialog to edit it show all of a longer one.
+        <Text span inherit lineClamp={3} title={webhookUrl}>
+          {webhookUrl}
+        </Text>
+      ) : (
         <Text c="dimmed" span inherit>
           None
         </Text>
@@ -63,9 +68,7 @@ const ClientState = ({ client: { revokedAt }, replacement }: StateProps) =>
   revokedAt ? (
     <>
       <Group gap={6} wrap="nowrap">
-        <Badge variant="default" miw="fit-content">
-          {replacement ? 'Replaced' : 'Revoked'}
-        </Badge>
+        <Badge variant="default">{replacement ? 'Replaced' : 'Revoked'}</Badge>
         <RelativeTime at={revokedAt} />
       </Group>
       {replacement ? (
@@ -96,30 +99,32 @@ interface ActionProps {
   onPick: (dialog: ClientDialog) => void;
 }
 
-/** All in a line where there is room, two by two where the table is narrow. */
-const ACTIONS_WIDTH = { base: 0, md: 180, lg: 'max-content' };
-
-const ClientActions = ({ client, onPick }: ActionProps) => (
-  <Group gap="xs" display="inline-flex" miw={ACTIONS_WIDTH}>
-    <ButtonLink
-      to="/settings/external-api/$id"
-      params={{ id: client.id }}
-      size="xs"
-      variant="default"
-      aria-label={`Deliveries to ${client.name}`}
-    >
-      Deliveries
-    </ButtonLink>
-    {dialogsFor(client).map((dialog) => (
-      <Button
-        key={dialog}
+const ClientActions = ({ client, onPick }: ActionProps) => {
+  const dialogs = dialogsFor(client);
+  return (
+    <Group gap="xs" wrap="nowrap" display="inline-flex">
+      <ButtonLink
+        to="/settings/external-api/$id"
+        params={{ id: client.id }}
         size="xs"
         variant="default"
-        aria-label={`${LABELS[dialog]} ${client.name}`}
-        onClick={() => onPick(dialog)}
+        aria-label={`Deliveries to ${client.name}`}
       >
-        {LABELS[dialog]}
-      </Button>
-    ))}
-  </Group>
-);
+        Deliveries
+      </ButtonLink>
+      {dialogs.length === 0 ? null : (
+        <RowMenu name={client.name}>
+          {dialogs.map((dialog) => (
+            <Menu.Item
+              key={dialog}
+              c={dialog === 'revoke' ? 'var(--mantine-color-error)' : undefined}
+              onClick={() => onPick(dialog)}
+            >
+              {LABELS[dialog]}
+            </Menu.Item>
+          ))}
+        </RowMenu>
+      )}
+    </Group>
+  );
+};

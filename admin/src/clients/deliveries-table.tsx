@@ -52,6 +52,7 @@ const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
   },
   {
     header: 'Attempts',
+    noWrap: true,
     cell: ({ attempts }) => (
       <Text span inherit>
         {attempts.length}

@@ -5,6 +5,7 @@ import { TextLink } from '../ui/links.tsx';
 import plain from '../ui/plain-table.module.css';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine } from '../ui/second-line.tsx';
+import { TwoLines } from '../ui/two-lines.tsx';
 import { Section } from './section.tsx';
 
 const ADDRESSES = { OFFLINE_REPAIR: '/offline-repairs/$id', TRADE_RETURN: '/trade-returns/$id' } as const;
@@ -32,16 +33,14 @@ export const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) =
             {returns.map((each) => (
               <tr key={each.id}>
                 <td>
-                  <TextLink
-                    to={ADDRESSES[each.kind]}
-                    params={{ id: each.id }}
-                    size="sm"
-                    fw={600}
-                    style={{ whiteSpace: 'nowrap' }}
-                  >
-                    {each.rmaNumber}
-                  </TextLink>
-                  <SecondLine>{each.customerName}</SecondLine>
+                  <TwoLines
+                    first={
+                      <TextLink to={ADDRESSES[each.kind]} params={{ id: each.id }} size="sm" fw={600}>
+                        {each.rmaNumber}
+                      </TextLink>
+                    }
+                    second={each.customerName}
+                  />
                 </td>
                 <td>
                   <StatusBadge status={each.status} />

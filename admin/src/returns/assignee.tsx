@@ -11,12 +11,10 @@ const initialsOf = (name: string): string => {
 /** Who works on a return: a mark and the name. */
 export const Assignee = ({ person }: { person: Person | null }) =>
   person === null ? (
-    <span className={styles['nobody']}>Nobody</span>
+    <span className={styles['unassigned']}>Unassigned</span>
   ) : (
     <span className={styles['person']} title={person.name}>
-      <span className={styles['mark']} aria-hidden>
-        {initialsOf(person.name)}
-      </span>
+      <span className={styles['mark']} data-initials={initialsOf(person.name)} aria-hidden />
       <bdi className={styles['name']}>{person.name}</bdi>
     </span>
   );

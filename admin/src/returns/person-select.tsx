@@ -20,7 +20,7 @@ export const PersonSelect = ({ value, onChange, ...rest }: Props) => {
   const isMe = ({ id }: { id: string }) => id === user.id;
   const options = [
     ...people.filter(isMe).map(({ id, name }) => ({ value: id, label: `${name} (me)` })),
-    { value: NOBODY, label: 'Nobody' },
+    { value: NOBODY, label: 'Unassigned' },
     ...people
       .filter((person) => !isMe(person))
       .map(({ id, name, email }) => ({

@@ -4,7 +4,7 @@ import { describeStatus } from './labels.ts';
 export const StatusBadge = ({ status, ...rest }: { status: string } & BadgeProps) => {
   const { label, color } = describeStatus(status);
   return (
-    <Badge variant="light" color={color} style={{ flexShrink: 0, minWidth: 'max-content' }} {...rest}>
+    <Badge variant="light" color={color} {...rest}>
       {label}
     </Badge>
   );

@@ -2,11 +2,12 @@ import { Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { lazy, Suspense, useLayoutEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
 import { errorMessage } from '../ui/error-message.ts';
+import { whenIdle } from '../ui/lazy-optional.ts';
 import { notify } from '../ui/notify.ts';
 import { useScanner } from '../ui/scanner.ts';
-import { useShortcuts } from '../ui/shortcuts.ts';
+import { keyLabel, useShortcuts } from '../ui/shortcuts.ts';
 import styles from './header-search.module.css';
 import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
 
@@ -19,6 +20,14 @@ export const HeaderSearch = () => {
   const [text, setText] = useState<string | null>(null);
   const [said, setSaid] = useState('');
   const open = () => setText('');
+  // Loads the dialog ahead, so that it opens at once.
+  useEffect(
+    () =>
+      void whenIdle()
+        .then(loadDialog)
+        .catch(() => {}),
+    [],
+  );
   useShortcuts([
     { key: '/', label: 'Search', run: open },
     { key: 'mod+k', label: 'Search', run: open },
@@ -26,16 +35,11 @@ export const HeaderSearch = () => {
   useScanner(useOpenScanned({ onSeveral: setText, onNothing: setSaid }));
   return (
     <>
-      <UnstyledButton
-        className={styles['field'] ?? ''}
-        onClick={open}
-        onPointerEnter={() => void loadDialog().catch(() => {})}
-        aria-keyshortcuts="/ Control+K"
-      >
+      <UnstyledButton className={styles['field'] ?? ''} onClick={open} aria-keyshortcuts="/ Control+K Meta+K">
         <Search size={16} aria-hidden />
         <span className={styles['hint']}>Search or scan a return</span>
         <Kbd size="xs" className={styles['key'] ?? ''}>
-          Ctrl K
+          {keyLabel('mod+k')}
         </Kbd>
       </UnstyledButton>
       <VisuallyHidden role="status">{said}</VisuallyHidden>

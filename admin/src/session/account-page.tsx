@@ -1,25 +1,39 @@
-import { Alert, Button, Card, DataList, PasswordInput, Stack, Title } from '@mantine/core';
+import { Button, Card, DataList, Group, Stack, TextInput, Title, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ChangeEmail } from '../../../contract/admin-access.ts';
 import { ChangePassword } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
+import { BreakableEmail } from '../ui/breakable.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
+import { FormFailure } from './form-failure.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
+import { OwnSessionsCard, ownSessionsQuery } from './own-sessions.tsx';
+import { type ProofBy, ProofInput } from './proof-input.tsx';
 import { ROLE_LABELS } from './roles.ts';
 import { FactorCard } from './second-factor/factor-card.tsx';
 import { type Session, sessionQuery, useSession } from './session.ts';
 
 export const AccountPage = () => {
   const { user, shop } = useSession();
-  const [changes, setChanges] = useState(0);
+  const [passwords, setPasswords] = useState(0);
+  const [changingEmail, setChangingEmail] = useState(false);
   return (
     <PageFrame title="Account and password">
       <DataList labelWidth="6rem">
         <DataList.Item>
           <DataList.ItemLabel>E-mail</DataList.ItemLabel>
-          <DataList.ItemValue>{user.email}</DataList.ItemValue>
+          <DataList.ItemValue>
+            <Group gap="sm">
+              <BreakableEmail email={user.email} />
+              <Button size="compact-sm" variant="default" onClick={() => setChangingEmail(true)}>
+                Change<VisuallyHidden> your e-mail</VisuallyHidden>
+              </Button>
+            </Group>
+          </DataList.ItemValue>
         </DataList.Item>
         {user.name ? (
           <DataList.Item>
@@ -41,41 +55,49 @@ export const AccountPage = () => {
           Change your password
         </Title>
         {/* A new form after each change, so that no password stays in it. */}
-        <PasswordForm key={changes} email={user.email} onDone={() => setChanges(changes + 1)} />
+        <PasswordForm key={passwords} onDone={() => setPasswords(passwords + 1)} />
       </Card>
       <FactorCard />
+      <OwnSessionsCard />
+      {changingEmail ? <EmailDialog onClose={() => setChangingEmail(false)} /> : null}
     </PageFrame>
   );
 };
 
-const PasswordForm = ({ email, onDone }: { email: string; onDone: () => void }) => {
+const PROOF = { by: 'password' as ProofBy, currentPassword: '', code: '' };
+type ProofValues = typeof PROOF;
+
+const proofIn = ({ by, currentPassword, code }: ProofValues) =>
+  by === 'password' ? { currentPassword } : { code: code || null };
+
+/** What both forms do once the service took them. */
+const useChanged = (message: string, onDone: () => void) => {
   const queryClient = useQueryClient();
+  return (session: Session): void => {
+    queryClient.setQueryData(sessionQuery.queryKey, session);
+    void queryClient.invalidateQueries(ownSessionsQuery);
+    notifyDone(message);
+    onDone();
+  };
+};
+
+const PasswordForm = ({ onDone }: { onDone: () => void }) => {
   const { form, submit, busy, failure } = useApiForm({
     schema: ChangePassword,
-    initialValues: { currentPassword: '', newPassword: '' },
+    initialValues: { ...PROOF, newPassword: '' },
+    bodyOf: ({ newPassword, ...proof }) => ({ newPassword, ...proofIn(proof) }),
     send: (body) => api.put<Session>('/session/password', body),
-    onDone: (session) => {
-      queryClient.setQueryData(sessionQuery.queryKey, session);
-      notifyDone('Your password is changed.');
-      onDone();
-    },
+    onDone: useChanged('Your password is changed.', onDone),
   });
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw={420}>
-        {failure ? (
-          <Alert color="red" role="alert">
-            {failure.message}
-          </Alert>
-        ) : null}
-        {/* Tells a password manager whose password this is. */}
-        <input type="text" autoComplete="username" value={email} readOnly hidden />
-        <PasswordInput
-          label="Current password"
-          autoComplete="current-password"
-          required
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the current password' }}
-          {...form.getInputProps('currentPassword')}
+        <FormFailure failure={failure} />
+        <ProofInput
+          by={form.values.by}
+          onSwitch={(by) => form.setValues({ ...PROOF, by })}
+          password={form.getInputProps('currentPassword')}
+          code={{ ...form.getInputProps('code'), onClear: () => form.setFieldValue('code', '') }}
         />
         <NewPasswordInput
           label="New password"
@@ -90,5 +112,41 @@ const PasswordForm = ({ email, onDone }: { email: string; onDone: () => void }) 
         <small>You stay signed in here; everywhere else you are signed out.</small>
       </Stack>
     </form>
+  );
+};
+
+const EmailDialog = ({ onClose }: { onClose: () => void }) => {
+  const { form, submit, busy, failure } = useApiForm({
+    schema: ChangeEmail,
+    initialValues: { ...PROOF, email: '' },
+    bodyOf: ({ email, ...proof }) => ({ email, ...proofIn(proof) }),
+    codes: { EMAIL_TAKEN: 'email' },
+    send: (body) => api.put<Session>('/session/email', body),
+    onDone: useChanged('Your e-mail is changed. You sign in with the new one from now on.', onClose),
+  });
+  return (
+    <FormDialog
+      title="Change your e-mail"
+      action="Change e-mail"
+      busy={busy}
+      failure={failure}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput
+        label="New e-mail"
+        type="email"
+        autoComplete="off"
+        required
+        data-autofocus
+        {...form.getInputProps('email')}
+      />
+      <ProofInput
+        by={form.values.by}
+        onSwitch={(by) => form.setValues({ ...PROOF, by })}
+        password={form.getInputProps('currentPassword')}
+        code={{ ...form.getInputProps('code'), onClear: () => form.setFieldValue('code', '') }}
+      />
+    </FormDialog>
   );
 };

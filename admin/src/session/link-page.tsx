@@ -38,7 +38,7 @@ const useToken = (): string => {
   return token;
 };
 
-const isOver = (error: Error): boolean => error instanceof ApiError && error.body?.code === 'LINK_OVER';
+const isOver = (error: Error): boolean => error instanceof ApiError && error.body?.code === 'LINK_EXPIRED';
 
 const LinkOver = () => (
   <SignedOutFrame

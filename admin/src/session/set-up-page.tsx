@@ -30,7 +30,7 @@ export const SetUpPage = (): ReactNode => {
 };
 
 const isOver = (error: Error | null): boolean =>
-  error instanceof ApiError && error.body?.code === 'SET_UP_OVER';
+  error instanceof ApiError && error.body?.code === 'SETUP_LINK_INVALID';
 
 const SetUpOver = () => (
   <SignedOutFrame

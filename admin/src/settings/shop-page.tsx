@@ -42,15 +42,14 @@ export const ShopPage = () => {
 
 const Editor = ({ saved }: { saved: ShopSettings }) => {
   const queryClient = useQueryClient();
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, submit, resetTo, busy, failure } = useApiForm({
     schema: ReplaceShopSettings,
     initialValues: valuesFrom(saved),
     bodyOf: settingsFrom,
     send: (body) => api.put<ShopSettings>('/shop-settings', body),
     onDone: (answer) => {
       queryClient.setQueryData(shopSettingsQuery.queryKey, answer);
-      form.setInitialValues(valuesFrom(answer));
-      form.setValues(valuesFrom(answer));
+      resetTo(valuesFrom(answer));
       notifyDone('The shop’s settings are saved.');
     },
   });

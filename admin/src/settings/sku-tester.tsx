@@ -10,7 +10,7 @@ export const SkuTester = ({ rules, unsaved }: { rules: readonly string[]; unsave
     <Card withBorder component="section" aria-labelledby={id}>
       <Stack gap="sm">
         <Title order={3} size="h4" id={id}>
-          Would this sku be dangerous?
+          Would this SKU be dangerous?
         </Title>
         <TextInput
           label="SKU to try"

@@ -1,4 +1,4 @@
-import { Alert, TextInput } from '@mantine/core';
+import { Alert, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ChangeUser, type User } from '../../../contract/admin-people.ts';
@@ -6,6 +6,7 @@ import { api } from '../api.ts';
 import { sessionQuery, useSession } from '../session/session.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { TextLink } from '../ui/links.tsx';
 import { personName } from './person-name.ts';
 import { RoleInput } from './role-input.tsx';
 import { NAME_HINT, USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
@@ -47,7 +48,13 @@ export const EditPersonDialog = ({ person, onClose }: Props) => {
       onSubmit={submit}
       onClose={onClose}
     >
-      <TextInput label="E-mail" type="email" autoComplete="off" required {...form.getInputProps('email')} />
+      {isSelf ? (
+        <Text size="sm">
+          Your e-mail and password you change in <TextLink to="/account">your account</TextLink>.
+        </Text>
+      ) : (
+        <TextInput label="E-mail" type="email" autoComplete="off" required {...form.getInputProps('email')} />
+      )}
       <TextInput label="Name" autoComplete="off" description={NAME_HINT} {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
       {isSelf && form.values.role !== 'ADMIN' ? (

@@ -38,7 +38,7 @@ export const PasswordDialog = ({ person, onClose }: Props) => {
         onSuggest={(password) => form.setFieldValue('password', password)}
       />
       <Text size="sm" c="dimmed">
-        They are signed out everywhere, and no e-mail is sent: tell them the password yourself.
+        They are signed out everywhere. No e-mail contains the password: tell it to them yourself.
       </Text>
     </FormDialog>
   );

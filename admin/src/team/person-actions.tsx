@@ -1,7 +1,7 @@
-import { ActionIcon, Button, Group, Menu } from '@mantine/core';
+import { Button, Group, Menu } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { Ellipsis } from 'lucide-react';
 import type { User } from '../../../contract/admin-people.ts';
+import { RowMenu } from '../ui/data-table.tsx';
 import { personName } from './person-name.ts';
 
 export type PersonDialog = 'edit' | 'link' | 'password' | 'factor' | 'remove';
@@ -34,30 +34,23 @@ export const PersonActions = ({ person, isSelf, onPick }: Props) => {
       <Button size="xs" variant="default" aria-label={`Change ${name}`} onClick={() => onPick('edit')}>
         Change
       </Button>
-      <Menu position="bottom-end" withinPortal>
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label={`More for ${name}`}>
-            <Ellipsis size={16} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {isSelf ? (
-            <Menu.Item onClick={() => void navigate({ to: '/account' })}>
-              Your password and second factor
-            </Menu.Item>
-          ) : (
-            <>
-              {item('New link to choose a password', 'link')}
-              {item('Set a password', 'password')}
-              {person.secondFactor ? item('Reset the second factor', 'factor') : null}
-            </>
-          )}
-          <Menu.Divider />
-          <Menu.Item c="var(--mantine-color-error)" onClick={() => onPick('remove')}>
-            Remove from the team
+      <RowMenu name={name}>
+        {isSelf ? (
+          <Menu.Item onClick={() => void navigate({ to: '/account' })}>
+            Your e-mail, password and second factor
           </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+        ) : (
+          <>
+            {item('New link to choose a password', 'link')}
+            {item('Set a password', 'password')}
+            {person.secondFactor ? item('Reset the second factor', 'factor') : null}
+          </>
+        )}
+        <Menu.Divider />
+        <Menu.Item c="var(--mantine-color-error)" onClick={() => onPick('remove')}>
+          Remove from the team
+        </Menu.Item>
+      </RowMenu>
     </Group>
   );
 };

@@ -1,5 +1,4 @@
 // Only this page has these components.
-import '@mantine/core/styles/Menu.css';
 import '@mantine/core/styles/Switch.css';
 import { Badge, Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,6 +1,7 @@
+import '@mantine/core/styles/Menu.css';
 import '@mantine/core/styles/Table.css';
-import { Button, Collapse, Table, VisuallyHidden } from '@mantine/core';
-import { ChevronDown, ChevronUp } from 'lucide-react';
+import { ActionIcon, Button, Collapse, Menu, Table, VisuallyHidden } from '@mantine/core';
+import { ChevronDown, ChevronUp, Ellipsis } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import styles from './data-table.module.css';
 
@@ -85,7 +86,7 @@ const DataRow = <Row extends { id: string }>({
             className={styles['cell']}
             role="cell"
             data-label={header}
-            style={noWrap ? { whiteSpace: 'nowrap' } : {}}
+            data-no-wrap={noWrap}
           >
             <div>{cell(row)}</div>
           </Table.Td>
@@ -120,3 +121,15 @@ const DataRow = <Row extends { id: string }>({
     </>
   );
 };
+
+/** What else can be done about a row, behind a button at its end. */
+export const RowMenu = ({ name, children }: { name: string; children: ReactNode }) => (
+  <Menu position="bottom-end" withinPortal>
+    <Menu.Target>
+      <ActionIcon variant="default" size={30} aria-label={`More for ${name}`}>
+        <Ellipsis size={16} aria-hidden />
+      </ActionIcon>
+    </Menu.Target>
+    <Menu.Dropdown>{children}</Menu.Dropdown>
+  </Menu>
+);

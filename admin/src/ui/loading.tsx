@@ -2,6 +2,6 @@ import { Center, Loader } from '@mantine/core';
 
 export const Loading = () => (
   <Center mih="50vh">
-    <Loader aria-label="Loading" />
+    <Loader role="status" aria-label="Loading" />
   </Center>
 );

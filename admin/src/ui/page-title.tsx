@@ -16,7 +16,7 @@ export const useTabTitle = (title: string): void =>
 export const PageTitle = ({ children, ...rest }: { children: string } & Omit<TitleProps, 'children'>) => {
   useTabTitle(children);
   return (
-    <Title order={2} {...rest}>
+    <Title order={2} style={{ overflowWrap: 'anywhere' }} {...rest}>
       {children}
     </Title>
   );

@@ -1,22 +1,31 @@
 import { Group, Kbd, Modal, Stack, Text } from '@mantine/core';
-import { currentShortcuts } from './shortcuts.ts';
+import { currentShortcuts, keyLabel } from './shortcuts.ts';
 
-const KEY_LABELS: Record<string, string> = { 'mod+k': 'Ctrl K', '?': '?', '/': '/' };
+/** What the keys do, each with every key that does it. */
+const keysByLabel = (): Map<string, string[]> => {
+  const keys = new Map<string, string[]>();
+  for (const { key, label } of currentShortcuts()) keys.set(label, [...(keys.get(label) ?? []), key]);
+  return keys;
+};
 
 /** The keys that work on this page. */
 export const ShortcutList = ({ onClose }: { onClose(): void }) => (
   <Modal
     opened
     onClose={onClose}
-    title="Keys on this page"
+    title="Keyboard shortcuts"
     closeButtonProps={{ 'aria-label': 'Close' }}
     size="sm"
   >
     <Stack component="ul" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
-      {currentShortcuts().map(({ key, label }) => (
-        <Group component="li" key={key} justify="space-between" wrap="nowrap">
-          <Text size="sm">{label}</Text>
-          <Kbd>{KEY_LABELS[key] ?? key.toUpperCase()}</Kbd>
+      {[...keysByLabel()].map(([label, keys]) => (
+        <Group component="li" key={label} gap={6} wrap="nowrap">
+          <Text size="sm" mr="auto">
+            {label}
+          </Text>
+          {keys.map((key) => (
+            <Kbd key={key}>{keyLabel(key)}</Kbd>
+          ))}
         </Group>
       ))}
     </Stack>

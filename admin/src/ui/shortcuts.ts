@@ -9,6 +9,12 @@ export interface Shortcut {
   run(): void;
 }
 
+/** Apple's keyboards have Command in the place of Ctrl. */
+const MODIFIER = /^(Mac|iP)/.test(navigator.platform) ? '⌘' : 'Ctrl ';
+
+/** As it is written on the keyboard. */
+export const keyLabel = (key: string): string => key.toUpperCase().replace('MOD+', MODIFIER);
+
 /** Scanners type faster than people: a key with a neighbour this near belongs to a scan, and is no shortcut. */
 export const SCAN_GAP_MS = 40;
 

@@ -72,7 +72,8 @@ export const theme = createTheme({
       defaultProps: { attributes: { header: { role: 'presentation' } } },
       styles: { title: { fontWeight: 650, fontSize: '1.0625rem', lineHeight: '1.35' } },
     },
-    Badge: { defaultProps: { tt: 'none', fw: 600, radius: 'sm' } },
+    // In a narrow column its words would be cut.
+    Badge: { defaultProps: { tt: 'none', fw: 600, radius: 'sm', miw: 'max-content' } },
     Fieldset: { styles: { legend: { fontWeight: 600 } } },
   },
 });

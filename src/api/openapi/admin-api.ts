@@ -1,4 +1,5 @@
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
+import { ERRORS } from '../../errors.ts';
 import type { ApiDescription } from '../../http/openapi/document.ts';
 import { SESSION_COOKIE } from '../../staff/cookies.ts';
 
@@ -35,30 +36,28 @@ export const ADMIN_API: ApiDescription = {
     byStatus: { 429: ['Retry-After'], 503: ['Retry-After'] },
     refused: {
       401: 'Nobody is signed in, or the session has ended.',
-      403: '`code` says why: `ADMIN_REQUIRED`, `CROSS_SITE`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
+      403: '`code` says why: `ADMIN_REQUIRED`, `PROOF_REQUIRED` (confirm your identity with `POST /session/proof`, then repeat the request), `CROSS_SITE`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
       404: 'The shop has nothing by this id.',
       409: 'It cannot be done as things stand; `code` says why.',
-      410: 'The link was used, has expired, or a newer one took its place (`LINK_OVER`).',
+      410: 'The link was used, has expired, or a newer one took its place (`LINK_EXPIRED`).',
       415: 'The request does not say `Content-Type: application/json`, or its body is something else.',
-      429: 'Too many wrong passwords, codes or links: wait `Retry-After` seconds.',
+      429: 'Too many calls of this session or from this address, or too many wrong passwords, codes or links: wait `Retry-After` seconds.',
     },
+    codes: Object.keys(ERRORS),
     examples: {
       400: {
-        message: ['email is required'],
+        code: 'VALIDATION_FAILED',
         errors: [{ field: 'email', rule: 'required', message: 'email is required' }],
       },
-      401: { message: 'Nobody is signed in, or the session has ended.' },
-      403: { message: 'Only an Admin of the shop can do this.', code: 'ADMIN_REQUIRED' },
-      404: { message: 'There is no such user.' },
-      409: { message: 'The shop needs an Admin: make somebody else one first.', code: 'LAST_ADMIN' },
-      410: {
-        message: 'This link was used, has expired, or a newer one took its place.',
-        code: 'LINK_OVER',
-      },
-      413: { message: 'The body is larger than 256 KiB.' },
-      415: { message: 'Send the body as JSON, with Content-Type: application/json.' },
-      429: { message: 'Too many wrong passwords or codes. Try again in 15 minutes.' },
-      503: { message: 'The service cannot do this right now: try again in a moment.' },
+      401: { code: 'SIGNED_OUT' },
+      403: { code: 'ADMIN_REQUIRED' },
+      404: { code: 'USER_NOT_FOUND' },
+      409: { code: 'LAST_ADMIN' },
+      410: { code: 'LINK_EXPIRED' },
+      413: { code: 'BODY_TOO_LARGE' },
+      415: { code: 'UNSUPPORTED_MEDIA_TYPE' },
+      429: { code: 'LOCKED_OUT', message: 'Too many wrong passwords or codes. Try again in 15 minutes.' },
+      503: { code: 'SERVICE_UNAVAILABLE' },
     },
   },
 };

@@ -1,4 +1,5 @@
 import { BASE_PATH } from '../../../contract/common.ts';
+import { EXTERNAL_ERRORS } from '../../errors.ts';
 import type { ApiDescription } from '../../http/openapi/document.ts';
 import { withEvents } from './events.ts';
 import { GUIDE } from './guide.ts';
@@ -45,9 +46,10 @@ export const EXTERNAL_API: ApiDescription = {
   answers: {
     always: ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
     byStatus: { 201: ['Idempotency-Replayed'], 429: ['Retry-After'], 503: ['Retry-After'] },
+    codes: Object.keys(EXTERNAL_ERRORS),
     examples: {
       400: {
-        message: ['faultyItem.sku is required', 'ordrNumber is not a known field: did you mean orderNumber?'],
+        code: 'VALIDATION_FAILED',
         errors: [
           { field: 'faultyItem.sku', rule: 'required', message: 'faultyItem.sku is required' },
           {
@@ -57,30 +59,18 @@ export const EXTERNAL_API: ApiDescription = {
           },
         ],
       },
-      401: {
-        message: 'A valid API key is needed: send it as X-Api-Key, or as a Bearer token in Authorization.',
-      },
-      403: { message: "The shop's monthly allowance of RMAs is used up.", code: 'LIMIT_EXCEEDED' },
-      404: { message: 'There is no such RMA.' },
-      409: {
-        message: 'The first request with this Idempotency-Key is still running.',
-        code: 'IDEMPOTENCY_KEY_IN_USE',
-      },
-      410: {
-        message:
-          'Events after this cursor are not kept any more: read the lists once, then go on with after=latest.',
-        code: 'CURSOR_EXPIRED',
-      },
-      413: { message: 'The body is larger than 256 KiB.' },
-      415: { message: 'Send the body as JSON, with Content-Type: application/json.' },
-      422: {
-        message: 'This Idempotency-Key was used before with another body.',
-        code: 'IDEMPOTENCY_KEY_REUSED',
-      },
-      429: { message: 'Too many requests: wait as long as Retry-After says.' },
-      503: { message: 'The service cannot do this right now: try again in a moment.' },
+      401: { code: 'UNAUTHENTICATED' },
+      403: { code: 'LIMIT_EXCEEDED' },
+      404: { code: 'NOT_FOUND' },
+      409: { code: 'IDEMPOTENCY_KEY_IN_USE' },
+      410: { code: 'CURSOR_EXPIRED' },
+      413: { code: 'BODY_TOO_LARGE' },
+      415: { code: 'UNSUPPORTED_MEDIA_TYPE' },
+      422: { code: 'IDEMPOTENCY_KEY_REUSED' },
+      429: { code: 'RATE_LIMITED' },
+      503: { code: 'SERVICE_UNAVAILABLE' },
     },
-    examplesByTag: { Deliveries: { 404: { message: 'There is no such delivery.' } } },
+    examplesByTag: { Deliveries: { 404: { code: 'DELIVERY_NOT_FOUND' } } },
   },
   complete: withEvents,
 };

@@ -16,8 +16,8 @@ you get the first result back, and nothing is created twice.
 **Limits.** Creations: ${CREATE_MINUTE.points} a minute and ${CREATE_SECOND.points} a second per address. Everything else: ${OTHER_MINUTE.points} a minute. A 429 says in \`Retry-After\`
 how long to wait.
 
-**Errors.** Always the same body: \`statusCode\`, \`error\`, \`message\`, \`docs\`, \`requestId\`, and where it helps \`code\` and
-\`errors\`. \`docs\` leads to the explanation. Unknown fields are refused, so a misspelt name never goes unnoticed.
+**Errors.** Always the same body: \`statusCode\`, \`error\`, \`message\`, \`code\`, \`docs\`, \`requestId\`, and for a validation failure
+\`errors\`. \`code\` names the error for programs, \`docs\` leads to its explanation. Unknown fields are refused, so a misspelt name never goes unnoticed.
 
 **Versions.** Within v1 only additions come: be ready to see new fields. Anything that could break a caller gets a new
 version, and the old one then lives for at least 12 months more.

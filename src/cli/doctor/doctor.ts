@@ -10,6 +10,7 @@ import {
   checkDisk,
   checkMigrations,
   checkPooler,
+  checkProxy,
   checkServer,
   checkSettings,
 } from './installation.ts';
@@ -41,6 +42,7 @@ type Look = (check: string, work: () => Promise<Finding | null>) => Promise<Find
 const examineData = async (config: Config, look: Look): Promise<void> => {
   await look('clock', () => read(config, async (at) => checkClock(at, await momentOf(at))));
   await look('secret key', () => read(config, (at) => checkSecretKey(at, config)));
+  await look('proxy', () => read(config, (at) => checkProxy(at, config)));
   await look('queue', () =>
     read(config, async (at) => checkQueue(at, (await at.server()).nowMs ?? Date.now())),
   );

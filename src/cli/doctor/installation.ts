@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Config } from '../../config.ts';
-import { MIGRATIONS, unknownMigration } from '../../db/migrate.ts';
+import { factNoted } from '../../db/installation.ts';
+import { MIGRATIONS, unknownMigration, wrongSchema } from '../../db/migrate.ts';
 import { betweenUsAnd } from '../../db/open.ts';
+import { SCHEMA_WORDS } from '../../db/schema-change.ts';
 import type { Between, Reading, ServerFacts } from '../../db/transfer.ts';
+import { isAhead } from '../../shops/allowance.ts';
 import { type Finding, ok, warn, wrong } from './finding.ts';
 
 // Checks of what the service stands on.
@@ -23,6 +26,19 @@ export const checkSettings = (config: Config): Finding => {
   return doubts.length === 0 ? ok(`can be used; data is in ${where}`) : warn(doubts.join('; '));
 };
 
+const SEEN_LATELY_MS = 7 * 24 * 60 * 60_000;
+
+/** The running service notes such requests: a proxy that is not trusted makes one address of all callers, with one limit for all. */
+export const checkProxy = async (reading: Reading, config: Config): Promise<Finding | null> => {
+  const seenMs = config.trustProxy === false ? await factNoted(reading.db, 'untrusted-proxy') : null;
+  const nowMs = (await reading.server()).nowMs ?? Date.now();
+  return seenMs === null || nowMs - seenMs > SEEN_LATELY_MS
+    ? null
+    : warn(
+        `requests came with X-Forwarded-For (${new Date(seenMs).toISOString()}), but TRUST_PROXY is off: behind a proxy all callers count as one address; set it, or let the proxy remove the header`,
+      );
+};
+
 export const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
   isSupported ? ok(`${version} answers`) : wrong(`${version} is too old: the service needs 14 or newer`);
 
@@ -31,10 +47,12 @@ export const checkMigrations = async (reading: Reading): Promise<Finding> => {
   const unknown = unknownMigration(made);
   if (unknown) return wrong(`${unknown.by} has migrated this database (${unknown.name}): run that one`);
   const waiting = MIGRATIONS.filter((name) => !made.includes(name));
-  if (waiting.length === 0) return ok(`up to date (${MIGRATIONS.at(-1)})`);
-  return warn(
-    `${waiting.length} wait, from ${waiting[0]} on: the next start makes them, or handback migrate`,
-  );
+  if (waiting.length > 0)
+    return warn(
+      `${waiting.length} wait, from ${waiting[0]} on: the next start makes them, or handback migrate`,
+    );
+  const fault = await wrongSchema(reading.db, SCHEMA_WORDS[reading.engine]);
+  return fault ? wrong(fault) : ok(`up to date (${MIGRATIONS.at(-1)})`);
 };
 
 /** Nothing that matters is judged by this machine's clock; what it stamps (logs, tokens of others) is. */
@@ -55,8 +73,12 @@ export const checkClock = async (reading: Reading, { server, ownMs }: Moment): P
     );
   const newest = await reading.db
     .selectFrom('shop_counters')
-    .select((eb) => eb.fn.max('last_at').as('at'))
+    .select((eb) => [eb.fn.max('last_at').as('at'), eb.fn.max('month').as('month')])
     .executeTakeFirst();
+  if (isAhead(newest?.month ?? '', ownMs + apart))
+    return warn(
+      `a shop counts in the month ${newest?.month}: the clock was wrong; its next creation counts in this month, docs/operations.md says how to count it anew`,
+    );
   const ahead = Number(newest?.at ?? 0) - (ownMs + apart);
   if (ahead > AHEAD_MS)
     return warn(

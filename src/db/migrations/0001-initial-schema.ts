@@ -133,9 +133,14 @@ const createSignIn: SchemaChange = async ({ schema }, { id }) => {
 
   await ofUser('sessions')
     .addColumn('token_hash', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('id', 'text', (column) => column.notNull())
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('expires_at', 'bigint', (column) => column.notNull())
     .addColumn('wrong_passwords', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('proved_at', 'bigint', (column) => column.notNull())
+    .addColumn('browser', 'text')
+    .addColumn('address', 'text', (column) => column.notNull())
+    .addColumn('last_used_at', 'bigint', (column) => column.notNull())
     .execute();
   await index('sessions_user', 'sessions', 'user_id');
   await index('sessions_expiry', 'sessions', 'expires_at');
@@ -426,8 +431,12 @@ const createInstallation: SchemaChange = async (db, { unlogged }) => {
     .addColumn('value', 'text', (column) => column.notNull())
     .execute();
 
-  // The shorter of two windows is in the row of the longer one: a call that both count is one write.
-  await sql`create ${sql.raw(unlogged ? 'unlogged' : '')} table rate_limits (
-    key varchar(255) primary key, points integer not null default 0, expire bigint,
-    burst_points bigint, burst_expire bigint)`.execute(db);
+  // Times of an address's last calls, in milliseconds, and how many of the latest it was allowed. SQLite counts in memory.
+  const limits = db.schema.createTable('rate_limits');
+  await (unlogged ? limits.modifyFront(sql`unlogged`) : limits)
+    .addColumn('key', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('times', unlogged ? sql`double precision[]` : 'text', (column) => column.notNull())
+    .addColumn('taken', 'integer', (column) => column.notNull())
+    .addColumn('expire', 'double precision', (column) => column.notNull())
+    .execute();
 };

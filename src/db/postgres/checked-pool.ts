@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isUnavailable } from '../errors.ts';
+import { isUnavailable, whileConnecting } from '../errors.ts';
 import type { PreparingClient } from './client.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -10,8 +10,6 @@ export interface CheckedPool {
   connect(): Promise<Connection>;
   /** One statement on any of them. */
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>>;
-  /** Whether the server answered on one of them just now, or does so when it is asked. */
-  check(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -34,7 +32,6 @@ const endWithin = async (
   await Promise.race([end(), tooLate]).finally(() => clearTimeout(timer));
 };
 
-const HEARD_JUST_NOW_MS = 1_000;
 const DEAD = new Error('a connection that was idle gave no sign of life');
 const OUTDATED = new Error('another server is in use');
 
@@ -42,24 +39,21 @@ const OUTDATED = new Error('another server is in use');
 export const checked = (pool: pg.Pool, hosts: Hosts, onDead: (error: Error) => void): CheckedPool => {
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   let distrustBefore = 0;
-  let last: Connection | null = null;
   const open = new Set<PreparingClient>();
   pool.on('connect', (client) => open.add(client as unknown as PreparingClient));
   pool.on('remove', (client) => open.delete(client as unknown as PreparingClient));
 
   const connect = async (): Promise<Connection> => {
     for (;;) {
-      const client = (await hosts.connect(() => pool.connect())) as unknown as Connection;
+      const opened = await whileConnecting(hosts.connect(() => pool.connect()));
+      const client = opened as unknown as Connection;
       if (client.isOutdated) {
         client.destroy();
         client.release(OUTDATED);
         continue;
       }
       const isTrusted = performance.now() - client.silentMs >= distrustBefore;
-      if (isTrusted && (await client.isAlive())) {
-        last = client;
-        return client;
-      }
+      if (isTrusted && (await client.isAlive())) return client;
       if (isTrusted) {
         distrustBefore = performance.now();
         onDead(DEAD);
@@ -82,9 +76,6 @@ export const checked = (pool: pg.Pool, hosts: Hosts, onDead: (error: Error) => v
   return {
     connect,
     query,
-    async check() {
-      if ((last?.silentMs ?? Number.POSITIVE_INFINITY) > HEARD_JUST_NOW_MS) await query('select 1');
-    },
     end: () => endWithin(END_WITHIN_MS, () => pool.end(), open),
   };
 };

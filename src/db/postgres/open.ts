@@ -4,9 +4,9 @@ import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
 import { anyCase } from '../any-case.ts';
 import type { Database, Observer } from '../database.ts';
+import { noteFact } from '../installation.ts';
 import { migrateToLatest } from '../migrate.ts';
-import { noteReady } from '../ready.ts';
-import type { Notice } from '../schema-change.ts';
+import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
 import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { parseAddress } from './address.ts';
@@ -18,7 +18,6 @@ import { refuseSharedSessions } from './pooler.ts';
 import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
 import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
-import { SCHEMA_WORDS } from './schema-words.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
@@ -47,9 +46,10 @@ export const openPostgres = (
     admin: pool('admin'),
     webhooks: pool('webhooks'),
     reads: pool('reads'),
+    readiness: pool('readiness'),
   };
   const db = kyselyOn(pools.admin);
-  const webhooks = kyselyOn(pools.webhooks);
+  const readiness = kyselyOn(pools.readiness);
   const statements = compiledStatements({ db, ...dialect });
   const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
   // Another server has another clock.
@@ -62,24 +62,22 @@ export const openPostgres = (
     db,
     lists: kyselyOn(pools.lists),
     reads: kyselyOn(pools.reads),
-    withoutFsync: webhooks,
+    withoutFsync: kyselyOn(pools.webhooks),
     fill: statements.fill,
     async migrate(notice = () => {}) {
       await hosts.connect((url) => migrate(url, notice, observer));
       await comparing.compare();
       comparing.start();
     },
-    rateGate: (windows, sharedClock) => postgresRateGate(pools.reads, windows, sharedClock),
+    rateGate: (windows, given) =>
+      postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
     ...dialect,
     atomically: readThenWrite(pools.changes, pools.waiting, statements, observer),
     pipelinedTransactions: () => pipelinedTransactions(pools.creations, statements, observer),
     batchSize: BATCH_SIZE,
     wake,
     onWake,
-    async checkReady() {
-      await Promise.all(Object.values(pools).map((each) => each.check()));
-      await noteReady(webhooks, clock.now());
-    },
+    checkReady: () => noteFact(readiness, 'ready-check', clock.now()),
     async close() {
       comparing.stop();
       // The last call tells other processes that this one has left its receivers to them.
@@ -98,7 +96,7 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
   try {
     const client = await pool.connect();
     await refuseSharedSessions(client, connectionString).finally(() => client.release());
-    await migrateToLatest(alone, { ...SCHEMA_WORDS, notice });
+    await migrateToLatest(alone, { ...SCHEMA_WORDS.postgres, notice });
   } finally {
     await pool.end();
   }

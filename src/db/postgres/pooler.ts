@@ -17,7 +17,7 @@ const SHARED =
   'DATABASE_URL leads to a pooler that shares sessions between transactions, where LISTEN, prepared statements and settings get lost: ' +
   'use session mode there (PgBouncer: pool_mode = session), or connect to PostgreSQL itself';
 const TOO_FEW =
-  'DATABASE_URL leads to a pooler that has no second connection to spare: each process needs as many as DATABASE_POOLS adds up to, and two more ' +
+  'DATABASE_URL leads to a pooler that has no second connection to spare: each process needs as many as DATABASE_POOLS adds up to, and three more ' +
   '(PgBouncer: default_pool_size)';
 
 /** Throws where a pooler in between shares sessions. `client` is an open connection, `url` where it leads to. */

@@ -51,7 +51,9 @@ const KINDS = {
   webhooks: { lockTimeoutMs: PATIENTLY_MS, settings: { ...GENERIC_PLANS, synchronous_commit: 'off' } },
   /** Short reads: keys, rate limits, one record. */
   reads: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
-} satisfies Record<keyof PoolSizes, PoolKind>;
+  /** Always one: however busy the others are, the process says that it is ready. */
+  readiness: { lockTimeoutMs: PATIENTLY_MS, settings: { synchronous_commit: 'off' } },
+} satisfies Record<keyof PoolSizes | 'readiness', PoolKind>;
 
 /** Sent when a connection is made, not as a startup parameter, which a pooler in between may refuse. */
 const settingsOf = ({ lockTimeoutMs, settings = {} }: PoolKind): string =>
@@ -66,7 +68,7 @@ const settingsOf = ({ lockTimeoutMs, settings = {} }: PoolKind): string =>
 
 export interface Connections {
   clientSettings: Parameters<typeof clientConfig>[0];
-  pool(kind: keyof PoolSizes): CheckedPool;
+  pool(kind: keyof typeof KINDS): CheckedPool;
   kyselyOn(pool: CheckedPool): Kysely<Tables>;
 }
 
@@ -86,7 +88,7 @@ export const connectionsTo = (
       const pool = new pg.Pool({
         ...clientConfig(clientSettings),
         Client: PreparingClient as unknown as typeof pg.Client,
-        max: sizes[kind],
+        max: kind === 'readiness' ? 1 : sizes[kind],
         // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
         idleTimeoutMillis: 0,
         onConnect: async (client) => {

@@ -1,56 +1,57 @@
 import type { Clock } from '../../clock.ts';
 import { batched } from '../batch.ts';
 import type { RateGate, RateState, RateWindow, RateWindows } from '../database.ts';
+import { lengthMs, longestOf, refusal } from '../rate-windows.ts';
 import type { CheckedPool } from './checked-pool.ts';
 
 /** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
 const MOST_REMEMBERED = 10_000;
 
-/** By so much may two processes be apart in what they take for the database's time. */
-const SLACK_MS = 500;
-
-/** How a key stands after some calls. */
-interface Count {
+/** How a key stands after some calls. Times are the database's, in milliseconds. */
+interface Counted {
   key: string;
-  points: number;
-  expire: number;
-  burst_points: number;
-  burst_expire: number;
+  /** How many of these calls passed. */
+  taken: number;
+  now: number;
+  /** How many calls are in the longest window, and when the first of them came. */
+  count: number;
+  oldest: number;
+  /** For each window, when the call that took its first place leaves it; null: it has never been full. */
+  free: (number | null)[];
 }
 
 /**
- * Counts in the table that all processes share, many keys in one statement and one row a key: a short window, where there is
- * one, turns away first, and the long one counts what it let through. A key that was turned away is turned away from memory
- * until its window ends, so a flood costs no round trips. Times are the database's, which all processes share.
+ * Keeps the times of a key's last calls in a row of a table that all processes share, and judges many keys in one statement. A key that was
+ * turned away is turned away from memory until it has a place again, so a flood costs no round trips. `stopped` stands for the
+ * database's clock where a test moves time.
  */
 export const postgresRateGate = (
   reads: Pick<CheckedPool, 'query'>,
   windows: RateWindows,
   clock: Clock,
+  stopped: Clock | null,
 ): RateGate => {
-  const [long, burst] = windows.toReversed() as [RateWindow, RateWindow?];
-  const text = statement(long, burst);
+  const text = statement(windows);
+  const prefix = longestOf(windows).name;
   const turnedAway = new Map<string, { window: RateWindow; untilMs: number }>();
 
   const count = batched<string, RateState>(
     async (keys) => {
       const calls = new Map<string, number>();
       for (const key of keys) calls.set(key, (calls.get(key) ?? 0) + 1);
-      const nowMs = clock.now();
-      const { rows } = await reads.query<Count>(text, [
-        // In one order everywhere, so that processes never wait for each other in a circle.
-        [...calls.keys()].sort(),
-        [...calls].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, asked]) => asked),
-        nowMs,
-        nowMs + long.seconds * 1000,
-        ...(burst ? [nowMs + burst.seconds * 1000] : []),
+      // In one order everywhere, so that processes never wait for each other in a circle.
+      const sorted = [...calls].sort(([one], [other]) => (one < other ? -1 : 1));
+      const { rows } = await reads.query<Counted>(text, [
+        sorted.map(([key]) => `${prefix}:${key}`),
+        sorted.map(([, asked]) => asked),
+        stopped?.now() ?? null,
       ]);
       const counts = new Map(rows.map((row) => [row.key, { row, turn: 0 }]));
       return keys.map((key) => {
-        const counted = counts.get(`${long.name}:${key}`);
+        const counted = counts.get(`${prefix}:${key}`);
         if (!counted) return new Error('a key was not counted');
         counted.turn += 1;
-        return stateOf(long, burst, counted.row, calls.get(key) ?? 0, counted.turn, nowMs);
+        return stateOf(windows, counted.row, counted.turn);
       });
     },
     { most: 200, atOnce: 2 },
@@ -70,7 +71,7 @@ export const postgresRateGate = (
     if (known) {
       const { window, untilMs } = known;
       const msBeforeNext = untilMs - clock.now();
-      const isOver = msBeforeNext <= 0 || msBeforeNext > window.seconds * 1000;
+      const isOver = msBeforeNext <= 0 || msBeforeNext > lengthMs(window);
       if (!isOver) return { window, remaining: 0, msBeforeNext, refused: true };
       turnedAway.delete(key);
     }
@@ -80,46 +81,46 @@ export const postgresRateGate = (
 
 /** How the `turn`-th of the calls that a key made in this batch stands. */
 const stateOf = (
-  long: RateWindow,
-  burst: RateWindow | undefined,
-  { points, expire, burst_points, burst_expire }: Count,
-  calls: number,
+  windows: RateWindows,
+  { taken, now, count, oldest, free }: Counted,
   turn: number,
-  nowMs: number,
 ): RateState => {
-  const state = (window: RateWindow, place: number, untilMs: number): RateState => ({
-    window,
-    remaining: Math.max(0, window.points - place),
-    msBeforeNext: Math.max(0, untilMs - nowMs),
-    refused: place > window.points,
-  });
-  if (!burst) return state(long, points - calls + turn, expire);
-  const before = burst_points - calls;
-  if (before + turn > burst.points) return state(burst, before + turn, burst_expire);
-  const letThrough = Math.min(calls, burst.points - before);
-  return state(long, points - letThrough + turn, expire);
+  if (turn > taken)
+    return refusal(
+      windows,
+      free.map((atMs) => (atMs ?? 0) - now),
+    );
+  const longest = longestOf(windows);
+  return {
+    window: longest,
+    remaining: longest.points - (count - taken + turn),
+    msBeforeNext: oldest + lengthMs(longest) - now,
+    refused: false,
+  };
 };
 
-const statement = (long: RateWindow, burst: RateWindow | undefined): string => {
-  /** A window that has ended begins anew, and so does one that ends later than it can: a clock was set back. */
-  const isRunning = (column: string) =>
-    `kept.${column}expire > $3 and kept.${column}expire <= excluded.${column}expire + ${SLACK_MS}`;
-  /** What a window had counted before these calls. */
-  const before = (column: string, { points }: RateWindow) =>
-    `case when ${isRunning(column)} then least(kept.${column}points, ${points}) else 0 end`;
-  const end = (column: string) =>
-    `${column}expire = case when ${isRunning(column)} then kept.${column}expire else excluded.${column}expire end`;
-  const called = 'unnest($1::text[], $2::bigint[]) as called(key, calls)';
-  if (!burst)
-    return `insert into rate_limits as kept (key, points, expire)
-      select '${long.name}:' || key, calls, $4 from ${called}
-      on conflict (key) do update set points = ${before('', long)} + excluded.points, ${end('')}
-      returning key, points, expire`;
-  const room = `greatest(0, ${burst.points} - ${before('burst_', burst)})`;
-  return `insert into rate_limits as kept (key, points, expire, burst_points, burst_expire)
-    select '${long.name}:' || key, least(calls, ${burst.points}), $4, calls, $5 from ${called}
-    on conflict (key) do update set
-      points = ${before('', long)} + least(excluded.burst_points, ${room}), ${end('')},
-      burst_points = ${before('burst_', burst)} + excluded.burst_points, ${end('burst_')}
-    returning key, points, expire, burst_points, burst_expire`;
+/**
+ * The clock is read when the row is locked, so times in a row never fall, whichever process writes them; a time that lies ahead is
+ * now: the clock was set back. Times are sorted, so `width_bucket` finds by halving how many are past a window.
+ */
+const statement = (windows: RateWindows): string => {
+  const now = 'coalesce($3::float8, extract(epoch from clock_timestamp())::float8 * 1000) as now';
+  const keptMs = lengthMs(longestOf(windows));
+  const past = (ms: number) => `width_bucket(now - ${ms}, known)`;
+  const room = windows.map((window) => `${window.points} - cardinality(known) + ${past(lengthMs(window))}`);
+  const free = windows.map(
+    (window) => `times[cardinality(times) - ${window.points - 1}] + ${lengthMs(window)}`,
+  );
+  return `insert into rate_limits as kept (key, times, taken, expire)
+    select key, array_fill(now, array[fresh]), fresh, now + ${keptMs} from (
+      select key, least(calls, ${Math.min(...windows.map(({ points }) => points))}) as fresh, ${now}
+      from unnest($1::text[], $2::integer[]) as called(key, calls)) as called
+    on conflict (key) do update set (times, taken, expire) = (
+      select known[${past(keptMs)} + 1:] || array_fill(now, array[places]), places, now + ${keptMs}
+      from (select ${now}) as clock,
+        lateral (select case when kept.times[cardinality(kept.times)] <= now then kept.times
+          else array(select least(at, now) from unnest(kept.times) as at) end as known) as sorted,
+        lateral (select greatest(0, least(excluded.taken, ${room.join(', ')})) as places) as judged)
+    returning key, taken, expire - ${keptMs} as now, cardinality(times) as count, times[1] as oldest,
+      array[${free.join(', ')}] as free`;
 };

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import pg from 'pg';
 import { migrateTo } from '../migrate.ts';
-import type { Notice } from '../schema-change.ts';
+import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
 import type { Tables } from '../tables.ts';
 import {
   type FillAtOnce,
@@ -15,7 +15,6 @@ import {
 import { parseAddress } from './address.ts';
 import { clientConfig } from './client.ts';
 import { hostsOf } from './hosts.ts';
-import { SCHEMA_WORDS } from './schema-words.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** How long a restore waits for others to let go of the tables. */
@@ -184,7 +183,7 @@ const filling = (trx: Trx, notice: Notice): Filling => {
       return rows.length > 0;
     },
     clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(trx)),
-    migrateTo: (name) => migrateTo(trx, { ...SCHEMA_WORDS, notice }, name),
+    migrateTo: (name) => migrateTo(trx, { ...SCHEMA_WORDS.postgres, notice }, name),
     async insert(table, columns, rows) {
       if (!typesOf.has(table)) typesOf.set(table, columnTypes(table));
       const types = await typesOf.get(table);

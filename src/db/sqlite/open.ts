@@ -2,17 +2,17 @@ import { EventEmitter } from 'node:events';
 import { Kysely } from 'kysely';
 import { systemClock } from '../../clock.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite } from '../database.ts';
+import { noteFact } from '../installation.ts';
 import { logQuery } from '../log-query.ts';
-import { memoryRateGate } from '../memory-rate-gate.ts';
 import { migrateToLatest } from '../migrate.ts';
-import { noteReady } from '../ready.ts';
+import { memoryRateGate } from '../rate-windows.ts';
+import { SCHEMA_WORDS } from '../schema-change.ts';
 import { compiledStatements, type Fill } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { BUSY_WAIT_MS } from './busy.ts';
 import { type Connections, openConnections, type Synchronous } from './connections.ts';
 import { dialect } from './dialect.ts';
 import { sessionDialect, writerTurns } from './driver.ts';
-import { SCHEMA_WORDS } from './schema-words.ts';
 
 /** Another process may be migrating: that is worth waiting for, and nobody is served yet. */
 const MIGRATION_WAIT_MS = 15_000;
@@ -38,7 +38,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     withoutFsync: light,
     fill,
     migrate: (notice = () => {}) =>
-      migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), { ...SCHEMA_WORDS, notice }),
+      migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), { ...SCHEMA_WORDS.sqlite, notice }),
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
     // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.
@@ -50,7 +50,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     // The more share a commit, the fewer wait for the disk.
     batchSize: 100,
     ...wakeCalls(onFault),
-    checkReady: () => noteReady(light, systemClock.now()),
+    checkReady: () => noteFact(light, 'ready-check', systemClock.now()),
     async close() {
       await Promise.all([db.destroy(), light.destroy()]);
       connections.close();

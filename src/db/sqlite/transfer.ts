@@ -5,6 +5,7 @@ import { Kysely } from 'kysely';
 import { ConfigError } from '../../config.ts';
 import type { Db } from '../database.ts';
 import { migrateTo } from '../migrate.ts';
+import { SCHEMA_WORDS } from '../schema-change.ts';
 import type { Tables } from '../tables.ts';
 import {
   type FillAtOnce,
@@ -16,7 +17,6 @@ import {
 } from '../transfer.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { sessionDialect, writerTurns } from './driver.ts';
-import { SCHEMA_WORDS } from './schema-words.ts';
 
 /** Nobody is served here: another program that writes is waited for inside SQLite. */
 const BUSY_MS = 15_000;
@@ -99,7 +99,7 @@ const filling = (raw: Sqlite.Database, trx: Db): Filling => ({
   lock: async () => {},
   hasRows: async (table) => raw.prepare(`select 1 from ${id(table)} limit 1`).get() !== undefined,
   clear: async (table) => void raw.exec(`delete from ${id(table)}`),
-  migrateTo: (name) => migrateTo(trx, { ...SCHEMA_WORDS, notice: () => {} }, name),
+  migrateTo: (name) => migrateTo(trx, { ...SCHEMA_WORDS.sqlite, notice: () => {} }, name),
   async insert(table, columns, rows) {
     const marks = columns.map(() => '?').join();
     const statement = raw.prepare(`insert into ${id(table)} (${list(columns)}) values (${marks})`);

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FieldFault } from '../../../contract/common.ts';
-import { REFUSALS } from '../../errors.ts';
+import { ERRORS, type ErrorCode } from '../../errors.ts';
 import type { Json } from './json.ts';
 
 /** What the answers of all operations of an API share. */
@@ -10,15 +10,18 @@ export interface Answers {
   byStatus: Record<string, HeaderName[]>;
   /** Replaces the routes' own descriptions, since two APIs share routes. */
   refused?: Record<string, string>;
-  /** An example of each refusal. */
+  /** What `code` can be. */
+  codes: string[];
+  /** An example of each error. */
   examples: Record<string, Example>;
   /** Those of the operations with a tag, where they differ. */
   examplesByTag?: Record<string, Record<string, Example>>;
 }
 
+/** The table's own sentence where it has no other. */
 interface Example {
-  message: string | string[];
-  code?: string;
+  code: ErrorCode;
+  message?: string;
   errors?: FieldFault[];
 }
 
@@ -26,6 +29,7 @@ interface Example {
 export const withAnswers = (document: Json, answers: Answers): Json => {
   const { components, paths } = document;
   components.headers = headersOf(answers);
+  components.schemas.ErrorCode.enum = answers.codes;
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path as object)) as Json[]) {
     if (operation.requestBody)
       operation.requestBody.required = isBodyRequired(operation.requestBody, components.schemas);
@@ -52,9 +56,9 @@ const isBodyRequired = (requestBody: Json, schemas: Json): boolean => {
 const header = (description: string, schema: object) => ({ description, schema });
 const HEADERS = {
   'X-Request-Id': header('Names this request; your own is kept when you send one.', { type: 'string' }),
-  'RateLimit-Limit': header('Requests the window allows.', { type: 'integer' }),
-  'RateLimit-Remaining': header('Requests left in the window.', { type: 'integer' }),
-  'RateLimit-Reset': header('Seconds until the window ends.', { type: 'integer' }),
+  'RateLimit-Limit': header('Requests allowed in a window.', { type: 'integer' }),
+  'RateLimit-Remaining': header('Requests left now.', { type: 'integer' }),
+  'RateLimit-Reset': header('Seconds until a place is free again.', { type: 'integer' }),
   'Retry-After': header('Seconds to wait before trying again.', { type: 'integer' }),
   'Idempotency-Replayed': header('`true` when this is the answer of an earlier request with the same key.', {
     type: 'string',
@@ -68,18 +72,12 @@ const headersOf = ({ always, byStatus }: Answers) => {
   return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
 };
 
-/** The code behind an example: named in it, or the one whose sentence it has. */
-const codeOf = (status: number, { code, message }: Example): string =>
-  code ??
-  Object.entries(REFUSALS).find(
-    ([, refusal]) => refusal.status === status && refusal.message === message,
-  )?.[0] ??
-  'VALIDATION';
-
-const exampleBody = (status: number, body: Example) => ({
+const exampleBody = (status: number, { code, message, errors }: Example) => ({
   statusCode: status,
   error: STATUS_CODES[status],
-  ...body,
-  docs: `https://returns.example.com/docs/errors#${codeOf(status, body)}`,
+  message: errors ? errors.map((each) => each.message) : (message ?? ERRORS[code].message),
+  code,
+  ...(errors && { errors }),
+  docs: `https://returns.example.com/docs/errors#${code}`,
   requestId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
 });

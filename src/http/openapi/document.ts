@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
 import { VERSION } from '../../version.ts';
 import { type Answers, withAnswers } from './answers.ts';
 import type { Json } from './json.ts';
@@ -28,14 +29,28 @@ export interface ApiDescription {
   complete?: (document: Json) => Json;
 }
 
+interface Converted {
+  zodSchema: z.core.$ZodTypes;
+  jsonSchema: Json;
+}
+
 /** A schema may state its JSON form under `override`, where its input is text that means a number or a time. */
-const zodToJsonConfig = {
-  override: ({ jsonSchema }: { jsonSchema: Json }) => {
-    const { override, description, examples } = jsonSchema;
-    if (!override) return;
-    for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-    Object.assign(jsonSchema, override, description && { description }, examples && { examples });
-  },
+const asStated = ({ jsonSchema }: Converted): void => {
+  const { override, description, examples } = jsonSchema;
+  if (!override) return;
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+  Object.assign(jsonSchema, override, description && { description }, examples && { examples });
+};
+
+/**
+ * Answers are open, since fields are added within v1 (contract §8); bodies are strict objects and stay closed. Bodies have no
+ * defaults: generators would make such fields required.
+ */
+const asBodyOrAnswer = ({ zodSchema, jsonSchema }: Converted): void => {
+  const { def } = zodSchema._zod;
+  if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties;
+  if (def.type === 'default') delete jsonSchema.default;
+  asStated({ zodSchema, jsonSchema });
 };
 
 export const describeApi = async (
@@ -45,12 +60,19 @@ export const describeApi = async (
 ): Promise<void> => {
   const { basePath, decorator, title, summary, description, tags, securitySchemes, security } = api;
   const { complete = (document: Json) => document } = api;
-  const transformObject = createJsonSchemaTransformObject({ zodToJsonConfig });
+  const transformObject = createJsonSchemaTransformObject({ zodToJsonConfig: { override: asBodyOrAnswer } });
   await app.register(swagger, {
     decorator: decorator as 'swagger',
     openapi: {
       openapi: '3.1.0',
-      info: { title, version: VERSION, summary, description, license: { name: 'MIT', identifier: 'MIT' } },
+      info: {
+        title,
+        version: VERSION,
+        summary,
+        description,
+        contact: { name: 'Handback documentation', url: `${publicUrl}/docs/` },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
       servers: [{ url: `${publicUrl}${basePath}` }],
       tags,
       components: { securitySchemes },
@@ -59,7 +81,10 @@ export const describeApi = async (
     transform: (route) => {
       const inside = route.url.startsWith(`${basePath}/`);
       if (!inside || !route.schema) return { schema: { hide: true }, url: route.url };
-      return { ...toJsonSchema(route), url: route.url.slice(basePath.length) };
+      const { schema } = toJsonSchema(route);
+      if (route.route.config?.proof)
+        schema['description'] = [schema['description'], NEEDS_PROOF].filter(Boolean).join(' ');
+      return { schema, url: route.url.slice(basePath.length) };
     },
     transformObject: (document) =>
       complete(withAnswers(withNeededSchemas(transformObject(document)), api.answers)),
@@ -80,4 +105,5 @@ export const serveDocument = (
   });
 };
 
-const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig });
+const NEEDS_PROOF = 'Needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`).';
+const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override: asStated } });

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Json } from './json.ts';
 
 /**
  * The library lists every schema twice, as `X` for answers and `XInput` for bodies. This keeps only the schemas that the
- * paths use, and renames `XInput` to `X` where `X` itself is not used.
+ * paths use, and renames `XInput` to `X` where `X` itself is not used or says the same.
  */
 export const withNeededSchemas = (document: Json): Json => {
   const { schemas } = document.components;
@@ -15,16 +16,18 @@ export const withNeededSchemas = (document: Json): Json => {
     }
   };
   follow(document.paths);
-  for (const name of Object.keys(schemas)) if (!needed.has(name)) delete schemas[name];
-  const renamed = [...needed].filter(
-    (name) => name.endsWith('Input') && !needed.has(name.slice(0, -'Input'.length)),
-  );
-  let text = JSON.stringify(document);
-  for (const name of renamed) {
-    const plain = name.slice(0, -'Input'.length);
-    text = text
-      .replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/${plain}"`)
-      .replaceAll(`"${name}":`, `"${plain}":`);
+  const kept = new Map<string, Json>();
+  const names = new Map<string, string>();
+  for (const name of Object.keys(schemas).filter((each) => needed.has(each))) {
+    const plain = name.replace(/Input$/, '');
+    const isOther = needed.has(plain) && !isDeepStrictEqual(schemas[name], schemas[plain]);
+    names.set(name, isOther ? name : plain);
+    kept.set(isOther ? name : plain, schemas[name]);
   }
+  document.components.schemas = Object.fromEntries(kept);
+  const text = JSON.stringify(document).replaceAll(
+    /"#\/components\/schemas\/(\w+)"/g,
+    (_, name: string) => `"#/components/schemas/${names.get(name)}"`,
+  );
   return JSON.parse(text);
 };

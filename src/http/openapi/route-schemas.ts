@@ -46,7 +46,7 @@ const REFUSED: Record<number, string> = {
 /** For changes that people make by what they saw. */
 export const stale = {
   409: answer(
-    'Somebody changed the return since the person saw it (`CHANGED_MEANWHILE`), or the move is not open any more (`MOVE_NOT_OPEN`).',
+    'Someone else changed this return since the person saw it (`EDIT_CONFLICT`), or its status does not allow the move any more (`MOVE_NOT_ALLOWED`).',
     ErrorBody,
   ),
 };

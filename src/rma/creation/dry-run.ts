@@ -29,7 +29,7 @@ export const tryCreation = async (
     findDangerous(ctx, ctx.reads, goodsOf([creation])),
   ]);
   const [outcome = HELD] = decide([creation], { memory, counters, isDangerous }).outcomes;
-  if (outcome === HELD) throw new ServiceError('UNAVAILABLE');
+  if (outcome === HELD) throw new ServiceError('SERVICE_UNAVAILABLE');
   if (outcome instanceof ServiceError) throw outcome;
   const answer = outcome.answer as Answer;
   const { remaining } = usageOf(counters.get(shop.id), shop, creation.nowMs);

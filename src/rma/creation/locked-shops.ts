@@ -20,7 +20,7 @@ export const createWaitingRoom = (batchSize: number, turns: ShopTurns, createBat
     batched<Creation, Done>(
       async (batch) => {
         const results = await turns.wait(shopId, () => createBatch(batch), isLockTimeout);
-        return results.map((result) => (result === HELD ? new ServiceError('UNAVAILABLE') : result));
+        return results.map((result) => (result === HELD ? new ServiceError('SERVICE_UNAVAILABLE') : result));
       },
       { most: batchSize, atOnce: 1 },
     );

@@ -120,7 +120,7 @@ journey(
     await repair.getByLabel('Technician').fill('tech-12');
     await repair.getByLabel('Repair notes').fill('New heating element');
     await send(repair, 'Begin repair');
-    await told('moved it');
+    await told('changed the status');
     await story.getByText('Technician tech-12').waitFor();
 
     const tracking = await begin('Add tracking');

@@ -221,7 +221,7 @@ journey(['/settings/audit-log'], 'the audit log tells what was just done, and by
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText(`${colleague} is saved.`).waitFor();
   await toPage(page, 'External API');
-  await page.getByRole('button', { name: 'Edit Till' }).click();
+  await pick(page, 'Till', 'Edit');
   await page.getByRole('textbox', { name: 'Name' }).fill('Till, Bremen');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Till, Bremen is saved.').waitFor();

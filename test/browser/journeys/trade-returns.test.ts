@@ -96,8 +96,8 @@ journey(['/trade-returns/$id'], 'a trade return is led to its end by an Admin', 
   await story.getByText('created this return').waitFor();
   await expectAccessible(page);
   const steps = [
-    ['Approve', 'moved it', 'TRADE_APPROVED'],
-    ['Receive', 'moved it', 'TRADE_RECEIVED'],
+    ['Approve', 'changed the status', 'TRADE_APPROVED'],
+    ['Receive', 'changed the status', 'TRADE_RECEIVED'],
     ['Request credit', 'requested the credit', 'TRADE_CREDIT_REQUESTED'],
     ['Resolve', 'resolved it', 'TRADE_RESOLVED'],
   ] as const;

@@ -126,7 +126,7 @@ describe('random bodies', () => {
   it('have an arbitrary and an expected echo for every POST endpoint', async () => {
     const t = await harness();
     const posts = endpoints(t)
-      .filter(({ method }) => method === 'POST')
+      .filter(({ method, isDryRun }) => method === 'POST' && !isDryRun)
       .map(({ template }) => template);
     expect(Object.keys(goodBodies).sort()).toEqual(posts.sort());
     expect(Object.keys(ECHO).sort()).toEqual(posts.sort());

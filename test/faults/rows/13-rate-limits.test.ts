@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { RATE_LIMITS } from '../../../src/api/rate-limits.ts';
 import type { RateState } from '../../../src/db/database.ts';
-import { NEWEST_KEYS } from '../../../src/db/memory-rate-gate.ts';
+import { NEWEST_KEYS } from '../../../src/db/rate-windows.ts';
 import { addressKey } from '../../../src/http/caller-address.ts';
 import { sweep } from '../../../src/janitor.ts';
 import { repairBody } from '../../support/bodies.ts';
@@ -32,11 +32,14 @@ interface Timed {
   answeredMs: number;
 }
 
-/** Those taken within so long of the first request. A window begins with its first call and not before that was sent. */
-const takenWithin = (taken: Timed[], lengthMs: number): number => {
-  const startMs = Math.min(...taken.map(({ sentMs }) => sentMs));
-  return taken.filter(({ answeredMs }) => answeredMs <= startMs + lengthMs).length;
-};
+/** The most that surely passed within any window of this length, wherever it begins: sent and answered inside. */
+const mostWithin = (taken: Timed[], lengthMs: number): number =>
+  Math.max(
+    ...taken.map(
+      ({ sentMs: startMs }) =>
+        taken.filter(({ sentMs, answeredMs }) => sentMs >= startMs && answeredMs < startMs + lengthMs).length,
+    ),
+  );
 
 /** Creates from one address, far more often than it may, for so many seconds, at every process. */
 const hammer = async (all: ServerProcess[], ip: (nth: number) => string): Promise<Timed[]> => {
@@ -85,17 +88,16 @@ describe('one address', () => {
         expect.toSatisfy((n: number) => n >= 5 && n < requests.length),
       ]);
       for (let second = 1; second <= SECONDS; second += 1)
-        expect([words, second, takenWithin(taken, second * 1_000)]).toEqual([
+        expect([words, second, mostWithin(taken, second * 1_000)]).toEqual([
           words,
           second,
-          expect.toSatisfy((n: number) => n <= 5 * second),
+          expect.toSatisfy((n: number) => n <= Math.min(60, 5 * second)),
         ]);
-      const inTheMinute = takenWithin(taken, 60_000);
-      expect([words, inTheMinute]).toEqual([words, expect.toSatisfy((n: number) => n <= 60)]);
+      const inAMinute = mostWithin(taken, 60_000);
       if (i === 0)
         measured(
           13,
-          `${requests.length} creations from one address in ${SECONDS} s: ${inTheMinute} taken in the first minute, never over 5 a second`,
+          `${requests.length} creations from one address in ${SECONDS} s: at most ${inAMinute} taken in any minute, at most ${mostWithin(taken, 1_000)} in any second`,
         );
     }
   });

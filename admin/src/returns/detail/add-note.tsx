@@ -17,15 +17,14 @@ export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
   const { changing } = useBlocked();
   const queryClient = useQueryClient();
   const { draft, stored } = useDraft<typeof EMPTY>(`note.${id}`);
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, submit, resetTo, busy, failure } = useApiForm({
     schema: NoteBody,
     initialValues: stored ?? EMPTY,
     onChange: (values) => (values.note === '' ? draft.clear() : draft.write(values)),
     send: (body) => api.post(`${kind.path}/${id}/notes`, body),
     onDone: (answer) => {
       draft.clear();
-      form.setInitialValues(EMPTY);
-      form.setValues(EMPTY);
+      resetTo(EMPTY);
       queryClient.setQueryData(detailQuery(kind, id).queryKey, answer);
       return queryClient.invalidateQueries({ queryKey: timelineQuery(kind, id).queryKey });
     },

@@ -51,7 +51,7 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
     if (Object.keys(corrections).length === 0) draft.forget();
     else draft.keep(corrections);
   };
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, submit, resetTo, busy, failure } = useApiForm({
     schema: kind === REPAIRS ? CorrectOfflineRepair : CorrectTradeReturn,
     initialValues: { ...before, ...draft.stored },
     bodyOf: (values: Values) => ({ ...changed(before, values), seen }),
@@ -61,7 +61,7 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
         // The schema reads `seen` as a time; the service wants it as it was.
         return await api.post<AnyReturn>(`${kind.path}/${item.id}/correct`, { ...body, seen });
       } catch (error) {
-        if (!(error instanceof ApiError) || error.body?.code !== 'CHANGED_MEANWHILE') throw error;
+        if (!(error instanceof ApiError) || error.body?.code !== 'EDIT_CONFLICT') throw error;
         const now = await queryClient.fetchQuery({ ...detailQuery<AnyReturn>(kind, item.id), staleTime: 0 });
         setSeen(now.updatedAt);
         throw new Error(CORRECTED_MEANWHILE);
@@ -75,7 +75,7 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
     },
   });
   const startOver = () => {
-    form.setValues(before);
+    resetTo(before);
     draft.forget();
     setFromDraft(false);
   };

@@ -50,15 +50,16 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
   return (
     <Stack gap="md" pb="xl" maw={1250}>
       <WalkBar kind={kind} id={id} />
-      {detail.error && !item ? <PageTitle>{`No ${kind.one}`}</PageTitle> : null}
-      {detail.error ? (
+      {isNotFound(detail.error) ? (
+        <NotFound kind={kind} />
+      ) : detail.error ? (
         <ErrorAlert
           title={item ? 'This may be out of date' : `This ${kind.one} could not be read`}
           error={detail.error}
-          {...(isNotFound(detail.error) ? {} : { onRetry: () => void detail.refetch() })}
+          onRetry={() => void detail.refetch()}
         />
       ) : null}
-      {item ? (
+      {item && !isNotFound(detail.error) ? (
         <>
           <Heading kind={kind} item={item} moves={moves} />
           <Summary parts={[...summary(item), assigneePart(kind, item)]} />
@@ -86,13 +87,20 @@ const assigneePart = (kind: Kind, item: AnyReturn): SummaryPart => ({
   label: 'Assigned to',
   icon: UserRoundCheck,
   children: (
-    <Suspense fallback={<Lead>{item.assignee?.name ?? 'Nobody'}</Lead>}>
+    <Suspense fallback={<Lead>{item.assignee?.name ?? 'Unassigned'}</Lead>}>
       <AssigneePicker kind={kind} item={item} />
     </Suspense>
   ),
 });
 
-const isNotFound = (error: Error): boolean => error instanceof ApiError && error.status === 404;
+const isNotFound = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;
+
+const NotFound = ({ kind }: { kind: Kind }) => (
+  <>
+    <PageTitle>{`There is no such ${kind.one}`}</PageTitle>
+    <Text c="dimmed">The link may be incomplete, or meant for another shop.</Text>
+  </>
+);
 
 interface HeadingProps<Item> {
   kind: Kind;

@@ -15,7 +15,7 @@ import {
 import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import type { TimelineType } from '../../../../contract/lifecycle.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
-import { dispositionLabel } from '../labels.ts';
+import { describeStatus, dispositionLabel } from '../labels.ts';
 import { StatusBadge } from '../status-badge.tsx';
 import { CORRECTED_LABELS } from './corrected-fields.ts';
 import { FoldedText } from './folded-text.tsx';
@@ -36,7 +36,7 @@ const ICONS: Record<TimelineType, LucideIcon> = {
 const ACTION_LABELS: Record<TimelineType, string> = {
   CREATED: 'created this return',
   TRACKING_UPLOADED: 'added tracking',
-  STATUS_CHANGED: 'moved it',
+  STATUS_CHANGED: 'changed the status',
   DISPOSITION_SET: 'decided what becomes of the item',
   CLOSED: 'closed it',
   CREDIT_REQUESTED: 'requested the credit',
@@ -45,6 +45,12 @@ const ACTION_LABELS: Record<TimelineType, string> = {
   CORRECTED: 'corrected it',
   ASSIGNED: 'assigned it',
 };
+
+/** A program may repeat a move, and staff close a repair twice: the entry stands for what was said, not for a change. */
+const actionOf = ({ type, fromStatus, toStatus }: TimelineEntry): string =>
+  (type === 'STATUS_CHANGED' || type === 'CLOSED') && toStatus !== null && toStatus === fromStatus
+    ? `confirmed the status: still ${describeStatus(toStatus).label}`
+    : ACTION_LABELS[type];
 
 const ACTOR_LABELS: Record<Actor['type'], string> = {
   API_CLIENT: 'API client',
@@ -103,13 +109,13 @@ export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] 
   </Timeline>
 );
 
-const Title = ({ entry: { actor, type } }: { entry: TimelineEntry }) => (
+const Title = ({ entry }: { entry: TimelineEntry }) => (
   <Text size="sm" component="span">
-    <strong>{actor.name}</strong>{' '}
+    <strong>{entry.actor.name}</strong>{' '}
     <Text span size="xs" c="dimmed">
-      ({ACTOR_LABELS[actor.type]})
+      ({ACTOR_LABELS[entry.actor.type]})
     </Text>{' '}
-    {ACTION_LABELS[type]}
+    {actionOf(entry)}
   </Text>
 );
 

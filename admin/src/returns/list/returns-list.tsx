@@ -2,6 +2,7 @@ import { Box, Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { PageTitle } from '../../ui/page-title.tsx';
@@ -127,6 +128,9 @@ const Header = <Item extends AnyReturn>({
   </Group>
 );
 
+/** Only where the service refuses the filters does it help to clear them. */
+const isRefused = (error: Error): boolean => error instanceof ApiError && error.status === 400;
+
 const ListError = ({ list, onClear }: { list: UseQueryResult; onClear(): void }) => {
   if (!list.error) return null;
   return (
@@ -135,11 +139,11 @@ const ListError = ({ list, onClear }: { list: UseQueryResult; onClear(): void })
       error={list.error}
       onRetry={() => void list.refetch()}
     >
-      {list.data ? null : (
+      {isRefused(list.error) ? (
         <Button size="xs" variant="default" onClick={onClear}>
           Clear all filters
         </Button>
-      )}
+      ) : null}
     </ErrorAlert>
   );
 };

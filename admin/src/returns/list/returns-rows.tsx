@@ -1,4 +1,4 @@
-import { Checkbox, UnstyledButton } from '@mantine/core';
+import { Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { TextLink } from '../../ui/links.tsx';
 import { Assignee } from '../assignee.tsx';
@@ -46,11 +46,8 @@ export const AssigneeButton = <Item extends AnyReturn>({
   item,
   onAssign,
 }: Pick<RowsProps<Item>, 'onAssign'> & { item: Item }) => (
-  <UnstyledButton
-    className={styles['assignee']}
-    aria-label={`Assign ${item.rmaNumber}, now ${item.assignee?.name ?? 'nobody'}`}
-    onClick={() => onAssign(item)}
-  >
+  <UnstyledButton className={styles['assignee']} onClick={() => onAssign(item)}>
+    <VisuallyHidden>Assign {item.rmaNumber}, now </VisuallyHidden>
     <Assignee person={item.assignee} />
   </UnstyledButton>
 );

@@ -57,7 +57,7 @@ const CSV: CsvColumn<AdminTradeReturn>[] = [
   { header: 'E-mail', value: ({ customerEmail }) => customerEmail },
   { header: 'Phone', value: ({ customerPhone }) => customerPhone },
   { header: 'Assigned to', value: ({ assignee }) => assignee?.name ?? null },
-  { header: 'Due', value: ({ dueAt }) => dueAt },
+  { header: 'Due', value: ({ dueAt }) => dueAt && csvTime(dueAt) },
   { header: 'Reason', value: ({ reason }) => reason },
   {
     header: 'Items',

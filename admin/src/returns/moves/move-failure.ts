@@ -9,6 +9,6 @@ export const moveFailure = (
   move: Pick<StaffMove<never>, 'label'>,
   item: { status: string },
 ): string =>
-  error instanceof ApiError && error.body?.code === 'MOVE_NOT_OPEN'
+  error instanceof ApiError && error.body?.code === 'MOVE_NOT_ALLOWED'
     ? `It is “${describeStatus(item.status).label}” now, so “${move.label}” is not possible any more.`
     : errorMessage(error);

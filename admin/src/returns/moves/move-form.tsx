@@ -26,15 +26,14 @@ interface Props {
 export const MoveForm = (props: Props) => {
   const { kind, move, initialValues, draft, conflict, children, onSend, onCancel } = props;
   const [isFromDraft, setFromDraft] = useState(draft?.stored != null);
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, submit, resetTo, busy, failure } = useApiForm({
     schema: moveSchema(kind, move.action),
     initialValues: { ...initialValues, ...draft?.stored },
     send: (body) => onSend(body as MoveBody),
     ...(draft ? { onChange: draft.keep } : {}),
   });
   const startOver = () => {
-    form.setValues(initialValues);
-    form.clearErrors();
+    resetTo(initialValues);
     draft?.forget();
     setFromDraft(false);
   };

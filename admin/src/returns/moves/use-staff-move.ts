@@ -18,7 +18,7 @@ export interface Conflict {
   isOver: boolean;
 }
 
-const CONFLICTS = ['CHANGED_MEANWHILE', 'MOVE_NOT_OPEN'];
+const CONFLICTS = ['EDIT_CONFLICT', 'MOVE_NOT_ALLOWED'];
 const isConflict = (error: unknown): error is ApiError =>
   error instanceof ApiError && CONFLICTS.includes(error.body?.code ?? '');
 
@@ -41,7 +41,7 @@ export const useStaffMove = <Item extends AnyReturn>(
       entries: movesSince(entries, since),
       status: now.status,
       updatedAt: now.updatedAt,
-      isOver: error.body?.code === 'MOVE_NOT_OPEN',
+      isOver: error.body?.code === 'MOVE_NOT_ALLOWED',
     });
   };
   const { mutateAsync: send } = useMutation({

@@ -8,7 +8,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const SENTENCES: Partial<Record<TimelineType, (entry: TimelineEntry) => string>> = {
   TRACKING_UPLOADED: ({ data }) => `added tracking ${textOf(data['trackingNumber'])}`,
-  STATUS_CHANGED: ({ toStatus }) => `moved it to ${describeStatus(toStatus ?? '').label}`,
+  STATUS_CHANGED: ({ toStatus }) => `changed the status to ${describeStatus(toStatus ?? '').label}`,
   DISPOSITION_SET: ({ data }) => `resolved it (${dispositionLabel(textOf(data['offlineDisposition']))})`,
   CLOSED: () => 'closed it',
   CREDIT_REQUESTED: () => 'requested the credit',

@@ -1,12 +1,14 @@
 import {
+  Button,
   Fieldset,
-  NumberInput,
-  type NumberInputProps,
   SimpleGrid,
   Textarea,
   type TextareaProps,
+  TextInput,
+  type TextInputProps,
 } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode, useRef, useState } from 'react';
+import { readNumber } from './read-number.ts';
 
 /** A group of inputs, in two columns where there is room. */
 export const FormSection = ({ title, children }: { title: string; children: ReactNode }) => (
@@ -24,13 +26,56 @@ export const GrowingTextarea = (props: TextareaProps) => (
   <Textarea autosize minRows={1} maxRows={10} {...props} />
 );
 
-/** A quantity, a price or a weight, with as many decimals as the service keeps. */
-export const DecimalInput = (props: NumberInputProps) => (
-  <NumberInput min={0} decimalScale={4} hideControls {...props} />
-);
+interface DecimalProps extends Omit<TextInputProps, 'value' | 'onChange'> {
+  value?: string;
+  onChange?: (value: string) => void;
+}
 
-/** The value of a number input; undefined where it is empty. */
-export const numberOf = (value: number | string): number | undefined =>
-  value === '' ? undefined : Number(value);
-/** For an optional number: null where the input is empty. */
-export const optionalNumberOf = (value: number | string): number | null => numberOf(value) ?? null;
+/** A quantity, a price or a weight. It is read when it is left; what can be read in two ways is asked. */
+export const DecimalInput = ({ value = '', onChange, error, ...props }: DecimalProps) => {
+  const input = useRef<HTMLInputElement>(null);
+  const [focused, setFocused] = useState(false);
+  const reading = readNumber(value);
+  const pick = (chosen: string) => {
+    onChange?.(chosen);
+    // The question disappears, and the focus with it.
+    input.current?.focus();
+  };
+  const isAsked = Array.isArray(reading) && (!focused || Boolean(error));
+  return (
+    <TextInput
+      {...props}
+      ref={input}
+      inputMode="decimal"
+      autoComplete="off"
+      value={value}
+      error={isAsked ? <Question readings={reading} onPick={pick} /> : error}
+      onChange={({ currentTarget }) => onChange?.(currentTarget.value)}
+      onFocus={() => setFocused(true)}
+      onBlur={() => {
+        setFocused(false);
+        if (typeof reading === 'string' && reading !== value) onChange?.(reading);
+      }}
+    />
+  );
+};
+
+interface QuestionProps {
+  readings: readonly string[];
+  onPick(reading: string): void;
+}
+
+const Question = ({ readings, onPick }: QuestionProps) => (
+  <>
+    Did you mean{' '}
+    {readings.map((reading, index) => (
+      <Fragment key={reading}>
+        {index > 0 ? ' or ' : ''}
+        <Button size="compact-xs" variant="default" onClick={() => onPick(reading)}>
+          {reading}
+        </Button>
+      </Fragment>
+    ))}
+    ?
+  </>
+);

@@ -4,17 +4,11 @@ import { DEFAULT_START_STATUS, START_STATUSES } from '../../../../contract/lifec
 import { CreateOfflineRepair } from '../../../../contract/offline-repair.ts';
 import { REPAIRS } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
-import {
-  DecimalInput,
-  FormSection,
-  FULL_WIDTH,
-  GrowingTextarea,
-  numberOf,
-  optionalNumberOf,
-} from './form-inputs.tsx';
+import { DecimalInput, FormSection, FULL_WIDTH, GrowingTextarea } from './form-inputs.tsx';
 import { NewReturnForm } from './new-return-form.tsx';
+import { numberOf, optionalNumberOf } from './read-number.ts';
 
-/** The inputs at the start. A number input holds an empty text until something is typed. */
+/** The inputs at the start. */
 const EMPTY = {
   orderNumber: '',
   customerEmail: '',
@@ -23,11 +17,11 @@ const EMPTY = {
   faultyItem: {
     sku: '',
     productName: '',
-    quantity: 1 as number | string,
-    price: '' as number | string,
+    quantity: '1',
+    price: '',
     serialNumber: '',
     variantTitle: '',
-    weight: '' as number | string,
+    weight: '',
   } satisfies Record<keyof CreateOfflineRepair['faultyItem'], unknown>,
   faultDescription: '',
   storeId: '',
@@ -98,7 +92,7 @@ const ItemInputs = ({ input }: InputsProps) => (
     <TextInput label="Product" required {...input('faultyItem.productName')} />
     <TextInput label="Variant" {...input('faultyItem.variantTitle')} />
     <TextInput label="Serial number" {...input('faultyItem.serialNumber')} />
-    <DecimalInput label="Quantity" required hideControls={false} {...input('faultyItem.quantity')} />
+    <DecimalInput label="Quantity" required {...input('faultyItem.quantity')} />
     <DecimalInput label="Price of one" required {...input('faultyItem.price')} />
     <DecimalInput label="Weight" {...input('faultyItem.weight')} />
   </FormSection>

@@ -82,7 +82,7 @@ const useNewReturn = <Values extends object>(options: FormOptions<Values>) => {
   const [draft] = useState(() => draftOf<Values>(kind.path.slice(1), user.id));
   const [stored] = useState(() => draft.read());
   const [isFromDraft, setFromDraft] = useState(stored !== null);
-  const { form, submit, busy, failure, clearFailure } = useApiForm({
+  const { form, submit, resetTo, busy, failure, clearFailure } = useApiForm({
     schema,
     initialValues: { ...initialValues, ...stored },
     bodyOf,
@@ -102,9 +102,7 @@ const useNewReturn = <Values extends object>(options: FormOptions<Values>) => {
   });
   const startOver = () => {
     draft.clear();
-    form.setInitialValues(initialValues);
-    form.setValues(initialValues);
-    form.clearErrors();
+    resetTo(initialValues);
     // Once more, because setting the values wrote them into the draft.
     draft.clear();
     setFromDraft(false);

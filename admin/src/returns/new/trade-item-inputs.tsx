@@ -3,12 +3,22 @@ import type { UseFormReturnType } from '@mantine/form';
 import { Plus, Trash2 } from 'lucide-react';
 import { formatAmount, totalOf } from '../numbers.ts';
 import { DecimalInput } from './form-inputs.tsx';
+import { numberOf } from './read-number.ts';
 import { EMPTY_ITEM, type Values } from './trade-return-values.ts';
+
+/** Nothing while it is empty, cannot be read or can be read in two ways. */
+const amountOf = (typed: string): number => {
+  const value = numberOf(typed);
+  return typeof value === 'number' ? value : 0;
+};
 
 /** The items of a trade return, and buttons to add and remove some. */
 export const TradeItemInputs = ({ form }: { form: UseFormReturnType<Values> }) => {
   const { items } = form.values;
-  const numbers = items.map(({ quantity, price }) => ({ quantity: Number(quantity), price: Number(price) }));
+  const numbers = items.map(({ quantity, price }) => ({
+    quantity: amountOf(quantity),
+    price: amountOf(price),
+  }));
   return (
     <Stack gap="sm">
       {items.map((_, index) => (
@@ -40,7 +50,7 @@ export const TradeItemInputs = ({ form }: { form: UseFormReturnType<Values> }) =
           Add an item
         </Button>
         <Text size="sm" className="tabular-numbers">
-          Total {formatAmount(totalOf(numbers) || 0)}
+          Total {formatAmount(totalOf(numbers))}
         </Text>
       </Group>
     </Stack>
@@ -54,7 +64,7 @@ const ItemInputs = ({ input }: { input(field: keyof typeof EMPTY_ITEM): object }
       <TextInput label="Product" required {...input('productName')} />
     </SimpleGrid>
     <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }} spacing="sm" verticalSpacing="sm" mt="sm">
-      <DecimalInput label="Quantity" required hideControls={false} {...input('quantity')} />
+      <DecimalInput label="Quantity" required {...input('quantity')} />
       <DecimalInput label="Price of one" required {...input('price')} />
       <TextInput label="Variant" {...input('variantTitle')} />
       <DecimalInput label="Weight" {...input('weight')} />

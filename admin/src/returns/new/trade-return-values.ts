@@ -1,17 +1,17 @@
 import type { CreateTradeReturn } from '../../../../contract/trade-return.ts';
-import { numberOf, optionalNumberOf } from './form-inputs.tsx';
+import { numberOf, optionalNumberOf } from './read-number.ts';
 
 export const EMPTY_ITEM = {
   sku: '',
   productName: '',
-  quantity: 1 as number | string,
-  price: '' as number | string,
+  quantity: '1',
+  price: '',
   variantTitle: '',
-  weight: '' as number | string,
+  weight: '',
   tradeLineItemId: '',
 } satisfies Record<keyof CreateTradeReturn['items'][number], unknown>;
 
-/** The inputs at the start. A number input holds an empty text until something is typed. */
+/** The inputs at the start. */
 export const EMPTY = {
   tradeOrderNumber: '',
   customerEmail: '',

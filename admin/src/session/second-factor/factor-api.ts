@@ -1,6 +1,7 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { SecondFactor } from '../../../../contract/admin-access.ts';
 import { api } from '../../api.ts';
+import { ownSessionsQuery } from '../own-sessions.tsx';
 import { type Session, sessionQuery } from '../session.ts';
 
 export const factorQuery = queryOptions({
@@ -16,5 +17,6 @@ export const useFactorChanged = () => {
       session ? { ...session, user: { ...session.user, secondFactor } } : session,
     );
     void queryClient.invalidateQueries({ queryKey: factorQuery.queryKey });
+    void queryClient.invalidateQueries(ownSessionsQuery);
   };
 };

@@ -1,13 +1,14 @@
 import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { RecoveryCodes, SecondFactor } from '../../../../contract/admin-access.ts';
+import { api } from '../../api.ts';
+import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { QueryView } from '../../ui/query-view.tsx';
 import { useSession } from '../session.ts';
 import { factorQuery, useFactorChanged } from './factor-api.ts';
-import { ProveDialog } from './prove-dialog.tsx';
 import { RecoveryCodeList } from './recovery-codes.tsx';
 import { SetUpFactor } from './set-up-factor.tsx';
 
@@ -35,8 +36,8 @@ export const FactorCard = () => {
           ) : (
             <Stack>
               <Text c="dimmed" size="sm" maw="60ch">
-                Signing in then takes your password and a code from your phone. Whoever learns your password
-                still cannot get in.
+                Signing in then takes your password and a code from your phone. Your password alone lets no
+                one in.
               </Text>
               <SetUpFactor
                 action="Set up a second factor"
@@ -82,7 +83,7 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
         </Button>
       </Group>
       {dialog === 'codes' ? (
-        <ProveDialog<RecoveryCodes>
+        <FactorDialog<RecoveryCodes>
           title="Make new recovery codes"
           intro="You get ten new codes. The ones before stop working."
           action="Make new codes"
@@ -96,7 +97,7 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
         />
       ) : null}
       {dialog === 'off' ? (
-        <ProveDialog<null>
+        <FactorDialog<null>
           title="Turn the second factor off"
           intro={
             shop.secondFactorRequired
@@ -117,5 +118,31 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
         />
       ) : null}
     </Stack>
+  );
+};
+
+interface FactorDialogProps<Answer> {
+  title: string;
+  intro: string;
+  action: string;
+  dangerous?: boolean;
+  path: string;
+  onDone: (answer: Answer) => void;
+  onClose: () => void;
+}
+
+const FactorDialog = <Answer,>({ intro, path, onDone, ...dialog }: FactorDialogProps<Answer>) => {
+  const send = useMutation({
+    mutationFn: () => api.post<Answer>(`/session/second-factor/${path}`),
+    onSuccess: onDone,
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    send.mutate();
+  };
+  return (
+    <FormDialog {...dialog} busy={send.isPending} failure={send.error} onSubmit={submit}>
+      <Text>{intro}</Text>
+    </FormDialog>
   );
 };

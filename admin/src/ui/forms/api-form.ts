@@ -36,10 +36,12 @@ export const useApiForm = <Schema extends z.ZodType, Values extends object, Answ
 }: Options<Schema, Values, Answer>) => {
   /** What the service refused last. An error stays until its input changes. */
   const refused = useRef<{ values: Values; errors: Errors } | null>(null);
-  const validate = (values: Values): Errors => ({
-    ...unchangedErrors(refused.current, values),
-    ...formErrors(schema, bodyOf(values)),
-  });
+  /** What the form was reset to, until someone types or submits: the validation of what was typed before may still be waiting. */
+  const untouched = useRef<Values | null>(null);
+  const validate = (values: Values): Errors =>
+    values === untouched.current
+      ? {}
+      : { ...unchangedErrors(refused.current, values), ...formErrors(schema, bodyOf(values)) };
   const form = useForm<Values>({
     // Two forms on a page may have inputs of the same name; the library takes only letters and digits here.
     name: useId().replaceAll(/\W|_/g, ''),
@@ -69,7 +71,14 @@ export const useApiForm = <Schema extends z.ZodType, Values extends object, Answ
   const submit = (event: FormEvent<HTMLFormElement>) => {
     // The service may accept now what it refused before.
     refused.current = null;
+    untouched.current = null;
     form.onSubmit((values) => sending.mutate(values), focusFirst)(event);
+  };
+
+  const resetTo = (values: Values) => {
+    form.setInitialValues(values);
+    form.setValues(values);
+    untouched.current = form.getValues();
   };
 
   const paths = Object.keys(errorsByInput(sending.error, codes));
@@ -77,6 +86,8 @@ export const useApiForm = <Schema extends z.ZodType, Values extends object, Answ
   return {
     form,
     submit,
+    /** Starts again from these values, without errors. */
+    resetTo,
     busy: sending.isPending,
     /** The error, unless it is shown beside the inputs. */
     failure: isShownAtInputs ? null : sending.error,

@@ -1,0 +1,48 @@
+import { type ComponentType, useEffect, useRef, useState } from 'react';
+import { askForProofWith, SIGNED_OUT } from '../api.ts';
+import { whenIdle } from '../ui/lazy-optional.ts';
+import { isSignInRemembered } from './session.ts';
+
+const loadDialog = () => import('./proof-dialog.tsx');
+
+interface Asked {
+  Dialog: ComponentType<{ onDone: (proved: boolean) => void }>;
+  onDone: (proved: boolean) => void;
+}
+
+/** Asks for the password or a code when a call needs a proof of identity (contract §22); the call waits for it. */
+export const ProofRequired = () => {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const current = useRef<Asked | null>(null);
+  useEffect(() => {
+    const show = (next: Asked | null) => {
+      current.current = next;
+      setAsked(next);
+    };
+    const ask = async (): Promise<boolean> => {
+      const loaded = await loadDialog().catch(() => null);
+      if (!loaded) return false;
+      const proved = await new Promise<boolean>((onDone) => show({ Dialog: loaded.ProofDialog, onDone }));
+      show(null);
+      return proved;
+    };
+    const cancel = () => current.current?.onDone(false);
+    // Registered before any dialog below registers its own: Escape closes this one alone.
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.isComposing || !current.current) return;
+      event.stopImmediatePropagation();
+      cancel();
+    };
+    // Ahead, so that it opens in a moment.
+    if (isSignInRemembered()) void whenIdle().then(() => loadDialog().catch(() => {}));
+    const stopAsking = askForProofWith(ask);
+    window.addEventListener('keydown', onKey, { capture: true });
+    window.addEventListener(SIGNED_OUT, cancel);
+    return () => {
+      stopAsking();
+      window.removeEventListener('keydown', onKey, { capture: true });
+      window.removeEventListener(SIGNED_OUT, cancel);
+    };
+  }, []);
+  return asked ? <asked.Dialog onDone={asked.onDone} /> : null;
+};

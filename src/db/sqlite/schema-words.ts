@@ -1,1 +1,0 @@
-export const SCHEMA_WORDS = { id: 'text', unlogged: false, trigrams: false } as const;

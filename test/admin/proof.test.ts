@@ -1,0 +1,381 @@
+import { describe, expect, it } from 'vitest';
+import {
+  adminCaller,
+  cookieFrom,
+  newPerson,
+  newUser,
+  PASSWORD,
+  type Person,
+  signInAs,
+} from '../support/admin.ts';
+import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
+import { type Answer, type Harness, harness as ownHarness, sharedHarness } from '../support/harness.ts';
+import { factorOf, turnOn } from '../support/second-factor.ts';
+import { mailServer } from '../support/smtp.ts';
+import { until } from '../support/until.ts';
+
+const harness = sharedHarness();
+
+const MINUTE_MS = 60_000;
+const STEP_MS = 30_000;
+const NEW_PASSWORD = 'chosen by a stranger';
+const prove = (person: Person, proof: object = { password: PASSWORD }) =>
+  person.post('/session/proof', proof);
+
+/** An Admin who signed in some time ago, with colleagues. */
+const openSession = async (t: Harness) => {
+  const person = await newPerson(t);
+  const colleague = await newPerson(t, { role: 'STAFF' });
+  await turnOn(t, colleague);
+  const client = await person.post('/clients', { name: 'Till' });
+  t.clock.advance(10 * MINUTE_MS);
+  return { person, colleague, clientId: client.body.id as string };
+};
+
+let emails = 0;
+const anEmail = (): string => {
+  emails += 1;
+  return `proof-${emails}@example.com`;
+};
+
+type Opened = Awaited<ReturnType<typeof openSession>>;
+/** Each needs a proof, and works with one. In this order: the last ones change what the others need. */
+const GUARDED: Record<string, (opened: Opened) => Promise<Answer>> = {
+  'invite an Admin': ({ person }) => person.post('/users', { email: anEmail(), role: 'ADMIN' }),
+  'add an Admin': ({ person }) =>
+    person.post('/users', { email: anEmail(), role: 'ADMIN', password: NEW_PASSWORD }),
+  'promote to Admin': ({ person, colleague }) => person.patch(`/users/${colleague.id}`, { role: 'ADMIN' }),
+  "set another's e-mail": ({ person, colleague }) =>
+    person.patch(`/users/${colleague.id}`, { email: anEmail() }),
+  "set another's password": ({ person, colleague }) =>
+    person.patch(`/users/${colleague.id}`, { password: NEW_PASSWORD }),
+  'make a link for another': ({ person, colleague }) => person.post(`/users/${colleague.id}/link`),
+  "reset another's second factor": ({ person, colleague }) =>
+    person.delete(`/users/${colleague.id}/second-factor`),
+  'create a client': ({ person }) => person.post('/clients', { name: 'Mine' }),
+  'change a client': ({ person, clientId }) =>
+    person.patch(`/clients/${clientId}`, { webhookUrl: 'https://hooks.example.com/' }),
+  'replace a client': ({ person, clientId }) => person.post(`/clients/${clientId}/replace`, {}),
+  'change sign-in rules': ({ person }) => person.put('/sign-in-rules', { secondFactorRequired: false }),
+  'enrol a second factor': ({ person }) => person.post('/session/second-factor'),
+};
+
+describe('an open session that is not its owner', () => {
+  it('cannot keep the account: every road takes a proof', async () => {
+    const t = await harness();
+    const opened = await openSession(t);
+    const { person, colleague } = opened;
+    const rowsBefore = await t.ctx.db.selectFrom('users').selectAll().orderBy('id').execute();
+    for (const [what, act] of Object.entries(GUARDED)) {
+      const answer = await act(opened);
+      expect([what, answer.status, answer.body.code]).toEqual([what, 403, 'PROOF_REQUIRED']);
+    }
+    for (const path of ['confirm', 'recovery-codes', 'turn-off'])
+      expectError(
+        await person.post(
+          `/session/second-factor/${path}`,
+          path === 'confirm' ? { code: '123456' } : undefined,
+        ),
+        403,
+        'PROOF_REQUIRED',
+      );
+    const own = `/users/${person.id}`;
+    expectError(await person.patch(own, { password: NEW_PASSWORD }), 409, 'OWN_ACCOUNT');
+    expectError(await person.patch(own, { email: anEmail() }), 409, 'OWN_ACCOUNT');
+    expectError(await person.post(`${own}/link`), 403, 'PROOF_REQUIRED');
+    expectError(await person.delete(`${own}/second-factor`), 403, 'PROOF_REQUIRED');
+    const wrong = { currentPassword: 'a guess' };
+    const [email, newPassword] = [anEmail(), NEW_PASSWORD];
+    expect(rulesOf(await person.put('/session/email', { ...wrong, email }))).toEqual({
+      currentPassword: 'wrong',
+    });
+    expect(rulesOf(await person.put('/session/password', { ...wrong, newPassword }))).toEqual({
+      currentPassword: 'wrong',
+    });
+    expect(rulesOf(await person.put('/session/email', { email }))).toEqual({ currentPassword: 'required' });
+    expect(await t.ctx.db.selectFrom('users').selectAll().orderBy('id').execute()).toEqual(rowsBefore);
+
+    // What needs none: everyday work, and what stops an attack.
+    expect((await person.patch(own, { name: 'Ada' })).status).toBe(200);
+    expect((await person.patch(`/users/${colleague.id}`, { name: 'Grace' })).status).toBe(200);
+    expect((await person.post('/users', { email: anEmail(), role: 'STAFF' })).status).toBe(201);
+    expect((await person.post(`/clients/${opened.clientId}/revoke`, {})).status).toBe(200);
+    expect((await person.delete(`/users/${colleague.id}`)).status).toBe(204);
+  });
+
+  it('cannot do so with a proof either, as far as it is about the own account', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    await turnOn(t, person);
+    const own = `/users/${person.id}`;
+    for (const answer of [
+      await person.patch(own, { password: NEW_PASSWORD, name: 'Ada' }),
+      await person.patch(own, { email: anEmail() }),
+      await person.post(`${own}/link`),
+      await person.delete(`${own}/second-factor`),
+    ]) {
+      expectError(answer, 409, 'OWN_ACCOUNT');
+      expect(answer.body.message).toContain('account page');
+    }
+    expect((await person.get('/session')).body.user).toMatchObject({ name: null, secondFactor: true });
+  });
+});
+
+describe('a proof', () => {
+  it('is a sign-in or the password, and opens every road for ten minutes', async () => {
+    const t = await harness();
+    const opened = await openSession(t);
+    const { person } = opened;
+    expect((await prove(person)).status).toBe(204);
+    for (const [what, act] of Object.entries(GUARDED))
+      expect([what, Math.floor((await act(opened)).status / 100)]).toEqual([what, 2]);
+    t.clock.advance(9 * MINUTE_MS);
+    expect((await person.post('/clients', { name: 'Desk' })).status).toBe(201);
+    t.clock.advance(MINUTE_MS);
+    expectError(await person.post('/clients', { name: 'Desk' }), 403, 'PROOF_REQUIRED');
+    // Another session of the same person has a proof of its own.
+    const elsewhere = await signInAs(t, person);
+    expect((await elsewhere.post('/clients', { name: 'Desk' })).status).toBe(201);
+    expectError(await person.post('/clients', { name: 'Desk' }), 403, 'PROOF_REQUIRED');
+  });
+
+  it('is checked after the role and the body', async () => {
+    const t = await harness();
+    const { person } = await openSession(t);
+    const staff = await newPerson(t, { role: 'STAFF' });
+    t.clock.advance(10 * MINUTE_MS);
+    expect(rulesOf(await person.post('/clients', {}))).toEqual({ name: 'required' });
+    expectError(await staff.post('/clients', { name: 'Desk' }), 403, 'ADMIN_REQUIRED');
+  });
+
+  it('does not outlast a clock that was wrong and is set right', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    t.clock.advance(60 * MINUTE_MS);
+    expect((await prove(person)).status).toBe(204);
+    t.clock.advance(-30 * MINUTE_MS);
+    expectError(await person.post('/clients', { name: 'Desk' }), 403, 'PROOF_REQUIRED');
+  });
+
+  it('is also a code, good once; one of a factor that is not on yet is none', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    expect(rulesOf(await prove(person, { code: (await factorOf(t, person)).code() }))).toEqual({
+      code: 'wrong',
+    });
+    const { code, recoveryCodes } = await turnOn(t, person);
+    t.clock.advance(10 * MINUTE_MS);
+    const [given, recovery = ''] = [code(), recoveryCodes[0]];
+    expect((await prove(person, { code: given })).status).toBe(204);
+    expect(rulesOf(await prove(person, { code: given }))).toEqual({ code: 'wrong' });
+    expect((await prove(person, { code: recovery })).status).toBe(204);
+    expect(rulesOf(await prove(person, { code: recovery }))).toEqual({ code: 'wrong' });
+    // A wrong password beside a right code, and the other way round: one is enough.
+    t.clock.advance(STEP_MS);
+    expect((await prove(person, { password: 'wrong', code: code() })).status).toBe(204);
+    expect((await prove(person, { password: PASSWORD, code: '000000' })).status).toBe(204);
+    expect(rulesOf(await prove(person, {}))).toEqual({ password: 'required' });
+    // Also for the own e-mail and password.
+    t.clock.advance(STEP_MS);
+    const email = anEmail();
+    expect((await person.put('/session/email', { code: code(), email })).body.user.email).toBe(email);
+    t.clock.advance(STEP_MS);
+    const changed = await person.put('/session/password', { code: code(), newPassword: NEW_PASSWORD });
+    expect(changed.status).toBe(200);
+    expect((await adminCaller(t, cookieFrom(changed)).post('/clients', { name: 'Desk' })).status).toBe(201);
+  });
+
+  it('may be wrong ten times in a session, which then ends; the right one forgives', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const { code } = await turnOn(t, person);
+    t.clock.advance(STEP_MS);
+    const guess = async (i: number) =>
+      expect(rulesOf(await prove(person, i % 2 ? { password: 'wrong' } : { code: '000000' }))).toEqual(
+        i % 2 ? { password: 'wrong' } : { code: 'wrong' },
+      );
+    for (let i = 0; i < 9; i += 1) await guess(i);
+    expect((await prove(person, { code: code() })).status).toBe(204);
+    for (let i = 0; i < 8; i += 1) await guess(i);
+    // Guesses at the e-mail's and the password's form count alike.
+    await person.put('/session/email', { currentPassword: 'wrong', email: anEmail() });
+    await person.put('/session/password', { currentPassword: 'wrong', newPassword: NEW_PASSWORD });
+    expectError(await prove(person), 401);
+    expectError(await person.get('/session'), 401);
+  });
+
+  it('guessed in parallel gains nothing', async () => {
+    const t = await harness();
+    const person = await newPerson(t);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => prove(person, { password: 'wrong' })));
+    expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10);
+    expectError(await prove(person), 401);
+  });
+
+  it('is open to a person who has to set up a second factor first', async () => {
+    const t = await harness();
+    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+    await turnOn(t, admin);
+    expect((await admin.put('/sign-in-rules', { secondFactorRequired: true })).status).toBe(200);
+    t.clock.advance(10 * MINUTE_MS);
+    expectError(await person.post('/session/second-factor'), 403, 'PROOF_REQUIRED');
+    expect((await prove(person)).status).toBe(204);
+    await turnOn(t, person);
+  });
+});
+
+const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0';
+const EDGE =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36 Edg/142.0';
+
+describe('own sessions', () => {
+  const signInFrom = async (
+    t: Harness,
+    { email }: { email: string },
+    userAgent: string | null,
+    ip: string,
+  ) => {
+    const headers = { 'user-agent': userAgent };
+    const answer = await adminCaller(t).post('/session', { email, password: PASSWORD }, { headers, ip });
+    return adminCaller(t, cookieFrom(answer));
+  };
+
+  it('are listed with browser, address and last use', async () => {
+    const t = await harness();
+    const user = await newUser(t, { role: 'STAFF' });
+    await newPerson(t);
+    const here = await signInFrom(t, user, FIREFOX, '192.0.2.1');
+    const others: [string | null, string | null][] = [
+      [EDGE, 'Edge on macOS'],
+      ['curl/8.5.0', 'curl/8.5.0'],
+      [`x${'y'.repeat(5000)}`, `x${'y'.repeat(59)}`],
+      ['\u00fcnknown', null],
+      [null, null],
+    ];
+    for (const [userAgent] of others) {
+      t.clock.advance(1);
+      await signInFrom(t, user, userAgent, '2001:db8:1:2:3::4');
+    }
+    const { body } = await here.get('/session/sessions', { ip: '192.0.2.1' });
+    expect(body.items.map(({ browser }: { browser: string | null }) => browser)).toEqual([
+      ...others.map(([, browser]) => browser).reverse(),
+      'Firefox on Windows',
+    ]);
+    expect(body.items.at(-2)).toEqual({
+      id: expect.any(String),
+      browser: 'Edge on macOS',
+      address: '2001:db8:1:2::/64',
+      createdAt: expect.stringMatching(ISO),
+      lastUsedAt: expect.stringMatching(ISO),
+      isCurrent: false,
+    });
+    expect(body.items.at(-1)).toMatchObject({ address: '192.0.2.1', isCurrent: true });
+    expect(JSON.stringify(body)).not.toMatch(/[0-9a-f]{64}/);
+  });
+
+  it('tell where they were used last, exact to the minute', async () => {
+    const t = await harness();
+    const user = await newUser(t);
+    const here = await signInFrom(t, user, FIREFOX, '192.0.2.1');
+    const own = async (ip: string) => (await here.get('/session/sessions', { ip })).body.items[0];
+    const first = await own('192.0.2.2');
+    expect(first.address).toBe('192.0.2.1');
+    t.clock.advance(MINUTE_MS);
+    const at = t.ctx.clock.now();
+    await until('the use is noted', async () => (await own('192.0.2.3')).address === '192.0.2.3');
+    expect(Date.parse((await own('192.0.2.4')).lastUsedAt)).toBeGreaterThanOrEqual(at);
+    expect((await own('192.0.2.4')).address).toBe('192.0.2.3');
+  });
+
+  it('are ended one by one, or all others at once; only the own ones', async () => {
+    const t = await harness();
+    const person = await newPerson(t, { role: 'STAFF' });
+    const others = [await signInAs(t, person), await signInAs(t, person), await signInAs(t, person)];
+    const stranger = await newPerson(t);
+    const idOf = async (whose: Person) =>
+      (await whose.get('/session/sessions')).body.items.find(
+        ({ isCurrent }: { isCurrent: boolean }) => isCurrent,
+      ).id;
+    const [first, second, third] = others as [Person, Person, Person];
+    const id = await idOf(first);
+    expectError(await stranger.delete(`/session/sessions/${id}`), 404);
+    expectError(await person.delete(`/session/sessions/${UNKNOWN_ID}`), 404);
+    expect((await person.delete(`/session/sessions/${id}`)).status).toBe(204);
+    expectError(await first.get('/session'), 401);
+    expect((await second.get('/session')).status).toBe(200);
+    expectError(await person.delete(`/session/sessions/${id}`), 404);
+    expect((await person.delete('/session/sessions')).status).toBe(204);
+    for (const ended of [second, third]) expectError(await ended.get('/session'), 401);
+    for (const kept of [person, stranger]) expect((await kept.get('/session')).status).toBe(200);
+    expect((await person.get('/session/sessions')).body.items).toHaveLength(1);
+  });
+});
+
+describe('where mails are sent', () => {
+  it('the person concerned is told what changed in their account', async () => {
+    const mails = await mailServer();
+    const t = await ownHarness({ env: mails.env });
+    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF', name: 'Grace' })];
+    const path = `/users/${person.id}`;
+    let seen = 0;
+    const told = async (...expected: [to: string, sentence: string][]) => {
+      seen += expected.length;
+      await until('the mails come', () => mails.received.length >= seen);
+      const fresh = mails.received.slice(seen - expected.length);
+      for (const [to, sentence] of expected) {
+        const mail = fresh.find((each) => each.to[0] === to && each.text.includes(sentence));
+        expect(mail, `${to}: ${sentence}`).toBeDefined();
+        expect(mail?.text).toContain('If you did not expect this');
+      }
+    };
+    await admin.patch(path, { role: 'ADMIN' });
+    await told([person.email, 'Your role was changed to Admin.']);
+    await admin.patch(path, { role: 'STAFF', name: 'Grace H.' });
+    await told([person.email, 'Your role was changed to Staff']);
+    const email = anEmail();
+    await admin.patch(path, { email });
+    await told(
+      [person.email, 'no longer sign in with this address'],
+      [email, 'now sign in with this address'],
+    );
+    const next = anEmail();
+    await person.put('/session/email', { email: next, currentPassword: PASSWORD });
+    await told([email, 'no longer sign in with this address'], [next, 'now sign in with this address']);
+    await turnOn(t, person);
+    await told([next, 'A second factor was turned on']);
+    await person.post('/session/second-factor/recovery-codes');
+    await told([next, 'New recovery codes were created.']);
+    await person.post('/session/second-factor/turn-off');
+    await told([next, 'Your second factor was turned off']);
+    await turnOn(t, person);
+    await told([next, 'A second factor was turned on']);
+    await admin.delete(`${path}/second-factor`);
+    await told([next, 'Your second factor was turned off']);
+    await admin.patch(path, { password: NEW_PASSWORD });
+    await told([next, 'Your password was changed.']);
+    await admin.put('/session/password', { currentPassword: PASSWORD, newPassword: NEW_PASSWORD });
+    await told([admin.email, 'Your password was changed.']);
+
+    // What changes nothing of the kind, and who never signed in.
+    const invited = await newUser(t, { role: 'STAFF' });
+    const again = await signInAs(t, { ...admin, password: NEW_PASSWORD });
+    await again.patch(path, { name: 'Grace', role: 'STAFF' });
+    await again.patch(`/users/${invited.id}`, { role: 'ADMIN' });
+    expect(await t.ctx.mail.finish()).toBe(true);
+    expect(mails.received).toHaveLength(seen);
+    expect(t.logs.join('')).not.toContain(next);
+  });
+
+  it('a shop causes a hundred such mails an hour; the changes are made all the same', async () => {
+    const mails = await mailServer();
+    const t = await ownHarness({ env: mails.env });
+    const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+    for (let i = 0; i < 102; i += 1)
+      expect((await admin.patch(`/users/${person.id}`, { role: i % 2 ? 'STAFF' : 'ADMIN' })).status).toBe(
+        200,
+      );
+    await until('a hundred came', () => mails.received.length === 100);
+    expect(await t.ctx.mail.finish()).toBe(true);
+    expect(mails.received).toHaveLength(100);
+  });
+});

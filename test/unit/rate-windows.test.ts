@@ -1,0 +1,76 @@
+import { fc, test } from '@fast-check/vitest';
+import { describe, expect, it } from 'vitest';
+import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
+import type { RateWindow, RateWindows } from '../../src/db/database.ts';
+import { judge } from '../../src/db/rate-windows.ts';
+
+const SMALL: RateWindows = [
+  { name: 'second', points: 2, seconds: 1 },
+  { name: 'minute', points: 7, seconds: 10 },
+];
+
+/** The most of these that lie in any window of its length, wherever it begins. */
+const mostWithin = (taken: number[], { seconds }: RateWindow): number =>
+  Math.max(0, ...taken.map((from) => taken.filter((at) => at >= from && at < from + seconds * 1000).length));
+
+/** Steps between calls that meet the edges of windows again and again. */
+const steps = fc.array(
+  fc.oneof(
+    fc.constantFrom(0, 0.001, 1, 499, 500, 999, 999.999, 1_000, 1_001, 9_999, 10_000),
+    fc.nat(3_000),
+    fc.double({ min: 0, max: 1_500, noNaN: true }),
+  ),
+  { maxLength: 120 },
+);
+
+describe('calls that pass', () => {
+  test.prop([steps, fc.constantFrom<RateWindows>(SMALL, RATE_LIMITS.create, RATE_LIMITS.other)])(
+    'are never more than a limit in any window of its length, and a call is refused only where it would be one more',
+    (gaps, windows) => {
+      const times: number[] = [];
+      const taken: number[] = [];
+      let nowMs = 0;
+      for (const gap of gaps) {
+        nowMs += gap;
+        const { refused } = judge(windows, times, nowMs);
+        const wouldBeTooMany = windows.some(
+          ({ points, seconds }) => taken.filter((at) => at > nowMs - seconds * 1000).length >= points,
+        );
+        expect(refused).toBe(wouldBeTooMany);
+        if (!refused) taken.push(nowMs);
+      }
+      for (const window of windows) expect(mostWithin(taken, window)).toBeLessThanOrEqual(window.points);
+    },
+  );
+
+  it('around every edge of a window are at most sixty in any minute and five in any second', () => {
+    for (let begin = 0; begin <= 60_000; begin += 250) {
+      const times: number[] = [];
+      const taken: number[] = [];
+      const ask = (atMs: number) => {
+        if (!judge(RATE_LIMITS.create, times, atMs).refused) taken.push(atMs);
+      };
+      ask(0);
+      // As much as the second allows, before and after the moment at which a window that began with the first call would end.
+      for (const startMs of [begin, Math.max(60_000, begin + 12_200)])
+        for (let i = 0; i < 61; i += 1) ask(startMs + i * 200);
+      expect(mostWithin(taken, RATE_LIMITS.create[1])).toBeLessThanOrEqual(60);
+      expect(mostWithin(taken, RATE_LIMITS.create[0])).toBeLessThanOrEqual(5);
+    }
+  });
+});
+
+describe('a call that is refused', () => {
+  test.prop([steps])('has a place exactly when it is told, and not before', (gaps) => {
+    const times: number[] = [];
+    let nowMs = 0;
+    for (const gap of gaps) {
+      nowMs += Math.round(gap);
+      const state = judge(SMALL, times, nowMs);
+      if (!state.refused) continue;
+      expect(state.remaining).toBe(0);
+      expect(judge(SMALL, [...times], nowMs + state.msBeforeNext - 1).refused).toBe(true);
+      expect(judge(SMALL, [...times], nowMs + state.msBeforeNext).refused).toBe(false);
+    }
+  });
+});
