@@ -9,7 +9,8 @@ import {
 import { listSearch } from './list-search.ts';
 import { lacksFactor, sessionQuery } from './session/session.ts';
 import { wantedPage } from './session/wanted-page.ts';
-import { ForAdmins, NoSuchPage, StartFailed } from './ui/error-pages.tsx';
+import { ForAdmins } from './settings/for-admins.tsx';
+import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
 import { lazyPage } from './ui/lazy-page.tsx';
 import { Loading } from './ui/loading.tsx';
 import { PageError } from './ui/page-error.tsx';
