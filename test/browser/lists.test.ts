@@ -339,6 +339,19 @@ const COVERED = `(() => {
     .map(({ textContent }) => textContent);
 })()`;
 
+it('clearing the filters is offered where they were refused, not to people who are signed out', async () => {
+  const t = await harness();
+  const page = await openAs(t, 'STAFF');
+  const clear = page.getByRole('alert').getByText('Clear all filters');
+  await page.goto('/admin/offline-repairs?status=NOWHERE');
+  await clear.click();
+  await page.getByText('No repairs yet').waitFor();
+  await t.ctx.db.deleteFrom('sessions').execute();
+  await goInside(page, '/admin/trade-returns');
+  await page.getByRole('alert', { includeHidden: true }).getByText('You are signed out.').waitFor();
+  expect(await clear.count()).toBe(0);
+});
+
 it('a notification covers nothing that people use next', async () => {
   const t = await harness();
   const { id } = await newRepair(t);

@@ -1,11 +1,9 @@
 import { Center, Stack, Text, Title } from '@mantine/core';
-import { Outlet } from '@tanstack/react-router';
-import { useSession } from '../session/session.ts';
 import { ButtonLink } from './links.tsx';
 import { PageError } from './page-error.tsx';
-import { PageTitle, useTabTitle } from './page-title.tsx';
+import { useTabTitle } from './page-title.tsx';
 
-// What is shown in the place of a page.
+// Pages that are shown without the shell around them.
 
 export const NoSuchPage = () => {
   useTabTitle('No such page');
@@ -31,19 +29,6 @@ export const StartFailed = ({ error }: { error: unknown }) => {
         Handback
       </Title>
       <PageError error={error} />
-    </Stack>
-  );
-};
-
-/** The settings, which are for Admins. The API checks that too; this tells the others why they see nothing. */
-export const ForAdmins = () => {
-  const { user } = useSession();
-  if (user.role === 'ADMIN') return <Outlet />;
-  return (
-    <Stack align="flex-start" gap="sm">
-      <PageTitle>Only Admins can open Settings</PageTitle>
-      <Text c="dimmed">Ask an Admin of your shop to change what you need.</Text>
-      <ButtonLink to="/">Go to overview</ButtonLink>
     </Stack>
   );
 };
