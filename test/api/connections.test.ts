@@ -129,12 +129,13 @@ describe('connections of one address where no proxy is trusted', () => {
 
   it('are refused while all of them are busy', async () => {
     const t = await limited();
-    const feed = `GET ${BASE_PATH}/events?after=latest&wait=20 HTTP/1.1\r\nhost: test\r\nx-api-key: ${t.client.apiKey}\r\n\r\n`;
+    // Its body is still to come.
+    const begun = `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nx-api-key: ${t.client.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n`;
     let asked = 0;
     t.app.server.on('request', () => {
       asked += 1;
     });
-    const busy = await Promise.all(Array.from({ length: LIMIT }, () => open(t, feed)));
+    const busy = await Promise.all(Array.from({ length: LIMIT }, () => open(t, begun)));
     await until('all wait', () => asked === LIMIT);
     await isClosed((await open(t, ASK)).resume());
     expect(busy.some(({ closed }) => closed)).toBe(false);

@@ -51,10 +51,15 @@ describe('saving a webhook URL', () => {
     expect(await guard.faultOf('https://not-yet.example/')).toBeNull();
   });
 
-  it.each(['ftp://example.com/', 'file:///etc/passwd', 'javascript:alert(1)', 'http://example.com/'])(
-    'refuses %j, which is not https',
+  it.each(['ftp://example.com/', 'http://example.com/'])('refuses %j, which is not https', async (url) => {
+    expect(await guardWith().faultOf(url)).toBe('must be an https address');
+  });
+  it.each(['file:///etc/passwd', 'javascript:alert(1)', 'https:example.com'])(
+    'refuses %j, which names no host',
     async (url) => {
-      expect(await guardWith().faultOf(url)).toBe('must be an https address');
+      expect(await guardWith().faultOf(url)).toBe(
+        'must be a whole web address, https://example.com/hook for example',
+      );
     },
   );
   it.each([
