@@ -3,7 +3,7 @@ import { OPERATOR } from '../../src/caller.ts';
 import { createView } from '../../src/saved-views/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
-import { newUser, type Person } from './admin.ts';
+import { newUser, type Person, signInAs } from './admin.ts';
 import { ADMIN_ROUTES } from './admin-routes.ts';
 import { endpoints, newRma } from './api.ts';
 import type { Answer, Harness } from './harness.ts';
@@ -18,6 +18,7 @@ export const COLLECTIONS = [
   'clients',
   'users',
   'views',
+  'session/sessions',
 ] as const;
 type Collection = (typeof COLLECTIONS)[number];
 export type Things = Record<Collection, string>;
@@ -30,7 +31,7 @@ export interface IdRoute {
 }
 
 const collectionIn = (template: string): Collection => {
-  const found = COLLECTIONS.find((each) => each === template.split('/')[1]);
+  const found = COLLECTIONS.find((each) => template.startsWith(`/${each}/`));
   if (!found) throw new Error(`nobody knows what the id in ${template} names`);
   return found;
 };
@@ -82,5 +83,6 @@ export const makeThings = async (t: Harness, shop: Shop, key: string): Promise<T
     clients: client.id,
     users: user.id,
     views: (await createView(ctx, viewer, view)).id,
+    'session/sessions': (await (await signInAs(t, user)).get('/session/sessions')).body.items[0].id,
   };
 };
