@@ -1,6 +1,7 @@
 import type { Actor } from '../../contract/common.ts';
 import { auditWrite, changesBetween, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
+import type { Trx } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { lockCounters } from '../shops/counters.ts';
@@ -33,6 +34,12 @@ const about = (client: ApiClient) => ({
 /** Active ones of a shop (contract §22). */
 const MOST_CLIENTS = 100;
 
+/** Locks the shop: two at once cannot both be the last. */
+const refuseTooMany = async (trx: Trx, shopId: string): Promise<void> => {
+  await lockShop(trx, shopId);
+  if ((await countActiveClients(trx, shopId)) >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
+};
+
 export const createClient = async (
   ctx: Context,
   actor: Actor,
@@ -42,9 +49,7 @@ export const createClient = async (
   const at = identity.created_at;
   const row = { ...identity, shop_id: shopId, name, webhook_url: webhookUrl };
   const client = await ctx.db.transaction().execute(async (trx) => {
-    // Locked: two at once cannot both be the last.
-    await lockShop(trx, shopId);
-    if ((await countActiveClients(trx, shopId)) >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
+    await refuseTooMany(trx, shopId);
     const made = await insertClient(trx, row);
     await recordAudit(trx, { ...about(made), at, actor, action: 'CLIENT_CREATED', data: { webhookUrl } });
     return made;
@@ -114,6 +119,7 @@ export const replaceClient = async (
     const [, old] = await Promise.all([lockCounters(ctx, trx, [shopId], 'wait'), lockClient(trx, id)]);
     if (!old) throw new ServiceError('CLIENT_NOT_FOUND');
     if (old.replacedBy !== null) throw alreadyReplaced(old.replacedBy);
+    if (old.revokedAt !== null) await refuseTooMany(trx, shopId);
     const row: NewClientRow = {
       ...identity,
       shop_id: shopId,

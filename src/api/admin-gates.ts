@@ -5,9 +5,10 @@ import { callerAddress } from '../http/caller-address.ts';
 import { refusals } from '../http/openapi/route-schemas.ts';
 import { validationGate } from '../http/validation.ts';
 import { sha256 } from '../secrets.ts';
-import { sessionTokenOf } from '../staff/cookies.ts';
+import { deviceOf, sessionTokenOf } from '../staff/cookies.ts';
 import { requireProof } from '../staff/own-account.ts';
 import { findSession, noteUse, type SignedInUser } from '../staff/sessions.ts';
+import { deviceId } from '../staff/trusted-devices.ts';
 import { adminLimits, type PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {
@@ -83,7 +84,8 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     const { isPublic, role, withoutFactor } = request.routeOptions.config;
     const token = sessionTokenOf(ctx.config, request);
     const session = isPublic ? null : await findSession(ctx, token);
-    if (!session) await limit('visitor', address);
+    // A browser that signed in before has a share of its own: a stranger at the same address cannot use it up.
+    if (!session) await limit('visitor', deviceId(ctx.secrets, deviceOf(ctx.config, request)) ?? address);
     if (isPublic) return;
     if (!session) throw new ServiceError('SIGNED_OUT');
     await limit('session', sha256(token ?? ''));

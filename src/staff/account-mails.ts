@@ -15,11 +15,13 @@ const SENTENCES = {
   factorOn: 'A second factor was turned on: signing in now takes a code from an authenticator app.',
   factorOff: 'Your second factor was turned off: signing in now takes the password alone.',
   recoveryCodes: 'New recovery codes were created. The earlier ones no longer work.',
+  removed: 'It was removed: you can no longer sign in.',
 } as const;
 type Change = keyof typeof SENTENCES;
 type Person = Row<'users'>;
 
-const CLOSING = 'If you did not expect this, choose a new password now, and tell an Admin of your shop.';
+const closingOf = (change: Change): string =>
+  `If you did not expect this, ${change === 'removed' ? '' : 'choose a new password now, and '}tell an Admin of your shop.`;
 
 const changeMail = (shopName: string, { email, name }: Person, change: Change): Mail => {
   const shop = oneLine(shopName);
@@ -27,7 +29,7 @@ const changeMail = (shopName: string, { email, name }: Person, change: Change): 
   const paragraphs = [
     greeting,
     `This is about your account with ${shop} in Handback. ${SENTENCES[change]}`,
-    CLOSING,
+    closingOf(change),
   ];
   return {
     to: email,
@@ -39,7 +41,8 @@ const changeMail = (shopName: string, { email, name }: Person, change: Change): 
   };
 };
 
-const mailsBetween = (before: Person, after: Person): [Person, Change][] => {
+const mailsBetween = (before: Person, after: Person | null): [Person, Change][] => {
+  if (!after) return [[before, 'removed']];
   const mails: [Person, Change][] = [];
   if (before.email !== after.email) mails.push([before, 'oldEmail'], [after, 'newEmail']);
   if (before.password_hash !== after.password_hash) mails.push([after, 'password']);
@@ -55,7 +58,8 @@ const WINDOWS = [{ name: 'account-mails-hour', points: 100, seconds: 60 * 60 }] 
 export type MailAccountChanges = (
   shop: { id: string; name: string },
   before: Person,
-  after: Person,
+  /** null: the account was removed. */
+  after: Person | null,
   hasNewRecoveryCodes?: boolean,
 ) => Promise<void>;
 
@@ -69,7 +73,7 @@ export const openAccountMails = (
     // A person who never signed in has nothing yet that a stranger could take over.
     if (!mail.isOn || before.last_sign_in_at === null) return;
     const mails = mailsBetween(before, after);
-    if (hasNewRecoveryCodes) mails.push([after, 'recoveryCodes']);
+    if (hasNewRecoveryCodes) mails.push([before, 'recoveryCodes']);
     try {
       for (const [person, change] of mails) {
         if ((await gate(shop.id)).refused)

@@ -49,7 +49,10 @@ export const choosePassword = async (
   const { user, shopName } = await ownerOf(ctx, linkToken);
   return attemptSignIn(ctx, origin, user.email, async (begin) => {
     const attempt = await begin(user);
-    if (user.factor_since !== null && code === null) throw new ServiceError('SECOND_FACTOR_REQUIRED');
+    if (user.factor_since !== null && code === null)
+      throw new ServiceError('SECOND_FACTOR_REQUIRED', {
+        message: 'A code of your second factor is needed as well.',
+      });
     const passwordHash = await hashPassword(password);
     const { token, before } = await countingCodes(ctx, attempt, code, () =>
       ctx.db.transaction().execute(async (trx) => {

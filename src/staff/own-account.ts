@@ -10,6 +10,7 @@ import { endLinksOf } from './links.ts';
 import { isPassword, passwordTurns } from './passwords.ts';
 import { spendCode } from './second-factor.ts';
 import { countPasswordGuess, endSession, noteProof, type SignedInUser } from './sessions.ts';
+import { traceWrongProof } from './sign-in-attempt.ts';
 import { findUser, keptEmail, lockOne, updateUser } from './store.ts';
 import { aboutUser } from './user-view.ts';
 import { refuseTakenEmail } from './users.ts';
@@ -42,7 +43,7 @@ export const WRONG_CODE = 'is wrong, or it was used before';
  */
 export const prove = async (
   ctx: Context,
-  { user: { id }, sessionToken }: Self,
+  { caller: { actor }, user: { id }, sessionToken }: Self,
   { password, code }: Proof,
   field = 'password',
 ): Promise<Row<'users'>> => {
@@ -63,6 +64,7 @@ export const prove = async (
     return user;
   });
   if (proved) return proved;
+  await traceWrongProof(ctx, before, actor.address ?? '');
   if (guess.wasLast) await endSession(ctx.db, sessionToken);
   throw code === null ? wrong(field, 'is not your current password') : wrong('code', WRONG_CODE);
 };

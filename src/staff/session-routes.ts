@@ -1,6 +1,7 @@
 import { ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
 import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
 import type { Context } from '../context.ts';
+import { callerAddress } from '../http/caller-address.ts';
 import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
 import { clearSessionCookie, deviceOf, sessionTokenOf, setSessionCookie } from './cookies.ts';
 import { selfOf, usedFrom } from './own-account-routes.ts';
@@ -98,7 +99,7 @@ const setUpRoute = (app: ApiApp, ctx: Context): void => {
         },
       },
     },
-    async (request, reply) => reply.code(201).send(await setUp(ctx, request.body)),
+    async (request, reply) => reply.code(201).send(await setUp(ctx, callerAddress(request), request.body)),
   );
 };
 

@@ -48,7 +48,12 @@ const useUp = async (trx: Trx, offer: string): Promise<boolean> => {
 };
 
 /** Creates the first shop and its Admin and uses up the token, all or nothing: after a failure the link still works. */
-export const setUp = async (ctx: Context, { token, shopName, email, name, password }: SetUp) => {
+export const setUp = async (
+  ctx: Context,
+  address: string,
+  { token, shopName, email, name, password }: SetUp,
+) => {
+  const actor = { ...OPERATOR, address };
   // Before the expensive hash, so that nobody without the token can make us work.
   const offer = await findOffer(ctx, token);
   const passwordHash = await hashPassword(password);
@@ -57,8 +62,8 @@ export const setUp = async (ctx: Context, { token, shopName, email, name, passwo
     if (await hasShops(trx)) throw new ServiceError('ALREADY_SET_UP');
     if (!isOffered) throw new ServiceError('SETUP_LINK_INVALID');
     const at = ctx.clock.now();
-    const shop = await addShop(trx, OPERATOR, at, { name: shopName, plan: 'SCALE' });
-    const user = await addUser(trx, OPERATOR, at, {
+    const shop = await addShop(trx, actor, at, { name: shopName, plan: 'SCALE' });
+    const user = await addUser(trx, actor, at, {
       shopId: shop.id,
       email,
       name,

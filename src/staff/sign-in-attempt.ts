@@ -266,6 +266,19 @@ const traceRefusal = async (ctx: Context, attempt: SignInAttempt, error: unknown
   });
 };
 
+/** A wrong password or code in an open session: someone else may sit there. */
+export const traceWrongProof = async (
+  ctx: Context,
+  user: Row<'users'> | undefined,
+  address: string,
+): Promise<void> => {
+  ctx.log.warn({ address, userId: user?.id ?? null }, 'proof of identity refused');
+  if (user)
+    await ctx.db
+      .transaction()
+      .execute((trx) => recordCounted(ctx, trx, user, { action: 'PROOF_REFUSED', address }));
+};
+
 const TURNS = { atOnce: 1, waiting: 50, withinMs: 10_000, refusal: tooManyAtOnce };
 /** Sign-ins that run, by e-mail and address. */
 const queues = new Map<string, { turns: Turns; users: number }>();

@@ -15,16 +15,21 @@ const ADDRESS = 'address';
 /** So many people can share a browser, at a till for example. */
 const PEOPLE_PER_DEVICE = 8;
 const DEVICE_ID_BYTES = 16;
-const DEVICE_ID = /^[\w-]{22}$/;
 const ADDRESS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
 export type TrustedBy = Pick<Row<'users'>, 'id' | 'password_hash' | 'factor_since' | 'factor_removals'>;
 
-/** The browser's random id, and a signature for each person who signed in with it. */
-const readCookie = (cookie = ''): { id: string; signatures: string[] } | null => {
-  const [id = '', ...signatures] = cookie.split('.');
-  return DEVICE_ID.test(id) ? { id, signatures: signatures.slice(0, PEOPLE_PER_DEVICE) } : null;
+/** The browser's random id with our signature, and a signature for each person who signed in with it. */
+const readCookie = (secrets: SecretBox, cookie = ''): { id: string; signatures: string[] } | null => {
+  const [id = '', signature = '', ...signatures] = cookie.split('.');
+  return secrets.isSigned(DEVICE, id, signature)
+    ? { id, signatures: signatures.slice(0, PEOPLE_PER_DEVICE) }
+    : null;
 };
+
+/** The id of a browser in which a person signed in before, whichever person that was. */
+export const deviceId = (secrets: SecretBox, cookie?: string): string | null =>
+  cookie === undefined ? null : (readCookie(secrets, cookie)?.id ?? null);
 
 /** With what the person proved there: a new password or another second factor ends the trust in every browser (contract §22). */
 const signedText = (deviceId: string, user: TrustedBy): string =>
@@ -32,7 +37,7 @@ const signedText = (deviceId: string, user: TrustedBy): string =>
 
 /** The id of the browser, where this person signed in with it before. */
 export const trustedDevice = (secrets: SecretBox, user: TrustedBy, cookie?: string): string | null => {
-  const device = readCookie(cookie);
+  const device = readCookie(secrets, cookie);
   if (!device) return null;
   const text = signedText(device.id, user);
   return device.signatures.some((each) => secrets.isSigned(DEVICE, text, each)) ? device.id : null;
@@ -47,14 +52,15 @@ export const trustDevice = async (
 ): Promise<void> => {
   const user = await findUser(db, userId);
   if (!user) return;
-  const { id, signatures } = readCookie(deviceOf(config, request)) ?? {
+  const { id, signatures } = readCookie(secrets, deviceOf(config, request)) ?? {
     id: randomBytes(DEVICE_ID_BYTES).toString('base64url'),
     signatures: [],
   };
   const text = signedText(id, user);
-  const [own = ''] = secrets.signatures(DEVICE, text);
+  const sign = (signed: string) => secrets.signatures(DEVICE, signed)[0] ?? '';
   const others = signatures.filter((each) => !secrets.isSigned(DEVICE, text, each));
-  setDeviceCookie(config, reply, [id, own, ...others].slice(0, PEOPLE_PER_DEVICE + 1).join('.'));
+  const people = [sign(text), ...others].slice(0, PEOPLE_PER_DEVICE);
+  setDeviceCookie(config, reply, [id, sign(id), ...people].join('.'));
 };
 
 /** Addresses are stored as signatures: a copy of the database does not show where people are. */

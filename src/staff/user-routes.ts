@@ -7,7 +7,6 @@ import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-sc
 import { resetFactor } from './factor-actions.ts';
 import { addPerson, makeLink } from './invitations.ts';
 import { linkLimits } from './limits.ts';
-import { requireProof } from './own-account.ts';
 import { changeUser, listUsers, removeUser } from './users.ts';
 
 const tags = ['Team'];
@@ -46,12 +45,12 @@ const create = (app: ApiApp, ctx: Context, limits: Limits): void => {
   app.post(
     '/users',
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'createUser',
         summary: 'Add a person',
         description:
-          'An e-mail can be used once in the whole service. Adding an Admin needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`). Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
+          'An e-mail can be used once in the whole service. Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
         tags,
         body: CreateUser,
         response: { 201: answer('The person.', CreatedUser), ...refusals(400, 401, 403, 409, 413, 415, 503) },
@@ -59,7 +58,6 @@ const create = (app: ApiApp, ctx: Context, limits: Limits): void => {
     },
     async (request, reply) => {
       const { caller, body } = request;
-      if (body.role === 'ADMIN') requireProof(ctx, request);
       const way = handOver(ctx, limits, request);
       const made = await addPerson(ctx, caller.actor, caller.shop, body, way);
       return reply.code(201).send(made);
@@ -71,12 +69,12 @@ const change = (app: ApiApp, ctx: Context): void => {
   app.patch(
     '/users/:id',
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'changeUser',
         summary: "Change a person's e-mail, name, role or password",
         description:
-          'A new e-mail, a new password and the role of an Admin need a proof of identity in the last ten minutes (`PROOF_REQUIRED`). Your own e-mail and password you change on your account page. A new password ends all their sessions. The last Admin of a shop stays one.',
+          'Your own e-mail and password you change on your account page. A new password ends all their sessions. The last Admin of a shop stays one.',
         tags,
         params,
         body: ChangeUser,
@@ -86,12 +84,7 @@ const change = (app: ApiApp, ctx: Context): void => {
         },
       },
     },
-    (request) => {
-      const { caller, params, body } = request;
-      const isRisky = body.role === 'ADMIN' || body.email !== null || body.password !== null;
-      if (isRisky && params.id !== caller.actor.id) requireProof(ctx, request);
-      return changeUser(ctx, caller, params.id, body);
-    },
+    ({ caller, params, body }) => changeUser(ctx, caller, params.id, body),
   );
 };
 
@@ -99,7 +92,7 @@ const remove = (app: ApiApp, ctx: Context): void => {
   app.delete(
     '/users/:id',
     {
-      config,
+      config: { ...config, proof },
       schema: {
         operationId: 'removeUser',
         summary: 'Remove a person',

@@ -5,6 +5,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/errors.ts';
+import type { Row } from '../db/tables.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
@@ -108,7 +109,7 @@ export const changeUser = async (
 const UNASSIGNED_AT_ONCE = 20;
 
 export const removeUser = async (ctx: Context, caller: Caller, id: string): Promise<void> => {
-  await deleteWithTrace(ctx, caller, id);
+  await ctx.mailAccountChanges(caller.shop, await deleteWithTrace(ctx, caller, id), null);
   // They are removed, whatever happens now.
   await unassignSome(ctx).catch((error) =>
     ctx.log.warn(
@@ -123,7 +124,7 @@ const unassignSome = async (ctx: Context): Promise<void> => {
     if (!(await unassignDeparted(ctx, ctx.clock.now()))) return;
 };
 
-const deleteWithTrace = (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> =>
+const deleteWithTrace = (ctx: Context, { shop, actor }: Caller, id: string): Promise<Row<'users'>> =>
   ctx.db.transaction().execute(async (trx) => {
     const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
@@ -136,4 +137,5 @@ const deleteWithTrace = (ctx: Context, { shop, actor }: Caller, id: string): Pro
       action: 'USER_REMOVED',
       data: { role: user.role },
     });
+    return user;
   });

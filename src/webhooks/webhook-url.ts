@@ -6,7 +6,8 @@ export const urlIn = (value: string): URL | null =>
 
 /** What is wrong with it, as a phrase after its name; null where nothing is. */
 export const formFaultOf = (url: URL | null, allowPlainHttp: boolean): string | null => {
-  if (!url) return 'must be a whole web address, https://example.com/hook for example';
+  if (!url || url.port === '0' || /^\.|\.\./.test(url.hostname))
+    return 'must be a whole web address, https://example.com/hook for example';
   if (url.protocol !== 'https:' && !(allowPlainHttp && url.protocol === 'http:'))
     return 'must be an https address';
   return url.username || url.password ? 'must not hold a user name or password' : null;

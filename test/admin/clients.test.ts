@@ -240,4 +240,7 @@ it('a shop has a hundred active clients at most', async () => {
   expect((await admin.post(`/clients/${one}/replace`, {})).status).toBe(201);
   expect((await admin.post(`/clients/${t.client.id}/revoke`, {})).status).toBe(200);
   expect((await admin.post('/clients', { name: 'In its place' })).status).toBe(201);
+  // Replacing a revoked client adds an active one.
+  expectError(await admin.post(`/clients/${t.client.id}/replace`, {}), 409, 'TOO_MANY_CLIENTS');
+  expect(await active()).toBe(100);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
-import { adminCaller, newPerson, PASSWORD, type Person } from '../support/admin.ts';
+import { adminCaller, deviceFrom, newPerson, PASSWORD, type Person } from '../support/admin.ts';
 import { expectError, overSocket, UNKNOWN_ID } from '../support/api.ts';
 import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
@@ -205,6 +205,16 @@ describe('limits', () => {
     // Persons who are signed in at the same address work on.
     expect((await admin.get('/session', { ip })).status).toBe(200);
     expect((await visitor.get('/sign-in-options', { ip: '198.51.100.61' })).status).toBe(200);
+    // And so does a browser that signed in before, which has a share of its own.
+    const known = adminCaller(
+      t,
+      deviceFrom(await adminCaller(t).post('/session', { email: admin.email, password: PASSWORD })),
+    );
+    expect((await known.post('/session', { email: admin.email, password: PASSWORD }, { ip })).status).toBe(
+      200,
+    );
+    const forged = adminCaller(t, `handback_device=${'a'.repeat(22)}.${'b'.repeat(43)}`);
+    expectError(await forged.get('/sign-in-options', { ip }), 429);
   });
 
   it('let a session call six hundred times a minute', async () => {

@@ -56,7 +56,7 @@ describe('signing in', () => {
     expect(cookies[0]).toMatch(/^handback_session=[0-9a-f]{64};/);
     expect(attributesOf(cookies[0])).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/admin', 'SameSite=Strict']);
     // By the second the browser is known from then on; it tells nobody who the person is.
-    expect(cookies[1]).toMatch(/^handback_device=[\w-]{22}\.[\w-]{43};/);
+    expect(cookies[1]).toMatch(/^handback_device=[\w-]{22}\.[\w-]{43}\.[\w-]{43};/);
     expect(attributesOf(cookies[1])).toEqual([
       ...['HttpOnly', 'Max-Age=31536000', 'Path=/admin', 'SameSite=Strict'],
     ]);

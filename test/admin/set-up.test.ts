@@ -73,6 +73,9 @@ it('two who hold the link at the same time make one shop with one Admin', async 
     ),
   );
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+  const entries = await t.ctx.db.selectFrom('audit_log').select(['action', 'address']).execute();
+  expect(entries.map(({ action }) => action).sort()).toEqual(['SHOP_CREATED', 'USER_CREATED']);
+  expect(entries.every(({ address }) => address !== null)).toBe(true);
   expect(await rowsOf(t)).toEqual({ shops: 1, users: 1, tokens: 0 });
 });
 

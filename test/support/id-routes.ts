@@ -39,8 +39,8 @@ const collectionIn = (template: string): Collection => {
 /** The same in every request, so that whole answers can be compared. */
 const headers = { 'x-request-id': 'the-same-for-all' };
 
-/** As the first client's program and as an Admin call them. A route without a body that it takes fails. */
-export const idRoutes = (t: Harness, admin: Person, key = t.client.apiKey): IdRoute[] => {
+/** As the first client's program and as Admins call them, in turns: a session has a limit. A route without a body that it takes fails. */
+export const idRoutes = (t: Harness, admins: Person[], key = t.client.apiKey): IdRoute[] => {
   const external = endpoints(t)
     .filter(({ hasId }) => hasId)
     .map(({ name, template, method, path, good }) => ({
@@ -52,7 +52,7 @@ export const idRoutes = (t: Harness, admin: Person, key = t.client.apiKey): IdRo
   const { paths } = t.app.adminSwagger() as { paths: Record<string, object> };
   const own = Object.entries(paths)
     .filter(([template]) => template.includes('{'))
-    .flatMap(([template, operations]) =>
+    .flatMap(([template, operations], index) =>
       Object.keys(operations).map((verb) => {
         const method = verb.toUpperCase();
         const route = ADMIN_ROUTES[`${method} ${template}`];
@@ -62,7 +62,11 @@ export const idRoutes = (t: Harness, admin: Person, key = t.client.apiKey): IdRo
           isExternal: false,
           collection: collectionIn(template),
           ask: (id: string) =>
-            admin.send(template.replace(/\{\w+\}/, id), { method, body: route.body, headers }),
+            admins[index % admins.length]?.send(template.replace(/\{\w+\}/, id), {
+              method,
+              body: route.body,
+              headers,
+            }) as Promise<Answer>,
         };
       }),
     );

@@ -12,11 +12,15 @@ export const rememberSignIn = (signedIn: boolean): void =>
 
 export const isSignInRemembered = (): boolean => localStorage.getItem(SIGNED_IN_NOTE) !== null;
 
+const forgetStored = (prefix: string): void => {
+  for (const name of Object.keys(sessionStorage))
+    if (name.startsWith(prefix)) sessionStorage.removeItem(name);
+};
+
 /** Others may use this computer, so nothing of the person stays behind. */
 export const forgetSession = (): void => {
   rememberSignIn(false);
-  for (const name of Object.keys(sessionStorage))
-    if (name.startsWith('handback.')) sessionStorage.removeItem(name);
+  forgetStored('handback.');
 };
 
 /** Who is signed in; null if nobody is. */
@@ -31,6 +35,8 @@ export const sessionQuery = queryOptions({
     } catch (error) {
       if (known || !(error instanceof ApiError) || error.status !== 401) throw error;
       rememberSignIn(false);
+      // The session ended by itself. Drafts wait for their person; searches have no owner, and the next person must not see them.
+      for (const prefix of ['handback.search.', 'handback.walk.']) forgetStored(prefix);
       return null;
     }
   },

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { forgetSession } from './session.ts';
 
-/** Leads to the sign-in page and forgets everything of the person. First away from the page, which would ask for its data again. */
+/** Forgets everything of the person and leads to the sign-in page; the queries last, since the page would ask for its data again. */
 export const useLeave = (): (() => Promise<void>) => {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

@@ -21,6 +21,7 @@ export const ACTION_LABELS: Record<AuditEntry['action'], string> = {
   SIGNED_IN: 'Signed in',
   SIGN_IN_REFUSED: 'Failed to sign in: wrong password',
   SIGN_IN_CODE_REFUSED: 'Failed to sign in: right password, wrong code',
+  PROOF_REFUSED: 'Wrong password or code in an open session',
   SIGN_IN_LOCKED: 'Tried to sign in while locked',
   SECOND_FACTOR_ON: 'Turned on the second factor',
   SECOND_FACTOR_OFF: 'Turned off the second factor',
