@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import { findFact } from './db/installation.ts';
 import { HOW_TO_BUILD, isBuilt } from './http/built-files.ts';
 import { VERSION } from './version.ts';
 
@@ -9,23 +10,10 @@ export const greeting = (url: string, setUpToken: string | null): string[] => [
   ...(setUpToken ? [firstSteps(`${url}/admin/set-up#${setUpToken}`)] : []),
 ];
 
-const ADDRESS = 'address';
-
-/** So that commands, which may have other settings than the service, tell people where it is. */
-export const saveAddress = async ({ db }: Pick<Context, 'db'>, value: string): Promise<void> => {
-  await db
-    .insertInto('installation')
-    .values({ name: ADDRESS, value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-    .execute();
-};
-
 /** Where the service was when it last started, unless this command's settings say how callers reach it. */
 export const knownAddress = async ({ db, config }: Pick<Context, 'db' | 'config'>): Promise<string> => {
-  const saved = config.publicUrlIsSet
-    ? undefined
-    : await db.selectFrom('installation').select('value').where('name', '=', ADDRESS).executeTakeFirst();
-  return saved?.value ?? config.publicUrl;
+  const saved = config.publicUrlIsSet ? null : await findFact(db, 'address');
+  return saved ?? config.publicUrl;
 };
 
 const PAGES = { admin: 'the admin app', docs: 'the documentation' };

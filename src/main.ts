@@ -3,8 +3,9 @@ import closeWithGrace from 'close-with-grace';
 import { buildApp } from './api/app.ts';
 import { ConfigError } from './config.ts';
 import type { Context } from './context.ts';
+import { saveFact } from './db/installation.ts';
 import { describeError } from './describe-error.ts';
-import { greeting, saveAddress } from './greeting.ts';
+import { greeting } from './greeting.ts';
 import { isBuilt } from './http/built-files.ts';
 import { startJanitor } from './janitor.ts';
 import { offerSetUp } from './staff/set-up.ts';
@@ -29,7 +30,7 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   const { port: listeningPort } = app.server.address() as AddressInfo;
   const url = publicUrl.replace(/:0$/, `:${listeningPort}`);
   if (role !== 'worker')
-    await saveAddress(ctx, url).catch((error) =>
+    await saveFact(ctx.db, 'address', url).catch((error) =>
       ctx.log.warn(
         { fault: describeError(error) },
         'the address of the service could not be saved for commands',

@@ -3,17 +3,15 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { type Config, ConfigError, secretKeysIn } from './config.ts';
 import type { Db } from './db/database.ts';
+import { findFact } from './db/installation.ts';
 import { narrow } from './db/private-file.ts';
 import { type Place, type SecretBox, secretBox } from './secrets.ts';
 
-/** A sealed text that tells at the start whether the keys are those that the data was sealed with. */
 const CHECK = 'secret-key-check';
 const CHECK_TEXT = 'handback';
 export const CHECK_PLACE: Place = { table: 'installation', column: 'value', id: CHECK };
 
-export const findCheck = async (db: Db): Promise<string | null> =>
-  (await db.selectFrom('installation').select('value').where('name', '=', CHECK).executeTakeFirst())?.value ??
-  null;
+export const findCheck = (db: Db): Promise<string | null> => findFact(db, CHECK);
 
 type KeySettings = Pick<Config, 'secretKeys' | 'dataDir'>;
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
-import { noteFact } from '../db/installation.ts';
+import { saveFact } from '../db/installation.ts';
 import { describeError } from '../describe-error.ts';
 import { noRoute } from '../http/errors.ts';
 import { describeApi, serveDocument } from '../http/openapi/document.ts';
@@ -34,7 +34,7 @@ const untrustedProxyWarning = ({ log, clock, withoutFsync }: Context): (() => vo
         'X-Forwarded-For came with a request, but TRUST_PROXY is off: all callers behind a proxy count as one',
       );
     notedMs = nowMs;
-    noteFact(withoutFsync, 'untrusted-proxy', nowMs).catch((error) =>
+    saveFact(withoutFsync, 'untrusted-proxy', String(nowMs)).catch((error) =>
       log.warn({ fault: describeError(error) }, 'noting the untrusted proxy failed'),
     );
   };

@@ -1,10 +1,19 @@
 import type { Db } from './database.ts';
 
-/** When something was last true of the installation, for readiness and for `doctor`. */
-type Fact = 'ready-check' | 'untrusted-proxy';
+/** What is kept about the installation as a whole, a row each. A value that is a time is in milliseconds. */
+type Fact =
+  /** Where the service was at its last start: commands may have other settings. */
+  | 'address'
+  /** When readiness was last asked for. */
+  | 'ready-check'
+  /** A sealed text that tells whether the keys are those that the data was sealed with. */
+  | 'secret-key-check'
+  /** The hash of the one-time token that creates the first shop, and when it ends. */
+  | 'set-up'
+  /** When a request last came with `X-Forwarded-For` while no proxy was trusted, for `doctor`. */
+  | 'untrusted-proxy';
 
-export const noteFact = async (db: Db, name: Fact, nowMs: number): Promise<void> => {
-  const value = String(nowMs);
+export const saveFact = async (db: Db, name: Fact, value: string): Promise<void> => {
   await db
     .insertInto('installation')
     .values({ name, value })
@@ -12,8 +21,7 @@ export const noteFact = async (db: Db, name: Fact, nowMs: number): Promise<void>
     .execute();
 };
 
-/** null: never. */
-export const factNoted = async (db: Db, name: Fact): Promise<number | null> => {
+export const findFact = async (db: Db, name: Fact): Promise<string | null> => {
   const row = await db.selectFrom('installation').select('value').where('name', '=', name).executeTakeFirst();
-  return row ? Number(row.value) : null;
+  return row?.value ?? null;
 };

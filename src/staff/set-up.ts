@@ -3,6 +3,7 @@ import type { SetUp } from '../../contract/admin-set-up.ts';
 import { OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
+import { findFact, saveFact } from '../db/installation.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 import { addShop } from '../shops/actions.ts';
@@ -10,38 +11,31 @@ import { hasShops } from '../shops/store.ts';
 import { hashPassword } from './passwords.ts';
 import { addUser } from './users.ts';
 
-/** The row that holds the hash of the one-time token, and when it ends. */
-const ROW = 'set-up';
 const VALID_MS = 60 * 60 * 1000;
 
 /** Makes a one-time token that replaces any earlier one; returns null once there is a shop. */
 export const offerSetUp = async ({ db, clock }: Context): Promise<string | null> => {
   if (await hasShops(db)) return null;
   const token = randomBytes(24).toString('hex');
-  const value = `${sha256(token)} ${clock.now() + VALID_MS}`;
-  await db
-    .insertInto('installation')
-    .values({ name: ROW, value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-    .execute();
+  await saveFact(db, 'set-up', `${sha256(token)} ${clock.now() + VALID_MS}`);
   return token;
 };
 
-/** The row's value. Throws once there is a shop, the token's hour is over, or a later start printed another. */
+/** What is stored of it. Throws once there is a shop, the token's hour is over, or a later start printed another. */
 export const findOffer = async ({ db, clock }: Context, token: string): Promise<string> => {
   if (await hasShops(db)) throw new ServiceError('ALREADY_SET_UP');
-  const row = await db.selectFrom('installation').select('value').where('name', '=', ROW).executeTakeFirst();
-  const [hash, endsAt] = row?.value.split(' ') ?? [];
-  if (!row || hash !== sha256(token) || clock.now() >= Number(endsAt))
+  const offer = await findFact(db, 'set-up');
+  const [hash, endsAt] = offer?.split(' ') ?? [];
+  if (offer === null || hash !== sha256(token) || clock.now() >= Number(endsAt))
     throw new ServiceError('SETUP_LINK_INVALID');
-  return row.value;
+  return offer;
 };
 
 /** Says whether the token was still valid. Of two requests at once, the second waits here until the first ends. */
 const useUp = async (trx: Trx, offer: string): Promise<boolean> => {
   const { numDeletedRows } = await trx
     .deleteFrom('installation')
-    .where('name', '=', ROW)
+    .where('name', '=', 'set-up')
     .where('value', '=', offer)
     .executeTakeFirst();
   return numDeletedRows > 0n;

@@ -347,7 +347,7 @@ it('clearing the filters is offered where they were refused, not to people who a
   await clear.click();
   await page.getByText('No repairs yet').waitFor();
   await t.ctx.db.deleteFrom('sessions').execute();
-  await goInside(page, '/admin/trade-returns');
+  await page.getByRole('link', { name: 'Trade returns' }).click();
   await page.getByRole('alert', { includeHidden: true }).getByText('You are signed out.').waitFor();
   expect(await clear.count()).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { type Config, needsStartTls } from '../../config.ts';
-import { factNoted } from '../../db/installation.ts';
+import { findFact } from '../../db/installation.ts';
 import { MIGRATIONS, unknownMigration, wrongSchema } from '../../db/migrate.ts';
 import { betweenUsAnd } from '../../db/open.ts';
 import { SCHEMA_WORDS } from '../../db/schema-change.ts';
@@ -33,9 +33,10 @@ const SEEN_LATELY_MS = 7 * 24 * 60 * 60_000;
 
 /** The running service notes such requests: a proxy that is not trusted makes one address of all callers, with one limit for all. */
 export const checkProxy = async (reading: Reading, config: Config): Promise<Finding | null> => {
-  const seenMs = config.trustProxy === false ? await factNoted(reading.db, 'untrusted-proxy') : null;
+  const seen = config.trustProxy === false ? await findFact(reading.db, 'untrusted-proxy') : null;
+  const seenMs = Number(seen);
   const nowMs = (await reading.server()).nowMs ?? Date.now();
-  return seenMs === null || nowMs - seenMs > SEEN_LATELY_MS
+  return seen === null || nowMs - seenMs > SEEN_LATELY_MS
     ? null
     : warn(
         `requests came with X-Forwarded-For (${new Date(seenMs).toISOString()}), but TRUST_PROXY is off: behind a proxy all callers count as one address; set it, or let the proxy remove the header`,

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
 import { anyCase } from '../any-case.ts';
 import type { Database, Observer } from '../database.ts';
-import { noteFact } from '../installation.ts';
+import { saveFact } from '../installation.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
 import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
@@ -77,7 +77,7 @@ export const openPostgres = (
     batchSize: BATCH_SIZE,
     wake,
     onWake,
-    checkReady: () => noteFact(readiness, 'ready-check', clock.now()),
+    checkReady: () => saveFact(readiness, 'ready-check', String(clock.now())),
     async close() {
       comparing.stop();
       // The last call tells other processes that this one has left its receivers to them.

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Kysely } from 'kysely';
 import { systemClock } from '../../clock.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite } from '../database.ts';
-import { noteFact } from '../installation.ts';
+import { saveFact } from '../installation.ts';
 import { logQuery } from '../log-query.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
@@ -50,7 +50,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     // The more share a commit, the fewer wait for the disk.
     batchSize: 100,
     ...wakeCalls(onFault),
-    checkReady: () => noteFact(light, 'ready-check', systemClock.now()),
+    checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
       await Promise.all([db.destroy(), light.destroy()]);
       connections.close();
