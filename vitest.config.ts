@@ -4,12 +4,15 @@ import { measureSlowness, scaled } from './test/support/machine.ts';
 import { HandbackReporter } from './test/support/reporter.ts';
 
 // `npm test`: what a change must not break, in a few minutes. `npm run test:all` (mode `all`) adds faults, recipes, documentation,
-// deployment and the rest of the browser; mode `rest` runs these alone, with all of the browser.
+// deployment and the rest of the browser; mode `rest` runs these alone, with all of the browser; mode `ci`
+// is `rest` without the rows of docs/reliability.md, for what must end within 20 minutes.
 
 const tests = (...names: string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 
 const FIRST = tests('{api,admin,webhooks,store,cli}/**/*');
 const LATER = tests('{faults,recipes,docs,deploy}/**/*');
+/** The rows of docs/reliability.md, in short form. */
+const ROWS = tests('faults/rows/*');
 const JOURNEYS = tests('browser/journeys/*');
 
 /** What only PostgreSQL has: a network in between, poolers, standbys, several processes. */
@@ -33,7 +36,7 @@ const BOTH_ENGINES = tests(
 
 export default defineConfig(({ mode }) => {
   process.env['TEST_SLOWNESS'] ??= measureSlowness().toFixed(1);
-  const otherTier = { test: LATER, rest: FIRST }[mode] ?? [];
+  const otherTier = { test: LATER, rest: FIRST, ci: [...FIRST, ...ROWS] }[mode] ?? [];
   return {
     test: {
       testTimeout: scaled(120_000),
@@ -81,7 +84,7 @@ export default defineConfig(({ mode }) => {
           test: {
             name: 'unit',
             include: tests('unit/**/*'),
-            exclude: mode === 'rest' ? tests('unit/**/*') : [],
+            exclude: mode === 'rest' || mode === 'ci' ? tests('unit/**/*') : [],
             globalSetup: 'test/support/build-setup.ts',
           },
         },
