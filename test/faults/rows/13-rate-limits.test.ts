@@ -87,7 +87,8 @@ describe('one address', () => {
         words,
         expect.toSatisfy((n: number) => n >= 5 && n < requests.length),
       ]);
-      for (let second = 1; second <= SECONDS; second += 1)
+      // Up to a minute: a longer time holds more, and rightly so.
+      for (let second = 1; second <= Math.min(60, SECONDS); second += 1)
         expect([words, second, mostWithin(taken, second * 1_000)]).toEqual([
           words,
           second,
@@ -173,7 +174,7 @@ describe(`${ADDRESSES} addresses`, () => {
     expect(t.logs.filter((line) => /clearing away failed/.test(line))).toEqual([]);
     measured(
       13,
-      `${ADDRESSES} addresses: as many rows, 1 left once their windows had ended and were cleared away`,
+      `${ADDRESSES} addresses: as many rows, 1 left once their windows had ended`,
     );
   });
 });
