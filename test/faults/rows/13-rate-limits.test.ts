@@ -172,9 +172,6 @@ describe(`${ADDRESSES} addresses`, () => {
     await sweep(ctx);
     expect(await rows()).toBe(1);
     expect(t.logs.filter((line) => /clearing away failed/.test(line))).toEqual([]);
-    measured(
-      13,
-      `${ADDRESSES} addresses: as many rows, 1 left once their windows had ended`,
-    );
+    measured(13, `${ADDRESSES} addresses: as many rows, 1 left once their windows had ended`);
   });
 });
