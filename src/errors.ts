@@ -58,7 +58,7 @@ export const EXTERNAL_ERRORS = {
 
 /** Those of the admin app's own API. */
 const ADMIN_ERRORS = {
-  SIGNED_OUT: { status: 401, message: 'Nobody is signed in, or the session has ended.' },
+  SIGNED_OUT: { status: 401, message: 'You are not signed in, or the session has ended.' },
   SIGN_IN_FAILED: { status: 401, message: 'The e-mail or the password is wrong.' },
   SECOND_FACTOR_REQUIRED: { status: 401, message: 'The password is right. A code is needed as well.' },
   SECOND_FACTOR_WRONG: { status: 401, message: 'The code is wrong, or it was used before.' },

@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { findFact } from './db/installation.ts';
+import { findFact } from './db/installation-facts.ts';
 import { HOW_TO_BUILD, isBuilt } from './http/built-files.ts';
 import { VERSION } from './version.ts';
 

@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import { buildApp } from './api/app.ts';
 import { ConfigError } from './config.ts';
 import type { Context } from './context.ts';
-import { saveFact } from './db/installation.ts';
+import { saveFact } from './db/installation-facts.ts';
 import { describeError } from './describe-error.ts';
 import { greeting } from './greeting.ts';
 import { isBuilt } from './http/built-files.ts';
@@ -49,9 +49,9 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
     { delay, logger: false, skip: [...STOP_SIGNALS, 'SIGHUP'] },
     async ({ err }) => {
       isStopping = true;
-      if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an error nobody handled');
+      if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an unhandled error');
       else ctx.log.info({ signal }, 'stopping');
-      // Only a supervisor sends SIGTERM and has a proxy to tell; a person at a terminal waits for nobody.
+      // Only a supervisor sends SIGTERM and has a proxy that must notice; a person at a terminal should not wait.
       await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);
     },
   );

@@ -3,7 +3,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { type Config, ConfigError, secretKeysIn } from './config.ts';
 import type { Db } from './db/database.ts';
-import { findFact } from './db/installation.ts';
+import { findFact } from './db/installation-facts.ts';
 import { narrow } from './db/private-file.ts';
 import { type Place, type SecretBox, secretBox } from './secrets.ts';
 

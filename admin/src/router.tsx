@@ -1,3 +1,4 @@
+import { Stack, Text } from '@mantine/core';
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -8,13 +9,14 @@ import {
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
 import { ProofRequired } from './session/proof-required.tsx';
-import { lacksFactor, sessionQuery } from './session/session.ts';
+import { lacksFactor, sessionQuery, useSession } from './session/session.ts';
 import { wantedPage } from './session/wanted-page.ts';
-import { ForAdmins } from './settings/for-admins.tsx';
 import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
 import { lazyPage } from './ui/lazy-page.tsx';
+import { ButtonLink } from './ui/links.tsx';
 import { Loading } from './ui/loading.tsx';
 import { PageError } from './ui/page-error.tsx';
+import { PageTitle } from './ui/page-title.tsx';
 
 // Every page and its address. Pages load when they are opened.
 
@@ -148,6 +150,17 @@ const settings = createRoute({
   path: '/settings',
   component: ForAdmins,
 });
+/** The API checks the role too; this says why Staff see nothing. */
+function ForAdmins() {
+  if (useSession().user.role === 'ADMIN') return <Outlet />;
+  return (
+    <Stack align="flex-start" gap="sm">
+      <PageTitle>Only Admins can open Settings</PageTitle>
+      <Text c="dimmed">Ask an Admin of your shop to change what you need.</Text>
+      <ButtonLink to="/">Go to overview</ButtonLink>
+    </Stack>
+  );
+}
 const shop = createRoute({
   getParentRoute: () => settings,
   path: '/shop',

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
-import { saveFact } from '../db/installation.ts';
+import { saveFact } from '../db/installation-facts.ts';
 import { describeError } from '../describe-error.ts';
 import { noRoute } from '../http/errors.ts';
 import { describeApi, serveDocument } from '../http/openapi/document.ts';

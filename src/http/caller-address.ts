@@ -28,7 +28,7 @@ export const withoutPorts = (forwardedFor: string): string =>
     .join(', ');
 
 /**
- * Some proxies append the caller's port to the address. It is removed before anything reads `request.ip`. `onForwarded` is told of every
+ * Some proxies append the caller's port to the address. It is removed before anything reads `request.ip`. `onForwarded` is called for every
  * request that names an address.
  */
 export const readForwardedFor = (app: FastifyInstance, onForwarded: () => void): void => {

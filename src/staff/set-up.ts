@@ -3,7 +3,7 @@ import type { SetUp } from '../../contract/admin-set-up.ts';
 import { OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
-import { findFact, saveFact } from '../db/installation.ts';
+import { findFact, saveFact } from '../db/installation-facts.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 import { addShop } from '../shops/actions.ts';

@@ -80,13 +80,13 @@ const CODE_LIMITS: Limit[] = [
     keyOf: ({ user, device }) => ['codes-day', user?.id ?? null, device],
   },
 ];
-/** At this many wrong codes within a day the person is told that someone knows their password. */
+/** At this many wrong codes within a day the person is warned that someone knows their password. */
 const TOLD_AT = 10;
 
 /** A lock that ends later than its time and this was written by a clock that was wrong. */
 const CLOCK_SKEW_MS = MINUTE_MS;
 
-/** Signed, so that a copy of the database shows neither addresses nor e-mails to whoever tries them all. */
+/** Signed, so that trying all addresses or e-mails against a copy of the database finds none. */
 const keyFrom = ({ secrets }: Pick<Context, 'secrets'>, parts: (string | null)[]): string =>
   secrets.signatures('sign-in failures', JSON.stringify(parts))[0] ?? '';
 

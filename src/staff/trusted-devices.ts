@@ -11,6 +11,7 @@ import { findUser } from './store.ts';
 // Where people signed in before: browsers, which carry a signed cookie, and addresses, which are kept for 90 days.
 
 const DEVICE = 'device';
+const DEVICE_ID = 'device id';
 const ADDRESS = 'address';
 /** So many people can share a browser, at a till for example. */
 const PEOPLE_PER_DEVICE = 8;
@@ -22,7 +23,7 @@ export type TrustedBy = Pick<Row<'users'>, 'id' | 'password_hash' | 'factor_sinc
 /** The browser's random id with our signature, and a signature for each person who signed in with it. */
 const readCookie = (secrets: SecretBox, cookie = ''): { id: string; signatures: string[] } | null => {
   const [id = '', signature = '', ...signatures] = cookie.split('.');
-  return secrets.isSigned(DEVICE, id, signature)
+  return secrets.isSigned(DEVICE_ID, id, signature)
     ? { id, signatures: signatures.slice(0, PEOPLE_PER_DEVICE) }
     : null;
 };
@@ -57,10 +58,11 @@ export const trustDevice = async (
     signatures: [],
   };
   const text = signedText(id, user);
-  const sign = (signed: string) => secrets.signatures(DEVICE, signed)[0] ?? '';
+  const [ownId = ''] = secrets.signatures(DEVICE_ID, id);
+  const [own = ''] = secrets.signatures(DEVICE, text);
   const others = signatures.filter((each) => !secrets.isSigned(DEVICE, text, each));
-  const people = [sign(text), ...others].slice(0, PEOPLE_PER_DEVICE);
-  setDeviceCookie(config, reply, [id, sign(id), ...people].join('.'));
+  const people = [own, ...others].slice(0, PEOPLE_PER_DEVICE);
+  setDeviceCookie(config, reply, [id, ownId, ...people].join('.'));
 };
 
 /** Addresses are stored as signatures: a copy of the database does not show where people are. */

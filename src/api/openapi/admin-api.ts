@@ -35,7 +35,7 @@ export const ADMIN_API: ApiDescription = {
     always: ['X-Request-Id'],
     byStatus: { 429: ['Retry-After'], 503: ['Retry-After'] },
     refused: {
-      401: 'Nobody is signed in, or the session has ended.',
+      401: 'You are not signed in, or the session has ended.',
       403: '`code` says why: `ADMIN_REQUIRED`, `PROOF_REQUIRED` (confirm your identity with `POST /session/proof`, then repeat the request), `CROSS_SITE`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
       404: 'The shop has nothing by this id.',
       409: 'It cannot be done as things stand; `code` says why.',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { type Config, needsStartTls } from '../../config.ts';
-import { findFact } from '../../db/installation.ts';
+import { findFact } from '../../db/installation-facts.ts';
 import { MIGRATIONS, unknownMigration, wrongSchema } from '../../db/migrate.ts';
 import { betweenUsAnd } from '../../db/open.ts';
 import { SCHEMA_WORDS } from '../../db/schema-change.ts';

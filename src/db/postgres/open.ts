@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
 import { anyCase } from '../any-case.ts';
 import type { Database, Observer } from '../database.ts';
-import { saveFact } from '../installation.ts';
+import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
 import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Kysely } from 'kysely';
 import { systemClock } from '../../clock.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite } from '../database.ts';
-import { saveFact } from '../installation.ts';
+import { saveFact } from '../installation-facts.ts';
 import { logQuery } from '../log-query.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';

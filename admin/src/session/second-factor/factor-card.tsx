@@ -54,6 +54,15 @@ export const FactorCard = () => {
 
 const LOW = 3;
 
+const CodesLeft = ({ left }: { left: number }) => (
+  <Text size="sm">
+    <Text span inherit {...(left <= LOW ? { c: 'red', fw: 600 } : {})}>
+      {left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left
+    </Text>
+    {left <= LOW ? ': make new ones.' : '.'}
+  </Text>
+);
+
 const FactorOn = ({ factor }: { factor: SecondFactor }) => {
   const [dialog, setDialog] = useState<'codes' | 'off' | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
@@ -62,18 +71,12 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
   const navigate = useNavigate();
   const close = () => setDialog(null);
   if (codes) return <RecoveryCodeList codes={codes} onDone={() => setCodes(null)} />;
-  const left = factor.recoveryCodesLeft;
   return (
     <Stack>
       <Text size="sm" maw="60ch">
         Signing in takes your password and a code from your authenticator app.
       </Text>
-      <Text size="sm">
-        <Text span inherit {...(left <= LOW ? { c: 'red', fw: 600 } : {})}>
-          {left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left
-        </Text>
-        {left <= LOW ? ': make new ones.' : '.'}
-      </Text>
+      <CodesLeft left={factor.recoveryCodesLeft} />
       <Group gap="xs">
         <Button variant="default" onClick={() => setDialog('codes')}>
           Make new recovery codes
