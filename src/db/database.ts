@@ -1,8 +1,8 @@
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { Clock } from '../clock.ts';
+import type { Tables } from './schema.ts';
 import type { Notice } from './schema-change.ts';
 import type { Change, Dialect, Fill } from './statements.ts';
-import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
@@ -68,10 +68,12 @@ export interface Database extends Dialect {
   /** The same for short reads, which share a few connections. */
   reads: Db;
   /**
-   * For work whose loss in a power cut does no harm: it does not wait for the disk. What it writes is seen by everybody at once
-   * and is on disk with the next commit that does wait.
+   * For the webhook worker. It does not wait for the disk, since what a power cut loses of it is done again: what it writes is seen
+   * by every process at once, and is on disk with the next commit that does wait.
    */
   withoutFsync: Db;
+  /** The same for clean-up and notes of a last use, on a connection that neither webhooks nor requests share. */
+  background: Db;
   /** A statement with its values, ready to run. */
   fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */

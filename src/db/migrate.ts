@@ -2,9 +2,9 @@ import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { ConfigError } from '../config.ts';
 import { initialSchema } from './migrations/0001-initial-schema.ts';
+import type { Tables } from './schema.ts';
 import type { Notice, SchemaChange, SchemaWords } from './schema-change.ts';
 import { differences, expectedSchema } from './schema-check.ts';
-import type { Tables } from './tables.ts';
 
 /** Forward only, in this order, never edited once released. */
 const CHANGES: Record<string, SchemaChange> = {

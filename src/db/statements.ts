@@ -6,7 +6,7 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema.ts';
 
 // Statements that run all the time are compiled once and get their values when they run: compiling one costs more than many
 // take to run. A builder is given parameters only, never a value, so no value can be compiled into a statement by mistake.
