@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { withTimeout } from '../../src/lib/with-timeout.ts';
 
@@ -15,8 +15,8 @@ it('fails where the work takes too long', async () => {
 });
 
 it('takes a result that arrived while the process was busy', async () => {
-  const reading = withTimeout(readFile(import.meta.filename, 'utf8'), 5, late);
+  const reading = withTimeout(stat(import.meta.filename), 5, late);
   const busyUntil = performance.now() + 100;
   while (performance.now() < busyUntil);
-  expect(await reading).toContain('withTimeout');
+  expect((await reading).isFile()).toBe(true);
 });
