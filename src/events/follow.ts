@@ -37,11 +37,14 @@ export const followFeed = async (
   try {
     let { page, isEmpty } = await read();
     while (isEmpty) {
-      const call = await waiter.untilCalled(endsAt - performance.now(), signal);
+      const call = await ctx.feedWatches.wait(waiter, endsAt - performance.now(), signal);
       if (signal.aborted) break;
       await checkAgain();
       if (!call) break;
-      ({ page, isEmpty } = await call.read(`${start} ${limit}`, read));
+      const key = `${start} ${limit}`;
+      const shared = call.get(key) ?? read();
+      call.set(key, shared);
+      ({ page, isEmpty } = await shared);
     }
     return page;
   } finally {
@@ -49,52 +52,14 @@ export const followFeed = async (
   }
 };
 
-/** One wake-up call: those of its waiters that want the same page share one read. */
-class Call {
-  readonly #pages = new Map<string, Promise<FeedPage>>();
+/** The pages that were read after one wake-up call: waiters that want the same one share it. */
+type Call = Map<string, Promise<FeedPage>>;
 
-  read(key: string, read: () => Promise<FeedPage>): Promise<FeedPage> {
-    const page = this.#pages.get(key) ?? read();
-    this.#pages.set(key, page);
-    return page;
-  }
-}
-
-class Waiter {
+interface Waiter {
   readonly position: number;
-  readonly #metrics: Base['metrics'];
-  #call: Call | 'stop' | null = null;
-  #resume = (): void => {};
-
-  constructor(position: number, metrics: Base['metrics']) {
-    this.position = position;
-    this.#metrics = metrics;
-  }
-
-  call(call: Call | 'stop'): void {
-    this.#call = call;
-    this.#resume();
-  }
-
-  /** Also a call that came before; null: the time is over, the caller has left, or the service stops. */
-  async untilCalled(timeoutMs: number, signal: AbortSignal): Promise<Call | null> {
-    if (!this.#call && !signal.aborted) {
-      this.#metrics.pauseRequest();
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs);
-        this.#resume = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        signal.addEventListener('abort', this.#resume, { once: true });
-      });
-      this.#metrics.resumeRequest();
-    }
-    const call = this.#call;
-    if (call === 'stop') return null;
-    this.#call = null;
-    return call;
-  }
+  /** Also one that came before the wait. */
+  call: Call | null;
+  resume(): void;
 }
 
 const newestPositions = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
@@ -126,10 +91,29 @@ export class FeedWatches {
       id === null ? void this.#look() : this.#callAll(id, () => true),
     );
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    const waiter = new Waiter(position, this.#base.metrics);
+    const waiter: Waiter = { position, call: null, resume() {} };
     this.#waiters.set(shopId, own.add(waiter));
     this.#total += 1;
     return waiter;
+  }
+
+  /** null: the time is over, the caller has left, or the service stops. */
+  async wait(waiter: Waiter, timeoutMs: number, signal: AbortSignal): Promise<Call | null> {
+    if (!waiter.call && !signal.aborted && !this.#isStopped) {
+      this.#base.metrics.pauseRequest();
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        waiter.resume = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        signal.addEventListener('abort', waiter.resume, { once: true });
+      });
+      this.#base.metrics.resumeRequest();
+    }
+    const { call } = waiter;
+    waiter.call = null;
+    return call;
   }
 
   leave(shopId: string, waiter: Waiter): void {
@@ -143,7 +127,7 @@ export class FeedWatches {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
-    for (const own of this.#waiters.values()) for (const waiter of own) waiter.call('stop');
+    for (const own of this.#waiters.values()) for (const waiter of own) waiter.resume();
     const unlisten = await this.#listening?.catch((error) => {
       this.#base.log.warn({ fault: describeError(error) }, 'listening for events failed');
       return null;
@@ -152,8 +136,12 @@ export class FeedWatches {
   }
 
   #callAll(shopId: string, isConcerned: (waiter: Waiter) => boolean): void {
-    const call = new Call();
-    for (const waiter of this.#waiters.get(shopId) ?? []) if (isConcerned(waiter)) waiter.call(call);
+    const call: Call = new Map();
+    for (const waiter of this.#waiters.get(shopId) ?? [])
+      if (isConcerned(waiter)) {
+        waiter.call = call;
+        waiter.resume();
+      }
   }
 
   /** One statement for all shops and their waiters; without it each waiter would read again, 400 reads a second of 2,000. */

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { REPLACED } from '../errors.ts';
 
@@ -67,10 +68,10 @@ interface Candidate {
   timeline: string;
 }
 
-export class Hosts {
+/** Emits `move` when another server is in use, or none of those before. */
+export class Hosts extends EventEmitter<{ move: [] }> {
   readonly #urls: readonly string[];
   readonly #mustTakeWrites: boolean;
-  readonly #listeners = new Set<() => void>();
   #url: string;
   #era = 0;
   #isKnown: boolean;
@@ -78,6 +79,7 @@ export class Hosts {
   #search: Promise<void> | null = null;
 
   constructor(address: string) {
+    super();
     const { urls, mustTakeWrites } = parseAddress(address);
     this.#urls = urls;
     this.#mustTakeWrites = mustTakeWrites;
@@ -124,12 +126,6 @@ export class Hosts {
     this.#move();
   }
 
-  /** Calls the listener when another server is in use, until that is undone. */
-  onMove(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
   /** A host that is alone need not be looked for. */
   get #isAlone(): boolean {
     return this.#urls.length === 1;
@@ -137,7 +133,7 @@ export class Hosts {
 
   #move(): void {
     this.#era += 1;
-    for (const listener of this.#listeners) listener();
+    this.emit('move');
   }
 
   /** Asks all of them at once, and takes the one that was promoted last; of equals the one in use, or the first. */

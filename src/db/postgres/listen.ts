@@ -92,7 +92,6 @@ class Listener {
   readonly #hosts: Hosts;
   readonly #heard: Heard;
   readonly #onFault: Observer['onFault'];
-  readonly #forgetMoves: () => void;
   #isStopped = false;
   #client: pg.Client | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -101,14 +100,18 @@ class Listener {
     this.#hosts = hosts;
     this.#heard = heard;
     this.#onFault = onFault;
-    // Processes that use the new server do not notify at the old one.
-    this.#forgetMoves = hosts.onMove(() => this.#client?.connection.stream.destroy());
+    hosts.on('move', this.#leave);
     void this.#connect();
   }
 
+  /** Processes that use the new server do not notify at the old one. */
+  readonly #leave = (): void => {
+    this.#client?.connection.stream.destroy();
+  };
+
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#forgetMoves();
+    this.#hosts.off('move', this.#leave);
     clearTimeout(this.#timer);
     // Not used any more, whether it ends in good order or not.
     await this.#client?.end().catch(() => {});

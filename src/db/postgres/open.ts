@@ -53,7 +53,7 @@ export const openPostgres = (
   const statements = compiledStatements({ db, ...dialect });
   const clock = new DatabaseClock(pools.reads, observer.onFault, ownClock);
   // Another server has another clock.
-  hosts.onMove(() => clock.compareSoon());
+  hosts.on('move', () => clock.compareSoon());
   const calls = new WakeCalls(pools.reads, hosts, observer.onFault);
 
   return {
