@@ -28,18 +28,18 @@ const better = (known: Comparison | null, fresh: Comparison): Comparison => {
 
 /** The database's clock as this process knows it. `own` is its own one, in milliseconds: it may be wrong, but must not jump. */
 export class DatabaseClock implements Clock {
-  readonly #reads: CheckedPool;
+  readonly #pool: CheckedPool;
   readonly #onFault: Observer['onFault'];
   readonly #own: () => number;
   #known: Comparison | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    reads: CheckedPool,
+    pool: CheckedPool,
     onFault: Observer['onFault'],
     own = () => performance.timeOrigin + performance.now(),
   ) {
-    this.#reads = reads;
+    this.#pool = pool;
     this.#onFault = onFault;
     this.#own = own;
   }
@@ -66,7 +66,7 @@ export class DatabaseClock implements Clock {
 
   async #compare(): Promise<void> {
     const askedAt = this.#own();
-    const { rows } = await this.#reads.query<{ now: number }>(
+    const { rows } = await this.#pool.query<{ now: number }>(
       'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
     );
     const heardAt = this.#own();

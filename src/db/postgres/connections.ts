@@ -55,7 +55,7 @@ const KINDS = {
   webhooks: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: { ...GENERIC_PLANS, ...NO_FSYNC } },
   /** Short reads: keys, rate limits, one record. */
   reads: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: GENERIC_PLANS },
-  /** Clean-up and notes of a last use, for which no request waits. */
+  /** Clean-up, notes of a last use, the clock: no request waits for these. */
   background: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: { ...GENERIC_PLANS, ...NO_FSYNC }, size: 1 },
   /** However busy the others are, the process says that it is ready. */
   readiness: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: NO_FSYNC, size: 1 },

@@ -51,7 +51,7 @@ export const openPostgres = (
   const db = pools.admin.kysely();
   const readiness = pools.readiness.kysely();
   const statements = compiledStatements({ db, ...dialect });
-  const clock = new DatabaseClock(pools.reads, observer.onFault, ownClock);
+  const clock = new DatabaseClock(pools.background, observer.onFault, ownClock);
   // Another server has another clock.
   hosts.on('move', () => clock.compareSoon());
   const calls = new WakeCalls(pools.reads, hosts, observer.onFault);
