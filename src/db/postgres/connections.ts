@@ -11,65 +11,58 @@ import type { Hosts } from './hosts.ts';
 /** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
-/** The server gives up first, so that it never goes on working for a caller who has left. */
-const STATEMENT_TIMEOUT_MS = 2_400;
-/** A process that vanishes inside a transaction holds its rows this long at most. */
-const IDLE_IN_TRANSACTION_MS = 5_000;
 /** Where another connection is there to wait on. */
 const SHORT_LOCK_TIMEOUT_MS = 200;
-const LONG_LOCK_TIMEOUT_MS = 1_500;
 
+type Settings = Record<string, string | number>;
+
+const LIMITS: Settings = {
+  // The server gives up before the driver does, so that it never goes on working for a caller who has left.
+  statement_timeout: 2_400,
+  lock_timeout: 1_500,
+  // A process that vanishes inside a transaction holds its rows this long at most.
+  idle_in_transaction_session_timeout: 5_000,
+};
 /**
  * Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
  * kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
  */
-const GENERIC_PLANS = {
+const GENERIC_PLANS: Settings = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
 };
 /** Not waiting for the disk: a power cut may lose what is done again anyway. */
-const NO_FSYNC = { synchronous_commit: 'off' };
-
-interface PoolKind {
-  lockTimeoutMs: number;
-  settings?: Record<string, string>;
-  /** Of a pool that `DATABASE_POOLS` cannot size. */
-  size?: number;
-}
+const NO_FSYNC: Settings = { synchronous_commit: 'off' };
 
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
   /** Batches of creations: never waits long, since one shop's lock would hold up all others. */
-  creations: { lockTimeoutMs: SHORT_LOCK_TIMEOUT_MS, settings: GENERIC_PLANS },
+  creations: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
   /** Moves and other changes of one record. */
-  changes: { lockTimeoutMs: SHORT_LOCK_TIMEOUT_MS, settings: GENERIC_PLANS },
+  changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
   /** What found a lock in its way and waits for it. */
-  waiting: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: GENERIC_PLANS },
+  waiting: GENERIC_PLANS,
   /** Lists and timelines. */
-  lists: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: GENERIC_PLANS },
+  lists: GENERIC_PLANS,
   /** The admin app, sign-in, searches, figures; planned for their values. */
-  admin: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS },
+  admin: {},
   /** The dispatcher. */
-  webhooks: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: { ...GENERIC_PLANS, ...NO_FSYNC } },
+  webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
   /** Short reads: keys, rate limits, one record. */
-  reads: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: GENERIC_PLANS },
+  reads: GENERIC_PLANS,
   /** Clean-up, notes of a last use, the clock: no request waits for these. */
-  background: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: { ...GENERIC_PLANS, ...NO_FSYNC }, size: 1 },
+  background: { ...GENERIC_PLANS, ...NO_FSYNC },
   /** However busy the others are, the process says that it is ready. */
-  readiness: { lockTimeoutMs: LONG_LOCK_TIMEOUT_MS, settings: NO_FSYNC, size: 1 },
-} satisfies Record<keyof PoolSizes, PoolKind> & Record<string, PoolKind>;
-type Kind = keyof typeof KINDS;
+  readiness: NO_FSYNC,
+} satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, Settings>;
+/** Of those that `DATABASE_POOLS` cannot size. */
+const FIXED_SIZES = { background: 1, readiness: 1 };
 
 /** Sent when a connection is made, not as a startup parameter, which a pooler in between may refuse. */
-const settingsOf = ({ lockTimeoutMs, settings = {} }: PoolKind): string =>
-  Object.entries({
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    ...settings,
-  })
+const settingsOf = (kind: keyof typeof KINDS): string =>
+  Object.entries({ ...LIMITS, ...KINDS[kind] })
     .map(([name, value]) => `set ${name} = ${value}; `)
     .join('');
 
@@ -215,19 +208,18 @@ export class CheckedPool {
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   #distrustBefore = 0;
 
-  constructor(hosts: Hosts, kind: Kind, sizes: PoolSizes, observer: Observer) {
+  constructor(hosts: Hosts, kind: keyof typeof KINDS, sizes: PoolSizes, observer: Observer) {
     this.#hosts = hosts;
     this.#observer = observer;
-    const { size, ...settings }: PoolKind = KINDS[kind];
     this.#pool = new pg.Pool({
       ...clientConfig,
       Client: clientOf(hosts),
-      max: size ?? sizes[kind as keyof PoolSizes],
+      max: { ...sizes, ...FIXED_SIZES }[kind],
       // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
       idleTimeoutMillis: 0,
       onConnect: async (client) => {
         // Several statements have several answers, which the types do not know.
-        const answers: unknown = await client.query(`${settingsOf(settings)}show transaction_read_only`);
+        const answers: unknown = await client.query(`${settingsOf(kind)}show transaction_read_only`);
         hosts.accept((answers as pg.QueryResult[]).at(-1)?.rows[0]?.transaction_read_only);
       },
     });
