@@ -17,7 +17,7 @@ const JOURNEYS = tests('browser/journeys/*');
 
 /** What only PostgreSQL has: a network in between, poolers, standbys, several processes. */
 const ONLY_POSTGRES = tests(
-  'store/short-reads',
+  'store/{pools,short-reads}',
   'deploy/proxy',
   'faults/{backup-drill,clocks,doctor,failover,locked-rows,network,poolers,two-processes,webhook-stop,webhook-workers}',
   'faults/rows/03-*',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
-import { AddressFault, parseAddress } from './db/postgres/address.ts';
+import { AddressError, parseAddress } from './db/postgres/hosts.ts';
 
 // Environment → one frozen Config. Nothing else reads process.env.
 
@@ -97,7 +97,7 @@ const postgresUrl = (name: string, value: string): string => {
     parseAddress(value);
     return value;
   } catch (error) {
-    throw error instanceof AddressFault ? new ConfigError(`${name} ${error.message}`) : error;
+    throw error instanceof AddressError ? new ConfigError(`${name} ${error.message}`) : error;
   }
 };
 

@@ -1,7 +1,7 @@
 import { type Authenticate, createAuthenticate } from './api-clients/authenticate.ts';
 import { type Base, type Overrides, openBase } from './base.ts';
 import type { Config } from './config.ts';
-import { type FeedWatches, openFeedWatches } from './events/watch.ts';
+import { FeedWatches } from './events/follow.ts';
 import { type Mailer, openMailer } from './mail/mailer.ts';
 import { type BeginLargeAnswer, fairTurns } from './paging/turns.ts';
 import { type Creations, openCreations } from './rma/creation/queue.ts';
@@ -44,7 +44,7 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     rmaById: readRmaById(base),
     totalsOf: readTotals(base),
     creations: openCreations(base, shopTurns),
-    feedWatches: openFeedWatches(base),
+    feedWatches: new FeedWatches(base),
     mail,
     mailAccountChanges: openAccountMails(base, mail),
     beginLargeAnswer: fairTurns(base.metrics),

@@ -17,7 +17,7 @@ const FIRST_WITHIN_MS = 30_000;
 
 type Step = (ctx: Context, nowMs: number) => Promise<boolean>;
 
-/** What nobody may need any more; each step clears a bounded number of rows and says whether more is due. */
+/** Each step deletes a bounded number of rows that are past their time, and says whether more is due. */
 const STEPS: Step[] = [
   forgetExpiredKeys,
   forgetExpiredSessions,
@@ -31,15 +31,15 @@ const STEPS: Step[] = [
 ];
 
 /**
- * Clears away all that is due. Requests go in between the steps; a row that comes back after a power cut is cleared next time.
- * What one of them cannot clear, since somebody holds it for example, keeps none of the others from it.
+ * Deletes all that is due. Requests go in between the steps; a row that comes back after a power cut is deleted next time.
+ * A step that fails, at a lock for example, does not keep the others from their work.
  */
 export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> => {
   for (const step of STEPS)
     try {
       while (!signal?.aborted && (await step(ctx, ctx.clock.now()))) await nextTurn();
     } catch (error) {
-      ctx.log.warn({ fault: describeError(error) }, 'clearing away failed; it will be tried again');
+      ctx.log.warn({ fault: describeError(error) }, 'cleanup step failed; it will be tried again');
     }
 };
 

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from './context.ts';
 import { describeError } from './describe-error.ts';
+import { withTimeout } from './lib/with-timeout.ts';
 
-/** Requests under way are cut off so long after the stop began, or so long after a longer drain: decision 88. */
+/** Open requests are cut off so long after the stop began, or so long after a longer drain: decision 88. */
 const ANSWER_WITHIN_MS = 8_000;
 const AFTER_DRAIN_MS = 4_000;
 /** Beyond that: the rest of a webhook exchange (10 s in all), the database, the last log lines. */
@@ -24,7 +25,9 @@ const answersEndMs = (drainMs: number): number => Math.max(ANSWER_WITHIN_MS, dra
 export const longestStopMs = (drainMs: number): number =>
   answersEndMs(drainMs) + WEBHOOKS_MORE_MS + DATABASE_MS + LOG_MS;
 
-/** Not ready any more → answer everybody for a while → close connections → webhooks → database. */
+const tookTooLong = (): Error => Object.assign(new Error('took too long'), { code: 'ETIMEDOUT' });
+
+/** Not ready any more → go on answering for a while → close connections → webhooks → database. */
 export const stop = async (
   { app, ctx, stopJanitor, stopWebhooks }: Running,
   drainMs: number,
@@ -32,17 +35,16 @@ export const stop = async (
   const startedAt = performance.now();
   const leftUntil = (endMs: number) => Math.max(0, startedAt + endMs - performance.now());
   const atMost = async (work: Promise<unknown>, ms: number, what: string): Promise<void> => {
-    const late = pause(ms, `${what} took too long`, { ref: false });
-    const failed = (error: unknown) => ctx.log.warn({ fault: describeError(error) }, `${what} failed`);
-    const said = await Promise.race([work.then(() => null, failed), late]);
-    if (typeof said === 'string') ctx.log.warn(said);
+    await withTimeout(work, ms, tookTooLong).catch((error) =>
+      ctx.log.warn({ fault: describeError(error) }, `${what} failed`),
+    );
   };
 
   app.drain.begin();
   stopJanitor();
   void ctx.feedWatches.stop();
   const webhooksStopped = stopWebhooks();
-  // A rejection before anybody waits for it must not count as unhandled.
+  // A rejection before it is awaited must not count as unhandled.
   webhooksStopped.catch(() => {});
   if (drainMs > 0) await pause(drainMs);
   const answersEnd = answersEndMs(drainMs);
@@ -59,15 +61,15 @@ export const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** So long after Ctrl-C a second one means "now". */
-const SECOND_THOUGHTS_MS = 1_000;
+const FORCE_QUIT_AFTER_MS = 1_000;
 
 const LOOK_FOR_PARENT_MS = 500;
-/** As this file is loaded, long before anybody can see that the service is up: later the parent may be gone already. */
+/** As this file is loaded, long before the service says that it is up: later the parent may be gone already. */
 const PARENT = process.ppid;
 
 /**
- * Calls back when the process that started this one is gone. npm starts a shell, and a shell that is told to stop passes nothing on:
- * without this the service would go on for ever, with nobody to stop it.
+ * Calls back when the process that started this one is gone. npm starts a shell, and a shell that gets a signal passes nothing on:
+ * without this the service would go on for ever.
  */
 export const onParentGone = (begin: () => void): void => {
   const look = setInterval(() => {
@@ -82,12 +84,12 @@ export const onParentGone = (begin: () => void): void => {
  * one, and the second must not cut the stop short. A person who presses Ctrl-C again is obeyed.
  */
 export const onStopSignal = (begin: (signal: StopSignal) => void): void => {
-  let toldAt: number | null = null;
+  let signalledAt: number | null = null;
   for (const name of STOP_SIGNALS)
     process.on(name, () => {
-      if (toldAt === null) {
-        toldAt = performance.now();
+      if (signalledAt === null) {
+        signalledAt = performance.now();
         begin(name);
-      } else if (name === 'SIGINT' && performance.now() - toldAt > SECOND_THOUGHTS_MS) process.exit(1);
+      } else if (name === 'SIGINT' && performance.now() - signalledAt > FORCE_QUIT_AFTER_MS) process.exit(1);
     });
 };

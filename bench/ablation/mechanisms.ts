@@ -83,9 +83,9 @@ export const MECHANISMS: Mechanism[] = [
     gainPercent: 15,
     edits: [
       {
-        file: `${POSTGRES}/client.ts`,
-        find: "typeof text === 'string' && Array.isArray(values)",
-        replace: 'text === null && Array.isArray(values)',
+        file: `${POSTGRES}/connections.ts`,
+        find: 'values.length > 0 ? nameOf(text) : undefined',
+        replace: 'undefined',
       },
     ],
   },
@@ -95,7 +95,7 @@ export const MECHANISMS: Mechanism[] = [
     gainPercent: 10,
     edits: [
       {
-        file: `${POSTGRES}/pools.ts`,
+        file: `${POSTGRES}/connections.ts`,
         find: "  plan_cache_mode: 'force_generic_plan',\n",
         replace: '',
       },
@@ -122,7 +122,7 @@ export const MECHANISMS: Mechanism[] = [
     name: 'one packet for what is asked in one turn of the event loop',
     purpose: 'one creation',
     gainPercent: 11,
-    edits: [{ file: `${POSTGRES}/client.ts`, find: '    stream.cork();\n', replace: '' }],
+    edits: [{ file: `${POSTGRES}/connections.ts`, find: '    stream.cork();\n', replace: '' }],
   },
   {
     name: 'the row of a get is read while its key is checked',

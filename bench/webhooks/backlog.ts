@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CHANNELS } from '../../src/db/postgres/listening.ts';
+import { CHANNELS } from '../../src/db/postgres/listen.ts';
 import { seedDeliveries, waitingDeliveries } from '../seed.ts';
 import type { WebhookHouse } from '../stage.ts';
 

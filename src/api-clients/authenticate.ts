@@ -24,9 +24,9 @@ const keyIn = (headers: IncomingHttpHeaders): string | null => {
 const lastUseWriter = ({
   clock,
   log,
-  withoutFsync: db,
+  background: db,
   oneOf,
-}: Pick<Base, 'clock' | 'log' | 'withoutFsync' | 'oneOf'>) => {
+}: Pick<Base, 'clock' | 'log' | 'background' | 'oneOf'>) => {
   const inProgress = new Set<string>();
   const write = batched(
     async (ids: string[]) => {

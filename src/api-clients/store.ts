@@ -1,9 +1,9 @@
 import { sql, type Updateable } from 'kysely';
 import type { Base } from '../base.ts';
-import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
+import type { ApiClientTable, Row } from '../db/schema.ts';
+import { SHOP_COLUMNS } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
-import type { ApiClientTable, Row } from '../db/tables.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
 /** A client without its key hash and secret. */

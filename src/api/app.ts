@@ -24,7 +24,7 @@ const callerFields = ({ caller }: FastifyRequest): object =>
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Warns once in the log, and once a day where `doctor` finds it. A proxy before us that is not trusted makes one address of all callers. */
-const untrustedProxyWarning = ({ log, clock, withoutFsync }: Context): (() => void) => {
+const untrustedProxyWarning = ({ log, clock, background }: Context): (() => void) => {
   let notedMs = Number.NEGATIVE_INFINITY;
   return () => {
     const nowMs = clock.now();
@@ -34,7 +34,7 @@ const untrustedProxyWarning = ({ log, clock, withoutFsync }: Context): (() => vo
         'X-Forwarded-For came with a request, but TRUST_PROXY is off: all callers behind a proxy count as one',
       );
     notedMs = nowMs;
-    saveFact(withoutFsync, 'untrusted-proxy', String(nowMs)).catch((error) =>
+    saveFact(background, 'untrusted-proxy', String(nowMs)).catch((error) =>
       log.warn({ fault: describeError(error) }, 'noting the untrusted proxy failed'),
     );
   };

@@ -2,9 +2,9 @@ import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/a
 import type { Page } from '../../contract/common.ts';
 import { type AuditActor, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
-import { AUDIT_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
+import { AUDIT_COLUMNS } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import { answerPage, type FoundPage, type PageAnswer } from '../paging/page-answer.ts';

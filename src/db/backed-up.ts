@@ -1,4 +1,4 @@
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema.ts';
 
 type Table = keyof Tables | 'rate_limits';
 

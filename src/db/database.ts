@@ -1,8 +1,8 @@
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { Clock } from '../clock.ts';
+import type { Tables } from './schema.ts';
 import type { Notice } from './schema-change.ts';
 import type { Change, Dialect, Fill } from './statements.ts';
-import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
@@ -14,10 +14,10 @@ export interface RateWindow {
   seconds: number;
 }
 
-/** The short one of two comes first. What one of them turns away spends nothing of the other. */
+/** The short one of two comes first. What one of them refuses spends nothing of the other. */
 export type RateWindows = readonly [RateWindow] | readonly [RateWindow, RateWindow];
 
-/** How a key stands after a call: in the window that turned it away, or in the last one. */
+/** How a key stands after a call: in the window that refused it, or in the last one. */
 export interface RateState {
   window: RateWindow;
   remaining: number;
@@ -26,7 +26,7 @@ export interface RateState {
   refused: boolean;
 }
 
-/** At once where nobody need be asked: for a key that is turned away anyway. */
+/** At once for a key that is known to be refused. */
 export type RateGate = (key: string) => RateState | Promise<RateState>;
 
 /** Rows for a table, all with the same columns, or any other change. */
@@ -51,14 +51,14 @@ export type ReadThenWrite = <Result>(
   sent?: () => void,
 ) => Promise<Result>;
 
-/** Who hears of what happens down here. */
+/** Hears of every statement, and of errors without a caller. */
 export interface Observer {
   onQuery: OnQuery;
-  /** Something went wrong that no caller is told of. `what` is one of a few fixed phrases: it is also the label of a metric. */
+  /** `what` is one of a few fixed phrases: it is also the label of a metric. */
   onFault(what: string, error: unknown): void;
 }
 
-/** What an engine gives the rest of the house; only this folder knows which engine it is. */
+/** What an engine gives the features; only this folder knows which engine it is. */
 export interface Database extends Dialect {
   /** The clock that all processes share. */
   clock: Clock;
@@ -68,10 +68,12 @@ export interface Database extends Dialect {
   /** The same for short reads, which share a few connections. */
   reads: Db;
   /**
-   * For work whose loss in a power cut does no harm: it does not wait for the disk. What it writes is seen by everybody at once
-   * and is on disk with the next commit that does wait.
+   * For the webhook worker. It does not wait for the disk, since what a power cut loses of it is done again: what it writes is seen
+   * by every process at once, and is on disk with the next commit that does wait.
    */
   withoutFsync: Db;
+  /** The same for clean-up and notes of a last use, on a connection that neither webhooks nor requests share. */
+  background: Db;
   /** A statement with its values, ready to run. */
   fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
@@ -85,7 +87,7 @@ export interface Database extends Dialect {
   pipelinedTransactions(): ReadThenWrite;
   /** How many creations are best made in one of them at most, where more wait. */
   batchSize: number;
-  /** Tells every process that waits on this database that there is something new, and for whom; null: for somebody. */
+  /** Calls every process that uses this database: there is something new for this id; null: for an unknown one. */
   wake(topic: WakeTopic, id: string | null): void;
   onWake(topic: WakeTopic, listener: WakeListener): Promise<Unlisten>;
   /** Throws unless the database answers and takes a write: one that only answers reads, or whose disk is full, is not ready. */
@@ -96,7 +98,7 @@ export interface Database extends Dialect {
 /** Deliveries for a client, or events of a shop. */
 export const WAKE_TOPICS = ['deliveries', 'events'] as const;
 export type WakeTopic = (typeof WAKE_TOPICS)[number];
-/** Called with whom there is something for, or null where that got lost and one must look. */
+/** Called with the id there is something for, or null where that got lost and the listener must look. */
 export type WakeListener = (id: string | null) => void;
 type Unlisten = () => Promise<void>;
 

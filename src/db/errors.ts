@@ -126,7 +126,7 @@ export const isStalePlan = (error: unknown): boolean =>
   isDriverError(error) &&
   (error.code === '26000' || (error.code === '0A000' && /^cached plan must not change/.test(error.message)));
 
-/** Somebody else holds a lock for longer than this statement may wait. */
+/** Another transaction holds a lock for longer than this statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => isDriverError(error) && error.code === '55P03';
 
 export const isDuplicate = (error: unknown): boolean =>

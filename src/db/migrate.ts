@@ -1,10 +1,16 @@
-import { type Kysely, sql } from 'kysely';
+import SqliteDatabase from 'better-sqlite3';
+import { Kysely, SqliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { ConfigError } from '../config.ts';
 import { initialSchema } from './migrations/0001-initial-schema.ts';
-import type { Notice, SchemaChange, SchemaWords } from './schema-change.ts';
-import { differences, expectedSchema } from './schema-check.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema.ts';
+import {
+  type Notice,
+  SCHEMA_WORDS,
+  type SchemaChange,
+  type SchemaPart,
+  type SchemaWords,
+} from './schema-change.ts';
 
 /** Forward only, in this order, never edited once released. */
 const CHANGES: Record<string, SchemaChange> = {
@@ -82,4 +88,38 @@ export const migrateTo = async (db: Kysely<Tables>, words: Words, name: string |
   const all = migrator(db, words);
   const { error } = await (name === null ? all.migrateToLatest() : all.migrateTo(name));
   if (error) throw error;
+};
+
+/**
+ * What the migrations create, read from a database in memory in which they run: no second list that could differ from them.
+ * SQLite takes the types of either engine. PostgreSQL's search index is not expected, since the extension that it needs may be missing.
+ */
+export const expectedSchema = async (
+  changes: readonly SchemaChange[],
+  words: SchemaWords,
+): Promise<SchemaPart[]> => {
+  const memory = new Kysely<unknown>({
+    dialect: new SqliteDialect({ database: new SqliteDatabase(':memory:') }),
+  });
+  const search = words.search === 'trigrams' ? 'none' : words.search;
+  try {
+    for (const change of changes)
+      await change(memory, { ...words, search, rateLimits: 'table', notice: () => {} });
+    const { rows } = await SCHEMA_WORDS.sqlite.catalogue.execute(memory);
+    // Indexes behind keys have the engine's own names.
+    return rows.filter(({ name }) => !name.startsWith('sqlite_'));
+  } finally {
+    await memory.destroy();
+  }
+};
+
+/** What of it is missing or of another type, in words. Whatever else there is does no harm: a later release may have added it. */
+const differences = (expected: readonly SchemaPart[], found: readonly SchemaPart[]): string[] => {
+  const types = new Map(found.map(({ name, type }) => [name, type]));
+  return expected.flatMap(({ name, type }) => {
+    const real = types.get(name);
+    // A later release may also let a column be empty.
+    if (real === type || `${real} not null` === type) return [];
+    return [real === undefined ? `${name} is missing` : `${name} is "${real}" instead of "${type}"`];
+  });
 };

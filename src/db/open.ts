@@ -25,15 +25,15 @@ export const openDatabase = (
 
 const fileIn = (dataDir: string): string => join(dataDir, 'handback.sqlite');
 
-/** For whoever reads a whole database: neither made nor migrated, and beside whatever runs. */
+/** To read a whole database, which is neither created nor migrated, while others use it. */
 export const snapshotOf = ({ databaseUrl, dataDir }: Where, statementTimeoutMs?: number): WithSnapshot =>
   databaseUrl ? postgresSnapshot(databaseUrl, statementTimeoutMs) : sqliteSnapshot(fileIn(dataDir));
 
-/** null: there is no server, so there is nothing before it. */
+/** Which pooler stands before the server; null: there is no server. */
 export const betweenUsAnd = async ({ databaseUrl }: Where): Promise<Between | null> =>
   databaseUrl ? between(databaseUrl) : null;
 
-/** For whoever fills an empty one. */
+/** To fill an empty one. */
 export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
   databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir));
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './database.ts';
-import { PLANNED_ANEW } from './postgres/client.ts';
-import type { Tables } from './tables.ts';
+import { PLANNED_ANEW } from './postgres/connections.ts';
+import type { Tables } from './schema.ts';
 
 /**
  * How many rows one step of the clean-up deletes. SQLite deletes inside the event loop: a hundred rows of the largest
@@ -25,7 +25,7 @@ interface Past<Table extends keyof Tables> {
  * would sort all rows that are due (decision 238). A row that gets a new time meanwhile stays.
  */
 export const prune = async <Table extends keyof Tables>(
-  { withoutFsync }: Pick<Database, 'withoutFsync'>,
+  { background }: Pick<Database, 'background'>,
   { table, by, upTo, only = sql<boolean>`true` }: Past<Table>,
 ): Promise<boolean> => {
   const [rows, age] = [sql.table(table), sql.ref(by)];
@@ -33,6 +33,6 @@ export const prune = async <Table extends keyof Tables>(
     select ${age} from ${rows} where ${age} <= ${upTo} and ${only}
     order by ${age} limit 1 offset ${sql.lit(PRUNED_AT_ONCE - 1)} ${sql.raw(PLANNED_ANEW)}`;
   const { numAffectedRows = 0n } = await sql`
-    delete from ${rows} where ${age} <= coalesce((${hundredth}), ${upTo}) and ${only}`.execute(withoutFsync);
+    delete from ${rows} where ${age} <= coalesce((${hundredth}), ${upTo}) and ${only}`.execute(background);
   return numAffectedRows >= BigInt(PRUNED_AT_ONCE);
 };

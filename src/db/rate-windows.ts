@@ -70,7 +70,7 @@ const SLACK_MS = 10_000;
 
 /** Deletes keys whose windows are empty. A row that a call counts in at this moment is left to that call. */
 export const forgetEndedWindows = async (
-  { withoutFsync: db, among }: Pick<Database, 'withoutFsync' | 'among'>,
+  { background: db, among }: Pick<Database, 'background' | 'among'>,
   nowMs: number,
 ): Promise<boolean> => {
   const ended = db

@@ -3,10 +3,12 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 /** Where the engines' schemas differ. */
 export interface SchemaWords {
   id: 'uuid' | 'text';
-  /** Whether tables whose loss in a crash is harmless may skip the log. */
-  unlogged: boolean;
-  /** Whether there are indexes of the three-letter pieces of texts. */
-  trigrams: boolean;
+  /** How texts are searched: by an index of their three-letter pieces, by a scan of an index, or not of interest. */
+  search: 'trigrams' | 'scan' | 'none';
+  /** A list of times. */
+  times: 'double precision[]' | 'text';
+  /** Its loss in a crash is harmless. */
+  rateLimits: 'unlogged table' | 'table';
   /** What a database has: each column as `table.column` with its type, and each index by its name. */
   catalogue: RawBuilder<SchemaPart>;
 }
@@ -19,8 +21,9 @@ export interface SchemaPart {
 export const SCHEMA_WORDS = {
   sqlite: {
     id: 'text',
-    unlogged: false,
-    trigrams: false,
+    search: 'scan',
+    times: 'text',
+    rateLimits: 'table',
     catalogue: sql`
       select t.name || '.' || c.name as name, lower(c.type) || iif(c."notnull", ' not null', '') as type
         from sqlite_master as t, pragma_table_info(t.name) as c where t.type = 'table'
@@ -30,8 +33,9 @@ export const SCHEMA_WORDS = {
   },
   postgres: {
     id: 'uuid',
-    unlogged: true,
-    trigrams: true,
+    search: 'trigrams',
+    times: 'double precision[]',
+    rateLimits: 'unlogged table',
     // Those that statements find by their bare names, whatever other schemas hold.
     catalogue: sql`
       select c.relname || '.' || a.attname as name,

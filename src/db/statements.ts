@@ -6,7 +6,7 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema.ts';
 
 // Statements that run all the time are compiled once and get their values when they run: compiling one costs more than many
 // take to run. A builder is given parameters only, never a value, so no value can be compiled into a statement by mistake.
@@ -71,7 +71,7 @@ export const encoded = <Value>(value: Value, encode: (value: Value) => unknown):
 /** A list as one parameter. */
 export const asJson = (values: unknown): unknown => encoded(values, JSON.stringify);
 
-/** Few shapes occur in practice. But how many words a search has is up to whoever types it, so what is kept is bounded. */
+/** Few shapes occur in practice. But the caller decides how many words a search has, so what is kept is bounded. */
 const MOST_KEPT = 1_000;
 
 let statements = 0;

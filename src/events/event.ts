@@ -1,6 +1,6 @@
 import { rmaNumber } from '../../contract/common.ts';
 import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import { type Counter, takePosition } from '../shops/counters.ts';

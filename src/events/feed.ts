@@ -6,20 +6,37 @@ import { statement } from '../db/statements.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { lowestId } from '../ids.ts';
-import { rowCount, SLICE_BYTES } from '../paging/row-size.ts';
+import { sha256 } from '../secrets.ts';
 import { fromStored } from '../stored-json.ts';
-import { cursorOf, positionOf } from './cursor.ts';
 import { KEPT_MS } from './event.ts';
 
-// A shop's events are committed in the order of their positions, without gaps: whoever has read up to a position has missed
-// nothing before it.
+// A shop's events are committed in the order of their positions, without gaps: a reader that has read up to a position has
+// missed nothing before it.
 
-/** Whoever begins with the oldest event must not find it too old a moment later. */
+/** A reader that begins with the oldest event must not find it too old a moment later. */
 const MARGIN_MS = 10_000;
-/** What is about to be forgotten is not read any more: otherwise a page could lose an event while it is read. */
-const FORGOTTEN_AFTER_MS = KEPT_MS + 60_000;
+/** What is about to be deleted is not read any more: otherwise a page could lose an event while it is read. */
+const DELETED_AFTER_MS = KEPT_MS + 60_000;
+/** A page has no more than this, or one larger event: a hundred events of 250 items would be 12 MB. */
+const MOST_BYTES = 256 * 1024;
 
-type Needed = Pick<Base, 'lists' | 'fill' | 'clock' | 'log'>;
+/**
+ * A cursor names a position in one shop's event log. It holds nothing secret: the check is there so that a cursor of another
+ * shop, or one that was cut off or made up, is refused instead of answered with the wrong events.
+ */
+const checkOf = (shopId: string, position: string): string => sha256(`${shopId} ${position}`).slice(0, 8);
+
+export const cursorOf = (shopId: string, position: number): string =>
+  Buffer.from(`${position}.${checkOf(shopId, String(position))}`).toString('base64url');
+
+/** null: no cursor of this shop. */
+export const positionOf = (shopId: string, cursor: string): number | null => {
+  const [position = '', check] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
+  if (!/^\d{1,15}$/.test(position) || check !== checkOf(shopId, position)) return null;
+  const known = Number(position);
+  // One position has one cursor.
+  return cursorOf(shopId, known) === cursor ? known : null;
+};
 
 interface FoundEvent {
   position: number;
@@ -29,8 +46,9 @@ interface FoundEvent {
 }
 
 /**
- * The events after a position, up to a slice's bytes or one larger event, and the shop's newest position: of one moment. Their
- * sizes decide which ones fit, and only those bodies are read: SQLite would copy all of them through the window.
+ * The events after a position that fit into a page, and the shop's newest position: of one moment. Only bodies that fit are
+ * read: SQLite would copy all of them through the window. The cast: with a bare parameter as `limit` SQLite prepares the statement
+ * again for every run, which takes as long as reading a page.
  */
 const eventsAfter = statement(
   (_engine, { shop, after, limit }: { shop: string; after: number; limit: number }) => sql<
@@ -38,14 +56,14 @@ const eventsAfter = statement(
   >`
     with page as (
       select position, id, at, octet_length(body) as bytes from events
-      where shop_id = ${shop} and position > ${after} order by position limit ${rowCount(limit)}
+      where shop_id = ${shop} and position > ${after} order by position limit cast(${limit} as bigint)
     ), sized as (
       select position, id, at, sum(bytes) over (order by position) - bytes as bytes_before from page
     )
     select counter.last_position, fits.position, fits.id, fits.at,
       (select body from events where id = fits.id) as body
     from shop_counters as counter
-    left join sized as fits on fits.bytes_before < ${sql.lit(SLICE_BYTES)}
+    left join sized as fits on fits.bytes_before < ${sql.lit(MOST_BYTES)}
     where counter.shop_id = ${shop}
     order by fits.position`,
 );
@@ -64,7 +82,7 @@ interface FoundPage {
   newest: number;
 }
 
-const readAfter = async (ctx: Needed, shop: string, after: number, limit: number): Promise<FoundPage> => {
+const readAfter = async (ctx: Base, shop: string, after: number, limit: number): Promise<FoundPage> => {
   const { rows } = await ctx.lists.executeQuery(ctx.fill(eventsAfter, { shop, after, limit }));
   return {
     events: rows.filter((row): row is { last_position: number } & FoundEvent => row.position !== null),
@@ -74,7 +92,7 @@ const readAfter = async (ctx: Needed, shop: string, after: number, limit: number
 
 /** Where a reader begins: after its cursor, or before the oldest event kept. */
 export const startOf = async (
-  ctx: Needed,
+  ctx: Base,
   shopId: string,
   after: EventQuery['after'],
 ): Promise<number | typeof LATEST> => {
@@ -94,13 +112,19 @@ const unknownCursor = (): ServiceError => {
   return new ServiceError('VALIDATION_FAILED', { faults: [{ field: 'after', rule: 'cursor', message }] });
 };
 
-/** A page of the feed as JSON, and whether anything was there. An event that cannot be read is left out; the cursor goes past it. */
+/** A page of the feed as JSON, and whether it has no events. */
+export interface FeedPage {
+  page: string;
+  isEmpty: boolean;
+}
+
+/** An event that cannot be read is skipped; the cursor goes past it. */
 export const readFeed = async (
-  ctx: Needed,
+  ctx: Base,
   shopId: string,
   start: number | typeof LATEST,
   limit: number,
-): Promise<{ page: string; isEmpty: boolean }> => {
+): Promise<FeedPage> => {
   const after = start === LATEST ? 0 : start;
   const { events, newest } = await readAfter(ctx, shopId, after, start === LATEST ? 0 : limit);
   if (start === LATEST) return { page: pageText(shopId, [], newest, false), isEmpty: true };
@@ -135,7 +159,7 @@ const checkBody = (body: string): void => {
 
 /** The event's own text with its id in front: amounts have more digits than a number could keep. */
 const itemText =
-  ({ log }: Needed) =>
+  ({ log }: Base) =>
   ({ id, position, body }: FoundEvent): string[] => {
     try {
       checkBody(body);
@@ -149,6 +173,6 @@ const itemText =
     }
   };
 
-/** Forgets events of long ago; true when more may be left. */
-export const forgetOldEvents = (ctx: Pick<Base, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
-  prune(ctx, { table: 'events', by: 'id', upTo: lowestId(nowMs - FORGOTTEN_AFTER_MS) });
+/** Deletes events of long ago; true when more may be left. */
+export const forgetOldEvents = (ctx: Pick<Base, 'background'>, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'events', by: 'id', upTo: lowestId(nowMs - DELETED_AFTER_MS) });

@@ -1,6 +1,18 @@
+import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
+import type { Base } from '../base.ts';
 import type { Context } from '../context.ts';
-import { readFeed, startOf } from './feed.ts';
+import { statement } from '../db/statements.ts';
+import { describeError } from '../describe-error.ts';
+import { type FeedPage, readFeed, startOf } from './feed.ts';
+
+// Requests that wait for a shop's next event. They hold no connection to the database: one wake-up call, the same that the
+// dispatcher gets, ends their wait, and they read again.
+
+/** Beyond so many a request does not wait: the answer comes at once, as without `wait`. */
+const MOST_WAITING = { perShop: 500, total: 2_000 } as const;
+/** A wake-up call is lost where a process dies right after its commit. */
+const LOOK_EVERY_MS = 5_000;
 
 interface Waiting {
   /** Aborts when the caller has left. */
@@ -16,20 +28,136 @@ export const followFeed = async (
   { after, limit, wait }: EventQuery,
   { signal, checkAgain }: Waiting,
 ): Promise<string> => {
-  const start = await startOf(ctx, shopId, after);
   const endsAt = performance.now() + wait * 1000;
-  const leftMs = () => endsAt - performance.now();
-  for (;;) {
-    // Before the look: an event that comes after it ends the wait.
-    const watch = after !== LATEST && leftMs() > 0 ? ctx.feedWatches.watch(shopId) : null;
-    try {
-      const { page, isEmpty } = await readFeed(ctx, shopId, start, limit);
-      if (!isEmpty || !watch) return page;
-      await watch.untilCalled(leftMs(), signal);
-      if (signal.aborted) return page;
-    } finally {
-      watch?.end();
+  const start = await startOf(ctx, shopId, after);
+  const read = () => readFeed(ctx, shopId, start, limit);
+  // Before the first read: an event that comes after it ends the wait.
+  const waiter = start === LATEST || wait === 0 ? null : ctx.feedWatches.enter(shopId, start);
+  if (!waiter) return (await read()).page;
+  try {
+    let { page, isEmpty } = await read();
+    while (isEmpty) {
+      const call = await ctx.feedWatches.wait(waiter, endsAt - performance.now(), signal);
+      if (signal.aborted) break;
+      await checkAgain();
+      if (!call) break;
+      const key = `${start} ${limit}`;
+      const shared = call.get(key) ?? read();
+      call.set(key, shared);
+      ({ page, isEmpty } = await shared);
     }
-    await checkAgain();
+    return page;
+  } finally {
+    ctx.feedWatches.leave(shopId, waiter);
   }
 };
+
+/** The pages that were read after one wake-up call: waiters that want the same one share it. */
+type Call = Map<string, Promise<FeedPage>>;
+
+interface Waiter {
+  readonly position: number;
+  /** Also one that came before the wait. */
+  call: Call | null;
+  resume(): void;
+}
+
+const newestPositions = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
+  db
+    .selectFrom('shop_counters')
+    .select(['shop_id', 'last_position'])
+    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
+);
+
+/** The waiting requests of this process, by shop. */
+export class FeedWatches {
+  readonly #base: Base;
+  readonly #waiters = new Map<string, Set<Waiter>>();
+  #total = 0;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
+  #listening: ReturnType<Base['onWake']> | null = null;
+
+  constructor(base: Base) {
+    this.#base = base;
+  }
+
+  /** null: too many wait already, or the service stops. */
+  enter(shopId: string, position: number): Waiter | null {
+    const own = this.#waiters.get(shopId) ?? new Set();
+    const isFull = this.#total >= MOST_WAITING.total || own.size >= MOST_WAITING.perShop;
+    if (this.#isStopped || isFull) return null;
+    this.#listening ??= this.#base.onWake('events', (id) =>
+      id === null ? void this.#look() : this.#callAll(id, () => true),
+    );
+    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    const waiter: Waiter = { position, call: null, resume() {} };
+    this.#waiters.set(shopId, own.add(waiter));
+    this.#total += 1;
+    return waiter;
+  }
+
+  /** null: the time is over, the caller has left, or the service stops. */
+  async wait(waiter: Waiter, timeoutMs: number, signal: AbortSignal): Promise<Call | null> {
+    if (!waiter.call && !signal.aborted && !this.#isStopped) {
+      this.#base.metrics.pauseRequest();
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        waiter.resume = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        signal.addEventListener('abort', waiter.resume, { once: true });
+      });
+      this.#base.metrics.resumeRequest();
+    }
+    const { call } = waiter;
+    waiter.call = null;
+    return call;
+  }
+
+  leave(shopId: string, waiter: Waiter): void {
+    const own = this.#waiters.get(shopId);
+    if (!own?.delete(waiter)) return;
+    this.#total -= 1;
+    if (own.size === 0) this.#waiters.delete(shopId);
+  }
+
+  /** Ends every wait, and lets no request wait from now on. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    for (const own of this.#waiters.values()) for (const waiter of own) waiter.resume();
+    const unlisten = await this.#listening?.catch((error) => {
+      this.#base.log.warn({ fault: describeError(error) }, 'listening for events failed');
+      return null;
+    });
+    await unlisten?.();
+  }
+
+  #callAll(shopId: string, isConcerned: (waiter: Waiter) => boolean): void {
+    const call: Call = new Map();
+    for (const waiter of this.#waiters.get(shopId) ?? [])
+      if (isConcerned(waiter)) {
+        waiter.call = call;
+        waiter.resume();
+      }
+  }
+
+  /** One statement for all shops and their waiters; without it each waiter would read again, 400 reads a second of 2,000. */
+  async #look(): Promise<void> {
+    const shopIds = [...this.#waiters.keys()];
+    if (shopIds.length === 0) return;
+    try {
+      const { lists, fill } = this.#base;
+      const { rows } = await lists.executeQuery(fill(newestPositions, { shopIds }));
+      for (const { shop_id, last_position } of rows)
+        this.#callAll(shop_id, ({ position }) => position !== last_position);
+    } catch (error) {
+      this.#base.log.warn(
+        { fault: describeError(error) },
+        'looking for new events failed; it will be tried again',
+      );
+    }
+  }
+}

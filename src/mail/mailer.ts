@@ -3,6 +3,7 @@ import type { Transporter } from 'nodemailer';
 import type { Base } from '../base.ts';
 import type { MailSettings } from '../config.ts';
 import { turns } from '../db/turns.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 
 export interface Mail {
   to: string;
@@ -45,13 +46,7 @@ const isFinal = (error: unknown): boolean => {
   return code === 'TOO_MANY' || (answer !== null && answer >= 500);
 };
 
-const within = async (work: Promise<unknown>): Promise<void> => {
-  const over = new AbortController();
-  const late = pause(ATTEMPT_MS, null, { signal: over.signal, ref: false }).then(() => {
-    throw Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
-  });
-  await Promise.race([work, late]).finally(() => over.abort());
-};
+const tooLate = (): Error => Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
 
 /** Loaded with the first mail: most processes send none. */
 const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Transporter> => {
@@ -79,9 +74,8 @@ export const openMailer = ({ config, log }: Pick<Base, 'config' | 'log'>): Maile
     transport ??= openTransport(settings);
     const open = await transport;
     // As an object, so that nothing in it is read as a second address.
-    await queue.run(() =>
-      within(open.sendMail({ ...mail, from: settings.from, to: { name: '', address: to } })),
-    );
+    const message = { ...mail, from: settings.from, to: { name: '', address: to } };
+    await queue.run(() => withTimeout(open.sendMail(message), ATTEMPT_MS, tooLate));
   };
   const deliver = async (mail: Mail): Promise<boolean> => {
     for (const waitMs of [...RETRY_AFTER_MS, null]) {

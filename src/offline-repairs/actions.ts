@@ -21,7 +21,7 @@ import type {
 import type { DryRun } from '../../contract/usage.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Row, Tables } from '../db/tables.ts';
+import type { Row, Tables } from '../db/schema.ts';
 import type { Event, EventExtra } from '../events/event.ts';
 import { addNote, changeRma } from '../rma/change.ts';
 import { correctRma } from '../rma/correct.ts';

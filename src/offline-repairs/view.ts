@@ -1,6 +1,6 @@
 import { rmaNumber } from '../../contract/common.ts';
 import type { OfflineRepair } from '../../contract/offline-repair.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { instant } from '../instant.ts';
 import { fromStored } from '../stored-json.ts';
 

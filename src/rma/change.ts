@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Write } from '../db/database.ts';
 import { isLockTimeout } from '../db/errors.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/schema.ts';
 import { type Event, logged } from '../events/event.ts';
 import { type Counter, keepCounters, lockCounters, takeInstant } from '../shops/counters.ts';
 import { mustBeActive } from '../shops/plans.ts';

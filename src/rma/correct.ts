@@ -3,7 +3,7 @@ import { rmaNumber } from '../../contract/common.ts';
 import { auditWrite } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/schema.ts';
 import { fromStored } from '../stored-json.ts';
 import { changeRma } from './change.ts';
 import { type Searched, searchTextOf } from './search-text.ts';

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Base } from '../base.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
+import type { Row } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
-import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { sha256 } from '../secrets.ts';
 
@@ -139,5 +139,5 @@ export const keysInUse = () => {
 };
 
 /** Forgets what is past its day; true when more may be left. */
-export const forgetExpiredKeys = (ctx: Pick<Base, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+export const forgetExpiredKeys = (ctx: Pick<Base, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'idempotency_keys', by: 'created_at', upTo: nowMs - REMEMBERED_MS });

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import type { Tables } from '../db/schema.ts';
 import type { Engine } from '../db/statements.ts';
-import type { Tables } from '../db/tables.ts';
 import type { Query, RmaFilters, Values } from './list-query.ts';
 import { isEnded, isOpen } from './open.ts';
 import { digitsOf } from './search-text.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/schema.ts';
 import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
 import { longestText } from '../paging/row-size.ts';
 import { readTargets } from '../shops/target-days.ts';

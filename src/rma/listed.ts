@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import { RMA_COLUMNS } from '../db/columns.ts';
+import { RMA_COLUMNS } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import type { ListColumns } from '../paging/row-size.ts';
 import { from } from './store.ts';

@@ -5,8 +5,8 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
+import type { Row, Tables } from '../db/schema.ts';
 import { type Engine, statement } from '../db/statements.ts';
-import type { Row, Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { changeRma } from './change.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
@@ -84,10 +84,10 @@ const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */
 export const unassignDeparted = async (
-  ctx: Pick<Context, 'withoutFsync' | 'among'>,
+  ctx: Pick<Context, 'background' | 'among'>,
   nowMs: number,
 ): Promise<boolean> => {
-  const { withoutFsync: db } = ctx;
+  const { background: db } = ctx;
   const departed = await db
     .selectFrom('departed_people')
     .select(['user_id', 'shop_id', 'left_at'])
@@ -106,7 +106,7 @@ export const unassignDeparted = async (
 };
 
 const unassign = async (
-  { withoutFsync: db, among }: Pick<Context, 'withoutFsync' | 'among'>,
+  { background: db, among }: Pick<Context, 'background' | 'among'>,
   table: RmaTableName,
   shopId: string,
   userId: string,

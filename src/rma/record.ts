@@ -3,7 +3,7 @@ import type { Actor } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
 import type { Caller } from '../caller.ts';
 import type { Write } from '../db/database.ts';
-import type { Tables } from '../db/tables.ts';
+import type { Tables } from '../db/schema.ts';
 import type { EventSubject, LoggedEvent } from '../events/event.ts';
 import { newId } from '../ids.ts';
 import { deliveryOf } from '../webhooks/outbox.ts';

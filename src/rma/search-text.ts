@@ -1,5 +1,5 @@
 import { rmaNumber } from '../../contract/common.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 
 // What staff search in: one text for each return, in lower case.
 

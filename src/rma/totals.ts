@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
 import { batched } from '../db/batch.ts';
-import { TOTAL_COLUMNS } from '../db/columns.ts';
 import type { Write } from '../db/database.ts';
+import { TOTAL_COLUMNS } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
 import { openStatuses } from './open.ts';
 import type { RmaTableName } from './visibility.ts';

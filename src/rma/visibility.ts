@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { Caller } from '../caller.ts';
-import type { Row, Tables } from '../db/tables.ts';
+import type { Row, Tables } from '../db/schema.ts';
 import type { EventSubject } from '../events/event.ts';
 
 /** Both kinds of RMA have the same columns where they share rules, so shared code speaks of one and means either. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
-import { COUNTER_COLUMNS } from '../db/columns.ts';
 import type { Trx, Write } from '../db/database.ts';
+import type { Row } from '../db/schema.ts';
+import { COUNTER_COLUMNS } from '../db/schema.ts';
 import { change, type Engine, statement, statementsBy } from '../db/statements.ts';
-import type { Row } from '../db/tables.ts';
 
 // One row per shop, which whoever changes an RMA of the shop holds until the commit. It hands out numbers, places in the
 // allowance, positions in the event log and times, so all of them follow the order of the commits (decision 143). Whoever

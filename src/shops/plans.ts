@@ -1,5 +1,5 @@
 import { PLANS_WITH_API, type Plan } from '../../contract/admin-people.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 
 /** Billed by a monthly allowance, or by usage with a cap that the shop set itself. `limit` null means unlimited. */

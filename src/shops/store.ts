@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely';
-import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { ShopTable } from '../db/tables.ts';
+import type { ShopTable } from '../db/schema.ts';
+import { SHOP_COLUMNS } from '../db/schema.ts';
 import { type Shop, shopFrom } from './plans.ts';
 
 export const insertShop = async (

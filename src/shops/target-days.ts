@@ -21,8 +21,7 @@ const readFrom = async (db: Db, { fill }: Pick<Context, 'fill'>, shop: string): 
   return new Map(rows.map(({ status, days }) => [status, days]));
 };
 
-export const readTargets = (ctx: Context, shopId: string): Promise<Targets> =>
-  readFrom(ctx.reads, ctx, shopId);
+export const readTargets = (ctx: Context, shopId: string): Promise<Targets> => readFrom(ctx.db, ctx, shopId);
 
 export const viewTargets = (targets: Targets): TargetDays => ({
   targets: [...targets]

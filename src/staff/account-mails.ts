@@ -1,5 +1,5 @@
 import type { Base } from '../base.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
 import { escaped, oneLine } from './link-mails.ts';

@@ -2,7 +2,7 @@ import type { LinkTarget, UseLink } from '../../contract/admin-access.ts';
 import { recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { endLinksOf, findLink, spendLink } from './links.ts';
 import { hashPassword } from './passwords.ts';

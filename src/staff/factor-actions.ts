@@ -3,7 +3,7 @@ import type { Actor } from '../../contract/common.ts';
 import { recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { type Self, WRONG_CODE, wrong } from './own-account.ts';

@@ -4,7 +4,7 @@ import type { CreateUser } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
 import { recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { turns } from '../db/turns.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { sha256 } from '../secrets.ts';
 
 // One-time links with which a person chooses a password.
@@ -70,5 +70,5 @@ export const spendLink = async (trx: Trx, userId: string, token: string, nowMs: 
 };
 
 /** Returns true when more may be left. */
-export const forgetExpiredLinks = (ctx: Pick<Context, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+export const forgetExpiredLinks = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'access_links', by: 'expires_at', upTo: nowMs });

@@ -2,7 +2,7 @@ import type { ChangeEmail, OwnSessions, Proof } from '../../contract/admin-acces
 import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { sha256 } from '../secrets.ts';

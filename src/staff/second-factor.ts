@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
-import { USER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
+import { USER_COLUMNS } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { type Place, type SecretBox, sha256 } from '../secrets.ts';

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { UserRole } from '../../contract/admin-people.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import { SHOP_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
+import { SHOP_COLUMNS } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import { newId } from '../ids.ts';
 import { sha256 } from '../secrets.ts';
@@ -85,7 +85,7 @@ interface FoundSession {
 /** Read for every request, in one query: signing out, removal and a new role take effect at once. */
 export const findSession = async (ctx: Context, token: string | undefined): Promise<FoundSession | null> => {
   if (!token || !TOKEN.test(token)) return null;
-  const row = await ctx.reads
+  const row = await ctx.db
     .selectFrom('sessions as session')
     .innerJoin('users as user', 'user.id', 'session.user_id')
     .innerJoin('shops as shop', 'shop.id', 'user.shop_id')
@@ -121,7 +121,7 @@ export const noteUse = (
 ): void => {
   const now = ctx.clock.now();
   if (lastUsedAt > now - LAST_USED_STEP_MS) return;
-  ctx.withoutFsync
+  ctx.background
     .updateTable('sessions')
     .set({ last_used_at: now, address })
     .where('token_hash', '=', sha256(token ?? ''))
@@ -182,5 +182,5 @@ export const endSessionsOf = async (trx: Trx, userId: string): Promise<void> => 
 };
 
 /** Returns true when more may be left. */
-export const forgetExpiredSessions = (ctx: Pick<Context, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+export const forgetExpiredSessions = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sessions', by: 'expires_at', upTo: nowMs });

@@ -5,7 +5,7 @@ import { UNKNOWN_PERSON } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { type Turns, turns } from '../db/turns.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
@@ -348,5 +348,5 @@ export const clearFailures = async (ctx: Context, trx: Trx, attempt: SignInAttem
 };
 
 /** Returns true when more may be left. */
-export const forgetOldFailures = (ctx: Pick<Context, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+export const forgetOldFailures = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sign_in_failures', by: 'expires_at', upTo: nowMs });

@@ -2,7 +2,7 @@ import type { ChangePassword, SignedIn, SignIn } from '../../contract/admin-peop
 import { recordAudit } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { endLinksOf } from './links.ts';

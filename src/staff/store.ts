@@ -1,8 +1,8 @@
 import type { Insertable, Updateable } from 'kysely';
 import { isId, type Page } from '../../contract/common.ts';
-import { USER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Row, UserTable } from '../db/tables.ts';
+import type { Row, UserTable } from '../db/schema.ts';
+import { USER_COLUMNS } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 
 type UserRow = Row<'users'>;

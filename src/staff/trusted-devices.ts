@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import type { SecretBox } from '../secrets.ts';
 import { deviceOf, setDeviceCookie } from './cookies.ts';
 import { findUser } from './store.ts';
@@ -96,5 +96,5 @@ export const rememberAddress = async (
 };
 
 /** Returns true when more may be left. */
-export const forgetOldAddresses = (ctx: Pick<Context, 'withoutFsync'>, nowMs: number): Promise<boolean> =>
+export const forgetOldAddresses = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sign_in_addresses', by: 'seen_at', upTo: nowMs - ADDRESS_KEPT_MS });

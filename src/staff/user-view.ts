@@ -1,6 +1,6 @@
 import type { User } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { instant } from '../instant.ts';
 
 export const viewUser = (user: Row<'users'>): User => ({

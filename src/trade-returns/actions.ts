@@ -11,7 +11,7 @@ import type { CreateTradeReturn, TradeReturn, TradeReturnQuery } from '../../con
 import type { DryRun } from '../../contract/usage.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import type { Event, EventExtra } from '../events/event.ts';
 import { exactNumber } from '../exact-number.ts';

@@ -1,6 +1,6 @@
 import { rmaNumber } from '../../contract/common.ts';
 import type { TradeReturn } from '../../contract/trade-return.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/schema.ts';
 import { instant } from '../instant.ts';
 import { fromStored } from '../stored-json.ts';
 

@@ -1,7 +1,7 @@
 import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import { DELIVERY_COLUMNS } from '../db/columns.ts';
+import type { DeliveryStatus, Row, Tables } from '../db/schema.ts';
+import { DELIVERY_COLUMNS } from '../db/schema.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
-import type { DeliveryStatus, Row, Tables } from '../db/tables.ts';
 import { rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
 import { FIRST_ATTEMPT, RETRY, wholeBody } from './queue.ts';
 

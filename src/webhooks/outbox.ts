@@ -1,8 +1,8 @@
 import type { Insertable } from 'kysely';
 import type { WebhookEventData } from '../../contract/webhook-event.ts';
-import { DELIVERY_COLUMNS } from '../db/columns.ts';
 import type { Db } from '../db/database.ts';
-import type { Row, Tables } from '../db/tables.ts';
+import type { Row, Tables } from '../db/schema.ts';
+import { DELIVERY_COLUMNS } from '../db/schema.ts';
 import { bodyOf, type LoggedEvent } from '../events/event.ts';
 import { newId } from '../ids.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Base } from '../base.ts';
 import type { Db } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { DeliveryStatus } from '../db/tables.ts';
+import type { DeliveryStatus } from '../db/schema.ts';
 import { KEPT_MS } from '../events/event.ts';
 import { lowestId } from '../ids.ts';
 
@@ -53,7 +53,7 @@ export const oldestWaiting = async (db: Db): Promise<number | null> => {
 };
 
 /** Forgets deliveries of long ago; true when more may be left. */
-export const forgetOldDeliveries = (ctx: Pick<Base, 'withoutFsync'>, nowMs: number): Promise<boolean> => {
+export const forgetOldDeliveries = (ctx: Pick<Base, 'background'>, nowMs: number): Promise<boolean> => {
   const only = sql<boolean>`status <> ${PENDING}`;
   return prune(ctx, { table: 'webhook_deliveries', by: 'id', upTo: lowestId(nowMs - KEPT_MS), only });
 };

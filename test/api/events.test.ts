@@ -9,6 +9,7 @@ import { repairBody, tradeBody } from '../support/bodies.ts';
 import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
@@ -239,6 +240,42 @@ describe('waiting for the next event', () => {
     const made = await create(t);
     for (const { items } of await Promise.all(polls))
       expect(items.map(({ data }) => data.id)).toEqual([made]);
+  });
+
+  const statementsOf = async (t: Harness): Promise<number> => {
+    const name = 'handback_database_query_duration_seconds';
+    const text = await t.ctx.metrics.registry.getSingleMetricAsString(name);
+    return Number(new RegExp(`^${name}_count (\\d+)`, 'm').exec(text)?.[1]);
+  };
+  const WAITERS = 40;
+  const wait = async (t: Harness) => {
+    const { cursor } = await page(t, '?after=latest');
+    const { requestsBegun, requestsUnderWay } = t.ctx.metrics;
+    const begun = requestsBegun();
+    const polls = Array.from({ length: WAITERS }, () => page(t, `?after=${cursor}&wait=25`));
+    await expect.poll(() => [requestsBegun() - begun, requestsUnderWay()]).toEqual([WAITERS, 0]);
+    return polls;
+  };
+
+  it('takes one look at the feed now and then, however many wait', async () => {
+    const t = await harness({ own: true });
+    const polls = await wait(t);
+    const before = await statementsOf(t);
+    await until('it was looked at', async () => (await statementsOf(t)) > before);
+    // At the end the keys are looked up once more, many in a statement.
+    await t.ctx.feedWatches.stop();
+    for (const { items } of await Promise.all(polls)) expect(items).toEqual([]);
+    expect((await statementsOf(t)) - before).toBeLessThan(WAITERS / 2);
+  });
+
+  it('ends for all at one place in the feed with one read', async () => {
+    const t = await harness({ own: true });
+    const polls = await wait(t);
+    const before = await statementsOf(t);
+    const made = await create(t);
+    for (const { items } of await Promise.all(polls))
+      expect(items.map(({ data }) => data.id)).toEqual([made]);
+    expect((await statementsOf(t)) - before).toBeLessThan(WAITERS / 2);
   });
 
   it('ends with nothing when the time is over', async () => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
 import type { Caller } from '../../src/caller.ts';
 import type { Context } from '../../src/context.ts';
-import type { Tables } from '../../src/db/tables.ts';
+import type { Tables } from '../../src/db/schema.ts';
 import { newId } from '../../src/ids.ts';
 import { listOfflineRepairs } from '../../src/offline-repairs/actions.ts';
 import { listTradeReturns } from '../../src/trade-returns/actions.ts';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE, harness } from '../support/harness.ts';
+import { holdConnections } from '../support/held-connections.ts';
 import { migratedDatabase, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
@@ -127,20 +128,10 @@ if (ENGINE === 'sqlite')
 if (ENGINE === 'postgres') {
   it('a process whose connections are all busy is ready', async () => {
     const t = await harness({ env: { DATABASE_POOLS: 'admin=1,lists=1,reads=1,webhooks=1' } });
-    const ended = Promise.withResolvers<void>();
-    const holding = [t.ctx.db, t.ctx.lists, t.ctx.reads, t.ctx.withoutFsync].map(
-      (db) =>
-        new Promise<{ released: Promise<void> }>((resolve) => {
-          const released = db.connection().execute(() => {
-            resolve({ released });
-            return ended.promise;
-          });
-        }),
-    );
-    const held = await Promise.all(holding);
+    const { db, lists, reads, withoutFsync, background } = t.ctx;
+    const release = await holdConnections(db, lists, reads, withoutFsync, background);
     expect((await t.get('/readyz', { key: null, unchecked: true })).status).toBe(200);
-    ended.resolve();
-    await Promise.all(held.map(({ released }) => released));
+    await release();
   });
 
   describe('roles', () => {

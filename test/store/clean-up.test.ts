@@ -49,7 +49,7 @@ const watchedSweep = async (t: Harness): Promise<number> => {
   return turns;
 };
 
-describe('clearing away', () => {
+describe('clean-up', () => {
   it('comes within half a minute of a start, and every ten minutes from then on', async () => {
     const t = await harness();
     const waits = vi.spyOn(globalThis, 'setTimeout');

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { columnsOf, TABLE_NAMES, type Tables } from '../../src/db/schema.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, emptyDatabase, temporaryFolder } from '../support/process.ts';
 import { UNOBSERVED } from '../support/unobserved.ts';
@@ -73,6 +74,18 @@ describe('migrations', () => {
     expect(await schemaOf(first.db)).toEqual(before);
     const kept = await first.db.selectFrom('installation').selectAll().where('name', '=', 'kept').execute();
     expect(kept).toEqual([{ name: 'kept', value: 'yes' }]);
+  });
+
+  it('create the tables and columns that statements name', async () => {
+    const { db, migrate } = open(await emptyDatabase());
+    await migrate();
+    const sorted = (names: readonly string[]) => names.toSorted();
+    const created = Object.entries(await schemaOf(db)).map(([name, columns]) => [
+      name,
+      sorted(Object.keys(columns)),
+    ]);
+    const named = sorted(TABLE_NAMES).map((name) => [name, sorted(columnsOf(name as keyof Tables))]);
+    expect(created.filter(([name]) => !String(name).startsWith('kysely_'))).toEqual(named);
   });
 
   if (ENGINE === 'postgres')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { parseAddress } from '../../src/db/postgres/address.ts';
+import { parseAddress } from '../../src/db/postgres/hosts.ts';
 
 const SECRET_KEY = 'k'.repeat(32);
 

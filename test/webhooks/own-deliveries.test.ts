@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { WebhookDeliveryQuery } from '../../contract/delivery.ts';
 import { changeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
-import type { DeliveryStatus } from '../../src/db/tables.ts';
+import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { newId } from '../../src/ids.ts';
 import { listDeliveries } from '../../src/webhooks/deliveries.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WebhookEventName } from '../../contract/webhook-event.ts';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
-import type { DeliveryStatus } from '../../src/db/tables.ts';
+import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { KEPT_MS } from '../../src/events/event.ts';
 import { sweep } from '../../src/janitor.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type Config, ConfigError } from '../../config.ts';
-import { TOTAL_COLUMNS } from '../../db/columns.ts';
+import { TOTAL_COLUMNS } from '../../db/schema.ts';
 import type { Reading, Value } from '../../db/transfer.ts';
 import { tryAllSealed } from '../../reseal.ts';
 import { originOf } from '../../rma/totals.ts';

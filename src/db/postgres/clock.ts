@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Observer } from '../database.ts';
-import type { CheckedPool } from './checked-pool.ts';
+import type { CheckedPool } from './connections.ts';
 
 // What processes compare with each other (due times, leases, rate windows) must come from one clock: the database's. Each
 // process knows how far its own clock is from it, and corrects for that.
@@ -26,58 +26,55 @@ const better = (known: Comparison | null, fresh: Comparison): Comparison => {
   return contradicts || fresh.errorMs <= knownErrorMs ? fresh : known;
 };
 
-export interface DatabaseClock {
-  clock: Clock;
-  /** Compares once more; must have been called before the clock is asked. */
-  compare(): Promise<void>;
+/** The database's clock as this process knows it. `own` is its own one, in milliseconds: it may be wrong, but must not jump. */
+export class DatabaseClock implements Clock {
+  readonly #pool: CheckedPool;
+  readonly #onFault: Observer['onFault'];
+  readonly #own: () => number;
+  #known: Comparison | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    pool: CheckedPool,
+    onFault: Observer['onFault'],
+    own = () => performance.timeOrigin + performance.now(),
+  ) {
+    this.#pool = pool;
+    this.#onFault = onFault;
+    this.#own = own;
+  }
+
+  now(): number {
+    return Math.floor(this.#own() + (this.#known?.aheadMs ?? 0));
+  }
+
+  /** Must end before the clock is asked; from then on it compares every few seconds. */
+  async start(): Promise<void> {
+    for (let i = 0; i < FIRST_SAMPLES; i++) await this.#compare();
+    this.#timer ??= setInterval(() => this.compareSoon(), COMPARE_EVERY_MS).unref();
+  }
+
   /** Compares once more, if it has been started. */
-  compareSoon(): void;
-  /** Compares every few seconds from now on. */
-  start(): void;
-  stop(): void;
-}
+  compareSoon(): void {
+    if (this.#timer) this.#compare().catch((error) => this.#onFault('clock comparison failed', error));
+  }
 
-/** `own` is this process's clock, in milliseconds: it may be wrong, but must not jump. */
-export const databaseClock = (
-  reads: Pick<CheckedPool, 'query'>,
-  onFault: Observer['onFault'],
-  own: () => number = () => performance.timeOrigin + performance.now(),
-): DatabaseClock => {
-  let known: Comparison | null = null;
-  let timer: NodeJS.Timeout | null = null;
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
 
-  const compareOnce = async (): Promise<void> => {
-    const askedAt = own();
-    const { rows } = await reads.query<{ now: number }>(
+  async #compare(): Promise<void> {
+    const askedAt = this.#own();
+    const { rows } = await this.#pool.query<{ now: number }>(
       'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
     );
-    const heardAt = own();
+    const heardAt = this.#own();
     const between = (askedAt + heardAt) / 2;
-    known = better(known, {
+    this.#known = better(this.#known, {
       aheadMs: (rows[0]?.now ?? between) - between,
       errorMs: (heardAt - askedAt) / 2,
       at: heardAt,
     });
-  };
-
-  const compareSoon = (): void => {
-    compareOnce().catch((error) => onFault('clock comparison failed', error));
-  };
-
-  return {
-    clock: { now: () => Math.floor(own() + (known?.aheadMs ?? 0)) },
-    async compare() {
-      for (let i = 0; i < FIRST_SAMPLES; i++) await compareOnce();
-    },
-    compareSoon() {
-      if (timer) compareSoon();
-    },
-    start() {
-      timer ??= setInterval(compareSoon, COMPARE_EVERY_MS).unref();
-    },
-    stop() {
-      if (timer) clearInterval(timer);
-      timer = null;
-    },
-  };
-};
+  }
+}

@@ -1,26 +1,55 @@
+import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { REPLACED } from '../errors.ts';
-import type { PostgresAddress } from './address.ts';
 
-// Which of the hosts in DATABASE_URL is used, by every connection of this process (decision 203).
+// DATABASE_URL may name several servers. Which of them is used, by every connection of this process (decision 203).
+
+/** DATABASE_URL taken apart. */
+export interface PostgresAddress {
+  /** One for each host that it names, in its order. */
+  urls: readonly [string, ...string[]];
+  /** Only a server that accepts writes will do. */
+  mustTakeWrites: boolean;
+}
+
+/** What is wrong with an address; never repeats it, since it may hold a password. */
+export class AddressError extends Error {}
+
+const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
+/** By what `target_session_attrs` says. */
+const MUST_TAKE_WRITES = new Map([
+  ['read-write', true],
+  ['any', false],
+]);
+
+/** Several hosts are separated by commas, each with its own port: neither `URL` nor the driver knows such a list. */
+export const parseAddress = (text: string): PostgresAddress => {
+  const [, scheme = '', authority = '', rest = ''] = PARTS.exec(text) ?? [];
+  // A password may hold commas, and an @ that is not encoded.
+  const login = authority.slice(0, authority.lastIndexOf('@') + 1);
+  const hosts = authority.slice(login.length).split(',');
+  const [first, ...others] = hosts.map((host) => `${scheme}${login}${host}${rest}`);
+  const isList = others.length > 0;
+  const isWhole = hosts.every((host) => host || !isList);
+  if (!scheme || !first || !isWhole || ![first, ...others].every((url) => URL.canParse(url)))
+    throw new AddressError(
+      'must be a PostgreSQL address, postgres://user:password@host:5432/database for example',
+    );
+  const { searchParams } = new URL(first);
+  // The driver would take these for every host.
+  if (isList ? searchParams.has('host') || searchParams.has('port') : searchParams.get('host')?.includes(','))
+    throw new AddressError('must name several hosts before the database: postgres://…@one:5432,two:5432/…');
+  const wanted = searchParams.get('target_session_attrs') ?? (isList ? 'read-write' : 'any');
+  const mustTakeWrites = MUST_TAKE_WRITES.get(wanted);
+  if (mustTakeWrites === undefined)
+    throw new AddressError(
+      `can have target_session_attrs=${[...MUST_TAKE_WRITES.keys()].join(' or ')} only: Handback writes`,
+    );
+  return { urls: [first, ...others], mustTakeWrites };
+};
 
 /** How long a host has to answer when we look for the one to use. */
-const ANSWER_WITHIN_MS = 1_500;
-
-export interface Hosts {
-  /** The one in use. */
-  readonly url: string;
-  /** Counts the servers that were in use: connections of an earlier era must not be used any more. */
-  readonly era: number;
-  /** Connects to the one in use. Where that is unknown, or a connection to it failed, looks for it first. */
-  connect<Value>(open: (url: string) => Promise<Value>): Promise<Value>;
-  /** Throws unless the server behind this connection will do. `readOnly` is what `show transaction_read_only` says there. */
-  accept(readOnly: string | undefined): void;
-  /** A statement was refused because the server takes no writes. */
-  refused(era: number): void;
-  /** Calls the listener when another server is in use, until that is undone. */
-  onMove(listener: () => void): () => void;
-}
+const ANSWER_TIMEOUT_MS = 1_500;
 
 class TakesNoWrites extends Error {
   readonly code = '25006';
@@ -33,116 +62,126 @@ class NoHost extends AggregateError {
   readonly severity = 'ERROR';
 }
 
-/** Whoever calls while it is under way waits for its end. */
-const shared = (work: () => Promise<void>): (() => Promise<void>) => {
-  let underWay: Promise<void> | null = null;
-  return () => {
-    underWay ??= work().finally(() => {
-      underWay = null;
-    });
-    return underWay;
-  };
-};
-
-export const hostsOf = ({ urls, mustTakeWrites }: PostgresAddress): Hosts => {
-  const isAlone = urls.length === 1;
-  const listeners = new Set<() => void>();
-  let inUse = urls[0];
-  let era = 0;
-  /** A host that is alone need not be looked for. */
-  let isKnown = isAlone;
-  let newestTimeline = '';
-
-  const move = () => {
-    era += 1;
-    for (const listener of listeners) listener();
-  };
-  const ask = async (url: string): Promise<Candidate> => {
-    const candidate = await askHost(url, mustTakeWrites);
-    if (candidate.timeline < newestTimeline) throw new TakesNoWrites(REPLACED);
-    return candidate;
-  };
-  const look = shared(async (): Promise<void> => {
-    const preferred = [inUse, ...urls.filter((url) => url !== inUse)];
-    const best = bestOf(await Promise.allSettled(preferred.map(ask)));
-    newestTimeline = best.timeline;
-    isKnown = true;
-    if (best.url === inUse) return;
-    inUse = best.url;
-    move();
-  });
-
-  return {
-    get url() {
-      return inUse;
-    },
-    get era() {
-      return era;
-    },
-    async connect(open) {
-      if (!isKnown) await look();
-      const tried = inUse;
-      try {
-        return await open(tried);
-      } catch (error) {
-        if (tried === inUse) isKnown = isAlone;
-        throw error;
-      }
-    },
-    accept(readOnly) {
-      if (mustTakeWrites && readOnly !== 'off') throw new TakesNoWrites('the server takes no writes');
-    },
-    refused(ofEra) {
-      if (!mustTakeWrites || ofEra !== era) return;
-      isKnown = isAlone;
-      move();
-    },
-    onMove(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
-};
-
-/** The one that was promoted last; of equals the first. */
-const bestOf = (answers: PromiseSettledResult<Candidate>[]): Candidate => {
-  const [first, ...others] = answers.flatMap((answer) =>
-    answer.status === 'fulfilled' ? [answer.value] : [],
-  );
-  if (!first)
-    throw new NoHost(
-      answers.map((answer) => (answer.status === 'rejected' ? answer.reason : null)),
-      'no host takes writes',
-    );
-  return others.reduce((kept, next) => (next.timeline > kept.timeline ? next : kept), first);
-};
-
 interface Candidate {
   url: string;
   /** Grows with each promotion: of two servers that take writes, the one with the lower timeline has been replaced. */
   timeline: string;
 }
 
-const askHost = async (url: string, mustTakeWrites: boolean): Promise<Candidate> => {
+/** Emits `move` when another server is in use, or none of those before. */
+export class Hosts extends EventEmitter<{ move: [] }> {
+  readonly #urls: readonly string[];
+  readonly #mustTakeWrites: boolean;
+  #url: string;
+  #era = 0;
+  #isKnown: boolean;
+  #newestTimeline = '';
+  #search: Promise<void> | null = null;
+
+  constructor(address: string) {
+    super();
+    const { urls, mustTakeWrites } = parseAddress(address);
+    this.#urls = urls;
+    this.#mustTakeWrites = mustTakeWrites;
+    this.#url = urls[0];
+    this.#isKnown = this.#isAlone;
+  }
+
+  /** The one in use. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Counts the servers that were in use: connections of an earlier era must not be used any more. */
+  get era(): number {
+    return this.#era;
+  }
+
+  /** Connects to the one in use. Where that is unknown, or a connection to it failed, looks for it first. */
+  async connect<Value>(open: (url: string) => Promise<Value>): Promise<Value> {
+    if (!this.#isKnown) {
+      this.#search ??= this.#find().finally(() => {
+        this.#search = null;
+      });
+      await this.#search;
+    }
+    const tried = this.#url;
+    try {
+      return await open(tried);
+    } catch (error) {
+      if (tried === this.#url) this.#isKnown = this.#isAlone;
+      throw error;
+    }
+  }
+
+  /** Throws unless the server behind this connection will do. `readOnly` is what `show transaction_read_only` says there. */
+  accept(readOnly: string | undefined): void {
+    if (this.#mustTakeWrites && readOnly !== 'off') throw new TakesNoWrites('the server takes no writes');
+  }
+
+  /** A statement was refused because the server accepts no writes. */
+  refused(era: number): void {
+    if (!this.#mustTakeWrites || era !== this.#era) return;
+    this.#isKnown = this.#isAlone;
+    this.#move();
+  }
+
+  /** A host that is alone need not be looked for. */
+  get #isAlone(): boolean {
+    return this.#urls.length === 1;
+  }
+
+  #move(): void {
+    this.#era += 1;
+    this.emit('move');
+  }
+
+  /** Asks all of them at once, and takes the one that was promoted last; of equals the one in use, or the first. */
+  async #find(): Promise<void> {
+    const preferred = [this.#url, ...this.#urls.filter((url) => url !== this.#url)];
+    const answers = await Promise.allSettled(preferred.map((url) => this.#ask(url)));
+    const [first, ...others] = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    if (!first) {
+      const errors = answers.map((each) => (each.status === 'rejected' ? each.reason : null));
+      throw new NoHost(errors, 'no host takes writes');
+    }
+    const best = others.reduce((kept, next) => (next.timeline > kept.timeline ? next : kept), first);
+    this.#newestTimeline = best.timeline;
+    this.#isKnown = true;
+    if (best.url === this.#url) return;
+    this.#url = best.url;
+    this.#move();
+  }
+
+  async #ask(url: string): Promise<Candidate> {
+    const client = plainClient(url, ANSWER_TIMEOUT_MS);
+    try {
+      await client.connect();
+      if (!this.#mustTakeWrites) return { url, timeline: '' };
+      const { rows } = await client.query<{ read_only: string; timeline: string | null }>(
+        `select current_setting('transaction_read_only') as read_only,
+           case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`,
+      );
+      this.accept(rows[0]?.read_only);
+      const timeline = rows[0]?.timeline ?? '';
+      if (timeline < this.#newestTimeline) throw new TakesNoWrites(REPLACED);
+      return { url, timeline };
+    } finally {
+      // Not used any more, whether it ends in good order or not.
+      client.end().catch(() => {});
+    }
+  }
+}
+
+/** A connection outside of the pools, for a question or two. */
+export const plainClient = (connectionString: string, timeoutMs: number): pg.Client => {
   const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: ANSWER_WITHIN_MS,
-    query_timeout: ANSWER_WITHIN_MS,
+    connectionString,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
     application_name: 'handback',
   });
-  // Whoever waits for the answer is told.
+  // The statement in progress fails with it; without a listener the event would end the process.
   client.on('error', () => {});
-  try {
-    await client.connect();
-    if (!mustTakeWrites) return { url, timeline: '' };
-    const { rows } = await client.query<{ read_only: string; timeline: string | null }>(
-      `select current_setting('transaction_read_only') as read_only,
-         case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`,
-    );
-    if (rows[0]?.read_only !== 'off') throw new TakesNoWrites('the server takes no writes');
-    return { url, timeline: rows[0].timeline ?? '' };
-  } finally {
-    // It is of no use any more, however it ends.
-    client.end().catch(() => {});
-  }
+  return client;
 };

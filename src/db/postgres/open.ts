@@ -1,21 +1,19 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import { anyCase } from '../any-case.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest } from '../migrate.ts';
+import type { Tables } from '../schema.ts';
 import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
 import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
-import type { Tables } from '../tables.ts';
-import { parseAddress } from './address.ts';
-import { clientConfig, PLANNED_ANEW, PreparingClient } from './client.ts';
-import { databaseClock } from './clock.ts';
-import { hostsOf } from './hosts.ts';
-import { wakeCalls } from './notify.ts';
+import { DatabaseClock } from './clock.ts';
+import { CheckedPool, PLANNED_ANEW } from './connections.ts';
+import { Hosts } from './hosts.ts';
+import { WakeCalls } from './listen.ts';
 import { refuseSharedSessions } from './pooler.ts';
-import { connectionsTo } from './pools.ts';
 import { postgresRateGate } from './rate-limits.ts';
 import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
 
@@ -23,7 +21,7 @@ import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
 const BATCH_SIZE = 24;
 
 /** How long a close waits for the last wake-up calls. */
-const LAST_CALLS_MS = 100;
+const LAST_CALLS_TIMEOUT_MS = 100;
 
 export interface PostgresSettings {
   connectionString: string;
@@ -36,8 +34,9 @@ export const openPostgres = (
   { connectionString, poolSizes, ownClock }: PostgresSettings,
   observer: Observer,
 ): Database => {
-  const hosts = hostsOf(parseAddress(connectionString));
-  const { pool, kyselyOn, clientSettings } = connectionsTo(hosts, poolSizes, observer);
+  const hosts = new Hosts(connectionString);
+  const pool = (kind: ConstructorParameters<typeof CheckedPool>[1]) =>
+    new CheckedPool(hosts, kind, poolSizes, observer);
   const pools = {
     creations: pool('creations'),
     changes: pool('changes'),
@@ -46,28 +45,28 @@ export const openPostgres = (
     admin: pool('admin'),
     webhooks: pool('webhooks'),
     reads: pool('reads'),
+    background: pool('background'),
     readiness: pool('readiness'),
   };
-  const db = kyselyOn(pools.admin);
-  const readiness = kyselyOn(pools.readiness);
+  const db = pools.admin.kysely();
+  const readiness = pools.readiness.kysely();
   const statements = compiledStatements({ db, ...dialect });
-  const { clock, ...comparing } = databaseClock(pools.reads, observer.onFault, ownClock);
+  const clock = new DatabaseClock(pools.background, observer.onFault, ownClock);
   // Another server has another clock.
-  hosts.onMove(comparing.compareSoon);
-  const newListener = () => new PreparingClient(clientConfig(clientSettings));
-  const { wake, onWake, sent } = wakeCalls(pools.reads, hosts, newListener, observer.onFault);
+  hosts.on('move', () => clock.compareSoon());
+  const calls = new WakeCalls(pools.reads, hosts, observer.onFault);
 
   return {
     clock,
     db,
-    lists: kyselyOn(pools.lists),
-    reads: kyselyOn(pools.reads),
-    withoutFsync: kyselyOn(pools.webhooks),
+    lists: pools.lists.kysely(),
+    reads: pools.reads.kysely(),
+    withoutFsync: pools.webhooks.kysely(),
+    background: pools.background.kysely(),
     fill: statements.fill,
     async migrate(notice = () => {}) {
       await hosts.connect((url) => migrate(url, notice, observer));
-      await comparing.compare();
-      comparing.start();
+      await clock.start();
     },
     rateGate: (windows, given) =>
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
@@ -75,13 +74,13 @@ export const openPostgres = (
     atomically: readThenWrite(pools.changes, pools.waiting, statements, observer),
     pipelinedTransactions: () => pipelinedTransactions(pools.creations, statements, observer),
     batchSize: BATCH_SIZE,
-    wake,
-    onWake,
+    wake: (topic, id) => calls.wake(topic, id),
+    onWake: (topic, listener) => calls.onWake(topic, listener),
     checkReady: () => saveFact(readiness, 'ready-check', String(clock.now())),
     async close() {
-      comparing.stop();
-      // The last call tells other processes that this one has left its receivers to them.
-      await Promise.race([sent(), pause(LAST_CALLS_MS, undefined, { ref: false })]);
+      clock.stop();
+      // The last call tells other processes that this one has released its receivers. One that is lost delays them, no more.
+      await withTimeout(calls.sent(), LAST_CALLS_TIMEOUT_MS, () => new Error('not sent')).catch(() => {});
       // Kysely would end only what it has used itself.
       await Promise.all(Object.values(pools).map((each) => each.end()));
     },

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { batched } from '../batch.ts';
 import type { RateGate, RateState, RateWindow, RateWindows } from '../database.ts';
 import { lengthMs, longestOf, refusal } from '../rate-windows.ts';
-import type { CheckedPool } from './checked-pool.ts';
+import type { CheckedPool } from './connections.ts';
 
 /** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
 const MOST_REMEMBERED = 10_000;

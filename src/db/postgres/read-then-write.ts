@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import type { Insertion, Observer, ReadThenWrite, Trx, Write } from '../database.ts';
 import { isConflict, isLockTimeout, isUnavailable } from '../errors.ts';
 import { logQuery } from '../log-query.ts';
+import type { Tables } from '../schema.ts';
 import {
   asJson,
   type Change,
@@ -10,8 +11,7 @@ import {
   statement,
   statementsBy,
 } from '../statements.ts';
-import type { Tables } from '../tables.ts';
-import type { CheckedPool, Connection } from './checked-pool.ts';
+import type { CheckedPool, Connection } from './connections.ts';
 
 interface Held {
   connection: Promise<Connection>;

@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import pg from 'pg';
 import { migrateTo } from '../migrate.ts';
+import type { Tables } from '../schema.ts';
 import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
-import type { Tables } from '../tables.ts';
 import {
   type FillAtOnce,
   type Filling,
@@ -12,9 +12,8 @@ import {
   type Value,
   type WithSnapshot,
 } from '../transfer.ts';
-import { parseAddress } from './address.ts';
-import { clientConfig } from './client.ts';
-import { hostsOf } from './hosts.ts';
+import { clientConfig } from './connections.ts';
+import { Hosts } from './hosts.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** How long a restore waits for others to let go of the tables. */
@@ -34,10 +33,15 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'tex
 
 /** A connection of its own, without the time limits of those that serve. */
 const connection = async (address: string, onLost: (error: Error) => void) => {
-  const hosts = hostsOf(parseAddress(address));
-  const settings = clientConfig({ hosts, connectTimeoutMs: CONNECT_TIMEOUT_MS, queryTimeoutMs: 0 });
-  const connectionString = await hosts.connect(async (url) => url);
-  const pool = new pg.Pool({ ...settings, connectionString, types: { getTypeParser }, max: 1 });
+  const connectionString = await new Hosts(address).connect(async (url) => url);
+  const limits = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: 0 };
+  const pool = new pg.Pool({
+    ...clientConfig,
+    ...limits,
+    connectionString,
+    types: { getTypeParser },
+    max: 1,
+  });
   pool.on('error', onLost);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 };

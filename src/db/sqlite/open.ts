@@ -6,9 +6,9 @@ import { saveFact } from '../installation-facts.ts';
 import { logQuery } from '../log-query.ts';
 import { migrateToLatest } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
+import type { Tables } from '../schema.ts';
 import { SCHEMA_WORDS } from '../schema-change.ts';
 import { compiledStatements, type Fill } from '../statements.ts';
-import type { Tables } from '../tables.ts';
 import { BUSY_WAIT_MS } from './busy.ts';
 import { type Connections, openConnections, type Synchronous } from './connections.ts';
 import { dialect } from './dialect.ts';
@@ -36,6 +36,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     lists: db,
     reads: db,
     withoutFsync: light,
+    background: light,
     fill,
     migrate: (notice = () => {}) =>
       migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), { ...SCHEMA_WORDS.sqlite, notice }),

@@ -5,8 +5,8 @@ import { Kysely } from 'kysely';
 import { ConfigError } from '../../config.ts';
 import type { Db } from '../database.ts';
 import { migrateTo } from '../migrate.ts';
+import type { Tables } from '../schema.ts';
 import { SCHEMA_WORDS } from '../schema-change.ts';
-import type { Tables } from '../tables.ts';
 import {
   type FillAtOnce,
   type Filling,

@@ -1,5 +1,5 @@
 import type { Caller } from '../../caller.ts';
-import type { Row } from '../../db/tables.ts';
+import type { Row } from '../../db/schema.ts';
 import type { Event, EventSubject } from '../../events/event.ts';
 import { newId } from '../../ids.ts';
 import { mustBeActive } from '../../shops/plans.ts';

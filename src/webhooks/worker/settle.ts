@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { DeliveryStatus } from '../../db/schema.ts';
 import { statement } from '../../db/statements.ts';
-import type { DeliveryStatus } from '../../db/tables.ts';
 import type { Attempt } from '../attempts.ts';
 import { PENDING } from '../queue.ts';
 

@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from '../../db/tables.ts';
+import type { DeliveryStatus } from '../../db/schema.ts';
 
 // The states of the dispatcher's parts and the moves between them, as tables. docs/architecture.md, "The dispatcher", tells who
 // causes each move.

@@ -171,7 +171,7 @@ describe(`${ADDRESSES} addresses`, () => {
     await gate(addressOf(1));
     await sweep(ctx);
     expect(await rows()).toBe(1);
-    expect(t.logs.filter((line) => /clearing away failed/.test(line))).toEqual([]);
+    expect(t.logs.filter((line) => /cleanup step failed/.test(line))).toEqual([]);
     measured(13, `${ADDRESSES} addresses: as many rows, 1 left once their windows had ended`);
   });
 });

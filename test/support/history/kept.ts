@@ -1,5 +1,5 @@
 import type { Db } from '../../../src/db/database.ts';
-import type { DeliveryStatus } from '../../../src/db/tables.ts';
+import type { DeliveryStatus } from '../../../src/db/schema.ts';
 import { shopFrom } from '../../../src/shops/plans.ts';
 import { type Attempt, readAttempts } from '../../../src/webhooks/attempts.ts';
 

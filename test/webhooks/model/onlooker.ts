@@ -1,4 +1,4 @@
-import type { Row } from '../../../src/db/tables.ts';
+import type { Row } from '../../../src/db/schema.ts';
 import type { Attempt } from '../../../src/webhooks/attempts.ts';
 import { DROPPED_BECAUSE } from '../../../src/webhooks/drop-reasons.ts';
 import {

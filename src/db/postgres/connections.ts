@@ -1,0 +1,298 @@
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import pg from 'pg';
+import type { PoolSizes } from '../../config.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
+import type { Observer } from '../database.ts';
+import { isStalePlan, isUnavailable, whileConnecting } from '../errors.ts';
+import { logQuery } from '../log-query.ts';
+import type { Tables } from '../schema.ts';
+import type { Hosts } from './hosts.ts';
+
+/** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
+const CONNECT_TIMEOUT_MS = 2_000;
+const QUERY_TIMEOUT_MS = 2_500;
+/** Where another connection is there to wait on. */
+const SHORT_LOCK_TIMEOUT_MS = 200;
+
+type Settings = Record<string, string | number>;
+
+const LIMITS: Settings = {
+  // The server gives up before the driver does, so that it never goes on working for a caller who has left.
+  statement_timeout: 2_400,
+  lock_timeout: 1_500,
+  // A process that vanishes inside a transaction holds its rows this long at most.
+  idle_in_transaction_session_timeout: 5_000,
+};
+/**
+ * Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
+ * kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
+ */
+const GENERIC_PLANS: Settings = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+};
+/** Not waiting for the disk: a power cut may lose what is done again anyway. */
+const NO_FSYNC: Settings = { synchronous_commit: 'off' };
+
+/** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
+const KINDS = {
+  /** Batches of creations: never waits long, since one shop's lock would hold up all others. */
+  creations: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
+  /** Moves and other changes of one record. */
+  changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
+  /** What found a lock in its way and waits for it. */
+  waiting: GENERIC_PLANS,
+  /** Lists and timelines. */
+  lists: GENERIC_PLANS,
+  /** The admin app, sign-in, searches, figures; planned for their values. */
+  admin: {},
+  /** The dispatcher. */
+  webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
+  /** Short reads: keys, rate limits, one record. */
+  reads: GENERIC_PLANS,
+  /** Clean-up, notes of a last use, the clock: no request waits for these. */
+  background: { ...GENERIC_PLANS, ...NO_FSYNC },
+  /** However busy the others are, the process says that it is ready. */
+  readiness: NO_FSYNC,
+} satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, Settings>;
+/** Of those that `DATABASE_POOLS` cannot size. */
+const FIXED_SIZES = { background: 1, readiness: 1 };
+
+/** Sent when a connection is made, not as a startup parameter, which a pooler in between may refuse. */
+const settingsOf = (kind: keyof typeof KINDS): string =>
+  Object.entries({ ...LIMITS, ...KINDS[kind] })
+    .map(([name, value]) => `set ${name} = ${value}; `)
+    .join('');
+
+const INT8 = 20;
+/** Our 64-bit numbers are counts and milliseconds, all far below 2^53. */
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text');
+
+/** What every connection of ours has in common. */
+export const clientConfig = {
+  types: { getTypeParser },
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  query_timeout: QUERY_TIMEOUT_MS,
+  application_name: 'handback',
+  // So that a firewall between us does not forget a connection, and we notice when the other side is gone.
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+  pipeline: true,
+} satisfies pg.ClientConfig;
+
+/** In a statement's text: its plan depends on the values and is not to be kept. */
+export const PLANNED_ANEW = '/* planned anew */';
+const NAMED_STATEMENTS = 500;
+/** Of statements with parameters, by their text: a connection parses and plans each of them once. */
+const names = new Map<string, string>();
+let named = 0;
+const nameOf = (text: string): string | undefined => {
+  const known = names.get(text);
+  if (known || names.size >= NAMED_STATEMENTS || text.includes(PLANNED_ANEW)) return known;
+  named += 1;
+  names.set(text, `handback_${named}`);
+  return `handback_${named}`;
+};
+
+/** A connection that has not answered for this long is asked for a sign of life before it is used. */
+const UNHEARD_MS = 1_000;
+const SIGN_OF_LIFE_TIMEOUT_MS = 1_000;
+
+const IN_FAILED_TRANSACTION = '25P02';
+const READ_ONLY = '25006';
+
+/** A connection of a pool, which goes back to it with `release`. */
+export class Connection {
+  readonly #client: pg.PoolClient;
+  readonly #hosts: Hosts;
+  readonly #era: number;
+  #isCorked = false;
+  #heardAt = performance.now();
+  #unanswered = 0;
+  /** Why the server refuses the rest of a transaction. */
+  #abortedBy: unknown = null;
+
+  constructor(client: pg.PoolClient, hosts: Hosts, era: number) {
+    this.#client = client;
+    this.#hosts = hosts;
+    this.#era = era;
+  }
+
+  async query<Row extends pg.QueryResultRow>(
+    text: string,
+    values: readonly unknown[] = [],
+  ): Promise<pg.QueryResult<Row>> {
+    this.#cork();
+    this.#unanswered += 1;
+    try {
+      const name = values.length > 0 ? nameOf(text) : undefined;
+      const answer = await this.#client.query<Row>({ text, values: [...values], name });
+      this.#heardAt = performance.now();
+      return answer;
+    } catch (error) {
+      this.#learnFrom(error as { code?: string });
+      if (!isStalePlan(error)) throw error;
+      names.delete(text);
+      // Inside a transaction all of it must be tried again, by the code that began it.
+      if (this.#client.getTransactionStatus() !== 'I') throw error;
+    } finally {
+      this.#unanswered -= 1;
+    }
+    return this.query(text, values);
+  }
+
+  /** Milliseconds since anything came from the server. */
+  get silentMs(): number {
+    return performance.now() - this.#heardAt;
+  }
+
+  /** Whether another server is in use by now. */
+  get isOutdated(): boolean {
+    return this.#era !== this.#hosts.era;
+  }
+
+  /** Whether the server is still there; asked only where that is in doubt. */
+  async isAlive(): Promise<boolean> {
+    if (this.#unanswered > 0 || this.silentMs < UNHEARD_MS) return true;
+    const asking = this.query('select 1').then(() => true);
+    return withTimeout(asking, SIGN_OF_LIFE_TIMEOUT_MS, () => new Error('no sign of life')).catch(
+      () => false,
+    );
+  }
+
+  release(broken?: Error | boolean): void {
+    this.#client.release(broken);
+  }
+
+  /** At once, without a goodbye that a dead server would never hear. */
+  destroy(): void {
+    this.#client.connection.stream.destroy();
+  }
+
+  #learnFrom(error: { code?: string }): void {
+    // An error with a code came from the server.
+    if (error.code) this.#heardAt = performance.now();
+    // Statements that were sent together fail together: each has the same reason, whichever is heard first.
+    if (error.code === IN_FAILED_TRANSACTION) throw this.#abortedBy ?? error;
+    this.#abortedBy = error;
+    if (error.code === READ_ONLY) this.#hosts.refused(this.#era);
+  }
+
+  /** What is asked for in one turn of the event loop goes as one packet. */
+  #cork(): void {
+    const { stream } = this.#client.connection;
+    if (this.#isCorked || !stream.writable) return;
+    this.#isCorked = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      stream.uncork();
+    });
+  }
+}
+
+/** A server that hangs takes no goodbye: after this time its connections are cut. */
+const END_TIMEOUT_MS = 500;
+const DEAD = new Error('a connection that was idle gave no sign of life');
+const OUTDATED = new Error('another server is in use');
+
+/** Never hands out a connection that a firewall forgot, or whose server is gone or not in use any more, while it lay idle. */
+export class CheckedPool {
+  readonly #pool: pg.Pool;
+  readonly #hosts: Hosts;
+  readonly #observer: Observer;
+  readonly #connections = new Map<pg.PoolClient, Connection>();
+  /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
+  #distrustBefore = 0;
+
+  constructor(hosts: Hosts, kind: keyof typeof KINDS, sizes: PoolSizes, observer: Observer) {
+    this.#hosts = hosts;
+    this.#observer = observer;
+    this.#pool = new pg.Pool({
+      ...clientConfig,
+      Client: clientOf(hosts),
+      max: { ...sizes, ...FIXED_SIZES }[kind],
+      // Kept open: a webhook that is due after 16 s of silence must not wait for a new connection.
+      idleTimeoutMillis: 0,
+      onConnect: async (client) => {
+        // Several statements have several answers, which the types do not know.
+        const answers: unknown = await client.query(`${settingsOf(kind)}show transaction_read_only`);
+        hosts.accept((answers as pg.QueryResult[]).at(-1)?.rows[0]?.transaction_read_only);
+      },
+    });
+    // An idle connection that breaks is replaced at the next query.
+    this.#pool.on('error', (error) => observer.onFault('idle connection lost', error));
+    this.#pool.on('connect', (client) => {
+      const { era } = client as pg.PoolClient & { era: number };
+      this.#connections.set(client, new Connection(client, hosts, era));
+    });
+    this.#pool.on('remove', (client) => this.#connections.delete(client));
+  }
+
+  async connect(): Promise<Connection> {
+    for (;;) {
+      const client = await whileConnecting(this.#hosts.connect(() => this.#pool.connect()));
+      const connection = this.#connections.get(client) as Connection;
+      const refusal = connection.isOutdated ? OUTDATED : await this.#refusalOf(connection);
+      if (!refusal) return connection;
+      connection.destroy();
+      connection.release(refusal);
+    }
+  }
+
+  /** One statement on any of them. */
+  async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>> {
+    const connection = await this.connect();
+    let isBroken = false;
+    try {
+      return await connection.query<Row>(text, values);
+    } catch (error) {
+      isBroken = isUnavailable(error);
+      throw error;
+    } finally {
+      connection.release(isBroken);
+    }
+  }
+
+  /** In good order, or by force where that takes too long. */
+  async end(): Promise<void> {
+    await withTimeout(this.#pool.end(), END_TIMEOUT_MS, () => DEAD).catch(() => {
+      for (const connection of this.#connections.values()) connection.destroy();
+    });
+  }
+
+  /** Kysely on these connections. */
+  kysely(): Kysely<Tables> {
+    // What Kysely would do beyond connect, query and release, cursors and cancelling, is not used here.
+    const pool = this as unknown as PostgresPool;
+    return new Kysely<Tables>({
+      dialect: new PostgresDialect({ pool }),
+      log: logQuery(this.#observer.onQuery),
+    });
+  }
+
+  async #refusalOf(connection: Connection): Promise<Error | null> {
+    const isTrusted = performance.now() - connection.silentMs >= this.#distrustBefore;
+    if (isTrusted && (await connection.isAlive())) return null;
+    if (isTrusted) {
+      this.#distrustBefore = performance.now();
+      this.#observer.onFault('idle connection dead', DEAD);
+    }
+    return DEAD;
+  }
+}
+
+/** Connects to the host that is in use when the client is made. */
+const clientOf = (hosts: Hosts) =>
+  class extends pg.Client {
+    readonly era = hosts.era;
+
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionString: hosts.url });
+      // The statement in progress fails with it; without a listener the event would end the process.
+      this.on('error', () => {});
+    }
+  };

@@ -1,0 +1,21 @@
+import type { Db } from '../../src/db/database.ts';
+
+/** Holds a connection of each pool, until the test releases them. */
+export const holdConnections = async (...pools: Db[]): Promise<() => Promise<void>> => {
+  const ended = Promise.withResolvers<void>();
+  const held = await Promise.all(
+    pools.map(
+      (db) =>
+        new Promise<{ released: Promise<void> }>((resolve) => {
+          const released = db.connection().execute(() => {
+            resolve({ released });
+            return ended.promise;
+          });
+        }),
+    ),
+  );
+  return async () => {
+    ended.resolve();
+    await Promise.all(held.map(({ released }) => released));
+  };
+};

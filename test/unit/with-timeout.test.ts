@@ -1,0 +1,22 @@
+import { stat } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { withTimeout } from '../../src/lib/with-timeout.ts';
+
+const late = () => new Error('late');
+const LONG_MS = 60_000;
+
+it('gives the result or the error of the work', async () => {
+  expect(await withTimeout(Promise.resolve(1), LONG_MS, late)).toBe(1);
+  await expect(withTimeout(Promise.reject(new Error('broken')), LONG_MS, late)).rejects.toThrow('broken');
+});
+
+it('fails where the work takes too long', async () => {
+  await expect(withTimeout(new Promise(() => {}), 1, late)).rejects.toThrow('late');
+});
+
+it('takes a result that arrived while the process was busy', async () => {
+  const reading = withTimeout(stat(import.meta.filename), 5, late);
+  const busyUntil = performance.now() + 100;
+  while (performance.now() < busyUntil);
+  expect((await reading).isFile()).toBe(true);
+});
