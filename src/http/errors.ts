@@ -9,7 +9,7 @@ import { describeError } from '../describe-error.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { closeSoon } from './connections.ts';
-import { REQUEST_ID_HEADER } from './request-id.ts';
+import { REQUEST_ID_HEADER } from './observe.ts';
 
 /** Fastify's own errors, as ours. */
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {

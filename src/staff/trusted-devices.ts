@@ -5,7 +5,7 @@ import type { Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/tables.ts';
 import type { SecretBox } from '../secrets.ts';
-import { deviceOf, setDeviceCookie } from './cookies.ts';
+import { deviceOf, setDeviceCookie } from './sessions.ts';
 import { findUser } from './store.ts';
 
 // Where people signed in before: browsers, which carry a signed cookie, and addresses, which are kept for 90 days.
