@@ -23,7 +23,7 @@ import {
   revokeOwnClient,
   sendTestEvent,
   TEST_EVENTS,
-} from './admin-actions.ts';
+} from './actions.ts';
 
 export const apiClientRoutes = (app: FastifyInstance, ctx: Context): void => {
   clientRoutes(app, ctx);

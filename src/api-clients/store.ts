@@ -43,7 +43,6 @@ const VISIBLE = [
 
 export type NewClientRow = Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at' | 'replaced_by'>;
 
-/** A client that is yet to be written. */
 export const newClientFrom = (row: NewClientRow): ApiClient =>
   clientFrom({ ...row, last_used_at: null, revoked_at: null, replaced_by: null });
 
@@ -83,7 +82,7 @@ const retiring = statement(
       .where((eb) => eb.or([eb('id', '=', id), eb('replaced_by', '=', id)])),
 );
 
-/** Revokes a client in favour of another. Those that it had replaced itself point there too: whom to turn to is always one step. */
+/** Clients that it had replaced itself point to the new one too: the successor is always one step away. */
 export const retireClient = ({ shopId, id }: ApiClient, by: string, at: number): Write =>
   change(retiring, { shopId, id, by, at });
 
@@ -94,7 +93,6 @@ export const findClient = async (db: Db, id: string): Promise<ApiClient | null> 
   return row ? clientFrom(row) : null;
 };
 
-/** Reads and locks a client until the transaction ends. */
 export const lockClient = async (trx: Trx, id: string): Promise<ApiClient | null> => {
   const row = await one(trx, id).forUpdate().executeTakeFirst();
   return row ? clientFrom(row) : null;
@@ -111,8 +109,8 @@ export const listClients = async (db: Db, shopId: string): Promise<ApiClient[]> 
   return rows.map(clientFrom);
 };
 
-export interface KeyHolder {
-  client: ApiClient;
+interface KeyHolder {
+  client: Pick<ApiClient, 'id' | 'name' | 'webhookUrl' | 'lastUsedAt'>;
   shop: Shop;
 }
 
@@ -127,7 +125,6 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
       'client.name as client_name',
       'client.webhook_url',
       'client.last_used_at',
-      'client.created_at as client_created_at',
     ])
     .where(sql<boolean>`client.key_hash ${oneOf('text', hashes)}`)
     .where('client.revoked_at', 'is', null),
@@ -146,13 +143,9 @@ export const findByKeyHashes = async (
         shop: shopFrom(row),
         client: {
           id: row.client_id,
-          shopId: row.id,
           name: row.client_name,
           webhookUrl: row.webhook_url,
           lastUsedAt: row.last_used_at,
-          revokedAt: null,
-          replacedBy: null,
-          createdAt: row.client_created_at,
         },
       },
     ]),

@@ -60,7 +60,7 @@ const ADMIN_APP: BuiltFiles = {
   },
 };
 
-/** A person who types the service's address wants the app. Programs, which do not ask for a page, are told what is there. */
+/** For people who type the service's address. Programs, which ask for no page, get the usual 404. */
 const leadToApp = (app: FastifyInstance): void => {
   app.get('/', { schema: { hide: true } }, ({ headers }, reply) => {
     if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('ROUTE_NOT_FOUND');
@@ -88,7 +88,7 @@ const serveDocsText = (app: FastifyInstance, config: Config): void => {
     if (text === undefined) throw new ServiceError('ROUTE_NOT_FOUND');
     return text.replaceAll(EXAMPLE_URL, () => baseUrlFor(config, request));
   };
-  // The text may repeat the request's own address, so nobody keeps it for the next reader.
+  // The text may repeat the request's own address, so no cache may keep it for the next reader.
   app.get('/llms.txt', hide, (request, reply) =>
     reply
       .header('cache-control', 'no-store')

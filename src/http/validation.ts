@@ -7,7 +7,7 @@ import { undecodableParameters } from './odd-requests.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
-/** A hostile body can have tens of thousands of faults; nobody reads more than these. */
+/** A hostile body can have tens of thousands. */
 const MAX_FAULTS = 100;
 const MAX_NAME_LENGTH = 64;
 

@@ -27,13 +27,13 @@ export interface Origin extends UsedFrom {
 
 export interface SignInAttempt extends UsedFrom {
   email: string;
-  /** Whose e-mail it is; null where it belongs to no account. */
+  /** null where the e-mail belongs to no account. */
   user: Row<'users'> | null;
   /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
   device: string | null;
   /** This browser or this address signed in to this e-mail before. */
   isKnown: boolean;
-  /** Wrong codes today, this one included, once it was counted. */
+  /** Wrong codes within a day, with that of this attempt; 0 until it was counted. */
   codesToday: number;
 }
 
@@ -44,25 +44,22 @@ const TRACE_MS = 15 * MINUTE_MS;
 interface Limit {
   failures: number;
   ms: number;
-  /** Also for browsers and addresses that signed in before. */
-  forAll: boolean;
   /** Whose failures are counted together. */
   keyOf: (attempt: SignInAttempt) => (string | null)[];
 }
 
-/** The failures of one browser, or else of one address, for an e-mail. */
+/** Wrong passwords for an e-mail from one known browser, or else from one address. */
 const PAIR_LIMIT: Limit = {
   failures: 10,
   ms: 15 * MINUTE_MS,
-  forAll: true,
   keyOf: ({ email, address, device }) =>
     device ? ['pair', email, 'device', device] : ['pair', email, 'address', address],
 };
-/** So many wrong passwords lock sign-in. Those of an e-mail or an address lock only strangers: guessing cannot lock out its victim. */
+/** The other two lock only browsers and addresses that never signed in to the e-mail: guessing cannot lock out its victim. */
 const PASSWORD_LIMITS: Limit[] = [
   PAIR_LIMIT,
-  { failures: 100, ms: 15 * MINUTE_MS, forAll: false, keyOf: ({ email }) => ['email', email] },
-  { failures: 100, ms: 15 * MINUTE_MS, forAll: false, keyOf: ({ address }) => ['address', address] },
+  { failures: 100, ms: 15 * MINUTE_MS, keyOf: ({ email }) => ['email', email] },
+  { failures: 100, ms: 15 * MINUTE_MS, keyOf: ({ address }) => ['address', address] },
 ];
 
 /**
@@ -70,18 +67,8 @@ const PASSWORD_LIMITS: Limit[] = [
  * million codes good at any time, 50 a day find one in 13 years at even odds.
  */
 const CODE_LIMITS: Limit[] = [
-  {
-    failures: 10,
-    ms: HOUR_MS,
-    forAll: true,
-    keyOf: ({ user, device }) => ['codes-hour', user?.id ?? null, device],
-  },
-  {
-    failures: 50,
-    ms: 24 * HOUR_MS,
-    forAll: true,
-    keyOf: ({ user, device }) => ['codes-day', user?.id ?? null, device],
-  },
+  { failures: 10, ms: HOUR_MS, keyOf: ({ user, device }) => ['codes-hour', user?.id ?? null, device] },
+  { failures: 50, ms: 24 * HOUR_MS, keyOf: ({ user, device }) => ['codes-day', user?.id ?? null, device] },
 ];
 /** At this many wrong codes within a day the person is warned that someone knows their password. */
 const WARNED_AT = 10;
@@ -128,11 +115,7 @@ const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError =
 /** Throws when the caller has to wait. */
 export const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
   const nowMs = ctx.clock.now();
-  const limits = withKeys(
-    ctx,
-    PASSWORD_LIMITS.filter(({ forAll }) => forAll || !attempt.isKnown),
-    attempt,
-  );
+  const limits = withKeys(ctx, attempt.isKnown ? [PAIR_LIMIT] : PASSWORD_LIMITS, attempt);
   const keys = limits.map(({ key }) => key);
   const rows = await ctx.db
     .selectFrom('sign_in_failures')
@@ -177,15 +160,12 @@ const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId }: Cou
     .executeTakeFirstOrThrow();
 };
 
-const takesCode = ({ user }: SignInAttempt, code: string | null): boolean =>
-  user !== null && user.factor_since !== null && code !== null;
-
 /**
  * Counts a code before it is checked, so that guessing side by side, in however many processes, gains nothing; `uncountCode`
  * takes a right one off again.
  */
 export const countCode = async (ctx: Context, attempt: SignInAttempt, code: string | null): Promise<void> => {
-  if (!takesCode(attempt, code)) return;
+  if (!attempt.user || attempt.user.factor_since === null || code === null) return;
   const nowMs = ctx.clock.now();
   for (const limit of withKeys(ctx, CODE_LIMITS, attempt)) {
     const { failures, expires_at } = await count(ctx.db, nowMs, limit);
@@ -194,12 +174,8 @@ export const countCode = async (ctx: Context, attempt: SignInAttempt, code: stri
   }
 };
 
-export const uncountCode = async (
-  ctx: Context,
-  attempt: SignInAttempt,
-  code: string | null,
-): Promise<void> => {
-  if (!takesCode(attempt, code)) return;
+export const uncountCode = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
+  if (attempt.codesToday === 0) return;
   const keys = withKeys(ctx, CODE_LIMITS, attempt).map(({ key }) => key);
   await ctx.db
     .updateTable('sign_in_failures')

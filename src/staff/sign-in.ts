@@ -75,7 +75,7 @@ export const signIn = (
     if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
     await countCode(ctx, attempt, code);
     const token = await openSessionFrom(ctx, user, attempt, code);
-    await uncountCode(ctx, attempt, code);
+    await uncountCode(ctx, attempt);
     return finishSignIn(ctx, token);
   });
 
@@ -94,7 +94,6 @@ const openSessionFrom = (
     return token;
   });
 
-/** The session behind a new token. */
 const finishSignIn = async (ctx: Context, token: string | null): Promise<NewSession> => {
   const session = token && (await findSession(ctx, token));
   if (!session) throw new ServiceError('SIGN_IN_FAILED');
@@ -142,7 +141,7 @@ export const choosePassword = async (
       await passFactor(ctx, trx, user.id, code);
       return { before, token: await setPassword(ctx, trx, before, passwordHash, attempt) };
     });
-    await uncountCode(ctx, attempt, code);
+    await uncountCode(ctx, attempt);
     const shop = { id: user.shop_id, name: shopName };
     await ctx.mailAccountChanges(shop, before, { ...before, password_hash: passwordHash });
     return finishSignIn(ctx, token);
