@@ -34,7 +34,6 @@ import {
   updateClient,
 } from './store.ts';
 
-/** A new client with its key and webhook secret. Both are shown only this once. */
 export interface NewApiClient extends ApiClient {
   apiKey: string;
   webhookSecret: string;
@@ -181,7 +180,6 @@ const viewNewClient = ({ apiKey, webhookSecret, ...client }: NewApiClient) => ({
   webhookSecret,
 });
 
-/** A client of the caller's shop. Another shop's client is a 404. */
 const ownClient = async (ctx: Context, { shop }: Caller, id: string): Promise<ApiClient> => {
   const client = isId(id) ? await findClient(ctx.db, id) : null;
   if (client?.shopId !== shop.id) throw new ServiceError('CLIENT_NOT_FOUND');
@@ -248,7 +246,6 @@ export const listOwnDeliveries = async (
 /** Each makes up to four signed requests to any public host: not a flood in our name (contract §22). */
 export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 10, seconds: 60 }];
 
-/** Sends an event without an RMA. It is delivered, retried and shown like any other. */
 export const sendTestEvent = async (ctx: Context, often: RateGate, caller: Caller, id: string) => {
   const client = await ownClient(ctx, caller, id);
   if (client.revokedAt !== null || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');

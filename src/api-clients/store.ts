@@ -6,7 +6,6 @@ import { change, statement } from '../db/statements.ts';
 import type { ApiClientTable, Row } from '../db/tables.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
-/** A client without its key hash and secret. */
 export interface ApiClient {
   id: string;
   shopId: string;
@@ -14,7 +13,6 @@ export interface ApiClient {
   webhookUrl: string | null;
   lastUsedAt: number | null;
   revokedAt: number | null;
-  /** The client that took its place. */
   replacedBy: string | null;
   createdAt: number;
 }

@@ -18,7 +18,6 @@ declare module 'fastify' {
   }
 }
 
-/** Methods that change nothing. Requests with these may come from anywhere. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** A page of another site can make a browser send a form, but JSON only after asking us (CORS). */

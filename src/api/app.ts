@@ -30,7 +30,6 @@ import { operationRoutes } from './operations.ts';
 import { servePages } from './pages.ts';
 import { type PageLimit, pageLimitGate } from './rate-limits.ts';
 
-/** What the log says about the caller; nothing before a gate has found out. */
 const callerFields = ({ caller }: FastifyRequest): object =>
   caller ? { shopId: caller.shop.id, actorId: caller.actor.id } : {};
 
@@ -55,10 +54,8 @@ const untrustedProxyWarning = ({ log, clock, withoutFsync }: Context): (() => vo
 
 type Routes = (app: FastifyInstance, ctx: Context) => void;
 
-/** The API for a shop's own systems. */
 const EXTERNAL_ROUTES: Routes[] = [returnRoutes, usageRoutes, eventRoutes, deliveryRoutes];
 
-/** The API of the admin app. */
 const ADMIN_ROUTES: Routes[] = [
   sessionRoutes,
   userRoutes,

@@ -17,7 +17,6 @@ const OWN_FILES_ONLY = [
   "frame-ancestors 'none'",
 ];
 
-/** The documentation: its pages by name, the scripts, the styles and the index of its search. */
 const DOCS: BuiltFiles = {
   name: 'docs',
   title: 'documentation',

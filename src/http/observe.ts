@@ -16,7 +16,6 @@ export const requestIdOf = (request: Pick<IncomingMessage, 'headers'>, nowMs: nu
 export interface Observation {
   metrics: Pick<Metrics, 'beginRequest' | 'endRequest' | 'observeRequest'>;
   log: Logger;
-  /** What the log says about who called. */
   callerFields(request: FastifyRequest): object;
 }
 

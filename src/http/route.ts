@@ -43,7 +43,6 @@ interface Route<Body extends z.ZodType, Query extends z.ZodType, Answer extends 
   operationId: string;
   summary: string;
   description?: string;
-  tag?: string;
   headers?: z.ZodObject;
   query?: Query | undefined;
   body?: Body;
@@ -69,21 +68,24 @@ const json = (description: string, schema: z.ZodType) => ({
   content: { 'application/json': { schema } },
 });
 
-type Access = Pick<FastifyContextConfig, 'isPublic' | 'withoutFactor'>;
-
 const errorStatuses = (
-  isRead: boolean,
-  hasId: boolean,
-  { isPublic, withoutFactor }: Access,
-): ErrorStatus[] => [
-  400,
-  429,
-  503,
-  ...(isPublic ? [] : [401 as const]),
-  ...(isRead && (isPublic || withoutFactor) ? [] : [403 as const]),
-  ...(hasId ? [404 as const] : []),
-  ...(isRead ? [] : [413 as const, 415 as const]),
-];
+  method: string,
+  url: string,
+  { isPublic, withoutFactor }: FastifyContextConfig,
+): ErrorStatus[] => {
+  const isRead = method === 'GET';
+  const statuses: [ErrorStatus, boolean | undefined][] = [
+    [400, true],
+    [401, !isPublic],
+    [403, !isRead || !(isPublic || withoutFactor)],
+    [404, url.includes(':id')],
+    [413, !isRead],
+    [415, !isRead],
+    [429, true],
+    [503, true],
+  ];
+  return statuses.flatMap(([status, isPossible]) => (isPossible ? [status] : []));
+};
 
 /** A function that registers the routes of a feature, each with its entry in the OpenAPI document. */
 export const routesOf =
@@ -95,19 +97,16 @@ export const routesOf =
   >(
     route: Route<Body, Query, Answer>,
   ): void => {
-    const { at, operationId, summary, description, tag, headers, query, body, bodyLimit, ...rest } = {
-      ...shared,
-      ...route,
-    };
-    const { answer, errors = [], notFound, handle, ...others } = rest;
+    const { at, operationId, summary, description, headers, query, body, bodyLimit, ...rest } = route;
+    const { answer, status: given, errors = [], notFound, handle, ...own } = rest;
+    const { tag, ...config } = { ...shared, ...own };
     const [meaning, schema] = answer;
-    const { status = schema ? 200 : 204, ...config } = others;
+    const status = given ?? (schema ? 200 : 204);
     const [method = '', url = ''] = at.split(' ');
-    const hasId = url.includes(':id');
-    const statuses = [...errorStatuses(method === 'GET', hasId, config), ...errors];
-    const response = Object.fromEntries(
-      statuses.map((each) => [each, json((each === 404 && notFound) || ERROR_STATUSES[each], ErrorBody)]),
-    );
+    const failures = [...errorStatuses(method, url, config), ...errors].map((each) => [
+      each,
+      json((each === 404 && notFound) || ERROR_STATUSES[each], ErrorBody),
+    ]);
     app.route({
       method,
       url,
@@ -119,16 +118,16 @@ export const routesOf =
         ...(description && { description }),
         tags: [tag],
         ...(config.isPublic && { security: [] }),
-        ...(hasId && { params: z.object({ id: z.string() }) }),
+        ...(url.includes(':id') && { params: z.object({ id: z.string() }) }),
         ...(headers && { headers }),
         ...(query && { querystring: query }),
         ...(body && { body }),
         response: {
           [status]: schema ? json(meaning, schema) : z.null().meta({ description: meaning }),
-          ...response,
+          ...Object.fromEntries(failures),
         },
       },
-      handler: async (request, reply) => {
+      async handler(request, reply) {
         reply.code(status);
         const result = await handle(request as RouteRequest<Body, Query>, reply);
         return status === 204 ? null : result;

@@ -29,7 +29,6 @@ export const viewTargets = (targets: Targets): TargetDays => ({
     .sort((one, other) => one.status.localeCompare(other.status)),
 });
 
-/** Puts these in place of all that there were. */
 export const replaceTargets = (
   ctx: Context,
   actor: Actor,

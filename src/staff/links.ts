@@ -33,7 +33,6 @@ interface Link {
   expiresAt: number;
 }
 
-/** Creates a link for a person. Others of theirs stay good. */
 const addLink = async (
   trx: Trx,
   { id, last_sign_in_at }: Pick<Row<'users'>, 'id' | 'last_sign_in_at'>,
@@ -48,7 +47,6 @@ const addLink = async (
   return { token, expiresAt };
 };
 
-/** Whose link it is; null where it is not good (any more). */
 export const findLink = async (
   { db, clock }: Context,
   token: string,
@@ -104,7 +102,6 @@ interface HandOver {
   mayMail: () => Promise<boolean>;
 }
 
-/** Shows the link, and mails it where that is set up. */
 const handOver = async (
   ctx: Context,
   { baseUrl, mayMail }: HandOver,
@@ -117,7 +114,6 @@ const handOver = async (
   return { link: addressOf(baseUrl, link), linkExpiresAt: instant(link.expiresAt), mailed };
 };
 
-/** Adds a person: with a password, or with a link by which they choose one. */
 export const addPerson = async (
   ctx: Context,
   actor: Actor,
@@ -194,11 +190,8 @@ export const mailLinkLater = (
 
 /** How often callers without a session may try (decision 174). */
 const WINDOWS = {
-  /** Links looked at or used, by address. */
   links: [{ name: 'links-minute', points: 30, seconds: 60 }],
-  /** Links asked for, by address. */
   asked: [{ name: 'links-asked-hour', points: 20, seconds: 60 * 60 }],
-  /** Links mailed, by e-mail. */
   mailed: [{ name: 'links-mailed-hour', points: 3, seconds: 60 * 60 }],
   /** Mails that Admins cause, by shop: their shop's name must not become a way to send advertisements. */
   byShop: [{ name: 'links-shop-hour', points: 100, seconds: 60 * 60 }],

@@ -134,7 +134,6 @@ export const changeOwnEmail = async (
   return { ...self.user, email: after.email };
 };
 
-/** The person's sessions that have not ended, the one used last first. */
 export const listOwnSessions = async (
   ctx: Context,
   { user, sessionToken = '' }: Self,

@@ -40,7 +40,6 @@ const openFactor = (ctx: Context, { id, factor_secret }: UserRow): Buffer | null
   }
 };
 
-/** What was typed, without what people add for readability. */
 const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 
 /**
@@ -79,7 +78,6 @@ const spendRecoveryCode = async (ctx: Context, trx: Trx, user: UserRow, given: s
   return true;
 };
 
-/** Takes a code of either kind, and uses it up. */
 export const spendCode = (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> =>
   isCodeShaped(typed(given)) ? spendAppCode(ctx, trx, user, given) : spendRecoveryCode(ctx, trx, user, given);
 
@@ -107,7 +105,6 @@ const newRecoveryCode = (): string =>
     ).join(''),
   ).join('-');
 
-/** Ten new ones, which take the place of those before. */
 const replaceRecoveryCodes = async (trx: Trx, userId: string): Promise<string[]> => {
   const codes = Array.from({ length: RECOVERY.codes }, newRecoveryCode);
   await forgetRecoveryCodes(trx, userId);
@@ -131,7 +128,6 @@ const countRecoveryCodes = async (db: Db, userId: string): Promise<number> => {
   return count;
 };
 
-/** Takes the second factor away, with everything that belongs to it. */
 const removeFactor = async (trx: Trx, userId: string): Promise<UserRow> => {
   await forgetRecoveryCodes(trx, userId);
   return trx

@@ -138,7 +138,6 @@ const setUpRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-/** Links with which people choose a password. */
 const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Session', isPublic: true });
   const limits = linkLimits(ctx);
@@ -194,7 +193,6 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-/** One's own account: proof of identity, password, e-mail, sessions. */
 const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Session' });
   route({
@@ -326,7 +324,6 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-/** Signing in and out, and everything about one's own account. */
 export const sessionRoutes = (app: FastifyInstance, ctx: Context): void => {
   for (const routes of [signInRoutes, setUpRoutes, linkRoutes, accountRoutes, secondFactorRoutes])
     routes(app, ctx);

@@ -23,25 +23,21 @@ const PASSWORD_GUESSES = 10;
 const LAST_USED_STEP_MS = 60_000;
 const TOKEN = /^[0-9a-f]{64}$/;
 
-/** The person behind a session. */
 export interface SignedInUser {
   id: string;
   email: string;
   name: string | null;
   role: UserRole;
-  /** Whether a second factor is on. */
   hasFactor: boolean;
   passwordExposedAt: number | null;
 }
 
-/** The person who is signed in, and their session. */
 export interface Self {
   caller: Caller;
   user: SignedInUser;
   sessionToken: string | undefined;
 }
 
-/** Where a session is used, as its list shows it. */
 export interface UsedFrom {
   address: string;
   browser: string | null;
@@ -74,7 +70,6 @@ export const openSession = async (
       user_id: user.id,
       created_at: nowMs,
       expires_at: nowMs + SESSION_MS,
-      // A session opens with a password.
       proved_at: nowMs,
       address,
       browser,

@@ -107,7 +107,6 @@ const ownerOf = async (ctx: Context, token: string): Promise<{ user: Row<'users'
   return { user, shopName: link.shopName };
 };
 
-/** Whose link it is, for the page on which they choose a password. */
 export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkTarget> => {
   const { user, shopName } = await ownerOf(ctx, token);
   return {

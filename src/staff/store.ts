@@ -25,7 +25,6 @@ export const aboutUser = (user: UserRow) => ({
   subject: { type: 'USER', id: user.id, name: user.email } as const,
 });
 
-/** The audit log says no more about a password. */
 export const PASSWORD_CHANGED = { passwordChanged: true };
 
 export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'email'>): Actor => ({
@@ -50,7 +49,6 @@ export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
 export const lockOne = (trx: Trx, id: string): Promise<UserRow | undefined> =>
   trx.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
 
-/** The same for the person who is signed in. */
 export const lockSelf = async (trx: Trx, id: string): Promise<UserRow> => {
   const user = await lockOne(trx, id);
   if (!user) throw new ServiceError('SIGNED_OUT');

@@ -36,7 +36,6 @@ export const deviceId = (secrets: SecretBox, cookie?: string): string | null =>
 const signedText = (deviceId: string, user: TrustedBy): string =>
   JSON.stringify([deviceId, user.id, user.password_hash, user.factor_since, user.factor_removals]);
 
-/** The id of the browser, where this person signed in with it before. */
 export const trustedDevice = (secrets: SecretBox, user: TrustedBy, cookie?: string): string | null => {
   const device = readCookie(secrets, cookie);
   if (!device) return null;

@@ -12,7 +12,6 @@ import { changeUser, listPeople, listUsers, removeUser } from './users.ts';
 const baseUrlFor = ({ config }: Context, { headers: { origin } }: FastifyRequest): string =>
   config.publicUrlIsSet || !origin ? config.publicUrl : new URL(origin).origin;
 
-/** The shop's people, for its Admins. */
 const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Team', role: 'ADMIN' });
   const limits = linkLimits(ctx);

@@ -34,7 +34,6 @@ export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery
   return listEnvelope(rows.map(viewUser), total, query);
 };
 
-/** Whom returns can be assigned to. */
 export const listPeople = async (ctx: Context, { shop }: Caller) => ({
   items: (await readTeam(ctx, shop.id)).map((person) => ({ ...person, name: calledName(person) })),
 });

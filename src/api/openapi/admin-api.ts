@@ -3,7 +3,6 @@ import { ERRORS } from '../../errors.ts';
 import type { ApiDescription } from '../../http/openapi/document.ts';
 import { SESSION_COOKIE } from '../../staff/sessions.ts';
 
-/** What the document of the admin API says beyond its routes. */
 export const ADMIN_API: ApiDescription = {
   basePath: ADMIN_BASE_PATH,
   decorator: 'adminSwagger',

@@ -7,7 +7,6 @@ import { withEvents } from './events.ts';
 const [CREATE_SECOND, CREATE_MINUTE] = RATE_LIMITS.create;
 const [OTHER_MINUTE] = RATE_LIMITS.other;
 
-/** The introduction of the reference. */
 const GUIDE = `
 Create and manage return authorisations (RMAs) from a till, a service desk or an ERP.
 
@@ -27,7 +26,6 @@ how long to wait.
 version, and the old one then lives for at least 12 months more.
 `.trim();
 
-/** What the document of the external API says beyond its routes. */
 export const EXTERNAL_API: ApiDescription = {
   basePath: BASE_PATH,
   decorator: 'swagger',

@@ -27,7 +27,6 @@ interface Example {
   errors?: FieldFault[];
 }
 
-/** Adds the headers, descriptions and examples that all operations share. */
 export const withAnswers = (document: Json, answers: Answers): Json => {
   const { components, paths } = document;
   components.headers = headersOf(answers);

@@ -15,7 +15,6 @@ declare module 'fastify' {
 /** What an API's document says beyond its routes. */
 export interface ApiDescription {
   basePath: string;
-  /** The name of the app's function that returns the document. */
   decorator: 'swagger' | 'adminSwagger';
   title: string;
   summary: string;
