@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
-import { baseUrlFor } from '../http/errors.ts';
+import { baseUrlFor } from '../http/error-answers.ts';
 import { refuseOtherMethodsOn } from '../http/method-not-allowed.ts';
 
 /** Everything comes from this service, nothing from elsewhere, and no script is inline. */

@@ -1,8 +1,8 @@
 import { BASE_PATH } from '../../../contract/common.ts';
 import { EXTERNAL_ERRORS } from '../../errors.ts';
-import type { ApiDescription } from '../../http/openapi/document.ts';
+import type { ApiDescription } from '../../http/openapi.ts';
 import { RATE_LIMITS } from '../rate-limits.ts';
-import { withEvents } from './events.ts';
+import { withEvents } from './event-docs.ts';
 
 const [CREATE_SECOND, CREATE_MINUTE] = RATE_LIMITS.create;
 const [OTHER_MINUTE] = RATE_LIMITS.other;

@@ -8,7 +8,7 @@ import { isUnavailable } from '../db/errors.ts';
 import { describeError } from '../describe-error.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { closeSoon } from './connections.ts';
+import { closeSoon } from './connection-limits.ts';
 import { REQUEST_ID_HEADER } from './observe.ts';
 
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {
