@@ -59,25 +59,33 @@ export interface NewSession {
   signedIn: SignedIn;
 }
 
-/** Check the lock, verify the password, open a session, record it. */
 export const signIn = (
   ctx: Context,
   origin: Origin,
   { email, password, code }: SignIn,
 ): Promise<NewSession> =>
-  attemptSignIn(ctx, origin, normalizeEmail(email), async (attempt) => {
-    const { user } = attempt;
-    // The lock is read inside the turn: else a hundred guesses from as many addresses would pass it before one is counted.
-    const isRight = await passwordTurns.run(async () => {
-      await refuseLocked(ctx, attempt);
-      return isPassword(user?.password_hash ?? null, password);
-    });
-    if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
-    await countCode(ctx, attempt, code);
-    const token = await openSessionFrom(ctx, user, attempt, code);
-    await uncountCode(ctx, attempt);
-    return finishSignIn(ctx, token);
-  });
+  attemptSignIn(ctx, origin, normalizeEmail(email), (attempt) =>
+    // Two at once, to the end: a hundred guesses at the same time from as many addresses cannot all pass the lock, or all be
+    // counted as codes, before the first one's result is written.
+    passwordTurns.run(() => signInWith(ctx, attempt, password, code)),
+  );
+
+/** Check the lock, verify the password, count the code, open a session. `attemptSignIn` records a refusal. */
+const signInWith = async (
+  ctx: Context,
+  attempt: SignInAttempt,
+  password: string,
+  code: string | null,
+): Promise<NewSession> => {
+  const { user } = attempt;
+  await refuseLocked(ctx, attempt);
+  const isRight = await isPassword(user?.password_hash ?? null, password);
+  if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
+  await countCode(ctx, attempt, code);
+  const token = await openSessionFrom(ctx, user, attempt, code);
+  await uncountCode(ctx, attempt);
+  return finishSignIn(ctx, token);
+};
 
 /** A code that is missing or wrong throws, and undoes the rest. */
 const openSessionFrom = (
