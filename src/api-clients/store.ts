@@ -17,32 +17,29 @@ export interface ApiClient {
   createdAt: number;
 }
 
-const clientFrom = (row: Omit<Row<'api_clients'>, 'key_hash' | 'webhook_secret'>): ApiClient => ({
-  id: row.id,
-  shopId: row.shop_id,
-  name: row.name,
-  webhookUrl: row.webhook_url,
-  lastUsedAt: row.last_used_at,
-  revokedAt: row.revoked_at,
-  replacedBy: row.replaced_by,
-  createdAt: row.created_at,
-});
-
 const VISIBLE = [
   'id',
-  'shop_id',
+  'shop_id as shopId',
   'name',
-  'webhook_url',
-  'last_used_at',
-  'revoked_at',
-  'replaced_by',
-  'created_at',
+  'webhook_url as webhookUrl',
+  'last_used_at as lastUsedAt',
+  'revoked_at as revokedAt',
+  'replaced_by as replacedBy',
+  'created_at as createdAt',
 ] as const;
 
 export type NewClientRow = Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at' | 'replaced_by'>;
 
-export const newClientFrom = (row: NewClientRow): ApiClient =>
-  clientFrom({ ...row, last_used_at: null, revoked_at: null, replaced_by: null });
+export const newClientFrom = ({ id, name, ...row }: NewClientRow): ApiClient => ({
+  id,
+  shopId: row.shop_id,
+  name,
+  webhookUrl: row.webhook_url,
+  lastUsedAt: null,
+  revokedAt: null,
+  replacedBy: null,
+  createdAt: row.created_at,
+});
 
 export const countActiveClients = async (db: Db, shopId: string): Promise<number> => {
   const { count } = await db
@@ -54,22 +51,16 @@ export const countActiveClients = async (db: Db, shopId: string): Promise<number
   return Number(count);
 };
 
-export const insertClient = async (trx: Trx, client: NewClientRow): Promise<ApiClient> =>
-  clientFrom(await trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow());
+export const insertClient = (trx: Trx, client: NewClientRow): Promise<ApiClient> =>
+  trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow();
 
-export const updateClient = async (
-  trx: Trx,
-  id: string,
-  change: Updateable<ApiClientTable>,
-): Promise<ApiClient> =>
-  clientFrom(
-    await trx
-      .updateTable('api_clients')
-      .set(change)
-      .where('id', '=', id)
-      .returning(VISIBLE)
-      .executeTakeFirstOrThrow(),
-  );
+export const updateClient = (trx: Trx, id: string, change: Updateable<ApiClientTable>): Promise<ApiClient> =>
+  trx
+    .updateTable('api_clients')
+    .set(change)
+    .where('id', '=', id)
+    .returning(VISIBLE)
+    .executeTakeFirstOrThrow();
 
 const retiring = statement(
   ({ db }, { shopId, id, by, at }: { shopId: string; id: string; by: string; at: number }) =>
@@ -86,26 +77,20 @@ export const retireClient = ({ shopId, id }: ApiClient, by: string, at: number):
 
 const one = (db: Db, id: string) => db.selectFrom('api_clients').select(VISIBLE).where('id', '=', id);
 
-export const findClient = async (db: Db, id: string): Promise<ApiClient | null> => {
-  const row = await one(db, id).executeTakeFirst();
-  return row ? clientFrom(row) : null;
-};
+export const findClient = async (db: Db, id: string): Promise<ApiClient | null> =>
+  (await one(db, id).executeTakeFirst()) ?? null;
 
-export const lockClient = async (trx: Trx, id: string): Promise<ApiClient | null> => {
-  const row = await one(trx, id).forUpdate().executeTakeFirst();
-  return row ? clientFrom(row) : null;
-};
+export const lockClient = async (trx: Trx, id: string): Promise<ApiClient | null> =>
+  (await one(trx, id).forUpdate().executeTakeFirst()) ?? null;
 
-export const listClients = async (db: Db, shopId: string): Promise<ApiClient[]> => {
-  const rows = await db
+export const listClients = (db: Db, shopId: string): Promise<ApiClient[]> =>
+  db
     .selectFrom('api_clients')
     .select(VISIBLE)
     .where('shop_id', '=', shopId)
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-  return rows.map(clientFrom);
-};
 
 interface KeyHolder {
   client: Pick<ApiClient, 'id' | 'name' | 'webhookUrl' | 'lastUsedAt'>;

@@ -10,7 +10,7 @@ import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { type Place, type SecretBox, sha256 } from '../secrets.ts';
-import { endOtherSessionsOf, endSessionsOf, type Self } from './sessions.ts';
+import { endSessionsOf, type Self } from './sessions.ts';
 import { aboutUser, actorOf, findUser, lockSelf, lockUser, updateUser } from './store.ts';
 import { base32, isCodeShaped, otpauthUri, stepAt, stepOf } from './totp.ts';
 
@@ -184,7 +184,7 @@ export const confirmFactor = async (ctx: Context, self: Self, code: string): Pro
     if (before.factor_secret === null) throw new ServiceError('SECOND_FACTOR_OFF');
     if (!(await spendAppCode(ctx, trx, before, code))) throw wrong('code', WRONG_CODE);
     const after = await updateUser(trx, before.id, { factor_since: ctx.clock.now() });
-    await endOtherSessionsOf(trx, before.id, self.sessionToken);
+    await endSessionsOf(trx, before.id, self.sessionToken);
     await audit(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_ON');
     return { before, after, recoveryCodes: await replaceRecoveryCodes(trx, before.id) };
   });

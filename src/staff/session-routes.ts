@@ -32,8 +32,8 @@ import { beginFactor, confirmFactor, makeRecoveryCodes, turnFactorOff, viewFacto
 import {
   clearSessionCookie,
   deviceOf,
-  endOtherSessionsOf,
   endSession,
+  endSessionsOf,
   type Self,
   sessionTokenOf,
   setSessionCookie,
@@ -248,7 +248,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'endOtherSessions',
     summary: 'Sign out everywhere else',
     answer: ['Every session but this one has ended.'],
-    handle: (request) => endOtherSessionsOf(ctx.db, request.user.id, sessionTokenOf(ctx.config, request)),
+    handle: (request) => endSessionsOf(ctx.db, request.user.id, sessionTokenOf(ctx.config, request)),
   });
   route({
     at: 'DELETE /session/sessions/:id',

@@ -168,20 +168,11 @@ export const noteProof = async (trx: Trx, token: string | undefined, nowMs: numb
     .execute();
 };
 
-export const endOtherSessionsOf = async (
-  db: Db,
-  userId: string,
-  token: string | undefined,
-): Promise<void> => {
-  await db
-    .deleteFrom('sessions')
-    .where('user_id', '=', userId)
-    .where('token_hash', '<>', sha256(token ?? ''))
-    .execute();
-};
-
-export const endSessionsOf = async (trx: Trx, userId: string): Promise<void> => {
-  await trx.deleteFrom('sessions').where('user_id', '=', userId).execute();
+/** Ends all sessions of a person, but for the one with this token. */
+export const endSessionsOf = async (db: Db, userId: string, exceptToken?: string): Promise<void> => {
+  let sessions = db.deleteFrom('sessions').where('user_id', '=', userId);
+  if (exceptToken !== undefined) sessions = sessions.where('token_hash', '<>', sha256(exceptToken));
+  await sessions.execute();
 };
 
 /** Returns true when more may be left. */
