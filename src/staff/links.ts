@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { CreatedUser, NewLink } from '../../contract/admin-access.ts';
 import type { CreateUser } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
-import { recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
@@ -16,7 +15,7 @@ import { findShop } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
 import { hashPassword, tooManyAtOnce } from './passwords.ts';
 import { recordCounted } from './sign-in-attempt.ts';
-import { aboutUser, endLinksOf, findByEmail, lockUser } from './store.ts';
+import { auditUser, endLinksOf, findByEmail, lockUser } from './store.ts';
 import { addUser, createUser, refuseTakenEmail } from './users.ts';
 
 // One-time links with which a person chooses a password: invitations, and links for a forgotten password.
@@ -149,10 +148,9 @@ export const makeLink = async (
   if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
   const { user, link } = await ctx.db.transaction().execute(async (trx) => {
     const { user } = await lockUser(trx, shop.id, userId);
-    const at = ctx.clock.now();
     await endLinksOf(trx, userId);
-    await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'LINK_MADE', data: {} });
-    return { user, link: await addLink(trx, user, at) };
+    await auditUser(ctx, trx, user, actor, 'LINK_MADE');
+    return { user, link: await addLink(trx, user, ctx.clock.now()) };
   });
   return handOver(ctx, way, shop.name, user, link);
 };

@@ -1,6 +1,6 @@
 import type { ChangeEmail, OwnSessions, Proof } from '../../contract/admin-access.ts';
 import type { ChangePassword } from '../../contract/admin-people.ts';
-import { changesBetween, recordAudit } from '../audit/store.ts';
+import { changesBetween } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { Row } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
@@ -21,7 +21,7 @@ import {
 import { type NewSession, viewSignedIn } from './sign-in.ts';
 import { recordWrongProof } from './sign-in-attempt.ts';
 import {
-  aboutUser,
+  auditUser,
   endLinksOf,
   findUser,
   lockSelf,
@@ -82,21 +82,14 @@ export const changeOwnPassword = async (
   const { caller, user } = self;
   const before = await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
   const nextHash = await hashPassword(newPassword);
-  const at = ctx.clock.now();
   const after = { ...before, password_hash: nextHash };
   const token = await ctx.db.transaction().execute(async (trx) => {
     // The password changed after the proof: another request was faster.
     if (!(await replacePassword(trx, before, nextHash))) return null;
     await endSessionsOf(trx, user.id);
     await endLinksOf(trx, user.id);
-    await recordAudit(trx, {
-      ...aboutUser(before),
-      at,
-      actor: caller.actor,
-      action: 'USER_CHANGED',
-      data: PASSWORD_CHANGED,
-    });
-    return openSession(trx, after, from, at);
+    await auditUser(ctx, trx, before, caller.actor, 'USER_CHANGED', PASSWORD_CHANGED);
+    return openSession(trx, after, from, ctx.clock.now());
   });
   if (!token) throw wrong('currentPassword', 'is not your current password');
   await ctx.mailAccountChanges(caller.shop, before, after);
@@ -119,13 +112,7 @@ export const changeOwnEmail = async (
       const data = changesBetween(before, after, ['email']);
       if (data) {
         await endLinksOf(trx, before.id);
-        await recordAudit(trx, {
-          ...aboutUser(after),
-          at: ctx.clock.now(),
-          actor,
-          action: 'USER_CHANGED',
-          data,
-        });
+        await auditUser(ctx, trx, after, actor, 'USER_CHANGED', data);
       }
       return { before, after };
     })

@@ -1,7 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { NewSecondFactor, RecoveryCodes, SecondFactor } from '../../contract/admin-access.ts';
 import type { Actor } from '../../contract/common.ts';
-import { recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { USER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
@@ -11,7 +10,7 @@ import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { type Place, type SecretBox, sha256 } from '../secrets.ts';
 import { endSessionsOf, type Self } from './sessions.ts';
-import { aboutUser, actorOf, findUser, lockSelf, lockUser, updateUser } from './store.ts';
+import { actorOf, auditUser, findUser, lockSelf, lockUser, updateUser } from './store.ts';
 import { base32, isCodeShaped, otpauthUri, stepAt, stepOf } from './totp.ts';
 
 // What a person proves beside the password: a code of their authenticator app, or one of ten recovery codes.
@@ -68,13 +67,8 @@ const spendRecoveryCode = async (ctx: Context, trx: Trx, user: UserRow, given: s
     .where('code_hash', '=', sha256(typed(given)))
     .executeTakeFirst();
   if (numDeletedRows === 0n) return false;
-  await recordAudit(trx, {
-    ...aboutUser(user),
-    at: ctx.clock.now(),
-    actor: actorOf(user),
-    action: 'RECOVERY_CODE_USED',
-    data: { recoveryCodesLeft: await countRecoveryCodes(trx, user.id) },
-  });
+  const recoveryCodesLeft = await countRecoveryCodes(trx, user.id);
+  await auditUser(ctx, trx, user, actorOf(user), 'RECOVERY_CODE_USED', { recoveryCodesLeft });
   return true;
 };
 
@@ -159,10 +153,6 @@ export const viewFactor = async (ctx: Context, userId: string): Promise<SecondFa
   };
 };
 
-const audit = (ctx: Context, trx: Trx, user: UserRow, actor: Actor, action: FactorAction) =>
-  recordAudit(trx, { ...aboutUser(user), at: ctx.clock.now(), actor, action, data: {} });
-type FactorAction = 'SECOND_FACTOR_ON' | 'SECOND_FACTOR_OFF' | 'SECOND_FACTOR_RESET' | 'RECOVERY_CODES_MADE';
-
 /** Gives the person a secret for their app. Nothing is asked for at sign-in until they confirm it with a code. */
 export const beginFactor = (ctx: Context, self: Self): Promise<NewSecondFactor> =>
   ctx.db.transaction().execute(async (trx) => {
@@ -185,7 +175,7 @@ export const confirmFactor = async (ctx: Context, self: Self, code: string): Pro
     if (!(await spendAppCode(ctx, trx, before, code))) throw wrong('code', WRONG_CODE);
     const after = await updateUser(trx, before.id, { factor_since: ctx.clock.now() });
     await endSessionsOf(trx, before.id, self.sessionToken);
-    await audit(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_ON');
+    await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_ON');
     return { before, after, recoveryCodes: await replaceRecoveryCodes(trx, before.id) };
   });
   await ctx.mailAccountChanges(self.caller.shop, before, after);
@@ -201,7 +191,7 @@ const lockFactor = async (trx: Trx, self: Self): Promise<UserRow> => {
 export const makeRecoveryCodes = async (ctx: Context, self: Self): Promise<RecoveryCodes> => {
   const { user, recoveryCodes } = await ctx.db.transaction().execute(async (trx) => {
     const user = await lockFactor(trx, self);
-    await audit(ctx, trx, user, self.caller.actor, 'RECOVERY_CODES_MADE');
+    await auditUser(ctx, trx, user, self.caller.actor, 'RECOVERY_CODES_MADE');
     return { user, recoveryCodes: await replaceRecoveryCodes(trx, user.id) };
   });
   await ctx.mailAccountChanges(self.caller.shop, user, user, true);
@@ -211,7 +201,7 @@ export const makeRecoveryCodes = async (ctx: Context, self: Self): Promise<Recov
 export const turnFactorOff = async (ctx: Context, self: Self): Promise<void> => {
   const { before, after } = await ctx.db.transaction().execute(async (trx) => {
     const before = await lockFactor(trx, self);
-    await audit(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_OFF');
+    await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_OFF');
     return { before, after: await removeFactor(trx, before.id) };
   });
   await ctx.mailAccountChanges(self.caller.shop, before, after);
@@ -230,7 +220,7 @@ export const resetFactor = async (
     if (before.factor_secret === null) return { before, after: before };
     const after = await removeFactor(trx, userId);
     await endSessionsOf(trx, userId);
-    await audit(ctx, trx, before, actor, 'SECOND_FACTOR_RESET');
+    await auditUser(ctx, trx, before, actor, 'SECOND_FACTOR_RESET');
     return { before, after };
   });
   await ctx.mailAccountChanges(shop, before, after);

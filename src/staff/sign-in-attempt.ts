@@ -13,7 +13,7 @@ import { findShop } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
 import { tooManyAtOnce } from './passwords.ts';
 import type { UsedFrom } from './sessions.ts';
-import { aboutUser, actorOf, findByEmail, updateUser } from './store.ts';
+import { aboutUser, actorOf, auditUser, findByEmail, updateUser } from './store.ts';
 import { isAddressOf, rememberAddress, type TrustedBy, trustedDevice } from './trusted-devices.ts';
 
 // What a sign-in goes through before and after the password: it waits its turn, is refused where too many failed before it, and
@@ -292,17 +292,10 @@ export const recordSignIn = async (
   user: Row<'users'>,
   attempt: SignInAttempt,
 ): Promise<void> => {
-  const at = ctx.clock.now();
-  await updateUser(trx, user.id, { last_sign_in_at: at });
+  await updateUser(trx, user.id, { last_sign_in_at: ctx.clock.now() });
   await rememberAddress(ctx, trx, user.id, attempt.address);
   await clearFailures(ctx, trx, attempt);
-  await recordAudit(trx, {
-    ...aboutUser(user),
-    at,
-    actor: { ...actorOf(user), address: attempt.address },
-    action: 'SIGNED_IN',
-    data: {},
-  });
+  await auditUser(ctx, trx, user, { ...actorOf(user), address: attempt.address }, 'SIGNED_IN');
 };
 
 export const clearFailures = async (ctx: Context, trx: Trx, attempt: SignInAttempt): Promise<void> => {

@@ -1,6 +1,5 @@
 import type { LinkTarget, UseLink } from '../../contract/admin-access.ts';
 import type { SignedIn, SignIn } from '../../contract/admin-people.ts';
-import { recordAudit } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
@@ -22,8 +21,8 @@ import {
   uncountCode,
 } from './sign-in-attempt.ts';
 import {
-  aboutUser,
   actorOf,
+  auditUser,
   endLinksOf,
   findUser,
   lockOne,
@@ -162,19 +161,13 @@ const setPassword = async (
   passwordHash: string,
   attempt: SignInAttempt,
 ): Promise<string | null> => {
-  const at = ctx.clock.now();
   const user = await updateUser(trx, before.id, { password_hash: passwordHash, password_exposed_at: null });
   await endLinksOf(trx, user.id);
   await endSessionsOf(trx, user.id);
-  await recordAudit(trx, {
-    ...aboutUser(user),
-    at,
-    actor: { ...actorOf(user), address: attempt.address },
-    action: 'LINK_USED',
-    data: PASSWORD_CHANGED,
-  });
+  const actor = { ...actorOf(user), address: attempt.address };
+  await auditUser(ctx, trx, user, actor, 'LINK_USED', PASSWORD_CHANGED);
   await recordSignIn(ctx, trx, user, attempt);
   // Also what was guessed from other browsers at this address.
   await clearFailures(ctx, trx, { ...attempt, device: null });
-  return openSession(trx, user, attempt, at);
+  return openSession(trx, user, attempt, ctx.clock.now());
 };

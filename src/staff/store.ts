@@ -1,6 +1,9 @@
 import type { Insertable, Updateable } from 'kysely';
-import type { User } from '../../contract/admin-people.ts';
+import type { AuditAction, User } from '../../contract/admin-people.ts';
 import { type Actor, isId, type Page } from '../../contract/common.ts';
+import { type AuditRecord, recordAudit } from '../audit/store.ts';
+import type { AuditActor } from '../caller.ts';
+import type { Context } from '../context.ts';
 import { USER_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Row, UserTable } from '../db/tables.ts';
@@ -24,6 +27,15 @@ export const aboutUser = (user: UserRow) => ({
   shopId: user.shop_id,
   subject: { type: 'USER', id: user.id, name: user.email } as const,
 });
+
+export const auditUser = (
+  { clock }: Pick<Context, 'clock'>,
+  trx: Trx,
+  user: UserRow,
+  actor: AuditActor,
+  action: AuditAction,
+  data: AuditRecord['data'] = {},
+): Promise<void> => recordAudit(trx, { ...aboutUser(user), at: clock.now(), actor, action, data });
 
 export const PASSWORD_CHANGED = { passwordChanged: true };
 

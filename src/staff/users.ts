@@ -14,6 +14,7 @@ import { hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';
 import {
   aboutUser,
+  auditUser,
   deleteUser,
   endLinksOf,
   insertUser,
@@ -104,12 +105,9 @@ export const changeUser = async (
       if (passwordHash || after.email !== before.email) await endLinksOf(trx, id);
       const changes = changesBetween(before, after, ['email', 'name', 'role']);
       if (changes || passwordHash)
-        await recordAudit(trx, {
-          ...aboutUser(after),
-          at: ctx.clock.now(),
-          actor,
-          action: 'USER_CHANGED',
-          data: { ...changes, ...(passwordHash ? PASSWORD_CHANGED : {}) },
+        await auditUser(ctx, trx, after, actor, 'USER_CHANGED', {
+          ...changes,
+          ...(passwordHash ? PASSWORD_CHANGED : {}),
         });
       return { before, after };
     })
@@ -143,12 +141,6 @@ const deleteWithTrace = (ctx: Context, { shop, actor }: Caller, id: string): Pro
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
     await deleteUser(trx, id);
     await noteDeparture(trx, user, ctx.clock.now());
-    await recordAudit(trx, {
-      ...aboutUser(user),
-      at: ctx.clock.now(),
-      actor,
-      action: 'USER_REMOVED',
-      data: { role: user.role },
-    });
+    await auditUser(ctx, trx, user, actor, 'USER_REMOVED', { role: user.role });
     return user;
   });
