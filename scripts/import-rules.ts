@@ -23,6 +23,7 @@ const FEATURES = [
 const LAYERS = [
   ['cli'],
   ['api'],
+  ['returns'],
   FEATURES,
   ['rma'],
   ['shops', 'webhooks', 'events'],

@@ -1,18 +1,32 @@
-import type { Actor } from '../../contract/common.ts';
+import type { z } from 'zod';
+import type {
+  ApiClientView,
+  ChangeApiClient,
+  CreateApiClient,
+  DeliveryQuery,
+  ReplaceApiClient,
+} from '../../contract/admin.ts';
+import { type Actor, isId } from '../../contract/common.ts';
 import { auditWrite, changesBetween, recordAudit } from '../audit/store.ts';
+import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Trx } from '../db/database.ts';
-import { ServiceError } from '../errors.ts';
+import type { RateGate, RateWindows, Trx } from '../db/database.ts';
+import { rateLimited, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { instant } from '../instant.ts';
 import { lockCounters } from '../shops/counters.ts';
 import { lockShop } from '../shops/store.ts';
+import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
+import { enqueueTest } from '../webhooks/outbox.ts';
 import { takeOverDeliveries } from '../webhooks/replaced-client.ts';
 import { sealWebhookSecret } from '../webhooks/secret.ts';
 import { hashOfKey, newApiKey, newWebhookSecret } from './api-key.ts';
 import {
   type ApiClient,
   countActiveClients,
+  findClient,
   insertClient,
+  listClients,
   lockClient,
   type NewClientRow,
   newClientFrom,
@@ -20,7 +34,6 @@ import {
   updateClient,
 } from './store.ts';
 
-/** A new client with its key and webhook secret. Both are shown only this once. */
 export interface NewApiClient extends ApiClient {
   apiKey: string;
   webhookSecret: string;
@@ -57,7 +70,6 @@ export const createClient = async (
   return { ...client, ...shownOnce };
 };
 
-/** An id, a key and a secret, as they are stored and as they are shown. */
 const newIdentity = (ctx: Context) => {
   const shownOnce = { apiKey: newApiKey(), webhookSecret: newWebhookSecret() };
   const created_at = ctx.clock.now();
@@ -75,7 +87,7 @@ export const changeClient = (
   ctx: Context,
   actor: Actor,
   id: string,
-  { name, webhookUrl }: { name?: string; webhookUrl?: string | null },
+  { name, webhookUrl }: { name?: string | undefined; webhookUrl?: string | null | undefined },
 ): Promise<ApiClient | null> =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockClient(trx, id);
@@ -103,19 +115,19 @@ export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Pro
   });
 
 /**
- * Makes a new client in the place of another, which is revoked: what waits for the old one, and events of RMAs that it
+ * Creates a client in the place of another, which is revoked: what waits for the old one, and events of RMAs that it
  * created, go to the new one from now on (decisions 153 to 155). What is not given is taken over.
  */
 export const replaceClient = async (
   ctx: Context,
   actor: Actor,
   { id, shopId }: ApiClient,
-  { name, webhookUrl }: { name?: string | null; webhookUrl?: string | null },
+  { name, webhookUrl }: { name?: string | null; webhookUrl?: string | null | undefined },
 ): Promise<NewApiClient> => {
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
   const client = await ctx.atomically(async (trx) => {
-    // Whoever changes an RMA holds the counters until the commit: its event is on one side of the replacement or the other.
+    // A change of an RMA holds the counters until its commit: its event is on one side of the replacement or the other.
     const [, old] = await Promise.all([lockCounters(ctx, trx, [shopId], 'wait'), lockClient(trx, id)]);
     if (!old) throw new ServiceError('CLIENT_NOT_FOUND');
     if (old.replacedBy !== null) throw alreadyReplaced(old.replacedBy);
@@ -147,3 +159,99 @@ const alreadyReplaced = (by: string): ServiceError =>
   new ServiceError('CLIENT_REPLACED', {
     message: `The client was replaced already: replace the client that took its place, ${by}.`,
   });
+
+// What an Admin does with the API clients of their own shop.
+
+const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
+
+const viewClient = (client: ApiClient): ApiClientView => ({
+  id: client.id,
+  name: client.name,
+  webhookUrl: client.webhookUrl,
+  lastUsedAt: instantOrNull(client.lastUsedAt),
+  revokedAt: instantOrNull(client.revokedAt),
+  replacedBy: client.replacedBy,
+  createdAt: instant(client.createdAt),
+});
+
+const viewNewClient = ({ apiKey, webhookSecret, ...client }: NewApiClient) => ({
+  ...viewClient(client),
+  apiKey,
+  webhookSecret,
+});
+
+const ownClient = async (ctx: Context, { shop }: Caller, id: string): Promise<ApiClient> => {
+  const client = isId(id) ? await findClient(ctx.db, id) : null;
+  if (client?.shopId !== shop.id) throw new ServiceError('CLIENT_NOT_FOUND');
+  return client;
+};
+
+const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
+  const fault = url ? await ctx.addressGuard.faultOf(url) : null;
+  if (!fault) return;
+  const message = `webhookUrl ${fault}`;
+  throw new ServiceError('VALIDATION_FAILED', {
+    faults: [{ field: 'webhookUrl', rule: 'address', message }],
+  });
+};
+
+export const listOwnClients = async (ctx: Context, { shop }: Caller) => ({
+  items: (await listClients(ctx.db, shop.id)).map(viewClient),
+});
+
+export const createOwnClient = async (
+  ctx: Context,
+  { shop, actor }: Caller,
+  body: z.infer<typeof CreateApiClient>,
+) => {
+  await checkWebhookUrl(ctx, body.webhookUrl);
+  return viewNewClient(await createClient(ctx, actor, { shopId: shop.id, ...body }));
+};
+
+export const changeOwnClient = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  change: z.infer<typeof ChangeApiClient>,
+) => {
+  const client = await ownClient(ctx, caller, id);
+  await checkWebhookUrl(ctx, change.webhookUrl);
+  return viewClient((await changeClient(ctx, caller.actor, client.id, change)) ?? client);
+};
+
+export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) =>
+  viewClient(await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
+
+export const replaceOwnClient = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  given: z.infer<typeof ReplaceApiClient>,
+) => {
+  const client = await ownClient(ctx, caller, id);
+  await checkWebhookUrl(ctx, given.webhookUrl);
+  return viewNewClient(await replaceClient(ctx, caller.actor, client, given));
+};
+
+export const listOwnDeliveries = async (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  query: z.infer<typeof DeliveryQuery>,
+) => {
+  const client = await ownClient(ctx, caller, id);
+  return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, clientId: client.id }, query);
+};
+
+/** Each makes up to four signed requests to any public host: not a flood in our name (contract §22). */
+export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 10, seconds: 60 }];
+
+export const sendTestEvent = async (ctx: Context, often: RateGate, caller: Caller, id: string) => {
+  const client = await ownClient(ctx, caller, id);
+  if (client.revokedAt !== null || client.webhookUrl === null) throw new ServiceError('NO_WEBHOOK');
+  const { refused, msBeforeNext } = await often(caller.shop.id);
+  if (refused) throw rateLimited(msBeforeNext);
+  const delivery = await enqueueTest(ctx.db, client.id, ctx.clock.now());
+  ctx.wake('deliveries', client.id);
+  return viewWithPayload(delivery);
+};

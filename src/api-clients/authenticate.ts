@@ -12,7 +12,6 @@ const LAST_USED_STEP_MS = 60_000;
 
 const BEARER = /^Bearer +(\S+)$/i;
 
-/** The key in a request; null when there is none, or when two headers disagree. */
 const keyIn = (headers: IncomingHttpHeaders): string | null => {
   const direct = [headers['x-api-key']].flat()[0] || null;
   const bearer = BEARER.exec(headers.authorization ?? '')?.[1] ?? null;

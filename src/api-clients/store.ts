@@ -6,7 +6,6 @@ import { SHOP_COLUMNS } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
-/** A client without its key hash and secret. */
 export interface ApiClient {
   id: string;
   shopId: string;
@@ -14,38 +13,33 @@ export interface ApiClient {
   webhookUrl: string | null;
   lastUsedAt: number | null;
   revokedAt: number | null;
-  /** The client that took its place. */
   replacedBy: string | null;
   createdAt: number;
 }
 
-const clientFrom = (row: Omit<Row<'api_clients'>, 'key_hash' | 'webhook_secret'>): ApiClient => ({
-  id: row.id,
-  shopId: row.shop_id,
-  name: row.name,
-  webhookUrl: row.webhook_url,
-  lastUsedAt: row.last_used_at,
-  revokedAt: row.revoked_at,
-  replacedBy: row.replaced_by,
-  createdAt: row.created_at,
-});
-
 const VISIBLE = [
   'id',
-  'shop_id',
+  'shop_id as shopId',
   'name',
-  'webhook_url',
-  'last_used_at',
-  'revoked_at',
-  'replaced_by',
-  'created_at',
+  'webhook_url as webhookUrl',
+  'last_used_at as lastUsedAt',
+  'revoked_at as revokedAt',
+  'replaced_by as replacedBy',
+  'created_at as createdAt',
 ] as const;
 
 export type NewClientRow = Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at' | 'replaced_by'>;
 
-/** A client that is yet to be written. */
-export const newClientFrom = (row: NewClientRow): ApiClient =>
-  clientFrom({ ...row, last_used_at: null, revoked_at: null, replaced_by: null });
+export const newClientFrom = ({ id, name, ...row }: NewClientRow): ApiClient => ({
+  id,
+  shopId: row.shop_id,
+  name,
+  webhookUrl: row.webhook_url,
+  lastUsedAt: null,
+  revokedAt: null,
+  replacedBy: null,
+  createdAt: row.created_at,
+});
 
 export const countActiveClients = async (db: Db, shopId: string): Promise<number> => {
   const { count } = await db
@@ -57,22 +51,16 @@ export const countActiveClients = async (db: Db, shopId: string): Promise<number
   return Number(count);
 };
 
-export const insertClient = async (trx: Trx, client: NewClientRow): Promise<ApiClient> =>
-  clientFrom(await trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow());
+export const insertClient = (trx: Trx, client: NewClientRow): Promise<ApiClient> =>
+  trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow();
 
-export const updateClient = async (
-  trx: Trx,
-  id: string,
-  change: Updateable<ApiClientTable>,
-): Promise<ApiClient> =>
-  clientFrom(
-    await trx
-      .updateTable('api_clients')
-      .set(change)
-      .where('id', '=', id)
-      .returning(VISIBLE)
-      .executeTakeFirstOrThrow(),
-  );
+export const updateClient = (trx: Trx, id: string, change: Updateable<ApiClientTable>): Promise<ApiClient> =>
+  trx
+    .updateTable('api_clients')
+    .set(change)
+    .where('id', '=', id)
+    .returning(VISIBLE)
+    .executeTakeFirstOrThrow();
 
 const retiring = statement(
   ({ db }, { shopId, id, by, at }: { shopId: string; id: string; by: string; at: number }) =>
@@ -83,36 +71,29 @@ const retiring = statement(
       .where((eb) => eb.or([eb('id', '=', id), eb('replaced_by', '=', id)])),
 );
 
-/** Revokes a client in favour of another. Those that it had replaced itself point there too: whom to turn to is always one step. */
+/** Clients that it had replaced itself point to the new one too: the successor is always one step away. */
 export const retireClient = ({ shopId, id }: ApiClient, by: string, at: number): Write =>
   change(retiring, { shopId, id, by, at });
 
 const one = (db: Db, id: string) => db.selectFrom('api_clients').select(VISIBLE).where('id', '=', id);
 
-export const findClient = async (db: Db, id: string): Promise<ApiClient | null> => {
-  const row = await one(db, id).executeTakeFirst();
-  return row ? clientFrom(row) : null;
-};
+export const findClient = async (db: Db, id: string): Promise<ApiClient | null> =>
+  (await one(db, id).executeTakeFirst()) ?? null;
 
-/** Reads and locks a client until the transaction ends. */
-export const lockClient = async (trx: Trx, id: string): Promise<ApiClient | null> => {
-  const row = await one(trx, id).forUpdate().executeTakeFirst();
-  return row ? clientFrom(row) : null;
-};
+export const lockClient = async (trx: Trx, id: string): Promise<ApiClient | null> =>
+  (await one(trx, id).forUpdate().executeTakeFirst()) ?? null;
 
-export const listClients = async (db: Db, shopId: string): Promise<ApiClient[]> => {
-  const rows = await db
+export const listClients = (db: Db, shopId: string): Promise<ApiClient[]> =>
+  db
     .selectFrom('api_clients')
     .select(VISIBLE)
     .where('shop_id', '=', shopId)
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-  return rows.map(clientFrom);
-};
 
-export interface KeyHolder {
-  client: ApiClient;
+interface KeyHolder {
+  client: Pick<ApiClient, 'id' | 'name' | 'webhookUrl' | 'lastUsedAt'>;
   shop: Shop;
 }
 
@@ -127,7 +108,6 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
       'client.name as client_name',
       'client.webhook_url',
       'client.last_used_at',
-      'client.created_at as client_created_at',
     ])
     .where(sql<boolean>`client.key_hash ${oneOf('text', hashes)}`)
     .where('client.revoked_at', 'is', null),
@@ -146,13 +126,9 @@ export const findByKeyHashes = async (
         shop: shopFrom(row),
         client: {
           id: row.client_id,
-          shopId: row.id,
           name: row.client_name,
           webhookUrl: row.webhook_url,
           lastUsedAt: row.last_used_at,
-          revokedAt: null,
-          replacedBy: null,
-          createdAt: row.client_created_at,
         },
       },
     ]),

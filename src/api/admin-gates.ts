@@ -2,33 +2,22 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { callerAddress } from '../http/caller-address.ts';
-import { refusals } from '../http/openapi/route-schemas.ts';
 import { validationGate } from '../http/validation.ts';
 import { sha256 } from '../secrets.ts';
-import { deviceOf, sessionTokenOf } from '../staff/cookies.ts';
 import { requireProof } from '../staff/own-account.ts';
-import { findSession, noteUse, type SignedInUser } from '../staff/sessions.ts';
+import { deviceOf, findSession, noteUse, type SignedInUser, sessionTokenOf } from '../staff/sessions.ts';
 import { deviceId } from '../staff/trusted-devices.ts';
 import { adminLimits, type PageLimit } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in. Only in the admin API. */
+    /** The person who is signed in. Only in the admin API. */
     user: SignedInUser;
     /** When they last gave their password or a code in this session. */
     provedAt: number;
   }
-  interface FastifyContextConfig {
-    /** Who may call the route; without it, everybody who is signed in. */
-    role?: 'ADMIN';
-    /** Open also to those whose shop requires a second factor that they have not set up yet. */
-    withoutFactor?: boolean;
-    /** Open only after a proof of identity in the last ten minutes (contract §22). */
-    proof?: true;
-  }
 }
 
-/** Methods that change nothing. Requests with these may come from anywhere. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** A page of another site can make a browser send a form, but JSON only after asking us (CORS). */
@@ -68,8 +57,6 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
 
   app.addHook('onRoute', (route) => {
     if (route.config?.isPublic) route.bodyLimit = VISITOR_BODY_BYTES;
-    const { response } = (route.schema ?? {}) as { response?: object };
-    if (response) Object.assign(response, refusals(429));
   });
   app.addHook('onRequest', async (request, reply) => {
     // Answers are for one person; a shared computer must not keep them.

@@ -1,23 +1,35 @@
+import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
+import { apiClientRoutes } from '../api-clients/routes.ts';
+import { auditRoutes } from '../audit/routes.ts';
 import type { Context } from '../context.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { describeError } from '../describe-error.ts';
-import { noRoute } from '../http/errors.ts';
-import { describeApi, serveDocument } from '../http/openapi/document.ts';
+import { eventRoutes } from '../events/routes.ts';
+import { noRoute } from '../http/error-answers.ts';
+import { refuseOtherMethods } from '../http/method-not-allowed.ts';
+import { describeApi, serveDocument } from '../http/openapi.ts';
 import { createServer } from '../http/server.ts';
+import { overviewRoutes } from '../overview/routes.ts';
+import { returnAdminRoutes, returnRoutes } from '../returns/routes.ts';
+import { savedViewRoutes } from '../saved-views/routes.ts';
+import { searchRoutes } from '../search/routes.ts';
+import { ruleRoutes, settingsRoutes, usageRoutes } from '../shops/routes.ts';
+import { sessionRoutes } from '../staff/session-routes.ts';
+import { userRoutes } from '../staff/user-routes.ts';
+import { deliveryRoutes } from '../webhooks/routes.ts';
 import { watchQueue } from '../webhooks/start.ts';
-import { adminApi } from './admin-api.ts';
-import { externalApi } from './external-api.ts';
+import { addAdminGates } from './admin-gates.ts';
+import { addExternalGates } from './external-gates.ts';
 import { ADMIN_API } from './openapi/admin-api.ts';
 import { EXTERNAL_API } from './openapi/external-api.ts';
 import { postmanCollection } from './openapi/postman.ts';
 import { operationRoutes } from './operations.ts';
 import { servePages } from './pages.ts';
-import { pageLimitGate } from './rate-limits.ts';
+import { type PageLimit, pageLimitGate } from './rate-limits.ts';
 
-/** What the log says about who called; nothing before a gate has found out. */
 const callerFields = ({ caller }: FastifyRequest): object =>
   caller ? { shopId: caller.shop.id, actorId: caller.actor.id } : {};
 
@@ -38,6 +50,42 @@ const untrustedProxyWarning = ({ log, clock, background }: Context): (() => void
       log.warn({ fault: describeError(error) }, 'noting the untrusted proxy failed'),
     );
   };
+};
+
+type Routes = (app: FastifyInstance, ctx: Context) => void;
+
+const EXTERNAL_ROUTES: Routes[] = [returnRoutes, usageRoutes, eventRoutes, deliveryRoutes];
+
+const ADMIN_ROUTES: Routes[] = [
+  sessionRoutes,
+  userRoutes,
+  returnAdminRoutes,
+  overviewRoutes,
+  savedViewRoutes,
+  searchRoutes,
+  apiClientRoutes,
+  settingsRoutes,
+  ruleRoutes,
+  auditRoutes,
+];
+
+const externalApi = (ctx: Context) => async (app: FastifyInstance) => {
+  app.setNotFoundHandler(noRoute);
+  addExternalGates(app, ctx);
+  refuseOtherMethods(app, () => {
+    for (const register of EXTERNAL_ROUTES) register(app, ctx);
+    serveDocument(app, () => app.swagger());
+  });
+};
+
+const adminApi = (ctx: Context, limitPages: PageLimit) => async (app: FastifyInstance) => {
+  app.setNotFoundHandler(noRoute);
+  await app.register(cookie);
+  addAdminGates(app, ctx, limitPages);
+  refuseOtherMethods(app, () => {
+    for (const register of ADMIN_ROUTES) register(app, ctx);
+    serveDocument(app, () => app.adminSwagger(), [limitPages]);
+  });
 };
 
 /** Everything that is served, and under which base path. A worker serves the operator only. */
@@ -66,7 +114,7 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
     servePages(pages, config);
     serveDocument(pages, () => postmanCollection(app.swagger()), [], '/docs/postman.json');
   });
-  // Whoever waits for an event is answered before connections are closed.
+  // Requests that wait for an event are answered before connections are closed.
   app.addHook('preClose', () => ctx.feedWatches.stop());
   await app.register(externalApi(ctx), { prefix: BASE_PATH });
   await app.register(adminApi(ctx, limitPages), { prefix: ADMIN_BASE_PATH });

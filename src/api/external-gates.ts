@@ -31,7 +31,6 @@ const readOnlyGate = ({ caller, method }: FastifyRequest): void => {
 const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
-/** The header sent twice may hold two keys, and nobody can say which one is meant. */
 const hasOneKey = ({ headers, raw }: FastifyRequest): boolean =>
   headers.authorization === undefined || countOf('authorization', raw.rawHeaders) === 1;
 

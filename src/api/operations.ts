@@ -36,7 +36,6 @@ const readinessCheck = ({ checkReady }: Pick<Context, 'checkReady'>): (() => Pro
   };
 };
 
-/** For the operator's tools: is the process alive, is it ready, and its metrics. */
 export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
   const hide = { schema: { hide: true } };
 

@@ -1,9 +1,12 @@
-import type { FastifyInstance } from 'fastify';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
+import { baseUrlFor } from '../http/error-answers.ts';
 import { refuseOtherMethodsOn } from '../http/method-not-allowed.ts';
-import { serveDocsText } from './docs-text.ts';
 
 /** Everything comes from this service, nothing from elsewhere, and no script is inline. */
 const OWN_FILES_ONLY = [
@@ -14,7 +17,6 @@ const OWN_FILES_ONLY = [
   "frame-ancestors 'none'",
 ];
 
-/** The documentation: its pages by name, the scripts, the styles and the index of its search. */
 const DOCS: BuiltFiles = {
   name: 'docs',
   title: 'documentation',
@@ -57,12 +59,47 @@ const ADMIN_APP: BuiltFiles = {
   },
 };
 
-/** A person who types the service's address wants the app. Programs, which do not ask for a page, are told what is there. */
+/** For people who type the service's address. Programs, which ask for no page, get the usual 404. */
 const leadToApp = (app: FastifyInstance): void => {
   app.get('/', { schema: { hide: true } }, ({ headers }, reply) => {
     if (!/\btext\/html\b/.test(headers.accept ?? '')) throw new ServiceError('ROUTE_NOT_FOUND');
     return reply.header('vary', 'accept').redirect('/admin/', 302);
   });
+};
+
+// The documentation as plain text: /llms.txt, and every page as Markdown. Examples show the address that the reader uses.
+
+/** What the docs say where the reader's own address belongs; scripts/docs/pages.ts has the same. */
+const EXAMPLE_URL = 'https://returns.example.com';
+
+const readTexts = (folder: string): Map<string, string> =>
+  new Map(
+    (existsSync(folder) ? readdirSync(folder) : [])
+      .filter((name) => /\.(md|txt)$/.test(name))
+      .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  );
+
+const serveDocsText = (app: FastifyInstance, config: Config): void => {
+  const texts = readTexts(fileURLToPath(new URL('../../dist/docs', import.meta.url)));
+  const hide = { schema: { hide: true } };
+  const textOf = (name: string, request: FastifyRequest): string => {
+    const text = texts.get(name);
+    if (text === undefined) throw new ServiceError('ROUTE_NOT_FOUND');
+    return text.replaceAll(EXAMPLE_URL, () => baseUrlFor(config, request));
+  };
+  // The text may repeat the request's own address, so no cache may keep it for the next reader.
+  app.get('/llms.txt', hide, (request, reply) =>
+    reply
+      .header('cache-control', 'no-store')
+      .type('text/plain; charset=utf-8')
+      .send(textOf('llms.txt', request)),
+  );
+  app.get<{ Params: { page: string } }>('/docs/:page(^[a-z-]+).md', hide, (request, reply) =>
+    reply
+      .header('cache-control', 'no-store')
+      .type('text/markdown; charset=utf-8')
+      .send(textOf(`${request.params.page}.md`, request)),
+  );
 };
 
 export const servePages = (app: FastifyInstance, config: Config): void => {

@@ -21,7 +21,6 @@ export const RATE_LIMITS = {
 } as const satisfies Record<string, RateWindows>;
 export type RateLimitName = 'create' | 'other';
 
-/** Throws, at once or later, when the caller's address has called too often. */
 type RateLimit = (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
 
 export const rateLimitGate = ({ rateGate, clock }: Pick<Context, 'rateGate' | 'clock'>): RateLimit => {

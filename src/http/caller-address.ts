@@ -20,7 +20,6 @@ export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socke
 
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([0-9a-f:.]+)\])(?::\d+)?$/i;
 
-/** Removes the ports from `1.2.3.4:5678` and `[2001:db8::1]:443`; leaves everything else alone. */
 export const withoutPorts = (forwardedFor: string): string =>
   forwardedFor
     .split(',')

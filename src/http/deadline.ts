@@ -7,7 +7,6 @@ declare module 'fastify' {
     deadline: Deadline;
   }
   interface FastifyContextConfig {
-    /** How long the route may take to answer, if not the usual time. */
     deadlineMs?: number;
   }
 }

@@ -12,7 +12,6 @@ declare module 'fastify' {
 interface Drain {
   /** From now on `/readyz` answers 503 and every answer closes its connection, so that callers go elsewhere. */
   begin(): void;
-  /** A hook that refuses requests from then on. */
   refuse(request: unknown, reply: unknown, done: (refusal?: Error) => void): void;
   /** Stops listening and closes idle connections; destroys the others after `withinMs`. Resolves when all are closed. */
   finish(withinMs: number): Promise<void>;

@@ -101,7 +101,6 @@ const parseJson = (bytes: Buffer): unknown => {
 
 const COMPRESSED = { message: 'Send the body uncompressed: no Content-Encoding is taken.' };
 
-/** Accepts only JSON bodies. An empty body counts as none, whatever the header says. */
 export const acceptJsonBodies = (app: FastifyInstance): void => {
   app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
     const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';

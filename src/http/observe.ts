@@ -1,12 +1,21 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { newId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
-import { REQUEST_ID_HEADER } from './request-id.ts';
+
+export const REQUEST_ID_HEADER = 'x-request-id';
+const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
+
+/** The caller's own id if it is short and printable, else a new one. */
+export const requestIdOf = (request: Pick<IncomingMessage, 'headers'>, nowMs: number): string => {
+  const own = request.headers[REQUEST_ID_HEADER];
+  return typeof own === 'string' && PRINTABLE.test(own) ? own : newId(nowMs);
+};
 
 export interface Observation {
   metrics: Pick<Metrics, 'beginRequest' | 'endRequest' | 'observeRequest'>;
   log: Logger;
-  /** What the log says about who called. */
   callerFields(request: FastifyRequest): object;
 }
 

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { ERRORS, ServiceError } from '../errors.ts';
-import { errorBody } from './errors.ts';
-import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+import { errorBody } from './error-answers.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './observe.ts';
 
 // Requests that Node would answer itself, with an empty body. Here they get the usual error body.
 

@@ -19,20 +19,32 @@ export const sendPage = async <Page extends object>(
 };
 
 /** Sends a body that is JSON text already. */
-export const sendJson = async (reply: AnyReply, text: string): Promise<void> => {
-  await reply.type('application/json; charset=utf-8').send(text);
+export const sendJson = async <Body extends object>(
+  reply: AnyReply,
+  text: Promise<string>,
+): Promise<Body> => {
+  const body: unknown = await text;
+  reply.type('application/json; charset=utf-8');
+  return body as Body;
+};
+
+/** Aborts when the caller hangs up before the answer was sent. */
+export const hangUpOf = ({ raw }: AnyReply): AbortSignal => {
+  const leaving = new AbortController();
+  raw.once('close', () => leaving.abort());
+  return leaving.signal;
 };
 
 /** The key that makes a creation safe to send again. */
 export const idempotencyKeyOf = ({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined =>
   headers['idempotency-key'] as string | undefined;
 
-/** Answers a creation with 201. A header says when the answer is that of an earlier request with the same key. */
+/** The answer of a creation. A header says when it is that of an earlier request with the same key. */
 export const sendCreated = async (
   reply: AnyReply,
   created: Promise<{ answer: unknown; replayed: boolean }>,
-): Promise<void> => {
+): Promise<unknown> => {
   const { answer, replayed } = await created;
   if (replayed) reply.header('idempotency-replayed', 'true');
-  await reply.code(201).send(answer);
+  return answer;
 };

@@ -1,17 +1,18 @@
+import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { readForwardedFor } from './caller-address.ts';
-import { CONNECTION_LIMITS, limitConnections } from './connections.ts';
+import { CONNECTION_LIMITS, limitConnections } from './connection-limits.ts';
 import { keepDeadlines } from './deadline.ts';
 import { prepareDrain } from './drain.ts';
-import { answerParserError, errorAnswer } from './errors.ts';
+import { answerParserError, errorAnswer } from './error-answers.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
-import { type Observation, observeRequests } from './observe.ts';
+import { type Observation, observeRequests, REQUEST_ID_HEADER, requestIdOf } from './observe.ts';
 import { answerOddRequests, routable } from './odd-requests.ts';
-import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
-import { setSecurityHeaders } from './security-headers.ts';
 
 /** Longer than any id, so that an over-long id reaches the handler and gets the same 404 as any unknown id. */
 const MAX_PARAM_LENGTH = 16 * 1024;
@@ -50,6 +51,22 @@ const newServer = (log: Logger, clock: Clock, config: ServerConfig): FastifyInst
     forceCloseConnections: 'idle',
     rewriteUrl: ({ url = '/' }) => routable(url),
     ...CONNECTION_LIMITS,
+  });
+};
+
+/** Helmet sets the same headers on every answer, so it runs once, on an answer that is never sent. */
+const headersOf = (options: HelmetOptions): OutgoingHttpHeaders => {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  helmet(options)(request, response, () => {});
+  return response.getHeaders();
+};
+
+const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void => {
+  const headers = headersOf(options);
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers);
+    done();
   });
 };
 

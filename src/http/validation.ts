@@ -1,14 +1,13 @@
+import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { FieldFault } from '../../contract/common.ts';
 import { ServiceError } from '../errors.ts';
-import { nearest } from './nearest-name.ts';
 import { undecodableParameters } from './odd-requests.ts';
-import { allFields, fieldsAt } from './schema-fields.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
-/** A hostile body can have tens of thousands of faults; nobody reads more than these. */
+/** A hostile body can have tens of thousands. */
 const MAX_FAULTS = 100;
 const MAX_NAME_LENGTH = 64;
 
@@ -158,4 +157,77 @@ const plusHint = ({ input }: Issue): string =>
 
 const FORMATS: Record<string, string> = {
   datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',
+};
+
+/** The schema itself, without "optional", "nullable" and "default" around it. */
+const unwrap = (schema: unknown): unknown =>
+  schema instanceof z.ZodDefault || schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
+    ? unwrap(schema.unwrap())
+    : schema;
+
+/** The field names that an object at this path may have. */
+const fieldsAt = (root: z.ZodType, path: PropertyKey[]): string[] => {
+  let schema = unwrap(root);
+  for (const step of path) {
+    if (schema instanceof z.ZodObject) schema = unwrap(schema.shape[String(step)]);
+    else if (schema instanceof z.ZodArray) schema = unwrap(schema.element);
+  }
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+};
+
+/** The paths of all fields at every level, `faultyItem.sku` and `items.0.sku` for example. */
+const allFields = (root: unknown, path: string[] = []): string[] => {
+  const schema = unwrap(root);
+  if (schema instanceof z.ZodArray) return allFields(schema.element, [...path, '0']);
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape).flatMap(([name, field]) => [
+    [...path, name].join('.'),
+    ...allFields(field, [...path, name]),
+  ]);
+};
+
+/**
+ * The known name that was probably meant: one that is spelt alike, one of the same name at another level, or one made of the
+ * same words.
+ */
+const nearest = (name: string, known: string[], allPaths: () => string[]): string | null =>
+  nearestBySpelling(name, known) ?? sameElsewhere(name, allPaths()) ?? nearestByWords(name, known);
+
+/** At most a third of the letters differ. */
+const nearestBySpelling = (name: string, known: string[]): string | null => {
+  if (known.length === 0) return null;
+  const guess = closest(name, known);
+  return distance(name.toLowerCase(), guess.toLowerCase()) <= Math.max(2, Math.floor(guess.length / 3))
+    ? guess
+    : null;
+};
+
+/** `sku` beside `faultyItem` means `faultyItem.sku`. */
+const sameElsewhere = (name: string, paths: string[]): string | null => {
+  const joined = (each: string): string => wordsOf(each).join();
+  const path = paths.find((each) => joined(each.slice(each.lastIndexOf('.') + 1)) === joined(name));
+  if (path === undefined) return null;
+  return path.includes('.') ? path : `${path} at the top level`;
+};
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter(Boolean);
+
+/** `email` means `customerEmail`: one contains all words of the other. Prefers the name with the fewest other words. */
+const nearestByWords = (name: string, known: string[]): string | null => {
+  const given = wordsOf(name);
+  const guesses = known
+    .map((each) => ({ each, words: wordsOf(each) }))
+    .filter(({ words }) => {
+      const [short, long] = words.length < given.length ? [words, given] : [given, words];
+      return short.length > 0 && short.every((word) => long.includes(word));
+    })
+    .sort(
+      (one, other) => Math.abs(one.words.length - given.length) - Math.abs(other.words.length - given.length),
+    );
+  return guesses[0]?.each ?? null;
 };

@@ -16,9 +16,8 @@ import { newId } from '../ids.ts';
 import { lockShop } from '../shops/store.ts';
 import { fromStored } from '../stored-json.ts';
 
-// Lists that are saved under a name: a person's own, which nobody else sees, and the shop's, which Admins make.
+// Lists under a name: a person's own, which only they see, and the shop's, which Admins share.
 
-/** Whose views are asked for. */
 export interface Viewer {
   id: string;
   shopId: string;
@@ -33,7 +32,7 @@ const viewSaved = ({ id, kind, name, search, user_id }: Row<'saved_views'>): Sav
   shared: user_id === null,
 });
 
-/** One that is damaged is left out. */
+/** Damaged rows are skipped. */
 const viewAll = (rows: Row<'saved_views'>[]): SavedView[] =>
   rows.flatMap((row) => {
     try {
@@ -99,7 +98,7 @@ export const createView = async (
   return viewSaved(row);
 };
 
-/** One that this person sees and may change. Somebody else's own looks as if there were none. */
+/** Another person's own view is a 404. */
 const lockView = async (trx: Trx, viewer: Viewer, id: string): Promise<Row<'saved_views'>> => {
   const row = isId(id)
     ? await trx
@@ -115,7 +114,7 @@ const lockView = async (trx: Trx, viewer: Viewer, id: string): Promise<Row<'save
   return row;
 };
 
-/** One that is no longer shared becomes the own view of whoever changes it. */
+/** A view that is no longer shared becomes the own view of the Admin who changes it. */
 export const changeView = (
   ctx: Context,
   viewer: Viewer,

@@ -1,11 +1,15 @@
+import type { SignInRules } from '../../contract/admin-access.ts';
 import type { Plan, SUBSCRIPTIONS } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
+import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
+import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { addRules, listRules, removeRules } from './dangerous-goods.ts';
 import type { Shop } from './plans.ts';
-import { type BillingColumns, insertShop, lockShop, updateShop } from './store.ts';
+import { aboutShop, type BillingColumns, insertShop, lockShop, requireShop, updateShop } from './store.ts';
 
 /** Figures that the operator sets. `null` means unlimited; absent means unchanged (for a new shop: as the plan says). */
 export interface BillingChange {
@@ -20,12 +24,7 @@ const billingColumns = ({ allowance, usageCap }: BillingChange): BillingColumns 
   return null;
 };
 
-const AS_THE_PLAN_SAYS: BillingColumns = { billing: null, allowance: null, usage_cap: null };
-
-const about = (shop: Shop) => ({
-  shopId: shop.id,
-  subject: { type: 'SHOP', id: shop.id, name: shop.name } as const,
-});
+const PLAN_DEFAULTS: BillingColumns = { billing: null, allowance: null, usage_cap: null };
 
 /** What the audit log records of a shop. */
 const auditFields = ({ plan, active, billing }: Shop) => ({
@@ -52,9 +51,9 @@ export const addShop = async (
     name,
     plan,
     createdAt: at,
-    ...(billingColumns(billing) ?? AS_THE_PLAN_SAYS),
+    ...(billingColumns(billing) ?? PLAN_DEFAULTS),
   });
-  await recordAudit(trx, { ...about(shop), at, actor, action: 'SHOP_CREATED', data: auditFields(shop) });
+  await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_CREATED', data: auditFields(shop) });
   return shop;
 };
 
@@ -84,6 +83,72 @@ export const changeShop = (
       'billing',
       'limit',
     ]);
-    if (data) await recordAudit(trx, { ...about(after), at, actor, action: 'SHOP_CHANGED', data });
+    if (data) await recordAudit(trx, { ...aboutShop(after), at, actor, action: 'SHOP_CHANGED', data });
     return after;
   });
+
+export const viewSignInRules = ({ secondFactorRequired }: Shop): SignInRules => ({ secondFactorRequired });
+
+/** Applies from each person's next request on. */
+export const changeSignInRules = (
+  ctx: Context,
+  { shop, actor }: Caller,
+  { secondFactorRequired }: SignInRules,
+): Promise<SignInRules> =>
+  ctx.db.transaction().execute(async (trx) => {
+    const before = await lockShop(trx, shop.id);
+    if (!before || before.secondFactorRequired === secondFactorRequired) return { secondFactorRequired };
+    const at = ctx.clock.now();
+    const after = await updateShop(trx, shop.id, {
+      factor_required: secondFactorRequired ? 1 : 0,
+      updated_at: at,
+    });
+    const data = { secondFactorRequired: { from: before.secondFactorRequired, to: secondFactorRequired } };
+    await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_CHANGED', data });
+    return viewSignInRules(after);
+  });
+
+/** Computes the shop's new rules from the current ones and writes the difference. Returns the new rules. */
+const updateRules = (
+  ctx: Context,
+  actor: Actor,
+  shopId: string,
+  next: (present: Set<string>) => Set<string>,
+): Promise<string[]> =>
+  ctx.db.transaction().execute(async (trx) => {
+    const shop = await requireShop(trx, shopId);
+    const present = new Set(await listRules(trx, shopId));
+    const wanted = next(present);
+    const added = [...wanted].filter((rule) => !present.has(rule));
+    const removed = [...present].filter((rule) => !wanted.has(rule));
+    if (added.length + removed.length > 0) {
+      await removeRules(ctx, trx, shopId, removed);
+      await addRules(ctx, trx, shopId, added);
+      const action = 'DANGEROUS_GOODS_CHANGED';
+      const data = { added, removed };
+      await recordAudit(trx, { ...aboutShop(shop), at: ctx.clock.now(), actor, action, data });
+    }
+    return listRules(trx, shopId);
+  });
+
+/** All or nothing: removing a rule that does not exist refuses the whole change. */
+export const changeDangerousGoods = (
+  ctx: Context,
+  actor: Actor,
+  shopId: string,
+  { add, remove }: { add: string[]; remove: string[] },
+): Promise<string[]> =>
+  updateRules(ctx, actor, shopId, (present) => {
+    const wanted = new Set([...present, ...add]);
+    for (const rule of remove)
+      if (!wanted.delete(rule))
+        throw new ServiceError('RULE_NOT_FOUND', { message: `The shop has no rule ${rule}.` });
+    return wanted;
+  });
+
+export const replaceDangerousGoods = (
+  ctx: Context,
+  actor: Actor,
+  shopId: string,
+  rules: string[],
+): Promise<string[]> => updateRules(ctx, actor, shopId, () => new Set(rules));

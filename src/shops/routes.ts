@@ -1,24 +1,105 @@
+import type { FastifyInstance } from 'fastify';
+import { SignInRules } from '../../contract/admin-access.ts';
+import { DangerousGoods, ReplaceDangerousGoods } from '../../contract/admin-people.ts';
+import { TargetDays } from '../../contract/admin-work.ts';
+import { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.ts';
 import { Usage } from '../../contract/usage.ts';
 import type { Context } from '../context.ts';
-import { type ApiApp, answer, refusals } from '../http/openapi/route-schemas.ts';
+import { routesOf } from '../http/route.ts';
+import { changeSignInRules, replaceDangerousGoods, viewSignInRules } from './actions.ts';
 import { readUsage } from './allowance.ts';
+import { listRules } from './dangerous-goods.ts';
+import { readShopSettings, replaceShopSettings } from './settings.ts';
+import { readTargets, replaceTargets, viewTargets } from './target-days.ts';
 
-export const usageRoutes = (app: ApiApp, ctx: Context): void => {
-  app.get(
-    '/usage',
-    {
-      schema: {
-        operationId: 'getUsage',
-        summary: "Read the month's use",
-        description:
-          'How many RMAs the shop has created this month, and how many more it may. Whoever is about to create many asks here first.',
-        tags: ['Usage'],
-        response: {
-          200: answer('As it stands now.', Usage),
-          ...refusals(400, 401, 403, 429, 503),
-        },
-      },
-    },
-    (request) => readUsage(ctx, request.caller.shop),
-  );
+export const usageRoutes = (app: FastifyInstance, ctx: Context): void =>
+  routesOf(app, { tag: 'Usage' })({
+    at: 'GET /usage',
+    operationId: 'getUsage',
+    summary: "Read the month's use",
+    description:
+      'How many RMAs the shop has created this month, and how many more it may create. Call it before you create many.',
+    answer: ['As it stands now.', Usage],
+    handle: ({ caller }) => readUsage(ctx, caller.shop),
+  });
+
+/** Room for the logo, which is larger than any other body. */
+const SETTINGS_BODY_BYTES = 384 * 1024;
+
+export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Settings' });
+  route({
+    at: 'GET /shop-settings',
+    operationId: 'getShopSettings',
+    summary: "Read the shop's settings",
+    answer: ['The settings.', ShopSettings],
+    handle: ({ caller }) => readShopSettings(ctx, caller.shop),
+  });
+  route({
+    at: 'PUT /shop-settings',
+    operationId: 'replaceShopSettings',
+    role: 'ADMIN',
+    summary: "Replace the shop's settings",
+    bodyLimit: SETTINGS_BODY_BYTES,
+    body: ReplaceShopSettings,
+    answer: ['The settings as they are now.', ShopSettings],
+    handle: ({ caller, body }) => replaceShopSettings(ctx, caller.actor, caller.shop.id, body),
+  });
+  route({
+    at: 'GET /target-days',
+    operationId: 'getTargetDays',
+    summary: 'Read the target days',
+    answer: ['The targets.', TargetDays],
+    handle: async ({ caller }) => viewTargets(await readTargets(ctx, caller.shop.id)),
+  });
+  route({
+    at: 'PUT /target-days',
+    operationId: 'replaceTargetDays',
+    role: 'ADMIN',
+    summary: 'Replace the target days',
+    description:
+      'After so many days in a status a return is overdue. They count at once, also for what has waited before; a move starts anew.',
+    body: TargetDays,
+    answer: ['The targets as they are now.', TargetDays],
+    handle: ({ caller, body }) => replaceTargets(ctx, caller.actor, caller.shop.id, body),
+  });
+};
+
+/** Rules that only Admins see. */
+export const ruleRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Settings', role: 'ADMIN' });
+  route({
+    at: 'GET /dangerous-goods',
+    operationId: 'getDangerousGoods',
+    summary: 'Read the dangerous-goods rules',
+    answer: ['The rules.', DangerousGoods],
+    handle: async ({ caller }) => ({ rules: await listRules(ctx.db, caller.shop.id) }),
+  });
+  route({
+    at: 'PUT /dangerous-goods',
+    operationId: 'replaceDangerousGoods',
+    summary: 'Replace the dangerous-goods rules',
+    description: 'They count from the next repair on; what was handed in before stays as it is.',
+    body: ReplaceDangerousGoods,
+    answer: ['The rules as they are now.', DangerousGoods],
+    handle: async ({ caller, body }) => ({
+      rules: await replaceDangerousGoods(ctx, caller.actor, caller.shop.id, body.rules),
+    }),
+  });
+  route({
+    at: 'GET /sign-in-rules',
+    operationId: 'getSignInRules',
+    summary: 'Read what signing in requires',
+    answer: ['The rules.', SignInRules],
+    handle: async ({ caller }) => viewSignInRules(caller.shop),
+  });
+  route({
+    at: 'PUT /sign-in-rules',
+    operationId: 'changeSignInRules',
+    proof: true,
+    summary: 'Change what signing in requires',
+    body: SignInRules,
+    answer: ['The rules as they are now.', SignInRules],
+    handle: ({ caller, body }) => changeSignInRules(ctx, caller, body),
+  });
 };

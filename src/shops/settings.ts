@@ -5,10 +5,9 @@ import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { SETTINGS_COLUMNS } from '../db/schema.ts';
-import { ServiceError } from '../errors.ts';
 import { fromStored } from '../stored-json.ts';
 import type { Shop } from './plans.ts';
-import { lockShop } from './store.ts';
+import { aboutShop, requireShop } from './store.ts';
 
 const find = (db: Db | Trx, shopId: string): Promise<Row<'shop_settings'> | undefined> =>
   db.selectFrom('shop_settings').select(SETTINGS_COLUMNS).where('shop_id', '=', shopId).executeTakeFirst();
@@ -36,15 +35,13 @@ export const replaceShopSettings = (
   wanted: ReplaceShopSettings,
 ): Promise<ShopSettings> =>
   ctx.db.transaction().execute(async (trx) => {
-    const shop = await lockShop(trx, shopId);
-    if (!shop) throw new ServiceError('NOT_FOUND', { message: 'There is no such shop.' });
+    const shop = await requireShop(trx, shopId);
     const before = viewSettings(shop, await find(trx, shopId));
     const data = changesBetween(before, wanted);
     if (Object.keys(data).length === 0) return before;
     const at = ctx.clock.now();
     await write(trx, shopId, wanted, at);
-    const subject = { type: 'SHOP', id: shopId, name: shop.name } as const;
-    await recordAudit(trx, { shopId, at, actor, action: 'SHOP_SETTINGS_CHANGED', subject, data });
+    await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_SETTINGS_CHANGED', data });
     return { shopName: shop.name, ...wanted };
   });
 

@@ -2,6 +2,7 @@ import type { Updateable } from 'kysely';
 import type { Db, Trx } from '../db/database.ts';
 import type { ShopTable } from '../db/schema.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
+import { ServiceError } from '../errors.ts';
 import { type Shop, shopFrom } from './plans.ts';
 
 export const insertShop = async (
@@ -57,6 +58,18 @@ export const lockShop = async (trx: Trx, id: string): Promise<Shop | null> => {
   const row = await one(trx, id).forUpdate().executeTakeFirst();
   return row ? shopFrom(row) : null;
 };
+
+export const requireShop = async (trx: Trx, id: string): Promise<Shop> => {
+  const shop = await lockShop(trx, id);
+  if (!shop) throw new ServiceError('NOT_FOUND', { message: 'There is no such shop.' });
+  return shop;
+};
+
+/** A shop as the subject of an audit entry. */
+export const aboutShop = ({ id, name }: Shop) => ({
+  shopId: id,
+  subject: { type: 'SHOP', id, name } as const,
+});
 
 export const listShops = async (db: Db): Promise<Shop[]> => {
   const rows = await db

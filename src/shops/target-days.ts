@@ -4,8 +4,7 @@ import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { statement } from '../db/statements.ts';
-import { ServiceError } from '../errors.ts';
-import { lockShop } from './store.ts';
+import { aboutShop, requireShop } from './store.ts';
 
 // After how many days in a status a return is overdue: for each shop, as its Admins set it.
 
@@ -29,7 +28,6 @@ export const viewTargets = (targets: Targets): TargetDays => ({
     .sort((one, other) => one.status.localeCompare(other.status)),
 });
 
-/** Puts these in place of all that there were. */
 export const replaceTargets = (
   ctx: Context,
   actor: Actor,
@@ -37,8 +35,7 @@ export const replaceTargets = (
   { targets }: TargetDays,
 ): Promise<TargetDays> =>
   ctx.db.transaction().execute(async (trx) => {
-    const shop = await lockShop(trx, shopId);
-    if (!shop) throw new ServiceError('NOT_FOUND', { message: 'There is no such shop.' });
+    const shop = await requireShop(trx, shopId);
     const before = await readFrom(trx, ctx, shopId);
     const after: Targets = new Map(targets.map(({ status, days }) => [status, days]));
     const statuses = [...new Set([...before.keys(), ...after.keys()])];
@@ -49,14 +46,8 @@ export const replaceTargets = (
       await trx.deleteFrom('target_days').where('shop_id', '=', shopId).execute();
       const rows = targets.map(({ status, days }) => ({ shop_id: shopId, status, days }));
       if (rows.length > 0) await trx.insertInto('target_days').values(rows).execute();
-      await recordAudit(trx, {
-        shopId,
-        at: ctx.clock.now(),
-        actor,
-        action: 'TARGET_DAYS_CHANGED',
-        subject: { type: 'SHOP', id: shopId, name: shop.name },
-        data: changes,
-      });
+      const at = ctx.clock.now();
+      await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'TARGET_DAYS_CHANGED', data: changes });
     }
     return viewTargets(after);
   });

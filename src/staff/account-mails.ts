@@ -2,9 +2,79 @@ import type { Base } from '../base.ts';
 import type { Row } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
-import { escaped, oneLine } from './link-mails.ts';
 
-// What people are mailed when their account changed, so that a change that was not theirs is seen (contract §22).
+// What people are mailed about their account: links, and changes, so that a change that was not theirs is seen (contract §22).
+// Names of shops and people are theirs to choose, so they are escaped and kept to one line.
+
+const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
+
+const HTML: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => HTML[sign] ?? sign);
+
+const greetingOf = (name: string | null): string => (name ? `Hello ${oneLine(name)},` : 'Hello,');
+
+/** Mail programs know no style sheets. */
+const htmlOf = (paragraphs: string[]): string =>
+  `<!doctype html><html lang="en"><body style="font-family:sans-serif;font-size:16px;line-height:1.5">${paragraphs
+    .map((paragraph) => `<p style="margin:0 0 16px">${paragraph}</p>`)
+    .join('')}</body></html>`;
+
+interface Letter {
+  to: string;
+  name: string | null;
+  shopName: string;
+  link: string;
+}
+
+const LETTERS = {
+  invitation: {
+    subject: (shop: string) => `${shop}: your account for returns`,
+    opening: (shop: string) =>
+      `${shop} has made an account for you in Handback, where its returns are handled.`,
+    request: 'Choose a password here:',
+    button: 'Choose a password',
+    closing: 'The link works once, for 72 hours. If you did not expect this, you need not do anything.',
+  },
+  forgotten: {
+    subject: (shop: string) => `${shop}: choose a new password`,
+    opening: (shop: string) => `Someone asked for a new password for your account with ${shop} in Handback.`,
+    request: 'Choose it here:',
+    button: 'Choose a new password',
+    closing: 'The link works once, for one hour. If it was not you, your password stays as it is.',
+  },
+  exposed: {
+    subject: (shop: string) => `${shop}: someone knows your password`,
+    opening: (shop: string) =>
+      `Someone entered the right password for your account with ${shop} in Handback, and then ten wrong codes. They did not get in.`,
+    request: 'If it was not you, sign in and choose another password here:',
+    button: 'Change your password',
+    closing: 'Browsers in which you signed in before go on working; others may have to wait up to a day.',
+  },
+} as const;
+
+const BUTTON =
+  'background:#4151bf;border-radius:6px;color:#fff;display:inline-block;font-weight:600;padding:10px 20px;text-decoration:none';
+/** Its address is longer than a phone is wide. */
+const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
+
+export const linkMail = (kind: keyof typeof LETTERS, { to, name, shopName, link }: Letter): Mail => {
+  const { subject, opening, request, button, closing } = LETTERS[kind];
+  const shop = oneLine(shopName);
+  const greeting = greetingOf(name);
+  const href = escaped(link);
+  return {
+    to,
+    subject: subject(shop),
+    text: `${greeting}\n\n${opening(shop)}\n${request}\n\n${link}\n\n${closing}\n`,
+    html: htmlOf([
+      escaped(greeting),
+      escaped(opening(shop)),
+      `<a href="${href}" style="${BUTTON}">${button}</a>`,
+      closing,
+      `<span style="${ADDRESS}">If the button does not work, copy this address: ${href}</span>`,
+    ]),
+  };
+};
 
 const SENTENCES = {
   password: 'Your password was changed.',
@@ -20,24 +90,18 @@ const SENTENCES = {
 type Change = keyof typeof SENTENCES;
 type Person = Row<'users'>;
 
-const closingOf = (change: Change): string =>
-  `If you did not expect this, ${change === 'removed' ? '' : 'choose a new password now, and '}tell an Admin of your shop.`;
-
 const changeMail = (shopName: string, { email, name }: Person, change: Change): Mail => {
   const shop = oneLine(shopName);
-  const greeting = name ? `Hello ${oneLine(name)},` : 'Hello,';
   const paragraphs = [
-    greeting,
+    greetingOf(name),
     `This is about your account with ${shop} in Handback. ${SENTENCES[change]}`,
-    closingOf(change),
+    `If you did not expect this, ${change === 'removed' ? '' : 'choose a new password now, and '}tell an Admin of your shop.`,
   ];
   return {
     to: email,
     subject: `${shop}: your account was changed`,
     text: `${paragraphs.join('\n\n')}\n`,
-    html: `<!doctype html><html lang="en"><body style="font-family:sans-serif;font-size:16px;line-height:1.5">${paragraphs
-      .map((paragraph) => `<p style="margin:0 0 16px">${escaped(paragraph)}</p>`)
-      .join('')}</body></html>`,
+    html: htmlOf(paragraphs.map(escaped)),
   };
 };
 

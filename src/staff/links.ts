@@ -1,26 +1,38 @@
 import { randomBytes } from 'node:crypto';
+import type { CreatedUser, NewLink } from '../../contract/admin-access.ts';
+import type { CreateUser } from '../../contract/admin-people.ts';
+import type { Actor } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
-import type { Trx } from '../db/database.ts';
+import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
+import { turns } from '../db/turns.ts';
+import { describeError } from '../describe-error.ts';
+import { rateLimited, ServiceError } from '../errors.ts';
+import { instant } from '../instant.ts';
 import { sha256 } from '../secrets.ts';
+import { findShop } from '../shops/store.ts';
+import { linkMail } from './account-mails.ts';
+import { hashPassword, tooManyAtOnce } from './passwords.ts';
+import { recordCounted } from './sign-in-attempt.ts';
+import { auditUser, endLinksOf, findByEmail, lockUser } from './store.ts';
+import { addUser, createUser, refuseTakenEmail } from './users.ts';
 
-// One-time links with which a person chooses a password.
+// One-time links with which a person chooses a password: invitations, and links for a forgotten password.
 
 const HOUR_MS = 60 * 60 * 1000;
-/** An invitation may wait over a weekend; a forgotten password is asked for by somebody who is about to use it. */
+/** An invitation may wait over a weekend; a link for a forgotten password is asked for to be used at once. */
 const VALID_MS = { neverSignedIn: 72 * HOUR_MS, forgotten: HOUR_MS } as const;
 /** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const TOKEN_BYTES = 32;
 const TOKEN = /^[0-9a-f]{64}$/;
 
-export interface Link {
+interface Link {
   token: string;
   expiresAt: number;
 }
 
-/** Makes a link for a person. Others of theirs stay good. */
-export const addLink = async (
+const addLink = async (
   trx: Trx,
   { id, last_sign_in_at }: Pick<Row<'users'>, 'id' | 'last_sign_in_at'>,
   nowMs: number,
@@ -34,16 +46,8 @@ export const addLink = async (
   return { token, expiresAt };
 };
 
-export const endLinksOf = async (trx: Trx, userId: string): Promise<void> => {
-  await trx.deleteFrom('access_links').where('user_id', '=', userId).execute();
-};
-
-/** The token stands behind the `#`: browsers send that part to no server, so it reaches no log. */
-export const addressOf = (baseUrl: string, { token }: Link): string => `${baseUrl}/admin/link#${token}`;
-
-/** Whose link it is; null where it is not good (any more). */
 export const findLink = async (
-  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  { db, clock }: Context,
   token: string,
 ): Promise<{ userId: string; shopName: string } | null> => {
   if (!TOKEN.test(token)) return null;
@@ -72,3 +76,142 @@ export const spendLink = async (trx: Trx, userId: string, token: string, nowMs: 
 /** Returns true when more may be left. */
 export const forgetExpiredLinks = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'access_links', by: 'expires_at', upTo: nowMs });
+
+/** The token stands behind the `#`: browsers send that part to no server, so it reaches no log. */
+const addressOf = (baseUrl: string, { token }: Link): string => `${baseUrl}/admin/link#${token}`;
+
+type ShopName = { id: string; name: string };
+type Reader = Pick<Row<'users'>, 'email' | 'name' | 'last_sign_in_at'>;
+
+/** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
+const mailLink = (ctx: Context, shopName: string, { email, name, last_sign_in_at }: Reader, link: Link) =>
+  ctx.mail.send(
+    linkMail(last_sign_in_at === null ? 'invitation' : 'forgotten', {
+      to: email,
+      name,
+      shopName,
+      link: addressOf(ctx.config.publicUrl, link),
+    }),
+  );
+
+/** Where a link that an Admin is shown leads, and whether it is mailed too. */
+interface HandOver {
+  baseUrl: string;
+  /** Spends from the budget of mails: asked only where one is about to be sent. */
+  mayMail: () => Promise<boolean>;
+}
+
+const handOver = async (
+  ctx: Context,
+  { baseUrl, mayMail }: HandOver,
+  shopName: string,
+  reader: Reader,
+  link: Link,
+): Promise<NewLink> => {
+  const mailed = ctx.mail.isOn && (await mayMail());
+  if (mailed) mailLink(ctx, shopName, reader, link);
+  return { link: addressOf(baseUrl, link), linkExpiresAt: instant(link.expiresAt), mailed };
+};
+
+export const addPerson = async (
+  ctx: Context,
+  actor: Actor,
+  shop: ShopName,
+  { password, ...user }: CreateUser,
+  way: HandOver,
+): Promise<CreatedUser> => {
+  if (password !== null) {
+    const made = await createUser(ctx, actor, { shopId: shop.id, password, ...user });
+    return { ...made, link: null, linkExpiresAt: null, mailed: false };
+  }
+  // Until they choose one, their password is random and known to no one.
+  const passwordHash = await hashPassword(randomBytes(32).toString('base64url'));
+  const { made, link } = await ctx.db
+    .transaction()
+    .execute(async (trx) => {
+      const at = ctx.clock.now();
+      const made = await addUser(trx, actor, at, { shopId: shop.id, ...user, passwordHash });
+      return { made, link: await addLink(trx, { id: made.id, last_sign_in_at: null }, at) };
+    })
+    .catch(refuseTakenEmail);
+  return { ...made, ...(await handOver(ctx, way, shop.name, { ...made, last_sign_in_at: null }, link)) };
+};
+
+/** A new link for a person of the shop. The links before it end. */
+export const makeLink = async (
+  ctx: Context,
+  actor: Actor,
+  shop: ShopName,
+  userId: string,
+  way: HandOver,
+): Promise<NewLink> => {
+  if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
+  const { user, link } = await ctx.db.transaction().execute(async (trx) => {
+    const { user } = await lockUser(trx, shop.id, userId);
+    await endLinksOf(trx, userId);
+    await auditUser(ctx, trx, user, actor, 'LINK_MADE');
+    return { user, link: await addLink(trx, user, ctx.clock.now()) };
+  });
+  return handOver(ctx, way, shop.name, user, link);
+};
+
+const askTurns = turns({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
+
+/**
+ * Mails a link to the person with this e-mail, if there is one. All of it happens after the answer, so that neither the answer
+ * nor its time tells whether the e-mail is known. It ends no other link: strangers can ask too.
+ */
+export const mailLinkLater = (
+  ctx: Context,
+  {
+    email,
+    address,
+    mayMail,
+  }: { email: string; address: string; mayMail: (email: string) => Promise<boolean> },
+): void => {
+  if (!ctx.mail.isOn) return;
+  const work = async (): Promise<void> => {
+    const user = await findByEmail(ctx.db, email);
+    const shop = user && (await findShop(ctx.db, user.shop_id));
+    if (!shop) return;
+    const mailed = await mayMail(email);
+    const link = await ctx.db.transaction().execute(async (trx) => {
+      await recordCounted(ctx, trx, user, { action: 'LINK_ASKED', address });
+      return mailed ? addLink(trx, user, ctx.clock.now()) : null;
+    });
+    if (link) mailLink(ctx, shop.name, user, link);
+  };
+  askTurns
+    .run(work)
+    .catch((error) => ctx.log.warn({ fault: describeError(error) }, 'a link could not be created'));
+};
+
+/** How often callers without a session may try (decision 174). */
+const WINDOWS = {
+  links: [{ name: 'links-minute', points: 30, seconds: 60 }],
+  asked: [{ name: 'links-asked-hour', points: 20, seconds: 60 * 60 }],
+  mailed: [{ name: 'links-mailed-hour', points: 3, seconds: 60 * 60 }],
+  /** Mails that Admins cause, by shop: their shop's name must not become a way to send advertisements. */
+  byShop: [{ name: 'links-shop-hour', points: 100, seconds: 60 * 60 }],
+} as const satisfies Record<string, RateWindows>;
+
+export const linkLimits = ({ rateGate, clock }: Context) => {
+  const refuseOften = (gate: RateGate) => async (address: string) => {
+    const { refused, msBeforeNext } = await gate(address);
+    if (refused)
+      throw rateLimited(
+        msBeforeNext,
+        (waitS) => `Too many tries from here: try again in ${waitS < 120 ? 'a minute or two' : 'an hour'}.`,
+      );
+  };
+  const mailed = rateGate(WINDOWS.mailed, clock);
+  const byShop = rateGate(WINDOWS.byShop, clock);
+  return {
+    beforeLink: refuseOften(rateGate(WINDOWS.links, clock)),
+    beforeAsking: refuseOften(rateGate(WINDOWS.asked, clock)),
+    /** Beyond it links are created and shown, and not mailed. */
+    mayMailForShop: async (shopId: string): Promise<boolean> => !(await byShop(shopId)).refused,
+    /** Hashed, so that the counters hold no personal data. */
+    mayMail: async (email: string): Promise<boolean> => !(await mailed(sha256(email))).refused,
+  };
+};

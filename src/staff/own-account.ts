@@ -1,28 +1,38 @@
 import type { ChangeEmail, OwnSessions, Proof } from '../../contract/admin-access.ts';
-import { changesBetween, recordAudit } from '../audit/store.ts';
-import type { Caller } from '../caller.ts';
+import type { ChangePassword } from '../../contract/admin-people.ts';
+import { changesBetween } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { sha256 } from '../secrets.ts';
-import { endLinksOf } from './links.ts';
-import { isPassword, passwordTurns } from './passwords.ts';
-import { spendCode } from './second-factor.ts';
-import { countPasswordGuess, endSession, noteProof, type SignedInUser } from './sessions.ts';
-import { traceWrongProof } from './sign-in-attempt.ts';
-import { findUser, keptEmail, lockOne, updateUser } from './store.ts';
-import { aboutUser } from './user-view.ts';
+import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
+import { spendCode, WRONG_CODE, wrong } from './second-factor.ts';
+import {
+  countPasswordGuess,
+  endSession,
+  endSessionsOf,
+  noteProof,
+  openSession,
+  type Self,
+  type SignedInUser,
+  type UsedFrom,
+} from './sessions.ts';
+import { type NewSession, viewSignedIn } from './sign-in.ts';
+import { recordWrongProof } from './sign-in-attempt.ts';
+import {
+  auditUser,
+  endLinksOf,
+  findUser,
+  lockSelf,
+  normalizeEmail,
+  PASSWORD_CHANGED,
+  replacePassword,
+  updateUser,
+} from './store.ts';
 import { refuseTakenEmail } from './users.ts';
 
 // What people do about their own account, and the proof of identity that the riskier requests need (contract §22).
-
-/** The person who is signed in, and their session. */
-export interface Self {
-  caller: Caller;
-  user: SignedInUser;
-  sessionToken: string | undefined;
-}
 
 const PROOF_MS = 10 * 60_000;
 
@@ -30,12 +40,6 @@ const PROOF_MS = 10 * 60_000;
 export const requireProof = ({ clock }: Pick<Context, 'clock'>, request: { provedAt: number }): void => {
   if (Math.abs(clock.now() - request.provedAt) >= PROOF_MS) throw new ServiceError('PROOF_REQUIRED');
 };
-
-export const wrong = (field: string, message: string): ServiceError =>
-  new ServiceError('VALIDATION_FAILED', {
-    faults: [{ field, rule: 'wrong', message: `${field} ${message}` }],
-  });
-export const WRONG_CODE = 'is wrong, or it was used before';
 
 /**
  * Checks the person's password or a code, and notes the proof in their session. A session may be wrong ten times and ends with
@@ -53,8 +57,7 @@ export const prove = async (
   const passwordHash = before?.password_hash ?? null;
   const isRight = password !== null && (await passwordTurns.run(() => isPassword(passwordHash, password)));
   const proved = await ctx.db.transaction().execute(async (trx) => {
-    const user = await lockOne(trx, id);
-    if (!user) throw new ServiceError('SIGNED_OUT');
+    const user = await lockSelf(trx, id);
     const isProven =
       (isRight && user.password_hash === passwordHash) ||
       // A factor that is being set up proves nothing yet.
@@ -64,9 +67,33 @@ export const prove = async (
     return user;
   });
   if (proved) return proved;
-  await traceWrongProof(ctx, before, actor.address ?? '');
+  await recordWrongProof(ctx, before, actor.address ?? '');
   if (guess.wasLast) await endSession(ctx.db, sessionToken);
   throw code === null ? wrong(field, 'is not your current password') : wrong('code', WRONG_CODE);
+};
+
+/** Ends all sessions of the person and opens a new one here. */
+export const changeOwnPassword = async (
+  ctx: Context,
+  self: Self,
+  from: UsedFrom,
+  { currentPassword, code, newPassword }: ChangePassword,
+): Promise<NewSession> => {
+  const { caller, user } = self;
+  const before = await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
+  const nextHash = await hashPassword(newPassword);
+  const after = { ...before, password_hash: nextHash };
+  const token = await ctx.db.transaction().execute(async (trx) => {
+    // The password changed after the proof: another request was faster.
+    if (!(await replacePassword(trx, before, nextHash))) return null;
+    await endSessionsOf(trx, user.id);
+    await endLinksOf(trx, user.id);
+    await auditUser(ctx, trx, before, caller.actor, 'USER_CHANGED', PASSWORD_CHANGED);
+    return openSession(trx, after, from, ctx.clock.now());
+  });
+  if (!token) throw wrong('currentPassword', 'is not your current password');
+  await ctx.mailAccountChanges(caller.shop, before, after);
+  return { token, signedIn: viewSignedIn(caller, { ...user, passwordExposedAt: null }) };
 };
 
 /** Links that were mailed to the address before end. */
@@ -80,19 +107,12 @@ export const changeOwnEmail = async (
   const { before, after } = await ctx.db
     .transaction()
     .execute(async (trx) => {
-      const before = await lockOne(trx, self.user.id);
-      if (!before) throw new ServiceError('SIGNED_OUT');
-      const after = await updateUser(trx, before.id, { email: keptEmail(email) });
+      const before = await lockSelf(trx, self.user.id);
+      const after = await updateUser(trx, before.id, { email: normalizeEmail(email) });
       const data = changesBetween(before, after, ['email']);
       if (data) {
         await endLinksOf(trx, before.id);
-        await recordAudit(trx, {
-          ...aboutUser(after),
-          at: ctx.clock.now(),
-          actor,
-          action: 'USER_CHANGED',
-          data,
-        });
+        await auditUser(ctx, trx, after, actor, 'USER_CHANGED', data);
       }
       return { before, after };
     })
@@ -101,7 +121,6 @@ export const changeOwnEmail = async (
   return { ...self.user, email: after.email };
 };
 
-/** The person's sessions that have not ended, the one used last first. */
 export const listOwnSessions = async (
   ctx: Context,
   { user, sessionToken = '' }: Self,

@@ -8,12 +8,7 @@ export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVA
  * Limits how many passwords are hashed or checked at once. Each takes a thread, 19 MiB and tens of milliseconds: a flood of
  * sign-ins must leave room for the rest of the service (decision 106).
  */
-export const passwordTurns = turns({
-  atOnce: 2,
-  waiting: 100,
-  withinMs: 5000,
-  refusal: tooManyAtOnce,
-});
+export const passwordTurns = turns({ atOnce: 2, waiting: 100, withinMs: 5000, refusal: tooManyAtOnce });
 
 /** Makes a password the same from any keyboard: an accent may be typed as one character or as two. */
 const normalised = (password: string): string => password.normalize('NFKC');
@@ -22,12 +17,12 @@ const normalised = (password: string): string => password.normalize('NFKC');
 export const hashPassword = (password: string): Promise<string> =>
   passwordTurns.run(() => hash(normalised(password)));
 
-/** The hash of a random password that nobody knows. Checking it costs as much as any other. */
-export const NOBODYS_HASH =
+/** The hash of a random password that was thrown away. Checking it costs as much as any other. */
+export const DUMMY_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$JaFoHSX81SEUbXEyxpIqZw$WehpEXEXAUSCmIfIY2hkoKsrgpf5XM6ikaECUcWRRGE';
 
 /** Call it inside a turn. Without a hash it takes as long to say no as with one. */
 export const isPassword = async (passwordHash: string | null, password: string): Promise<boolean> => {
-  const same = await verify(passwordHash ?? NOBODYS_HASH, normalised(password));
+  const same = await verify(passwordHash ?? DUMMY_HASH, normalised(password));
   return passwordHash !== null && same;
 };

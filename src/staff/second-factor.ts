@@ -1,29 +1,30 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { recordAudit } from '../audit/store.ts';
+import type { NewSecondFactor, RecoveryCodes, SecondFactor } from '../../contract/admin-access.ts';
+import type { Actor } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { USER_COLUMNS } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
+import { instant } from '../instant.ts';
 import { type Place, type SecretBox, sha256 } from '../secrets.ts';
-import { findUser } from './store.ts';
-import { isCodeShaped, stepAt, stepOf } from './totp.ts';
-import { aboutUser, actorOf } from './user-view.ts';
+import { endSessionsOf, type Self } from './sessions.ts';
+import { actorOf, auditUser, findUser, lockSelf, lockUser, updateUser } from './store.ts';
+import { base32, isCodeShaped, otpauthUri, stepAt, stepOf } from './totp.ts';
 
 // What a person proves beside the password: a code of their authenticator app, or one of ten recovery codes.
 
 type UserRow = Row<'users'>;
 
 const SECRET_BYTES = 20;
+const ISSUER = 'Handback';
 
 export const factorPlace = (userId: string): Place => ({
   table: 'users',
   column: 'factor_secret',
   id: userId,
 });
-
-export const newSecret = (): Buffer => randomBytes(SECRET_BYTES);
 
 export const sealFactor = (secrets: SecretBox, userId: string, secret: Buffer): string =>
   secrets.seal(secret.toString('base64'), factorPlace(userId));
@@ -38,19 +39,13 @@ const openFactor = (ctx: Context, { id, factor_secret }: UserRow): Buffer | null
   }
 };
 
-/** What was typed, without what people add for readability. */
 const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 
 /**
  * Whether the app's code is good; from then on no code up to it is. The database decides, so of two processes that are given
  * the same code, one takes it. A step further ahead than any code can be was kept by a clock that was wrong.
  */
-export const spendAppCode = async (
-  ctx: Context,
-  trx: Trx,
-  user: UserRow,
-  given: string,
-): Promise<boolean> => {
+const spendAppCode = async (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
   const secret = openFactor(ctx, user);
   const nowMs = ctx.clock.now();
   const step = secret && stepOf(secret, typed(given), nowMs);
@@ -72,17 +67,11 @@ const spendRecoveryCode = async (ctx: Context, trx: Trx, user: UserRow, given: s
     .where('code_hash', '=', sha256(typed(given)))
     .executeTakeFirst();
   if (numDeletedRows === 0n) return false;
-  await recordAudit(trx, {
-    ...aboutUser(user),
-    at: ctx.clock.now(),
-    actor: actorOf(user),
-    action: 'RECOVERY_CODE_USED',
-    data: { recoveryCodesLeft: await countRecoveryCodes(trx, user.id) },
-  });
+  const recoveryCodesLeft = await countRecoveryCodes(trx, user.id);
+  await auditUser(ctx, trx, user, actorOf(user), 'RECOVERY_CODE_USED', { recoveryCodesLeft });
   return true;
 };
 
-/** Takes a code of either kind, and uses it up. */
 export const spendCode = (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> =>
   isCodeShaped(typed(given)) ? spendAppCode(ctx, trx, user, given) : spendRecoveryCode(ctx, trx, user, given);
 
@@ -110,8 +99,7 @@ const newRecoveryCode = (): string =>
     ).join(''),
   ).join('-');
 
-/** Ten new ones, which take the place of those before. */
-export const replaceRecoveryCodes = async (trx: Trx, userId: string): Promise<string[]> => {
+const replaceRecoveryCodes = async (trx: Trx, userId: string): Promise<string[]> => {
   const codes = Array.from({ length: RECOVERY.codes }, newRecoveryCode);
   await forgetRecoveryCodes(trx, userId);
   await trx
@@ -125,7 +113,7 @@ const forgetRecoveryCodes = async (trx: Trx, userId: string): Promise<void> => {
   await trx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
 };
 
-export const countRecoveryCodes = async (db: Db, userId: string): Promise<number> => {
+const countRecoveryCodes = async (db: Db, userId: string): Promise<number> => {
   const { count } = await db
     .selectFrom('recovery_codes')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -134,8 +122,7 @@ export const countRecoveryCodes = async (db: Db, userId: string): Promise<number
   return count;
 };
 
-/** Takes the second factor away, with everything that belongs to it. */
-export const removeFactor = async (trx: Trx, userId: string): Promise<UserRow> => {
+const removeFactor = async (trx: Trx, userId: string): Promise<UserRow> => {
   await forgetRecoveryCodes(trx, userId);
   return trx
     .updateTable('users')
@@ -148,4 +135,93 @@ export const removeFactor = async (trx: Trx, userId: string): Promise<UserRow> =
     .where('id', '=', userId)
     .returning(USER_COLUMNS)
     .executeTakeFirstOrThrow();
+};
+
+export const wrong = (field: string, message: string): ServiceError =>
+  new ServiceError('VALIDATION_FAILED', {
+    faults: [{ field, rule: 'wrong', message: `${field} ${message}` }],
+  });
+export const WRONG_CODE = 'is wrong, or it was used before';
+
+export const viewFactor = async (ctx: Context, userId: string): Promise<SecondFactor> => {
+  const user = await findUser(ctx.db, userId);
+  const since = user?.factor_since ?? null;
+  return {
+    isOn: since !== null,
+    since: since === null ? null : instant(since),
+    recoveryCodesLeft: since === null ? 0 : await countRecoveryCodes(ctx.db, userId),
+  };
+};
+
+/** Gives the person a secret for their app. Nothing is asked for at sign-in until they confirm it with a code. */
+export const beginFactor = (ctx: Context, self: Self): Promise<NewSecondFactor> =>
+  ctx.db.transaction().execute(async (trx) => {
+    const user = await lockSelf(trx, self.user.id);
+    if (user.factor_since !== null) throw new ServiceError('SECOND_FACTOR_ON');
+    const secret = randomBytes(SECRET_BYTES);
+    await updateUser(trx, user.id, {
+      factor_secret: sealFactor(ctx.secrets, user.id, secret),
+      factor_step: 0,
+    });
+    return { secret: base32(secret), uri: otpauthUri(secret, ISSUER, user.email) };
+  });
+
+/** From now on sign-ins ask for a code. Other sessions end: they were opened without one. */
+export const confirmFactor = async (ctx: Context, self: Self, code: string): Promise<RecoveryCodes> => {
+  const { before, after, recoveryCodes } = await ctx.db.transaction().execute(async (trx) => {
+    const before = await lockSelf(trx, self.user.id);
+    if (before.factor_since !== null) throw new ServiceError('SECOND_FACTOR_ON');
+    if (before.factor_secret === null) throw new ServiceError('SECOND_FACTOR_OFF');
+    if (!(await spendAppCode(ctx, trx, before, code))) throw wrong('code', WRONG_CODE);
+    const after = await updateUser(trx, before.id, { factor_since: ctx.clock.now() });
+    await endSessionsOf(trx, before.id, self.sessionToken);
+    await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_ON');
+    return { before, after, recoveryCodes: await replaceRecoveryCodes(trx, before.id) };
+  });
+  await ctx.mailAccountChanges(self.caller.shop, before, after);
+  return { recoveryCodes };
+};
+
+const lockFactor = async (trx: Trx, self: Self): Promise<UserRow> => {
+  const user = await lockSelf(trx, self.user.id);
+  if (user.factor_since === null) throw new ServiceError('SECOND_FACTOR_OFF');
+  return user;
+};
+
+export const makeRecoveryCodes = async (ctx: Context, self: Self): Promise<RecoveryCodes> => {
+  const { user, recoveryCodes } = await ctx.db.transaction().execute(async (trx) => {
+    const user = await lockFactor(trx, self);
+    await auditUser(ctx, trx, user, self.caller.actor, 'RECOVERY_CODES_MADE');
+    return { user, recoveryCodes: await replaceRecoveryCodes(trx, user.id) };
+  });
+  await ctx.mailAccountChanges(self.caller.shop, user, user, true);
+  return { recoveryCodes };
+};
+
+export const turnFactorOff = async (ctx: Context, self: Self): Promise<void> => {
+  const { before, after } = await ctx.db.transaction().execute(async (trx) => {
+    const before = await lockFactor(trx, self);
+    await auditUser(ctx, trx, before, self.caller.actor, 'SECOND_FACTOR_OFF');
+    return { before, after: await removeFactor(trx, before.id) };
+  });
+  await ctx.mailAccountChanges(self.caller.shop, before, after);
+};
+
+/** For a person who lost their phone and their recovery codes. Signs them out: a thief of the phone may be signed in. */
+export const resetFactor = async (
+  ctx: Context,
+  actor: Actor,
+  shop: { id: string; name: string },
+  userId: string,
+): Promise<void> => {
+  const { before, after } = await ctx.db.transaction().execute(async (trx) => {
+    const { user: before } = await lockUser(trx, shop.id, userId);
+    if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
+    if (before.factor_secret === null) return { before, after: before };
+    const after = await removeFactor(trx, userId);
+    await endSessionsOf(trx, userId);
+    await auditUser(ctx, trx, before, actor, 'SECOND_FACTOR_RESET');
+    return { before, after };
+  });
+  await ctx.mailAccountChanges(shop, before, after);
 };

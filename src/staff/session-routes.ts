@@ -1,162 +1,330 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  AskForLink,
+  ChangeEmail,
+  ConfirmSecondFactor,
+  GivenLink,
+  LinkAsked,
+  LinkTarget,
+  NewSecondFactor,
+  OwnSessions,
+  Proof,
+  RecoveryCodes,
+  SecondFactor,
+  SignInOptions,
+  UseLink,
+} from '../../contract/admin-access.ts';
 import { ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
 import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
 import type { Context } from '../context.ts';
 import { callerAddress } from '../http/caller-address.ts';
-import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
-import { clearSessionCookie, deviceOf, sessionTokenOf, setSessionCookie } from './cookies.ts';
-import { selfOf, usedFrom } from './own-account-routes.ts';
-import { endSession } from './sessions.ts';
+import { routesOf } from '../http/route.ts';
+import { linkLimits, mailLinkLater } from './links.ts';
+import {
+  browserOf,
+  changeOwnEmail,
+  changeOwnPassword,
+  endOwnSession,
+  listOwnSessions,
+  prove,
+} from './own-account.ts';
+import { beginFactor, confirmFactor, makeRecoveryCodes, turnFactorOff, viewFactor } from './second-factor.ts';
+import {
+  clearSessionCookie,
+  deviceOf,
+  endSession,
+  endSessionsOf,
+  type Self,
+  sessionTokenOf,
+  setSessionCookie,
+  type UsedFrom,
+} from './sessions.ts';
 import { findOffer, setUp } from './set-up.ts';
-import { changeOwnPassword, signIn, viewSignedIn } from './sign-in.ts';
+import { choosePassword, type NewSession, signIn, viewLinkTarget, viewSignedIn } from './sign-in.ts';
+import type { Origin } from './sign-in-attempt.ts';
+import { normalizeEmail } from './store.ts';
 import { trustDevice } from './trusted-devices.ts';
 
-const tags = ['Session'];
-const config = { isPublic: true };
+const selfOf = ({ config }: Context, request: FastifyRequest): Self => ({
+  caller: request.caller,
+  user: request.user,
+  sessionToken: sessionTokenOf(config, request),
+});
 
-const signInRoute = (app: ApiApp, ctx: Context): void => {
-  app.post(
-    '/session',
-    {
-      config,
-      schema: {
-        operationId: 'signIn',
-        summary: 'Sign in',
-        description:
-          'Sets the session cookie, for 12 hours, and one by which this browser is known from then on. A wrong e-mail and a wrong password look alike. Where the person has a second factor and `code` is missing, a right password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in to the e-mail.',
-        tags,
-        security: [],
-        body: SignIn,
-        response: {
-          200: answer('Signed in.', SignedIn),
-          ...refusals(400, 401, 403, 413, 415, 429, 503),
-        },
-      },
-    },
-    async (request, reply) => {
-      const origin = { ...usedFrom(request), device: deviceOf(ctx.config, request) };
-      const { token, signedIn } = await signIn(ctx, origin, request.body);
-      setSessionCookie(ctx.config, reply, token);
-      await trustDevice(ctx, request, reply, signedIn.user.id);
-      return signedIn;
-    },
-  );
+const usedFrom = (request: FastifyRequest): UsedFrom => ({
+  address: callerAddress(request),
+  browser: browserOf(request.headers),
+});
+
+const originOf = ({ config }: Context, request: FastifyRequest): Origin => ({
+  ...usedFrom(request),
+  device: deviceOf(config, request),
+});
+
+/** Gives the browser the cookie of its new session, and one by which it is known from then on. */
+const sendSession = async (
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: Promise<NewSession>,
+): Promise<SignedIn> => {
+  const { token, signedIn } = await session;
+  setSessionCookie(ctx.config, reply, token);
+  await trustDevice(ctx, request, reply, signedIn.user.id);
+  return signedIn;
 };
 
-const readSession = (app: ApiApp): void => {
-  app.get(
-    '/session',
-    {
-      config: { withoutFactor: true },
-      schema: {
-        operationId: 'getSession',
-        summary: 'Who is signed in',
-        tags,
-        response: { 200: answer('The person and their shop.', SignedIn), ...refusals(400, 401, 503) },
-      },
-    },
-    async ({ caller, user }) => viewSignedIn(caller, user),
-  );
-};
-
-const signOut = (app: ApiApp, ctx: Context): void => {
-  app.delete(
-    '/session',
-    {
-      config,
-      schema: {
-        operationId: 'signOut',
-        summary: 'Sign out',
-        description: 'Ends the session, if there is one.',
-        tags,
-        security: [],
-        response: { 204: nothing('Signed out.'), ...refusals(400, 403, 413, 415, 503) },
-      },
-    },
-    async (request, reply) => {
+const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Session' });
+  route({
+    at: 'POST /session',
+    operationId: 'signIn',
+    isPublic: true,
+    summary: 'Sign in',
+    description:
+      'Sets the session cookie, for 12 hours, and one by which this browser is known from then on. A wrong e-mail and a wrong password look alike. Where the person has a second factor and `code` is missing, a right password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in to the e-mail.',
+    body: SignIn,
+    answer: ['Signed in.', SignedIn],
+    errors: [401],
+    handle: (request, reply) =>
+      sendSession(ctx, request, reply, signIn(ctx, originOf(ctx, request), request.body)),
+  });
+  route({
+    at: 'GET /session',
+    operationId: 'getSession',
+    withoutFactor: true,
+    summary: 'Who is signed in',
+    answer: ['The person and their shop.', SignedIn],
+    handle: async ({ caller, user }) => viewSignedIn(caller, user),
+  });
+  route({
+    at: 'DELETE /session',
+    operationId: 'signOut',
+    isPublic: true,
+    summary: 'Sign out',
+    description: 'Ends the session, if there is one.',
+    answer: ['Signed out.'],
+    async handle(request, reply) {
       await endSession(ctx.db, sessionTokenOf(ctx.config, request));
       clearSessionCookie(ctx.config, reply);
-      return reply.code(204).send(null);
     },
-  );
+  });
 };
 
-const setUpRoute = (app: ApiApp, ctx: Context): void => {
-  app.post(
-    '/set-up',
-    {
-      config,
-      schema: {
-        operationId: 'setUp',
-        summary: 'Make the first shop and its Admin',
-        description:
-          'Works once, with the token from the link that the service printed at its latest start, for one hour; 409 `ALREADY_SET_UP` once there is a shop.',
-        tags,
-        security: [],
-        body: SetUp,
-        response: {
-          201: answer('Made; sign in next.', SetUpDone),
-          ...refusals(400, 403, 409, 413, 415, 503),
-        },
-      },
+const setUpRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Session', isPublic: true });
+  route({
+    at: 'POST /set-up/check',
+    operationId: 'checkSetUp',
+    summary: 'Whether the set-up link still works',
+    body: GivenSetUp,
+    answer: ['It does.'],
+    errors: [409],
+    async handle({ body }) {
+      await findOffer(ctx, body.token);
     },
-    async (request, reply) => reply.code(201).send(await setUp(ctx, callerAddress(request), request.body)),
-  );
+  });
+  route({
+    at: 'POST /set-up',
+    operationId: 'setUp',
+    summary: 'Create the first shop and its Admin',
+    description:
+      'Works once, with the token from the link that the service printed at its latest start, for one hour; 409 `ALREADY_SET_UP` once there is a shop.',
+    body: SetUp,
+    answer: ['Created; sign in next.', SetUpDone],
+    status: 201,
+    errors: [409],
+    handle: (request) => setUp(ctx, callerAddress(request), request.body),
+  });
 };
 
-const checkSetUp = (app: ApiApp, ctx: Context): void => {
-  app.post(
-    '/set-up/check',
-    {
-      config,
-      schema: {
-        operationId: 'checkSetUp',
-        summary: 'Whether the set-up link still works',
-        tags,
-        security: [],
-        body: GivenSetUp,
-        response: { 204: nothing('It does.'), ...refusals(400, 403, 409, 413, 415, 503) },
-      },
+const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Session', isPublic: true });
+  const limits = linkLimits(ctx);
+  route({
+    at: 'GET /sign-in-options',
+    operationId: 'getSignInOptions',
+    summary: 'What the sign-in page can offer',
+    answer: ['What there is.', SignInOptions],
+    handle: async () => ({ passwordLinks: ctx.mail.isOn }),
+  });
+  route({
+    at: 'POST /password-links',
+    operationId: 'askForPasswordLink',
+    summary: 'Ask for a link to choose a new password',
+    description:
+      'The link is mailed, at most three times an hour, if the address is known and the service sends mails. The answer is always the same.',
+    body: AskForLink,
+    answer: ['Accepted.', LinkAsked],
+    status: 202,
+    async handle(request) {
+      const address = callerAddress(request);
+      await limits.beforeAsking(address);
+      mailLinkLater(ctx, { email: normalizeEmail(request.body.email), address, mayMail: limits.mayMail });
+      return { accepted: true as const };
     },
-    async (request, reply) => {
-      await findOffer(ctx, request.body.token);
-      return reply.code(204).send(null);
+  });
+  route({
+    at: 'POST /links/check',
+    operationId: 'checkLink',
+    summary: 'Whose link it is',
+    description: 'Changes nothing. The token goes into the body, so that it reaches no log.',
+    body: GivenLink,
+    answer: ['The link is good.', LinkTarget],
+    errors: [410],
+    async handle(request) {
+      await limits.beforeLink(callerAddress(request));
+      return viewLinkTarget(ctx, request.body.token);
     },
-  );
+  });
+  route({
+    at: 'POST /links/use',
+    operationId: 'useLink',
+    summary: 'Choose a password with a link',
+    description:
+      'Works once, signs the person in, and ends their other sessions and links. Where a second factor is on, a code is needed as well; without one, or with a wrong one, the link stays good.',
+    body: UseLink,
+    answer: ['Signed in.', SignedIn],
+    errors: [401, 410],
+    async handle(request, reply) {
+      await limits.beforeLink(callerAddress(request));
+      return sendSession(ctx, request, reply, choosePassword(ctx, originOf(ctx, request), request.body));
+    },
+  });
 };
 
-const changePassword = (app: ApiApp, ctx: Context): void => {
-  app.put(
-    '/session/password',
-    {
-      schema: {
-        operationId: 'changeOwnPassword',
-        summary: 'Change your own password',
-        description:
-          'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. A session may be wrong about them ten times; then it ends.',
-        tags,
-        body: ChangePassword,
-        response: {
-          200: answer('The password is changed.', SignedIn),
-          ...refusals(400, 401, 403, 413, 415, 503),
-        },
-      },
+const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Session' });
+  route({
+    at: 'POST /session/proof',
+    operationId: 'giveProof',
+    withoutFactor: true,
+    summary: 'Confirm your identity',
+    description:
+      'With your password or a code of your second factor. For ten minutes this session may then do what is otherwise answered with 403 `PROOF_REQUIRED`; signing in counts as well. A session may be wrong ten times; then it ends.',
+    body: Proof,
+    answer: ['Confirmed.'],
+    async handle(request) {
+      await prove(ctx, selfOf(ctx, request), request.body);
     },
-    async (request, reply) => {
-      const { token, signedIn } = await changeOwnPassword(
+  });
+  route({
+    at: 'PUT /session/password',
+    operationId: 'changeOwnPassword',
+    summary: 'Change your own password',
+    description:
+      'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. A session may be wrong about them ten times; then it ends.',
+    body: ChangePassword,
+    answer: ['The password is changed.', SignedIn],
+    handle: (request, reply) =>
+      sendSession(
         ctx,
-        selfOf(ctx, request),
-        usedFrom(request),
-        request.body,
-      );
-      setSessionCookie(ctx.config, reply, token);
-      await trustDevice(ctx, request, reply, signedIn.user.id);
-      return signedIn;
-    },
-  );
+        request,
+        reply,
+        changeOwnPassword(ctx, selfOf(ctx, request), usedFrom(request), request.body),
+      ),
+  });
+  route({
+    at: 'PUT /session/email',
+    operationId: 'changeOwnEmail',
+    summary: 'Change your own e-mail',
+    description:
+      'Takes your current password, or a code of your second factor. A session may be wrong about them ten times; then it ends.',
+    body: ChangeEmail,
+    answer: ['The e-mail is changed.', SignedIn],
+    errors: [409],
+    handle: async (request) =>
+      viewSignedIn(request.caller, await changeOwnEmail(ctx, selfOf(ctx, request), request.body)),
+  });
+  route({
+    at: 'GET /session/sessions',
+    operationId: 'listOwnSessions',
+    summary: 'List your sessions',
+    answer: ['Where you are signed in.', OwnSessions],
+    handle: (request) => listOwnSessions(ctx, selfOf(ctx, request)),
+  });
+  route({
+    at: 'DELETE /session/sessions',
+    operationId: 'endOtherSessions',
+    summary: 'Sign out everywhere else',
+    answer: ['Every session but this one has ended.'],
+    handle: (request) => endSessionsOf(ctx.db, request.user.id, sessionTokenOf(ctx.config, request)),
+  });
+  route({
+    at: 'DELETE /session/sessions/:id',
+    operationId: 'endOwnSession',
+    summary: 'Sign out one of your sessions',
+    answer: ['It has ended.'],
+    handle: (request) => endOwnSession(ctx, selfOf(ctx, request), request.params.id),
+  });
 };
 
-/** Signing in and out, the first set-up, and one's own password. */
-export const sessionRoutes = (app: ApiApp, ctx: Context): void => {
-  for (const route of [signInRoute, readSession, signOut, checkSetUp, setUpRoute, changePassword])
-    route(app, ctx);
+const FACTOR = '/session/second-factor';
+
+const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Session' });
+  route({
+    at: `GET ${FACTOR}`,
+    operationId: 'getSecondFactor',
+    withoutFactor: true,
+    summary: 'Read how your second factor stands',
+    answer: ['How it stands.', SecondFactor],
+    handle: ({ user }) => viewFactor(ctx, user.id),
+  });
+  route({
+    at: `POST ${FACTOR}`,
+    operationId: 'beginSecondFactor',
+    withoutFactor: true,
+    proof: true,
+    summary: 'Begin to set up a second factor',
+    description:
+      'Gives a secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds). It counts once it is confirmed with a code. Beginning again creates another secret.',
+    answer: ['The secret.', NewSecondFactor],
+    status: 201,
+    errors: [409],
+    handle: (request) => beginFactor(ctx, selfOf(ctx, request)),
+  });
+  route({
+    at: `POST ${FACTOR}/confirm`,
+    operationId: 'confirmSecondFactor',
+    withoutFactor: true,
+    proof: true,
+    summary: 'Turn the second factor on',
+    description: 'With a code of the app. From then on every sign-in asks for one. Your other sessions end.',
+    body: ConfirmSecondFactor,
+    answer: ['Ten recovery codes.', RecoveryCodes],
+    errors: [409],
+    async handle(request, reply) {
+      const codes = await confirmFactor(ctx, selfOf(ctx, request), request.body.code);
+      await trustDevice(ctx, request, reply, request.user.id);
+      return codes;
+    },
+  });
+  route({
+    at: `POST ${FACTOR}/recovery-codes`,
+    operationId: 'makeRecoveryCodes',
+    proof: true,
+    summary: 'Create ten new recovery codes',
+    description: 'Those before end.',
+    answer: ['Ten recovery codes.', RecoveryCodes],
+    errors: [409],
+    handle: (request) => makeRecoveryCodes(ctx, selfOf(ctx, request)),
+  });
+  route({
+    at: `POST ${FACTOR}/turn-off`,
+    operationId: 'turnSecondFactorOff',
+    proof: true,
+    summary: 'Turn your second factor off',
+    answer: ['Off.'],
+    errors: [409],
+    async handle(request, reply) {
+      await turnFactorOff(ctx, selfOf(ctx, request));
+      await trustDevice(ctx, request, reply, request.user.id);
+    },
+  });
+};
+
+export const sessionRoutes = (app: FastifyInstance, ctx: Context): void => {
+  for (const routes of [signInRoutes, setUpRoutes, linkRoutes, accountRoutes, secondFactorRoutes])
+    routes(app, ctx);
 };

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { UserRole } from '../../contract/admin-people.ts';
 import type { Caller } from '../caller.ts';
+import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
@@ -10,29 +12,32 @@ import { describeError } from '../describe-error.ts';
 import { newId } from '../ids.ts';
 import { sha256 } from '../secrets.ts';
 import { shopFrom } from '../shops/plans.ts';
-import { actorOf } from './user-view.ts';
+import { actorOf } from './store.ts';
 
-export const SESSION_MS = 12 * 60 * 60 * 1000;
+const SESSION_MS = 12 * 60 * 60 * 1000;
 /** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const TOKEN_BYTES = 32;
 /** How often one session may be wrong about the password or a code. The last wrong guess ends it. */
 const PASSWORD_GUESSES = 10;
-/** People look for a session that is not theirs. Exact to the minute is enough, and saves a write per request. */
+/** Exact to the minute is enough for people who look for a session that is not theirs, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;
 const TOKEN = /^[0-9a-f]{64}$/;
 
-/** The person behind a session. */
 export interface SignedInUser {
   id: string;
   email: string;
   name: string | null;
   role: UserRole;
-  /** Whether a second factor is on. */
   hasFactor: boolean;
   passwordExposedAt: number | null;
 }
 
-/** Where a session is used, as its list shows it. */
+export interface Self {
+  caller: Caller;
+  user: SignedInUser;
+  sessionToken: string | undefined;
+}
+
 export interface UsedFrom {
   address: string;
   browser: string | null;
@@ -65,7 +70,6 @@ export const openSession = async (
       user_id: user.id,
       created_at: nowMs,
       expires_at: nowMs + SESSION_MS,
-      // A session opens with a password.
       proved_at: nowMs,
       address,
       browser,
@@ -164,23 +168,58 @@ export const noteProof = async (trx: Trx, token: string | undefined, nowMs: numb
     .execute();
 };
 
-/** All but this one. */
-export const endOtherSessionsOf = async (
-  db: Db,
-  userId: string,
-  token: string | undefined,
-): Promise<void> => {
-  await db
-    .deleteFrom('sessions')
-    .where('user_id', '=', userId)
-    .where('token_hash', '<>', sha256(token ?? ''))
-    .execute();
-};
-
-export const endSessionsOf = async (trx: Trx, userId: string): Promise<void> => {
-  await trx.deleteFrom('sessions').where('user_id', '=', userId).execute();
+/** Ends all sessions of a person, but for the one with this token. */
+export const endSessionsOf = async (db: Db, userId: string, exceptToken?: string): Promise<void> => {
+  let sessions = db.deleteFrom('sessions').where('user_id', '=', userId);
+  if (exceptToken !== undefined) sessions = sessions.where('token_hash', '<>', sha256(exceptToken));
+  await sessions.execute();
 };
 
 /** Returns true when more may be left. */
 export const forgetExpiredSessions = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sessions', by: 'expires_at', upTo: nowMs });
+
+export const SESSION_COOKIE = 'handback_session';
+const DEVICE_COOKIE = 'handback_device';
+const DEVICE_KEPT_S = 365 * 24 * 60 * 60;
+
+type Site = Pick<Config, 'publicUrl'>;
+interface CookieRequest {
+  cookies: Record<string, string | undefined>;
+}
+interface CookieReply {
+  setCookie(name: string, value: string, options: CookieSerializeOptions): unknown;
+  clearCookie(name: string, options: CookieSerializeOptions): unknown;
+}
+
+const isHttps = ({ publicUrl }: Site): boolean => publicUrl.startsWith('https:');
+
+/** Browsers take a cookie with this prefix over https alone: a page of a sibling host without TLS cannot plant one. */
+const nameOf = (site: Site, name: string): string => (isHttps(site) ? `__Secure-${name}` : name);
+
+/** Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app gets them. */
+const attributes = (site: Site): CookieSerializeOptions => ({
+  path: '/admin',
+  httpOnly: true,
+  sameSite: 'strict',
+  secure: isHttps(site),
+});
+
+export const sessionTokenOf = (site: Site, { cookies }: CookieRequest): string | undefined =>
+  cookies[nameOf(site, SESSION_COOKIE)];
+
+/** Names the people who signed in with this browser before. It outlives sessions, and gives access to nothing. */
+export const deviceOf = (site: Site, { cookies }: CookieRequest): string | undefined =>
+  cookies[nameOf(site, DEVICE_COOKIE)];
+
+export const setSessionCookie = (site: Site, reply: CookieReply, token: string): void => {
+  reply.setCookie(nameOf(site, SESSION_COOKIE), token, { ...attributes(site), maxAge: SESSION_MS / 1000 });
+};
+
+export const clearSessionCookie = (site: Site, reply: CookieReply): void => {
+  reply.clearCookie(nameOf(site, SESSION_COOKIE), attributes(site));
+};
+
+export const setDeviceCookie = (site: Site, reply: CookieReply, device: string): void => {
+  reply.setCookie(nameOf(site, DEVICE_COOKIE), device, { ...attributes(site), maxAge: DEVICE_KEPT_S });
+};

@@ -13,7 +13,7 @@ import { addUser } from './users.ts';
 
 const VALID_MS = 60 * 60 * 1000;
 
-/** Makes a one-time token that replaces any earlier one; returns null once there is a shop. */
+/** A one-time token that replaces any earlier one; null once there is a shop. */
 export const offerSetUp = async ({ db, clock }: Context): Promise<string | null> => {
   if (await hasShops(db)) return null;
   const token = randomBytes(24).toString('hex');
@@ -48,7 +48,7 @@ export const setUp = async (
   { token, shopName, email, name, password }: SetUp,
 ) => {
   const actor = { ...OPERATOR, address };
-  // Before the expensive hash, so that nobody without the token can make us work.
+  // Before the expensive hash: a caller without the token causes no work.
   const offer = await findOffer(ctx, token);
   const passwordHash = await hashPassword(password);
   return ctx.db.transaction().execute(async (trx) => {

@@ -3,19 +3,18 @@ import type { AuditAction } from '../../contract/admin-people.ts';
 import { type AuditRecord, recordAudit, updateAuditData } from '../audit/store.ts';
 import { UNKNOWN_PERSON } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Trx } from '../db/database.ts';
+import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { type Turns, turns } from '../db/turns.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { findShop } from '../shops/store.ts';
-import { passwordExposedLetter } from './link-mails.ts';
+import { linkMail } from './account-mails.ts';
 import { tooManyAtOnce } from './passwords.ts';
 import type { UsedFrom } from './sessions.ts';
-import { updateUser } from './store.ts';
+import { aboutUser, actorOf, auditUser, findByEmail, updateUser } from './store.ts';
 import { isAddressOf, rememberAddress, type TrustedBy, trustedDevice } from './trusted-devices.ts';
-import { aboutUser, actorOf } from './user-view.ts';
 
 // What a sign-in goes through before and after the password: it waits its turn, is refused where too many failed before it, and
 // leaves a trace however it ends (contract §16 and §22).
@@ -28,12 +27,14 @@ export interface Origin extends UsedFrom {
 
 export interface SignInAttempt extends UsedFrom {
   email: string;
-  /** Whose e-mail it is; null where it belongs to no account. */
+  /** null where the e-mail belongs to no account. */
   user: Row<'users'> | null;
   /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
   device: string | null;
   /** This browser or this address signed in to this e-mail before. */
   isKnown: boolean;
+  /** Wrong codes within a day, with that of this attempt; 0 until it was counted. */
+  codesToday: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -43,23 +44,22 @@ const TRACE_MS = 15 * MINUTE_MS;
 interface Limit {
   failures: number;
   ms: number;
-  /** Also for browsers and addresses that signed in before. */
-  forAll: boolean;
   /** Whose failures are counted together. */
   keyOf: (attempt: SignInAttempt) => (string | null)[];
 }
 
-/** So many wrong passwords lock sign-in. Those of an e-mail or an address lock only strangers: guessing cannot lock out its victim. */
+/** Wrong passwords for an e-mail from one known browser, or else from one address. */
+const PAIR_LIMIT: Limit = {
+  failures: 10,
+  ms: 15 * MINUTE_MS,
+  keyOf: ({ email, address, device }) =>
+    device ? ['pair', email, 'device', device] : ['pair', email, 'address', address],
+};
+/** The other two lock only browsers and addresses that never signed in to the e-mail: guessing cannot lock out its victim. */
 const PASSWORD_LIMITS: Limit[] = [
-  {
-    failures: 10,
-    ms: 15 * MINUTE_MS,
-    forAll: true,
-    keyOf: ({ email, address, device }) =>
-      device ? ['pair', email, 'device', device] : ['pair', email, 'address', address],
-  },
-  { failures: 100, ms: 15 * MINUTE_MS, forAll: false, keyOf: ({ email }) => ['email', email] },
-  { failures: 100, ms: 15 * MINUTE_MS, forAll: false, keyOf: ({ address }) => ['address', address] },
+  PAIR_LIMIT,
+  { failures: 100, ms: 15 * MINUTE_MS, keyOf: ({ email }) => ['email', email] },
+  { failures: 100, ms: 15 * MINUTE_MS, keyOf: ({ address }) => ['address', address] },
 ];
 
 /**
@@ -67,28 +67,21 @@ const PASSWORD_LIMITS: Limit[] = [
  * million codes good at any time, 50 a day find one in 13 years at even odds.
  */
 const CODE_LIMITS: Limit[] = [
-  {
-    failures: 10,
-    ms: HOUR_MS,
-    forAll: true,
-    keyOf: ({ user, device }) => ['codes-hour', user?.id ?? null, device],
-  },
-  {
-    failures: 50,
-    ms: 24 * HOUR_MS,
-    forAll: true,
-    keyOf: ({ user, device }) => ['codes-day', user?.id ?? null, device],
-  },
+  { failures: 10, ms: HOUR_MS, keyOf: ({ user, device }) => ['codes-hour', user?.id ?? null, device] },
+  { failures: 50, ms: 24 * HOUR_MS, keyOf: ({ user, device }) => ['codes-day', user?.id ?? null, device] },
 ];
 /** At this many wrong codes within a day the person is warned that someone knows their password. */
-const TOLD_AT = 10;
+const WARNED_AT = 10;
 
 /** A lock that ends later than its time and this was written by a clock that was wrong. */
 const CLOCK_SKEW_MS = MINUTE_MS;
 
 /** Signed, so that trying all addresses or e-mails against a copy of the database finds none. */
-const keyFrom = ({ secrets }: Pick<Context, 'secrets'>, parts: (string | null)[]): string =>
+const keyFrom = ({ secrets }: Context, parts: (string | null)[]): string =>
   secrets.signatures('sign-in failures', JSON.stringify(parts))[0] ?? '';
+
+const withKeys = (ctx: Context, limits: Limit[], attempt: SignInAttempt) =>
+  limits.map((limit) => ({ ...limit, key: keyFrom(ctx, limit.keyOf(attempt)) }));
 
 /** An id that no user has, so that an e-mail without an account costs the same queries. */
 const NO_USER: TrustedBy = {
@@ -98,15 +91,15 @@ const NO_USER: TrustedBy = {
   factor_removals: 0,
 };
 
-const readAttempt = async (
+const beginAttempt = async (
   ctx: Context,
   { device: cookie, ...from }: Origin,
   email: string,
-  user: Row<'users'> | null,
 ): Promise<SignInAttempt> => {
+  const user = (await findByEmail(ctx.db, email)) ?? null;
   const device = trustedDevice(ctx.secrets, user ?? NO_USER, cookie);
   const isKnown = (await isAddressOf(ctx, (user ?? NO_USER).id, from.address)) || device !== null;
-  return { ...from, email, user, device, isKnown };
+  return { ...from, email, user, device, isKnown, codesToday: 0 };
 };
 
 const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError => {
@@ -122,18 +115,12 @@ const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError =
 /** Throws when the caller has to wait. */
 export const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
   const nowMs = ctx.clock.now();
-  const limits = PASSWORD_LIMITS.filter(({ forAll }) => forAll || !attempt.isKnown).map((limit) => ({
-    ...limit,
-    key: keyFrom(ctx, limit.keyOf(attempt)),
-  }));
+  const limits = withKeys(ctx, attempt.isKnown ? [PAIR_LIMIT] : PASSWORD_LIMITS, attempt);
+  const keys = limits.map(({ key }) => key);
   const rows = await ctx.db
     .selectFrom('sign_in_failures')
     .select(['key', 'failures', 'expires_at'])
-    .where(
-      'key',
-      'in',
-      limits.map(({ key }) => key),
-    )
+    .where('key', 'in', keys)
     .where('expires_at', '>', nowMs)
     .execute();
   const locked = limits.flatMap(({ key, failures, ms }) =>
@@ -145,23 +132,21 @@ export const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promis
     throw lockedOut('passwords', Math.max(...locked.map((row) => row.expires_at)), nowMs);
 };
 
+interface Counted {
+  key: string;
+  failures: number;
+  ms: number;
+  auditId?: string;
+}
+
 /** Counts one more; the count that reaches the limit restarts the time, later ones do not extend it. */
-const count = (
-  trx: Trx | Context['db'],
-  nowMs: number,
-  {
-    key,
-    failures: limit,
-    ms,
-    auditId = null,
-  }: { key: string; failures: number; ms: number; auditId?: string | null },
-) => {
+const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId }: Counted) => {
   const old = sql.ref('sign_in_failures.expires_at');
   const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${nowMs + ms + CLOCK_SKEW_MS})`;
   const stays = sql<boolean>`(${isLive} and sign_in_failures.failures + 1 <> ${limit})`;
-  return trx
+  return db
     .insertInto('sign_in_failures')
-    .values({ key, failures: 1, expires_at: nowMs + ms, audit_id: auditId })
+    .values({ key, failures: 1, expires_at: nowMs + ms, audit_id: auditId ?? null })
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet({
         failures: sql<number>`case when ${isLive} then sign_in_failures.failures + 1 else 1 end`,
@@ -175,65 +160,40 @@ const count = (
     .executeTakeFirstOrThrow();
 };
 
-/** Always in the same order, so that two failures at once cannot deadlock. */
-const countWrongPassword = async (ctx: Context, trx: Trx, attempt: SignInAttempt): Promise<void> => {
-  for (const limit of PASSWORD_LIMITS)
-    await count(trx, ctx.clock.now(), { ...limit, key: keyFrom(ctx, limit.keyOf(attempt)) });
+/**
+ * Counts a code before it is checked, so that guessing side by side, in however many processes, gains nothing; `uncountCode`
+ * takes a right one off again.
+ */
+export const countCode = async (ctx: Context, attempt: SignInAttempt, code: string | null): Promise<void> => {
+  if (!attempt.user || attempt.user.factor_since === null || code === null) return;
+  const nowMs = ctx.clock.now();
+  for (const limit of withKeys(ctx, CODE_LIMITS, attempt)) {
+    const { failures, expires_at } = await count(ctx.db, nowMs, limit);
+    if (failures > limit.failures) throw lockedOut('codes', expires_at, nowMs);
+    attempt.codesToday = failures;
+  }
 };
 
-/**
- * Runs a sign-in that is given a code. The code is counted before it is checked, so that guessing side by side, in however many
- * processes, gains nothing; a right one is taken off again.
- */
-export const countingCodes = async <Result>(
-  ctx: Context,
-  attempt: SignInAttempt,
-  code: string | null,
-  signIn: () => Promise<Result>,
-): Promise<Result> => {
-  if (!attempt.user || attempt.user.factor_since === null || code === null) return signIn();
-  const nowMs = ctx.clock.now();
-  const keys = CODE_LIMITS.map((limit) => keyFrom(ctx, limit.keyOf(attempt)));
-  let today = 0;
-  for (const [index, limit] of CODE_LIMITS.entries()) {
-    const { failures, expires_at } = await count(ctx.db, nowMs, { ...limit, key: keys[index] ?? '' });
-    if (failures > limit.failures) throw lockedOut('codes', expires_at, nowMs);
-    today = failures;
-  }
-  try {
-    const result = await signIn();
-    await ctx.db
-      .updateTable('sign_in_failures')
-      .set((eb) => ({ failures: eb('failures', '-', 1) }))
-      .where('key', 'in', keys)
-      .where('failures', '>', 0)
-      .execute();
-    return result;
-  } catch (error) {
-    if (codeOf(error) === 'SECOND_FACTOR_WRONG' && today === TOLD_AT)
-      await tellPasswordExposed(ctx, attempt.user);
-    throw error;
-  }
+export const uncountCode = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
+  if (attempt.codesToday === 0) return;
+  const keys = withKeys(ctx, CODE_LIMITS, attempt).map(({ key }) => key);
+  await ctx.db
+    .updateTable('sign_in_failures')
+    .set((eb) => ({ failures: eb('failures', '-', 1) }))
+    .where('key', 'in', keys)
+    .where('failures', '>', 0)
+    .execute();
 };
 
 /** By mail, and by a notice in the admin app until the password changes. */
-const tellPasswordExposed = async (ctx: Context, user: Row<'users'>): Promise<void> => {
+const warnPasswordExposed = async (ctx: Context, user: Row<'users'>): Promise<void> => {
   await ctx.db
     .transaction()
     .execute((trx) => updateUser(trx, user.id, { password_exposed_at: ctx.clock.now() }));
   const shop = await findShop(ctx.db, user.shop_id);
   if (!shop) return;
   const link = `${ctx.config.publicUrl}/admin/account`;
-  ctx.mail.send(passwordExposedLetter({ to: user.email, name: user.name, shopName: shop.name, link }));
-};
-
-const codeOf = (error: unknown): ErrorCode | null => (error instanceof ServiceError ? error.code : null);
-
-/** Refusals that leave a trace. A right password without its code is on its way, and none of them. */
-const TRACED: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> = {
-  SIGN_IN_FAILED: { action: 'SIGN_IN_REFUSED', line: 'sign-in refused' },
-  SECOND_FACTOR_WRONG: { action: 'SIGN_IN_CODE_REFUSED', line: 'sign-in refused: wrong code' },
-  LOCKED_OUT: { action: 'SIGN_IN_LOCKED', line: 'sign-in locked' },
+  ctx.mail.send(linkMail('exposed', { to: user.email, name: user.name, shopName: shop.name, link }));
 };
 
 /** Writes one entry per person, address and kind in 15 minutes; those that follow raise its count. */
@@ -253,21 +213,31 @@ export const recordCounted = async (
   else await updateAuditData(trx, audit_id, data);
 };
 
-const traceRefusal = async (ctx: Context, attempt: SignInAttempt, error: unknown): Promise<void> => {
-  const code = codeOf(error);
-  const trace = code && TRACED[code];
+/** Refusals that leave a trace. A right password without its code is on its way, and none of them. */
+const TRACED: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> = {
+  SIGN_IN_FAILED: { action: 'SIGN_IN_REFUSED', line: 'sign-in refused' },
+  SECOND_FACTOR_WRONG: { action: 'SIGN_IN_CODE_REFUSED', line: 'sign-in refused: wrong code' },
+  LOCKED_OUT: { action: 'SIGN_IN_LOCKED', line: 'sign-in locked' },
+};
+
+const recordRefusal = async (ctx: Context, attempt: SignInAttempt, code: ErrorCode): Promise<void> => {
+  const { user, address, codesToday } = attempt;
+  if (user && code === 'SECOND_FACTOR_WRONG' && codesToday === WARNED_AT)
+    await warnPasswordExposed(ctx, user);
+  const trace = TRACED[code];
   if (!trace) return;
-  const { user, address } = attempt;
   ctx.log.warn({ address, userId: user?.id ?? null, shopId: user?.shop_id ?? null }, trace.line);
   if (!user && code !== 'SIGN_IN_FAILED') return;
   await ctx.db.transaction().execute(async (trx) => {
-    if (code === 'SIGN_IN_FAILED') await countWrongPassword(ctx, trx, attempt);
+    // Always in the same order, so that two failures at once cannot deadlock.
+    if (code === 'SIGN_IN_FAILED')
+      for (const limit of withKeys(ctx, PASSWORD_LIMITS, attempt)) await count(trx, ctx.clock.now(), limit);
     if (user) await recordCounted(ctx, trx, user, { action: trace.action, address });
   });
 };
 
 /** A wrong password or code in an open session: someone else may sit there. */
-export const traceWrongProof = async (
+export const recordWrongProof = async (
   ctx: Context,
   user: Row<'users'> | undefined,
   address: string,
@@ -296,24 +266,21 @@ const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise
 };
 
 /**
- * Runs sign-ins for one e-mail from one address one after another, so that every failure is counted before the next guess. `begin`
- * says whose e-mail it is; a refusal after that is counted and leaves a trace.
+ * Runs sign-ins for one e-mail from one address one after another, so that every failure is counted before the next guess. A
+ * refusal is counted and leaves a trace.
  */
 export const attemptSignIn = <Result>(
   ctx: Context,
   origin: Origin,
   email: string,
-  work: (begin: (user: Row<'users'> | undefined) => Promise<SignInAttempt>) => Promise<Result>,
+  steps: (attempt: SignInAttempt) => Promise<Result>,
 ): Promise<Result> =>
   inTurn(JSON.stringify([email, origin.address]), async () => {
-    let attempt: SignInAttempt | null = null;
+    const attempt = await beginAttempt(ctx, origin, email);
     try {
-      return await work(async (user) => {
-        attempt = await readAttempt(ctx, origin, email, user ?? null);
-        return attempt;
-      });
+      return await steps(attempt);
     } catch (error) {
-      if (attempt) await traceRefusal(ctx, attempt, error);
+      if (error instanceof ServiceError) await recordRefusal(ctx, attempt, error.code);
       throw error;
     }
   });
@@ -325,26 +292,17 @@ export const recordSignIn = async (
   user: Row<'users'>,
   attempt: SignInAttempt,
 ): Promise<void> => {
-  const at = ctx.clock.now();
-  await updateUser(trx, user.id, { last_sign_in_at: at });
+  await updateUser(trx, user.id, { last_sign_in_at: ctx.clock.now() });
   await rememberAddress(ctx, trx, user.id, attempt.address);
   await clearFailures(ctx, trx, attempt);
-  await recordAudit(trx, {
-    ...aboutUser(user),
-    at,
-    actor: { ...actorOf(user), address: attempt.address },
-    action: 'SIGNED_IN',
-    data: {},
-  });
+  await auditUser(ctx, trx, user, { ...actorOf(user), address: attempt.address }, 'SIGNED_IN');
 };
 
 export const clearFailures = async (ctx: Context, trx: Trx, attempt: SignInAttempt): Promise<void> => {
-  const [pair] = PASSWORD_LIMITS;
-  if (pair)
-    await trx
-      .deleteFrom('sign_in_failures')
-      .where('key', '=', keyFrom(ctx, pair.keyOf(attempt)))
-      .execute();
+  await trx
+    .deleteFrom('sign_in_failures')
+    .where('key', '=', keyFrom(ctx, PAIR_LIMIT.keyOf(attempt)))
+    .execute();
 };
 
 /** Returns true when more may be left. */

@@ -1,25 +1,35 @@
-import type { ChangePassword, SignedIn, SignIn } from '../../contract/admin-people.ts';
-import { recordAudit } from '../audit/store.ts';
+import type { LinkTarget, UseLink } from '../../contract/admin-access.ts';
+import type { SignedIn, SignIn } from '../../contract/admin-people.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import type { Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
-import { endLinksOf } from './links.ts';
-import { prove, type Self, wrong } from './own-account.ts';
+import { findLink, spendLink } from './links.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
-import { endSessionsOf, findSession, openSession, type SignedInUser, type UsedFrom } from './sessions.ts';
+import { endSessionsOf, findSession, openSession, type SignedInUser } from './sessions.ts';
 import {
   attemptSignIn,
-  countingCodes,
+  clearFailures,
+  countCode,
   type Origin,
   recordSignIn,
   refuseLocked,
   type SignInAttempt,
+  uncountCode,
 } from './sign-in-attempt.ts';
-import { findByEmail, keptEmail, replacePassword } from './store.ts';
-import { aboutUser, PASSWORD_CHANGED } from './user-view.ts';
+import {
+  actorOf,
+  auditUser,
+  endLinksOf,
+  findUser,
+  lockOne,
+  normalizeEmail,
+  PASSWORD_CHANGED,
+  updateUser,
+} from './store.ts';
 
 export const viewSignedIn = (
   { shop }: Caller,
@@ -51,29 +61,29 @@ export interface NewSession {
 export const signIn = (
   ctx: Context,
   origin: Origin,
-  { email: given, password, code }: SignIn,
-): Promise<NewSession> => {
-  const email = keptEmail(given);
-  return attemptSignIn(ctx, origin, email, (begin) =>
-    passwordTurns.run(async () => {
-      const user = await findByEmail(ctx.db, email);
-      const attempt = await begin(user);
-      await refuseLocked(ctx, attempt);
-      const right = await isPassword(user?.password_hash ?? null, password);
-      const token =
-        user && right
-          ? await countingCodes(ctx, attempt, code, () => openSessionFrom(ctx, user, attempt, code))
-          : null;
-      return finishSignIn(ctx, token);
-    }),
+  { email, password, code }: SignIn,
+): Promise<NewSession> =>
+  attemptSignIn(ctx, origin, normalizeEmail(email), (attempt) =>
+    // Two at once, to the end: a hundred guesses at the same time from as many addresses cannot all pass the lock, or all be
+    // counted as codes, before the first one's result is written.
+    passwordTurns.run(() => signInWith(ctx, attempt, password, code)),
   );
-};
 
-/** The session behind a new token. */
-export const finishSignIn = async (ctx: Context, token: string | null): Promise<NewSession> => {
-  const session = token && (await findSession(ctx, token));
-  if (!session) throw new ServiceError('SIGN_IN_FAILED');
-  return { token, signedIn: viewSignedIn(session.caller, session.user) };
+/** Check the lock, verify the password, count the code, open a session. `attemptSignIn` records a refusal. */
+const signInWith = async (
+  ctx: Context,
+  attempt: SignInAttempt,
+  password: string,
+  code: string | null,
+): Promise<NewSession> => {
+  const { user } = attempt;
+  await refuseLocked(ctx, attempt);
+  const isRight = await isPassword(user?.password_hash ?? null, password);
+  if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
+  await countCode(ctx, attempt, code);
+  const token = await openSessionFrom(ctx, user, attempt, code);
+  await uncountCode(ctx, attempt);
+  return finishSignIn(ctx, token);
 };
 
 /** A code that is missing or wrong throws, and undoes the rest. */
@@ -91,33 +101,73 @@ const openSessionFrom = (
     return token;
   });
 
-/** Ends all sessions of the person and opens a new one here. */
-export const changeOwnPassword = async (
+const finishSignIn = async (ctx: Context, token: string | null): Promise<NewSession> => {
+  const session = token && (await findSession(ctx, token));
+  if (!session) throw new ServiceError('SIGN_IN_FAILED');
+  return { token, signedIn: viewSignedIn(session.caller, session.user) };
+};
+
+const ownerOf = async (ctx: Context, token: string): Promise<{ user: Row<'users'>; shopName: string }> => {
+  const link = await findLink(ctx, token);
+  const user = link && (await findUser(ctx.db, link.userId));
+  if (!user) throw new ServiceError('LINK_EXPIRED');
+  return { user, shopName: link.shopName };
+};
+
+export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkTarget> => {
+  const { user, shopName } = await ownerOf(ctx, token);
+  return {
+    shop: { name: shopName },
+    user: { email: user.email, name: user.name },
+    secondFactor: user.factor_since !== null,
+  };
+};
+
+/**
+ * Sets the password, ends the person's sessions and other links, and signs them in here. A second factor is asked for all the
+ * same: a mailbox that was broken into is not enough. A wrong code leaves the link good.
+ */
+export const choosePassword = async (
   ctx: Context,
-  self: Self,
-  from: UsedFrom,
-  { currentPassword, code, newPassword }: ChangePassword,
+  origin: Origin,
+  { token: linkToken, password, code }: UseLink,
 ): Promise<NewSession> => {
-  const { caller, user } = self;
-  const before = await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
-  const nextHash = await hashPassword(newPassword);
-  const at = ctx.clock.now();
-  const after = { ...before, password_hash: nextHash };
-  const token = await ctx.db.transaction().execute(async (trx) => {
-    // The password changed after the proof: another request was faster.
-    if (!(await replacePassword(trx, before, nextHash))) return null;
-    await endSessionsOf(trx, user.id);
-    await endLinksOf(trx, user.id);
-    await recordAudit(trx, {
-      ...aboutUser(before),
-      at,
-      actor: caller.actor,
-      action: 'USER_CHANGED',
-      data: PASSWORD_CHANGED,
+  const { user, shopName } = await ownerOf(ctx, linkToken);
+  return attemptSignIn(ctx, origin, user.email, async (attempt) => {
+    if (user.factor_since !== null && code === null)
+      throw new ServiceError('SECOND_FACTOR_REQUIRED', {
+        message: 'A code of your second factor is needed as well.',
+      });
+    const passwordHash = await hashPassword(password);
+    await countCode(ctx, attempt, code);
+    const { token, before } = await ctx.db.transaction().execute(async (trx) => {
+      const before = await lockOne(trx, user.id);
+      if (!before || !(await spendLink(trx, user.id, linkToken, ctx.clock.now())))
+        throw new ServiceError('LINK_EXPIRED');
+      await passFactor(ctx, trx, user.id, code);
+      return { before, token: await setPassword(ctx, trx, before, passwordHash, attempt) };
     });
-    return openSession(trx, after, from, at);
+    await uncountCode(ctx, attempt);
+    const shop = { id: user.shop_id, name: shopName };
+    await ctx.mailAccountChanges(shop, before, { ...before, password_hash: passwordHash });
+    return finishSignIn(ctx, token);
   });
-  if (!token) throw wrong('currentPassword', 'is not your current password');
-  await ctx.mailAccountChanges(caller.shop, before, after);
-  return { token, signedIn: viewSignedIn(caller, { ...user, passwordExposedAt: null }) };
+};
+
+const setPassword = async (
+  ctx: Context,
+  trx: Trx,
+  before: Row<'users'>,
+  passwordHash: string,
+  attempt: SignInAttempt,
+): Promise<string | null> => {
+  const user = await updateUser(trx, before.id, { password_hash: passwordHash, password_exposed_at: null });
+  await endLinksOf(trx, user.id);
+  await endSessionsOf(trx, user.id);
+  const actor = { ...actorOf(user), address: attempt.address };
+  await auditUser(ctx, trx, user, actor, 'LINK_USED', PASSWORD_CHANGED);
+  await recordSignIn(ctx, trx, user, attempt);
+  // Also what was guessed from other browsers at this address.
+  await clearFailures(ctx, trx, { ...attempt, device: null });
+  return openSession(trx, user, attempt, ctx.clock.now());
 };

@@ -1,27 +1,71 @@
 import type { Insertable, Updateable } from 'kysely';
-import { isId, type Page } from '../../contract/common.ts';
+import type { AuditAction, User } from '../../contract/admin-people.ts';
+import { type Actor, isId, type Page } from '../../contract/common.ts';
+import { type AuditRecord, recordAudit } from '../audit/store.ts';
+import type { AuditActor } from '../caller.ts';
+import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Row, UserTable } from '../db/schema.ts';
 import { USER_COLUMNS } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
+import { instant } from '../instant.ts';
 
 type UserRow = Row<'users'>;
 
+export const viewUser = (user: UserRow): User => ({
+  id: user.id,
+  email: user.email,
+  name: user.name,
+  role: user.role,
+  createdAt: instant(user.created_at),
+  lastSignInAt: user.last_sign_in_at === null ? null : instant(user.last_sign_in_at),
+  secondFactor: user.factor_since !== null,
+});
+
+/** A person as the subject of an audit entry. */
+export const aboutUser = (user: UserRow) => ({
+  shopId: user.shop_id,
+  subject: { type: 'USER', id: user.id, name: user.email } as const,
+});
+
+export const auditUser = (
+  { clock }: Pick<Context, 'clock'>,
+  trx: Trx,
+  user: UserRow,
+  actor: AuditActor,
+  action: AuditAction,
+  data: AuditRecord['data'] = {},
+): Promise<void> => recordAudit(trx, { ...aboutUser(user), at: clock.now(), actor, action, data });
+
+export const PASSWORD_CHANGED = { passwordChanged: true };
+
+export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'email'>): Actor => ({
+  type: 'USER',
+  id,
+  name: name ?? email,
+});
+
 /** People sign in with their e-mail alone, so it is unique over all shops, in lower case. */
-export const keptEmail = (email: string): string => email.toLowerCase();
+export const normalizeEmail = (email: string): string => email.toLowerCase();
 
 export const insertUser = (trx: Trx, user: Insertable<UserTable>): Promise<UserRow> =>
   trx.insertInto('users').values(user).returning(USER_COLUMNS).executeTakeFirstOrThrow();
 
 export const findByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
-  db.selectFrom('users').select(USER_COLUMNS).where('email', '=', keptEmail(email)).executeTakeFirst();
+  db.selectFrom('users').select(USER_COLUMNS).where('email', '=', normalizeEmail(email)).executeTakeFirst();
 
 export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
   db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst();
 
-/** Reads and locks somebody until the transaction ends. */
+/** Reads and locks a person by id alone, until the transaction ends. */
 export const lockOne = (trx: Trx, id: string): Promise<UserRow | undefined> =>
   trx.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
+
+export const lockSelf = async (trx: Trx, id: string): Promise<UserRow> => {
+  const user = await lockOne(trx, id);
+  if (!user) throw new ServiceError('SIGNED_OUT');
+  return user;
+};
 
 export const listUserRows = async (db: Db, shopId: string, { page, limit }: Page) => {
   const own = db.selectFrom('users').where('shop_id', '=', shopId);
@@ -83,4 +127,8 @@ export const replacePassword = async (
 /** The database deletes their sessions too. */
 export const deleteUser = async (trx: Trx, id: string): Promise<void> => {
   await trx.deleteFrom('users').where('id', '=', id).execute();
+};
+
+export const endLinksOf = async (trx: Trx, userId: string): Promise<void> => {
+  await trx.deleteFrom('access_links').where('user_id', '=', userId).execute();
 };

@@ -21,7 +21,6 @@ export const codeAt = (secret: Buffer, step: number): string => {
 
 export const isCodeShaped = (code: string): boolean => /^\d{6}$/.test(code);
 
-/** The step that the code is for, if it is good now. */
 export const stepOf = (secret: Buffer, code: string, nowMs: number): number | null => {
   const given = Buffer.from(code);
   const steps = STEPS_APART.map((apart) => stepAt(nowMs) + apart);
@@ -43,6 +42,5 @@ export const base32 = (bytes: Uint8Array): string => {
     .join('');
 };
 
-/** What the QR code holds. */
 export const otpauthUri = (secret: Buffer, issuer: string, account: string): string =>
   `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`;

@@ -5,7 +5,7 @@ import type { Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import type { SecretBox } from '../secrets.ts';
-import { deviceOf, setDeviceCookie } from './cookies.ts';
+import { deviceOf, setDeviceCookie } from './sessions.ts';
 import { findUser } from './store.ts';
 
 // Where people signed in before: browsers, which carry a signed cookie, and addresses, which are kept for 90 days.
@@ -36,7 +36,6 @@ export const deviceId = (secrets: SecretBox, cookie?: string): string | null =>
 const signedText = (deviceId: string, user: TrustedBy): string =>
   JSON.stringify([deviceId, user.id, user.password_hash, user.factor_since, user.factor_removals]);
 
-/** The id of the browser, where this person signed in with it before. */
 export const trustedDevice = (secrets: SecretBox, user: TrustedBy, cookie?: string): string | null => {
   const device = readCookie(secrets, cookie);
   if (!device) return null;

@@ -1,164 +1,103 @@
-import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CreatedUser, NewLink } from '../../contract/admin-access.ts';
 import { ChangeUser, CreateUser, User, UserList, UserQuery } from '../../contract/admin-people.ts';
+import { PeopleList } from '../../contract/admin-returns.ts';
 import type { Context } from '../context.ts';
-import { type ApiApp, answer, nothing, refusals } from '../http/openapi/route-schemas.ts';
-import { resetFactor } from './factor-actions.ts';
-import { addPerson, makeLink } from './invitations.ts';
-import { linkLimits } from './limits.ts';
-import { changeUser, listUsers, removeUser } from './users.ts';
-
-const tags = ['Team'];
-const config = { role: 'ADMIN' } as const;
-const proof = true as const;
-const params = z.object({ id: z.string() });
+import { routesOf } from '../http/route.ts';
+import { addPerson, linkLimits, makeLink } from './links.ts';
+import { resetFactor } from './second-factor.ts';
+import { changeUser, listPeople, listUsers, removeUser } from './users.ts';
 
 /** Where links lead: PUBLIC_URL, else where the Admin's own browser is, which the gate has checked. */
 const baseUrlFor = ({ config }: Context, { headers: { origin } }: FastifyRequest): string =>
   config.publicUrlIsSet || !origin ? config.publicUrl : new URL(origin).origin;
 
-type Limits = ReturnType<typeof linkLimits>;
-const handOver = (ctx: Context, limits: Limits, request: FastifyRequest) => ({
-  baseUrl: baseUrlFor(ctx, request),
-  mayMail: () => limits.mayMailForShop(request.caller.shop.id),
-});
-
-const list = (app: ApiApp, ctx: Context): void => {
-  app.get(
-    '/users',
-    {
-      config,
-      schema: {
-        operationId: 'listUsers',
-        summary: "List the shop's people",
-        tags,
-        querystring: UserQuery,
-        response: { 200: answer('A page of people.', UserList), ...refusals(400, 401, 403, 503) },
-      },
-    },
-    (request) => listUsers(ctx, request.caller, request.query),
-  );
-};
-
-const create = (app: ApiApp, ctx: Context, limits: Limits): void => {
-  app.post(
-    '/users',
-    {
-      config: { ...config, proof },
-      schema: {
-        operationId: 'createUser',
-        summary: 'Add a person',
-        description:
-          'An e-mail can be used once in the whole service. Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
-        tags,
-        body: CreateUser,
-        response: { 201: answer('The person.', CreatedUser), ...refusals(400, 401, 403, 409, 413, 415, 503) },
-      },
-    },
-    async (request, reply) => {
-      const { caller, body } = request;
-      const way = handOver(ctx, limits, request);
-      const made = await addPerson(ctx, caller.actor, caller.shop, body, way);
-      return reply.code(201).send(made);
-    },
-  );
-};
-
-const change = (app: ApiApp, ctx: Context): void => {
-  app.patch(
-    '/users/:id',
-    {
-      config: { ...config, proof },
-      schema: {
-        operationId: 'changeUser',
-        summary: "Change a person's e-mail, name, role or password",
-        description:
-          'Your own e-mail and password you change on your account page. A new password ends all their sessions. The last Admin of a shop stays one.',
-        tags,
-        params,
-        body: ChangeUser,
-        response: {
-          200: answer('The person as they are now.', User),
-          ...refusals(400, 401, 403, 404, 409, 413, 415, 503),
-        },
-      },
-    },
-    ({ caller, params, body }) => changeUser(ctx, caller, params.id, body),
-  );
-};
-
-const remove = (app: ApiApp, ctx: Context): void => {
-  app.delete(
-    '/users/:id',
-    {
-      config: { ...config, proof },
-      schema: {
-        operationId: 'removeUser',
-        summary: 'Remove a person',
-        description: 'Ends all their sessions. The last Admin of a shop cannot be removed.',
-        tags,
-        params,
-        response: { 204: nothing('Removed.'), ...refusals(400, 401, 403, 404, 409, 413, 415, 503) },
-      },
-    },
-    async (request, reply) => {
-      await removeUser(ctx, request.caller, request.params.id);
-      return reply.code(204).send(null);
-    },
-  );
-};
-
-const link = (app: ApiApp, ctx: Context, limits: Limits): void => {
-  app.post(
-    '/users/:id/link',
-    {
-      config: { ...config, proof },
-      schema: {
-        operationId: 'makeLink',
-        summary: 'Make a link with which a person chooses a password',
-        description:
-          'Good once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. The links before it end. Where the service sends mails, they also get it by e-mail.',
-        tags,
-        params,
-        response: { 201: answer('The link.', NewLink), ...refusals(400, 401, 403, 404, 409, 413, 415, 503) },
-      },
-    },
-    async (request, reply) => {
-      const { caller, params } = request;
-      const way = handOver(ctx, limits, request);
-      const made = await makeLink(ctx, caller.actor, caller.shop, params.id, way);
-      return reply.code(201).send(made);
-    },
-  );
-};
-
-const resetSecondFactor = (app: ApiApp, ctx: Context): void => {
-  app.delete(
-    '/users/:id/second-factor',
-    {
-      config: { ...config, proof },
-      schema: {
-        operationId: 'resetSecondFactor',
-        summary: "Take a person's second factor away",
-        description:
-          'For somebody who lost their phone. Ends all their sessions. Your own you turn off yourself.',
-        tags,
-        params,
-        response: {
-          204: nothing('They have none.'),
-          ...refusals(400, 401, 403, 404, 409, 413, 415, 503),
-        },
-      },
-    },
-    async ({ caller, params }, reply) => {
-      await resetFactor(ctx, caller.actor, caller.shop, params.id);
-      return reply.code(204).send(null);
-    },
-  );
-};
-
-export const userRoutes = (app: ApiApp, ctx: Context): void => {
+const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Team', role: 'ADMIN' });
   const limits = linkLimits(ctx);
-  for (const route of [list, create, change, remove, link, resetSecondFactor]) route(app, ctx, limits);
+  const handOver = (request: FastifyRequest) => ({
+    baseUrl: baseUrlFor(ctx, request),
+    mayMail: () => limits.mayMailForShop(request.caller.shop.id),
+  });
+  route({
+    at: 'GET /users',
+    operationId: 'listUsers',
+    summary: "List the shop's people",
+    query: UserQuery,
+    answer: ['A page of people.', UserList],
+    handle: ({ caller, query }) => listUsers(ctx, caller, query),
+  });
+  route({
+    at: 'POST /users',
+    operationId: 'createUser',
+    proof: true,
+    summary: 'Add a person',
+    description:
+      'An e-mail can be used once in the whole service. Without `password` the answer has a link, good once within 72 hours, with which the person chooses one; where the service sends mails, they also get it by e-mail.',
+    body: CreateUser,
+    answer: ['The person.', CreatedUser],
+    status: 201,
+    errors: [409],
+    handle: (request) =>
+      addPerson(ctx, request.caller.actor, request.caller.shop, request.body, handOver(request)),
+  });
+  route({
+    at: 'PATCH /users/:id',
+    operationId: 'changeUser',
+    proof: true,
+    summary: "Change a person's e-mail, name, role or password",
+    description:
+      'Your own e-mail and password you change on your account page. A new password ends all their sessions. The role of the last Admin of a shop cannot be changed.',
+    body: ChangeUser,
+    answer: ['The person as they are now.', User],
+    errors: [409],
+    handle: ({ caller, params, body }) => changeUser(ctx, caller, params.id, body),
+  });
+  route({
+    at: 'DELETE /users/:id',
+    operationId: 'removeUser',
+    proof: true,
+    summary: 'Remove a person',
+    description: 'Ends all their sessions. The last Admin of a shop cannot be removed.',
+    answer: ['Removed.'],
+    errors: [409],
+    handle: ({ caller, params }) => removeUser(ctx, caller, params.id),
+  });
+  route({
+    at: 'POST /users/:id/link',
+    operationId: 'makeLink',
+    proof: true,
+    summary: 'Create a link with which a person chooses a password',
+    description:
+      'Good once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. The links before it end. Where the service sends mails, they also get it by e-mail.',
+    answer: ['The link.', NewLink],
+    status: 201,
+    errors: [409],
+    handle: (request) =>
+      makeLink(ctx, request.caller.actor, request.caller.shop, request.params.id, handOver(request)),
+  });
+};
+
+export const userRoutes = (app: FastifyInstance, ctx: Context): void => {
+  teamRoutes(app, ctx);
+  const route = routesOf(app, { tag: 'Team' });
+  route({
+    at: 'DELETE /users/:id/second-factor',
+    operationId: 'resetSecondFactor',
+    role: 'ADMIN',
+    proof: true,
+    summary: "Remove a person's second factor",
+    description:
+      'For a person who lost their phone. Ends all their sessions. Your own you turn off yourself.',
+    answer: ['They have none.'],
+    errors: [409],
+    handle: ({ caller, params }) => resetFactor(ctx, caller.actor, caller.shop, params.id),
+  });
+  route({
+    at: 'GET /people',
+    operationId: 'listPeople',
+    summary: 'Whom returns can be assigned to',
+    answer: ["The shop's people.", PeopleList],
+    handle: ({ caller }) => listPeople(ctx, caller),
+  });
 };

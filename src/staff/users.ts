@@ -9,12 +9,22 @@ import type { Row } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { noteDeparture, unassignDeparted } from '../rma/people.ts';
-import { endLinksOf } from './links.ts';
+import { calledName, noteDeparture, readTeam, unassignDeparted } from '../rma/people.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';
-import { deleteUser, insertUser, keptEmail, listUserRows, lockUser, updateUser } from './store.ts';
-import { aboutUser, PASSWORD_CHANGED, viewUser } from './user-view.ts';
+import {
+  aboutUser,
+  auditUser,
+  deleteUser,
+  endLinksOf,
+  insertUser,
+  listUserRows,
+  lockUser,
+  normalizeEmail,
+  PASSWORD_CHANGED,
+  updateUser,
+  viewUser,
+} from './store.ts';
 
 export const refuseTakenEmail = (error: unknown): never => {
   throw isDuplicate(error) ? new ServiceError('EMAIL_TAKEN') : error;
@@ -24,6 +34,10 @@ export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery
   const { rows, total } = await listUserRows(ctx.db, shop.id, query);
   return listEnvelope(rows.map(viewUser), total, query);
 };
+
+export const listPeople = async (ctx: Context, { shop }: Caller) => ({
+  items: (await readTeam(ctx, shop.id)).map((person) => ({ ...person, name: calledName(person) })),
+});
 
 interface NewUser {
   shopId: string;
@@ -54,7 +68,7 @@ export const addUser = async (
   const user = await insertUser(trx, {
     id: newId(at),
     shop_id: shopId,
-    email: keptEmail(email),
+    email: normalizeEmail(email),
     name,
     role,
     password_hash: passwordHash,
@@ -80,7 +94,7 @@ export const changeUser = async (
       const { user: before, isLastAdmin } = await lockUser(trx, shop.id, id);
       if (isLastAdmin && role === 'STAFF') throw new ServiceError('LAST_ADMIN');
       const after = await updateUser(trx, id, {
-        email: email === null ? before.email : keptEmail(email),
+        email: email === null ? before.email : normalizeEmail(email),
         name: name === null ? before.name : name || null,
         role: role ?? before.role,
         password_hash: passwordHash ?? before.password_hash,
@@ -91,12 +105,9 @@ export const changeUser = async (
       if (passwordHash || after.email !== before.email) await endLinksOf(trx, id);
       const changes = changesBetween(before, after, ['email', 'name', 'role']);
       if (changes || passwordHash)
-        await recordAudit(trx, {
-          ...aboutUser(after),
-          at: ctx.clock.now(),
-          actor,
-          action: 'USER_CHANGED',
-          data: { ...changes, ...(passwordHash ? PASSWORD_CHANGED : {}) },
+        await auditUser(ctx, trx, after, actor, 'USER_CHANGED', {
+          ...changes,
+          ...(passwordHash ? PASSWORD_CHANGED : {}),
         });
       return { before, after };
     })
@@ -114,7 +125,7 @@ export const removeUser = async (ctx: Context, caller: Caller, id: string): Prom
   await unassignSome(ctx).catch((error) =>
     ctx.log.warn(
       { fault: describeError(error) },
-      'returns of somebody removed stay assigned for now; it will be tried again',
+      'returns of a removed person stay assigned for now; it will be tried again',
     ),
   );
 };
@@ -130,12 +141,6 @@ const deleteWithTrace = (ctx: Context, { shop, actor }: Caller, id: string): Pro
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
     await deleteUser(trx, id);
     await noteDeparture(trx, user, ctx.clock.now());
-    await recordAudit(trx, {
-      ...aboutUser(user),
-      at: ctx.clock.now(),
-      actor,
-      action: 'USER_REMOVED',
-      data: { role: user.role },
-    });
+    await auditUser(ctx, trx, user, actor, 'USER_REMOVED', { role: user.role });
     return user;
   });

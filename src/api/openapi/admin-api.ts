@@ -1,9 +1,8 @@
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import { ERRORS } from '../../errors.ts';
-import type { ApiDescription } from '../../http/openapi/document.ts';
-import { SESSION_COOKIE } from '../../staff/cookies.ts';
+import type { ApiDescription } from '../../http/openapi.ts';
+import { SESSION_COOKIE } from '../../staff/sessions.ts';
 
-/** What the document of the admin API says beyond its routes. */
 export const ADMIN_API: ApiDescription = {
   basePath: ADMIN_BASE_PATH,
   decorator: 'adminSwagger',

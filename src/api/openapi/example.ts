@@ -1,4 +1,4 @@
-import type { Json } from '../../http/openapi/json.ts';
+import type { Json } from '../../http/openapi.ts';
 
 /** A value that a schema of the document accepts: its own example, or one put together from its parts. */
 export const exampleOf = (document: Json, schema: Json): Json => {

@@ -1,4 +1,4 @@
-import type { Json } from '../../http/openapi/json.ts';
+import type { Json } from '../../http/openapi.ts';
 import { exampleOf } from './example.ts';
 
 // The OpenAPI document as a collection for Postman, version 2.1 of its format. Address and key are variables.

@@ -12,7 +12,7 @@ export const CONNECTION_LIMITS = {
   keepAliveTimeout: 72_000,
   http: {
     headersTimeout: 10_000,
-    /** Whoever is late is cut off at these moments, all at once: a thousand in a second would hold up everybody else. */
+    /** Late callers are cut off at these moments, all at once: a thousand at a time would delay all other requests. */
     connectionsCheckingInterval: 100,
     requireHostHeader: false,
   },

@@ -8,10 +8,9 @@ import { isUnavailable } from '../db/errors.ts';
 import { describeError } from '../describe-error.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { closeSoon } from './connections.ts';
-import { REQUEST_ID_HEADER } from './request-id.ts';
+import { closeSoon } from './connection-limits.ts';
+import { REQUEST_ID_HEADER } from './observe.ts';
 
-/** Fastify's own errors, as ours. */
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
@@ -19,7 +18,6 @@ const FASTIFY_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
 };
 
-/** Every 503 says when to try again. */
 const RETRY_AFTER_UNAVAILABLE_S = '2';
 
 const serviceErrorFrom = (error: unknown, bodyLimit: number): ServiceError => {
@@ -59,7 +57,6 @@ export const errorBody = (error: ServiceError, requestId: string, baseUrl: strin
   };
 };
 
-/** Handles a request to an address that does not exist. */
 export const noRoute = (): never => {
   throw new ServiceError('ROUTE_NOT_FOUND');
 };

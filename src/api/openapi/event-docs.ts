@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../../contract/webhook-event.ts';
-import type { Json } from '../../http/openapi/json.ts';
+import type { Json } from '../../http/openapi.ts';
 
 /** Adds the events that a client's webhook URL receives, from the same schemas that build them. */
 export const withEvents = (document: Json): Json => ({

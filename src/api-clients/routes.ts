@@ -1,0 +1,115 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import {
+  ApiClientList,
+  ApiClientView,
+  ChangeApiClient,
+  CreateApiClient,
+  Delivery,
+  DeliveryList,
+  DeliveryQuery,
+  NewApiClientView,
+  ReplaceApiClient,
+} from '../../contract/admin.ts';
+import type { Context } from '../context.ts';
+import { sendPage } from '../http/replies.ts';
+import { routesOf } from '../http/route.ts';
+import {
+  changeOwnClient,
+  createOwnClient,
+  listOwnClients,
+  listOwnDeliveries,
+  replaceOwnClient,
+  revokeOwnClient,
+  sendTestEvent,
+  TEST_EVENTS,
+} from './actions.ts';
+
+export const apiClientRoutes = (app: FastifyInstance, ctx: Context): void => {
+  clientRoutes(app, ctx);
+  deliveryRoutes(app, ctx);
+};
+
+/** Revoking asks for no proof: that is what an Admin does first when a key was exposed. */
+const clientRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'API clients', role: 'ADMIN' });
+  route({
+    at: 'GET /clients',
+    operationId: 'listClients',
+    summary: "The shop's API clients",
+    answer: ['All of them, oldest first.', ApiClientList],
+    handle: ({ caller }) => listOwnClients(ctx, caller),
+  });
+  route({
+    at: 'POST /clients',
+    operationId: 'createClient',
+    proof: true,
+    summary: 'Create an API client',
+    description:
+      'Key and webhook secret are in this answer and nowhere else. A shop has 100 active clients at most.',
+    body: CreateApiClient,
+    answer: ['The client, with its key and secret.', NewApiClientView],
+    status: 201,
+    errors: [409],
+    handle: ({ caller, body }) => createOwnClient(ctx, caller, body),
+  });
+  route({
+    at: 'PATCH /clients/:id',
+    operationId: 'changeClient',
+    proof: true,
+    summary: "Change a client's name or webhook URL",
+    description: 'What still waits to be sent goes to the new URL. A revoked client cannot be changed.',
+    body: ChangeApiClient,
+    answer: ['The client as it is now.', ApiClientView],
+    errors: [409],
+    handle: ({ caller, params, body }) => changeOwnClient(ctx, caller, params.id, body),
+  });
+  route({
+    at: 'POST /clients/:id/revoke',
+    operationId: 'revokeClient',
+    summary: 'Revoke a client',
+    description: 'For good: its key fails from the next request on.',
+    body: z.strictObject({}).meta({ id: 'RevokeClient' }),
+    answer: ['The client, revoked.', ApiClientView],
+    handle: ({ caller, params }) => revokeOwnClient(ctx, caller, params.id),
+  });
+  route({
+    at: 'POST /clients/:id/replace',
+    operationId: 'replaceClient',
+    proof: true,
+    summary: 'Replace a client',
+    description:
+      'For a key that was lost or exposed: creates a new client and revokes the old one in one step. Events of RMAs that the old one created go to the new one from now on, what still waits included. Key and webhook secret are in this answer and nowhere else.',
+    body: ReplaceApiClient,
+    answer: ['The new client, with its key and secret.', NewApiClientView],
+    status: 201,
+    errors: [409],
+    handle: ({ caller, params, body }) => replaceOwnClient(ctx, caller, params.id, body),
+  });
+};
+
+const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'API clients', role: 'ADMIN' });
+  const often = ctx.rateGate(TEST_EVENTS, ctx.clock);
+  route({
+    at: 'GET /clients/:id/deliveries',
+    operationId: 'listDeliveries',
+    summary: "A client's webhook deliveries",
+    query: DeliveryQuery,
+    answer: ['A page of deliveries.', DeliveryList],
+    handle: ({ caller, params, query }, reply) =>
+      sendPage(reply, listOwnDeliveries(ctx, caller, params.id, query)),
+  });
+  route({
+    at: 'POST /clients/:id/test-event',
+    operationId: 'sendTestEvent',
+    summary: 'Send a test event',
+    description:
+      'A `webhook.test`, which is about no RMA, to the client’s webhook URL. At most 10 a minute for a shop.',
+    body: z.strictObject({}).meta({ id: 'SendTestEvent' }),
+    answer: ['The delivery, on its way.', Delivery],
+    status: 201,
+    errors: [409],
+    handle: ({ caller, params }) => sendTestEvent(ctx, often, caller, params.id),
+  });
+};

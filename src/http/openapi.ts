@@ -1,0 +1,221 @@
+import { STATUS_CODES } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import type { FieldFault } from '../../contract/common.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import { VERSION } from '../version.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    adminSwagger: FastifyInstance['swagger'];
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON on its way out
+export type Json = any;
+
+/** What the answers of all operations of an API share. */
+interface Answers {
+  /** Headers of every answer, and those of single statuses. */
+  always: HeaderName[];
+  byStatus: Record<string, HeaderName[]>;
+  /** Replaces the routes' own descriptions, since two APIs share routes. */
+  refused?: Record<string, string>;
+  /** What `code` can be. */
+  codes: string[];
+  /** An example of each error. */
+  examples: Record<string, Example>;
+  /** Those of the operations with a tag, where they differ. */
+  examplesByTag?: Record<string, Record<string, Example>>;
+}
+
+/** The table's own sentence where it has no other. */
+interface Example {
+  code: ErrorCode;
+  message?: string;
+  errors?: FieldFault[];
+}
+
+/** What an API's document says beyond its routes. */
+export interface ApiDescription {
+  basePath: string;
+  decorator: 'swagger' | 'adminSwagger';
+  title: string;
+  summary: string;
+  description: string;
+  tags: { name: string; description: string }[];
+  securitySchemes: Record<string, Json>;
+  security: Record<string, string[]>[];
+  answers: Answers;
+  /** A last step, for what no route describes. */
+  complete?: (document: Json) => Json;
+}
+
+interface Converted {
+  zodSchema: z.core.$ZodTypes;
+  jsonSchema: Json;
+}
+
+/** A schema may state its JSON form under `override`, where its input is text that means a number or a time. */
+const asStated = ({ jsonSchema }: Converted): void => {
+  const { override, description, examples } = jsonSchema;
+  if (!override) return;
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+  Object.assign(jsonSchema, override, description && { description }, examples && { examples });
+};
+
+/**
+ * Answers are open, since fields are added within v1 (contract §8); bodies are strict objects and stay closed. Bodies have no
+ * defaults: generators would make such fields required.
+ */
+const asBodyOrAnswer = ({ zodSchema, jsonSchema }: Converted): void => {
+  const { def } = zodSchema._zod;
+  if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties;
+  if (def.type === 'default') delete jsonSchema.default;
+  asStated({ zodSchema, jsonSchema });
+};
+
+export const describeApi = async (
+  app: FastifyInstance,
+  publicUrl: string,
+  api: ApiDescription,
+): Promise<void> => {
+  const { basePath, decorator, title, summary, description, tags, securitySchemes, security } = api;
+  const { complete = (document: Json) => document } = api;
+  const transformObject = createJsonSchemaTransformObject({ zodToJsonConfig: { override: asBodyOrAnswer } });
+  await app.register(swagger, {
+    decorator: decorator as 'swagger',
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title,
+        version: VERSION,
+        summary,
+        description,
+        contact: { name: 'Handback documentation', url: `${publicUrl}/docs/` },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: `${publicUrl}${basePath}` }],
+      tags,
+      components: { securitySchemes },
+      security,
+    },
+    transform: (route) => {
+      const inside = route.url.startsWith(`${basePath}/`);
+      if (!inside || !route.schema) return { schema: { hide: true }, url: route.url };
+      const { schema } = toJsonSchema(route);
+      if (route.route.config?.proof)
+        schema['description'] = [schema['description'], NEEDS_PROOF].filter(Boolean).join(' ');
+      return { schema, url: route.url.slice(basePath.length) };
+    },
+    transformObject: (document) =>
+      complete(withAnswers(withNeededSchemas(transformObject(document)), api.answers)),
+  });
+};
+
+/** Serves a document to everybody. It is large and never changes, so it is serialised once. */
+export const serveDocument = (
+  app: FastifyInstance,
+  read: () => object,
+  onRequest: onRequestAsyncHookHandler[] = [],
+  path = '/openapi.json',
+): void => {
+  let bytes: Buffer | undefined;
+  app.get(path, { config: { isPublic: true }, schema: { hide: true }, onRequest }, (_request, reply) => {
+    bytes ??= Buffer.from(JSON.stringify(read()));
+    return reply.type('application/json; charset=utf-8').send(bytes);
+  });
+};
+
+const NEEDS_PROOF = 'Needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`).';
+const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override: asStated } });
+
+/**
+ * The library lists every schema twice, as `X` for answers and `XInput` for bodies. This keeps only the schemas that the
+ * paths use, and renames `XInput` to `X` where `X` itself is not used or says the same.
+ */
+const withNeededSchemas = (document: Json): Json => {
+  const { schemas } = document.components;
+  const needed = new Set<string>();
+  const follow = (part: unknown): void => {
+    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (!name || needed.has(name)) continue;
+      needed.add(name);
+      follow(schemas[name]);
+    }
+  };
+  follow(document.paths);
+  const kept = new Map<string, Json>();
+  const names = new Map<string, string>();
+  for (const name of Object.keys(schemas).filter((each) => needed.has(each))) {
+    const plain = name.replace(/Input$/, '');
+    const isOther = needed.has(plain) && !isDeepStrictEqual(schemas[name], schemas[plain]);
+    names.set(name, isOther ? name : plain);
+    kept.set(isOther ? name : plain, schemas[name]);
+  }
+  document.components.schemas = Object.fromEntries(kept);
+  const text = JSON.stringify(document).replaceAll(
+    /"#\/components\/schemas\/(\w+)"/g,
+    (_, name: string) => `"#/components/schemas/${names.get(name)}"`,
+  );
+  return JSON.parse(text);
+};
+
+const withAnswers = (document: Json, answers: Answers): Json => {
+  const { components, paths } = document;
+  components.headers = headersOf(answers);
+  components.schemas.ErrorCode.enum = answers.codes;
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path as object)) as Json[]) {
+    if (operation.requestBody)
+      operation.requestBody.required = isBodyRequired(operation.requestBody, components.schemas);
+    for (const [status, response] of Object.entries(operation.responses) as [string, Json][]) {
+      const names = [...answers.always, ...(answers.byStatus[status] ?? [])];
+      response.headers = Object.fromEntries(
+        names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+      );
+      response.description = answers.refused?.[status] ?? response.description;
+      const own = answers.examplesByTag?.[operation.tags?.[0]];
+      const example = own?.[status] ?? answers.examples[status];
+      if (example) response.content['application/json'].example = exampleBody(Number(status), example);
+    }
+  }
+  return document;
+};
+
+/** A body without required fields is optional. */
+const isBodyRequired = (requestBody: Json, schemas: Json): boolean => {
+  const name = requestBody.content['application/json'].schema.$ref.split('/').at(-1);
+  return (schemas[name].required ?? []).length > 0;
+};
+
+const header = (description: string, schema: object) => ({ description, schema });
+const HEADERS = {
+  'X-Request-Id': header('Names this request; your own is kept when you send one.', { type: 'string' }),
+  'RateLimit-Limit': header('Requests allowed in a window.', { type: 'integer' }),
+  'RateLimit-Remaining': header('Requests left now.', { type: 'integer' }),
+  'RateLimit-Reset': header('Seconds until a place is free again.', { type: 'integer' }),
+  'Retry-After': header('Seconds to wait before trying again.', { type: 'integer' }),
+  'Idempotency-Replayed': header('`true` when this is the answer of an earlier request with the same key.', {
+    type: 'string',
+    enum: ['true'],
+  }),
+};
+type HeaderName = keyof typeof HEADERS;
+
+const headersOf = ({ always, byStatus }: Answers) => {
+  const used = new Set<string>([...always, ...Object.values(byStatus).flat()]);
+  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
+};
+
+const exampleBody = (status: number, { code, message, errors }: Example) => ({
+  statusCode: status,
+  error: STATUS_CODES[status],
+  message: errors ? errors.map((each) => each.message) : (message ?? ERRORS[code].message),
+  code,
+  ...(errors && { errors }),
+  docs: `https://returns.example.com/docs/errors#${code}`,
+  requestId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
+});

@@ -1,0 +1,136 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { ErrorBody } from '../../contract/common.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Neither a key nor a session is needed. */
+    isPublic?: boolean;
+    /** Who may call a route of the admin API; without it, everyone who is signed in. */
+    role?: 'ADMIN';
+    /** Also for people whose shop requires a second factor that they have not set up yet. */
+    withoutFactor?: boolean;
+    /** Only after a proof of identity in the last ten minutes (contract §22). */
+    proof?: true;
+  }
+}
+
+/** What each error status means, for integrators. The admin API has descriptions of its own (`ApiDescription.answers`). */
+const ERROR_STATUSES = {
+  400: 'The request is not valid. `message` lists every error, `errors` the same in parts; nothing was changed.',
+  401: 'The API key is missing, unknown or revoked, or two different keys were sent.',
+  403: '`code` says why: `PLAN_REQUIRED`, `READ_ONLY`, and on creation `LIMIT_EXCEEDED` or `USAGE_CAP_EXCEEDED`.',
+  404: 'The shop has no such RMA.',
+  409: 'The first request with this `Idempotency-Key` is still running (`IDEMPOTENCY_KEY_IN_USE`).',
+  410: 'Events after this cursor are not kept any more (`CURSOR_EXPIRED`).',
+  413: 'The body is larger than 256 KiB.',
+  415: 'The body is not `application/json`.',
+  422: 'This `Idempotency-Key` was used with another body (`IDEMPOTENCY_KEY_REUSED`).',
+  429: 'Too many requests from this address: wait `Retry-After` seconds.',
+  503: 'The service cannot work right now; nothing was acknowledged. Try again after `Retry-After` seconds.',
+} as const;
+type ErrorStatus = keyof typeof ERROR_STATUSES;
+
+/** What the routes of one feature share; the rest is Fastify's `config`, which the gates read. */
+interface Shared extends FastifyContextConfig {
+  tag: string;
+}
+
+interface Route<Body extends z.ZodType, Query extends z.ZodType, Answer extends z.ZodType>
+  extends FastifyContextConfig {
+  /** Method and path: `PATCH /users/:id`. */
+  at: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+  operationId: string;
+  summary: string;
+  description?: string;
+  headers?: z.ZodObject;
+  query?: Query | undefined;
+  body?: Body;
+  bodyLimit?: number;
+  /** What success means, and its body; without one the status is 204. */
+  answer: readonly [description: string, body?: Answer];
+  status?: 201 | 202;
+  /** Error statuses beyond those that follow from method, path and access. */
+  errors?: ErrorStatus[];
+  /** What a 404 means, where it is not about an RMA. */
+  notFound?: string;
+  handle(request: RouteRequest<Body, Query>, reply: FastifyReply): Promise<z.input<Answer>>;
+}
+
+type RouteRequest<Body extends z.ZodType, Query extends z.ZodType> = FastifyRequest & {
+  body: z.output<Body>;
+  query: z.output<Query>;
+  params: { id: string };
+};
+
+const json = (description: string, schema: z.ZodType) => ({
+  description,
+  content: { 'application/json': { schema } },
+});
+
+const errorStatuses = (
+  method: string,
+  url: string,
+  { isPublic, withoutFactor }: FastifyContextConfig,
+): ErrorStatus[] => {
+  const isRead = method === 'GET';
+  const statuses: [ErrorStatus, boolean | undefined][] = [
+    [400, true],
+    [401, !isPublic],
+    [403, !isRead || !(isPublic || withoutFactor)],
+    [404, url.includes(':id')],
+    [413, !isRead],
+    [415, !isRead],
+    [429, true],
+    [503, true],
+  ];
+  return statuses.flatMap(([status, isPossible]) => (isPossible ? [status] : []));
+};
+
+/** A function that registers the routes of a feature, each with its entry in the OpenAPI document. */
+export const routesOf =
+  (app: FastifyInstance, shared: Shared) =>
+  <
+    Body extends z.ZodType = z.ZodType,
+    Query extends z.ZodType = z.ZodType,
+    Answer extends z.ZodType = z.ZodType,
+  >(
+    route: Route<Body, Query, Answer>,
+  ): void => {
+    const { at, operationId, summary, description, headers, query, body, bodyLimit, ...rest } = route;
+    const { answer, status: given, errors = [], notFound, handle, ...own } = rest;
+    const { tag, ...config } = { ...shared, ...own };
+    const [meaning, schema] = answer;
+    const status = given ?? (schema ? 200 : 204);
+    const [method = '', url = ''] = at.split(' ');
+    const failures = [...errorStatuses(method, url, config), ...errors].map((each) => [
+      each,
+      json((each === 404 && notFound) || ERROR_STATUSES[each], ErrorBody),
+    ]);
+    app.route({
+      method,
+      url,
+      config,
+      ...(bodyLimit && { bodyLimit }),
+      schema: {
+        operationId,
+        summary,
+        ...(description && { description }),
+        tags: [tag],
+        ...(config.isPublic && { security: [] }),
+        ...(url.includes(':id') && { params: z.object({ id: z.string() }) }),
+        ...(headers && { headers }),
+        ...(query && { querystring: query }),
+        ...(body && { body }),
+        response: {
+          [status]: schema ? json(meaning, schema) : z.null().meta({ description: meaning }),
+          ...Object.fromEntries(failures),
+        },
+      },
+      async handler(request, reply) {
+        reply.code(status);
+        const result = await handle(request as RouteRequest<Body, Query>, reply);
+        return status === 204 ? null : result;
+      },
+    });
+  };

@@ -1,0 +1,16 @@
+import type { FastifyInstance } from 'fastify';
+import { Overview, OverviewQuery } from '../../contract/admin.ts';
+import type { Context } from '../context.ts';
+import { routesOf } from '../http/route.ts';
+import { overviewOf } from './figures.ts';
+
+export const overviewRoutes = (app: FastifyInstance, ctx: Context): void =>
+  routesOf(app, { tag: 'Overview' })({
+    at: 'GET /overview',
+    operationId: 'getOverview',
+    summary: "The shop's figures",
+    query: OverviewQuery,
+    answer: ['The figures as they are now.', Overview],
+    handle: ({ caller, user, query }) =>
+      overviewOf(ctx, caller, { timeZone: query.timeZone, isAdmin: user.role === 'ADMIN' }),
+  });

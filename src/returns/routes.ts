@@ -1,0 +1,386 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { AddNote, AdminOfflineRepairQuery, AdminTradeReturnQuery, TradeMove } from '../../contract/admin.ts';
+import {
+  AdminOfflineRepair,
+  AdminOfflineRepairList,
+  AdminTradeReturn,
+  AdminTradeReturnList,
+  Assign,
+  CorrectOfflineRepair,
+  CorrectTradeReturn,
+  MoveQuery,
+  RelatedReturns,
+  StoreList,
+} from '../../contract/admin-returns.ts';
+import { IdempotencyKey, type Page, Timeline, TimelineQuery } from '../../contract/common.ts';
+import {
+  OFFLINE_REPAIR_MOVES,
+  type OfflineRepairAction,
+  TRADE_RETURN_MOVES,
+  type TradeReturnAction,
+} from '../../contract/lifecycle.ts';
+import {
+  CreateOfflineRepair,
+  OfflineRepair,
+  OfflineRepairActionBody,
+  OfflineRepairList,
+  OfflineRepairQuery,
+} from '../../contract/offline-repair.ts';
+import {
+  CreateTradeReturn,
+  TradeReturn,
+  TradeReturnList,
+  TradeReturnQuery,
+} from '../../contract/trade-return.ts';
+import { DryRun } from '../../contract/usage.ts';
+import type { Caller } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { idempotencyKeyOf, sendCreated, sendPage } from '../http/replies.ts';
+import { routesOf } from '../http/route.ts';
+import * as repairs from '../offline-repairs/actions.ts';
+import { listStores } from '../offline-repairs/stores.ts';
+import { readAhead } from '../rma/store.ts';
+import * as trade from '../trade-returns/actions.ts';
+
+// The routes of both kinds of RMA, in both APIs, from one table per kind.
+
+/** What programs, or the staff, may ask for and are shown. */
+interface Audience<Query> {
+  query: Query;
+  item: z.ZodType;
+  list: z.ZodType;
+}
+
+interface Move {
+  at: string;
+  operationId: string;
+  summary: string;
+  description: string;
+  body: z.ZodType;
+  run(ctx: Context, caller: Caller, id: string, body: unknown, seen?: number): Promise<unknown>;
+}
+
+type Action<Rest extends unknown[], Answer = unknown> = (
+  ctx: Context,
+  caller: Caller,
+  ...rest: Rest
+) => Promise<Answer>;
+
+interface Kind<Create extends z.ZodType, Query extends z.ZodType, Correct extends z.ZodType> {
+  path: 'offline-repairs' | 'trade-returns';
+  table: 'offline_repairs' | 'trade_returns';
+  tag: string;
+  /** As operation ids and texts name it. */
+  names: { id: string; one: string; many: string; short: string };
+  create: Create;
+  correct: Correct;
+  programs: Audience<Query>;
+  staff: Audience<Query>;
+  moves: Move[];
+  /** Trade returns are moved by staff alone. */
+  hasProgramMoves: boolean;
+  describe: { create: string; related: string };
+  actions: {
+    create: Action<[z.output<Create>, string?], { answer: unknown; replayed: boolean }>;
+    dryRun: Action<[z.output<Create>, string?], DryRun>;
+    // A method, so that each kind may take the rows of its own table.
+    get(ctx: Context, caller: Caller, id: string, ahead?: Promise<unknown>): Promise<unknown>;
+    list: Action<[z.output<Query>], object>;
+    timeline: Action<[string, Page], z.output<typeof Timeline> | Readable>;
+    note: Action<[string, string]>;
+    assign: Action<[string, string | null]>;
+    correct: Action<[string, z.output<Correct>]>;
+    related: Action<[string], RelatedReturns>;
+  };
+}
+const defineKind = <Create extends z.ZodType, Query extends z.ZodType, Correct extends z.ZodType>(
+  kind: Kind<Create, Query, Correct>,
+): Kind<Create, Query, Correct> => kind;
+
+const REPAIR_MOVES: Record<OfflineRepairAction, Pick<Move, 'operationId' | 'summary' | 'description'>> = {
+  tracking: {
+    operationId: 'uploadOfflineRepairTracking',
+    summary: 'Lodge return tracking',
+    description: 'Sets tracking number and carrier, in place of earlier ones. The status stays as it is.',
+  },
+  'begin-diagnostics': {
+    operationId: 'beginOfflineRepairDiagnostics',
+    summary: 'Begin diagnostics',
+    description: 'Moves the repair to `OFFLINE_DIAGNOSTICS`, from any status.',
+  },
+  'begin-repair': {
+    operationId: 'beginOfflineRepair',
+    summary: 'Begin the repair',
+    description:
+      'Moves the repair to `OFFLINE_REPAIR`, from any status. A technician or notes given before stay where this call names none.',
+  },
+  resolve: {
+    operationId: 'resolveOfflineRepair',
+    summary: 'Set the disposition',
+    description:
+      'Moves the repair to `OFFLINE_RESOLVED`, from any status, and sets what becomes of the item.',
+  },
+  close: {
+    operationId: 'closeOfflineRepair',
+    summary: 'Close the repair',
+    description: 'Moves the repair to `OFFLINE_CLOSED`, from any status. Needs no body.',
+  },
+};
+
+const OFFLINE_REPAIRS = defineKind({
+  path: 'offline-repairs',
+  tag: 'Offline repairs',
+  table: 'offline_repairs',
+  names: { id: 'OfflineRepair', one: 'an offline repair', many: 'offline repairs', short: 'repair' },
+  create: CreateOfflineRepair,
+  correct: CorrectOfflineRepair,
+  programs: { query: OfflineRepairQuery, item: OfflineRepair, list: OfflineRepairList },
+  staff: { query: AdminOfflineRepairQuery, item: AdminOfflineRepair, list: AdminOfflineRepairList },
+  moves: (Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]).map((action) => ({
+    at: action,
+    ...REPAIR_MOVES[action],
+    body: OfflineRepairActionBody[action],
+    run: (ctx, caller, id, body, seen) =>
+      repairs.moveOfflineRepair(ctx, caller, id, action, body as never, seen),
+  })),
+  hasProgramMoves: true,
+  describe: {
+    create:
+      'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost answer creates nothing twice.',
+    related: 'Earlier repairs of the item and returns of the customer',
+  },
+  actions: {
+    create: repairs.createOfflineRepair,
+    dryRun: repairs.tryOfflineRepair,
+    get: repairs.getOfflineRepair,
+    list: repairs.listOfflineRepairs,
+    timeline: repairs.getOfflineRepairTimeline,
+    note: repairs.noteOfflineRepair,
+    assign: repairs.assignOfflineRepair,
+    correct: repairs.correctOfflineRepair,
+    related: repairs.relatedToOfflineRepair,
+  },
+});
+
+const TRADE_MOVE_IDS: Record<TradeReturnAction, string> = {
+  approve: 'approveTradeReturn',
+  reject: 'rejectTradeReturn',
+  receive: 'receiveTradeReturn',
+  'request-credit': 'requestTradeReturnCredit',
+  resolve: 'resolveTradeReturn',
+};
+
+const TRADE_RETURNS = defineKind({
+  path: 'trade-returns',
+  tag: 'Trade returns',
+  table: 'trade_returns',
+  names: { id: 'TradeReturn', one: 'a trade return', many: 'trade returns', short: 'trade return' },
+  create: CreateTradeReturn,
+  correct: CorrectTradeReturn,
+  programs: { query: TradeReturnQuery, item: TradeReturn, list: TradeReturnList },
+  staff: { query: AdminTradeReturnQuery, item: AdminTradeReturn, list: AdminTradeReturnList },
+  moves: (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).map((action) => ({
+    at: action,
+    operationId: TRADE_MOVE_IDS[action],
+    summary: `Move to ${TRADE_RETURN_MOVES[action].to}`,
+    description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.`,
+    body: TradeMove,
+    run: (ctx, caller, id, body, seen) =>
+      trade.moveTradeReturn(ctx, caller, id, action, (body as z.output<typeof TradeMove>).note, seen),
+  })),
+  hasProgramMoves: false,
+  describe: {
+    create:
+      "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here; webhooks tell you.",
+    related: 'Earlier returns of the company or customer',
+  },
+  actions: {
+    create: trade.createTradeReturn,
+    dryRun: trade.tryTradeReturn,
+    get: trade.getTradeReturn,
+    list: trade.listTradeReturns,
+    timeline: trade.getTradeReturnTimeline,
+    note: trade.noteTradeReturn,
+    assign: trade.assignTradeReturn,
+    correct: trade.correctTradeReturn,
+    related: trade.relatedToTradeReturn,
+  },
+});
+
+const headers = z.object({ 'Idempotency-Key': IdempotencyKey });
+
+/** Registers the routes of one kind in one API. */
+class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct extends z.ZodType> {
+  readonly #route: ReturnType<typeof routesOf>;
+  readonly #ctx: Context;
+  readonly #kind: Kind<Create, Query, Correct>;
+
+  constructor(app: FastifyInstance, ctx: Context, kind: Kind<Create, Query, Correct>) {
+    this.#route = routesOf(app, { tag: kind.tag });
+    this.#ctx = ctx;
+    this.#kind = kind;
+  }
+
+  #dryRun(): void {
+    const { path, names, create, actions } = this.#kind;
+    this.#route({
+      at: `POST /${path}/dry-run`,
+      operationId: `dryRun${names.id}`,
+      limit: 'create',
+      summary: `Try out ${names.one}`,
+      description: `Checks the body as if it were sent to \`POST /${path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no \`Idempotency-Key\`.`,
+      headers,
+      body: create,
+      answer: [`The ${names.short} would have been created.`, DryRun],
+      errors: [409, 422],
+      handle: (request) => actions.dryRun(this.#ctx, request.caller, request.body, idempotencyKeyOf(request)),
+    });
+  }
+
+  #createAndList({ query, list }: Audience<Query>): void {
+    const { path, names, create, programs, describe, actions } = this.#kind;
+    this.#route({
+      at: `POST /${path}`,
+      operationId: `create${names.id}`,
+      limit: 'create',
+      hints: { dryRun: `to try it out, send the body to POST /${path}/dry-run` },
+      summary: `Create ${names.one}`,
+      description: describe.create,
+      headers,
+      body: create,
+      answer: [
+        `The ${names.short}, created (or, with \`Idempotency-Replayed: true\`, created before).`,
+        programs.item,
+      ],
+      status: 201,
+      errors: [409, 422],
+      handle: (request, reply) =>
+        sendCreated(
+          reply,
+          actions.create(this.#ctx, request.caller, request.body, idempotencyKeyOf(request)),
+        ),
+    });
+    this.#route({
+      at: `GET /${path}`,
+      operationId: `list${names.id}s`,
+      summary: `List ${names.many}`,
+      description: `All ${names.short}s that programs of the shop created, newest first. Filters combine.`,
+      query,
+      answer: [`A page of ${names.short}s.`, list],
+      handle: (request, reply) => sendPage(reply, actions.list(this.#ctx, request.caller, request.query)),
+    });
+  }
+
+  #read({ item }: Audience<Query>): void {
+    const { path, table, names, actions } = this.#kind;
+    this.#route({
+      at: `GET /${path}/:id`,
+      operationId: `get${names.id}`,
+      readAhead: (params) => readAhead(this.#ctx, table, (params as { id: string }).id),
+      summary: `Read ${names.one}`,
+      description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
+      answer: [`The ${names.short} as it stands now.`, item],
+      handle: ({ caller, params, ahead }) => actions.get(this.#ctx, caller, params.id, ahead),
+    });
+    this.#route({
+      at: `GET /${path}/:id/timeline`,
+      operationId: `get${names.id}Timeline`,
+      summary: `Read a ${names.short}'s timeline`,
+      description: `Everything that happened to the ${names.short}, oldest first: who did what, when, and what they noted.`,
+      query: TimelineQuery,
+      answer: ['A page of the timeline.', Timeline],
+      handle: ({ caller, params, query }, reply) =>
+        sendPage(reply, actions.timeline(this.#ctx, caller, params.id, query)),
+    });
+  }
+
+  /** Staff also say what they saw, so `query` is theirs alone. */
+  #moves({ item }: Audience<Query>, query?: typeof MoveQuery): void {
+    const { path, names, moves } = this.#kind;
+    for (const { at, run, ...move } of moves)
+      this.#route({
+        ...move,
+        at: `POST /${path}/:id/${at}`,
+        query,
+        answer: [`The whole ${names.short}, as it stands after this.`, item],
+        errors: query ? [409] : [],
+        handle: (request) =>
+          run(this.#ctx, request.caller, request.params.id, request.body, request.query.seen),
+      });
+  }
+
+  /** What only the shop's staff do. */
+  #staffOnly({ item }: Audience<Query>): void {
+    const { path, names, correct, describe, actions } = this.#kind;
+    this.#route({
+      at: `POST /${path}/:id/notes`,
+      operationId: `note${names.id}`,
+      summary: 'Add a note',
+      description: 'Kept in the timeline. Sends no webhook.',
+      body: AddNote,
+      answer: [`The whole ${names.short}.`, item],
+      handle: ({ caller, params, body }) => actions.note(this.#ctx, caller, params.id, body.note),
+    });
+    this.#route({
+      at: `POST /${path}/:id/assign`,
+      operationId: `assign${names.id}`,
+      summary: 'Assign to a person of the team',
+      description: 'The status stays as it is. Sends no webhook.',
+      body: Assign,
+      answer: [`The whole ${names.short}.`, item],
+      handle: ({ caller, params, body }) => actions.assign(this.#ctx, caller, params.id, body.assigneeId),
+    });
+    this.#route({
+      at: `POST /${path}/:id/correct`,
+      operationId: `correct${names.id}`,
+      summary: 'Correct a typing error',
+      description: 'Kept in the timeline with the old and the new value. Sends no webhook.',
+      body: correct,
+      answer: [`The whole ${names.short}, as it stands after this.`, item],
+      errors: [409],
+      handle: ({ caller, params, body }) => actions.correct(this.#ctx, caller, params.id, body),
+    });
+    this.#route({
+      at: `GET /${path}/:id/related`,
+      operationId: `getRelatedTo${names.id}`,
+      summary: describe.related,
+      answer: ['What came before.', RelatedReturns],
+      handle: ({ caller, params }) => actions.related(this.#ctx, caller, params.id),
+    });
+  }
+
+  forPrograms(): void {
+    const { programs, hasProgramMoves } = this.#kind;
+    this.#dryRun();
+    this.#createAndList(programs);
+    this.#read(programs);
+    if (hasProgramMoves) this.#moves(programs);
+  }
+
+  forStaff(): void {
+    const { staff } = this.#kind;
+    this.#createAndList(staff);
+    this.#read(staff);
+    this.#moves(staff, MoveQuery);
+    this.#staffOnly(staff);
+  }
+}
+
+export const returnRoutes = (app: FastifyInstance, ctx: Context): void => {
+  new KindRoutes(app, ctx, OFFLINE_REPAIRS).forPrograms();
+  new KindRoutes(app, ctx, TRADE_RETURNS).forPrograms();
+};
+
+export const returnAdminRoutes = (app: FastifyInstance, ctx: Context): void => {
+  new KindRoutes(app, ctx, OFFLINE_REPAIRS).forStaff();
+  new KindRoutes(app, ctx, TRADE_RETURNS).forStaff();
+  routesOf(app, { tag: OFFLINE_REPAIRS.tag })({
+    at: 'GET /stores',
+    operationId: 'listStores',
+    summary: 'List the stores of repairs',
+    answer: ['The stores.', StoreList],
+    handle: ({ caller }) => listStores(ctx, caller.shop.id),
+  });
+};

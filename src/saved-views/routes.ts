@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ChangeSavedView, CreateSavedView, SavedView, SavedViewList } from '../../contract/admin-work.ts';
+import type { Context } from '../context.ts';
+import { routesOf } from '../http/route.ts';
+import { changeView, createView, deleteView, listViews, type Viewer } from './actions.ts';
+
+const viewerOf = ({ user, caller }: Pick<FastifyRequest, 'user' | 'caller'>): Viewer => ({
+  id: user.id,
+  role: user.role,
+  shopId: caller.shop.id,
+});
+
+export const savedViewRoutes = (app: FastifyInstance, ctx: Context): void => {
+  const route = routesOf(app, { tag: 'Saved views' });
+  route({
+    at: 'GET /views',
+    operationId: 'listSavedViews',
+    summary: 'List saved views',
+    description: "The person's own, and those that are shared, oldest first.",
+    answer: ['The views.', SavedViewList],
+    handle: async (request) => ({ items: await listViews(ctx, viewerOf(request)) }),
+  });
+  route({
+    at: 'POST /views',
+    operationId: 'createSavedView',
+    summary: 'Save a view',
+    description: 'At most 50 of each person, and 50 that are shared. Only Admins share.',
+    body: CreateSavedView,
+    answer: ['The view.', SavedView],
+    status: 201,
+    errors: [409],
+    handle: (request) => createView(ctx, viewerOf(request), request.body),
+  });
+  route({
+    at: 'PATCH /views/:id',
+    operationId: 'changeSavedView',
+    summary: "Change a view's name, filters or whether it is shared",
+    body: ChangeSavedView,
+    answer: ['The view as it is now.', SavedView],
+    errors: [409],
+    handle: (request) => changeView(ctx, viewerOf(request), request.params.id, request.body),
+  });
+  route({
+    at: 'DELETE /views/:id',
+    operationId: 'deleteSavedView',
+    summary: 'Delete a view',
+    answer: ['Deleted.'],
+    handle: (request) => deleteView(ctx, viewerOf(request), request.params.id),
+  });
+};
