@@ -5,14 +5,13 @@ import type { Context } from '../context.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { describeError } from '../describe-error.ts';
 import { noRoute } from '../http/errors.ts';
-import { describeApi, serveDocument } from '../http/openapi/document.ts';
+import { describeApi } from '../http/openapi/document.ts';
 import { createServer } from '../http/server.ts';
 import { watchQueue } from '../webhooks/start.ts';
 import { adminApi } from './admin-api.ts';
 import { externalApi } from './external-api.ts';
 import { ADMIN_API } from './openapi/admin-api.ts';
 import { EXTERNAL_API } from './openapi/external-api.ts';
-import { postmanCollection } from './openapi/postman.ts';
 import { operationRoutes } from './operations.ts';
 import { servePages } from './pages.ts';
 import { pageLimitGate } from './rate-limits.ts';
@@ -64,7 +63,6 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
     pages.addHook('onRequest', limitPages);
     pages.setNotFoundHandler(noRoute);
     servePages(pages, config);
-    serveDocument(pages, () => postmanCollection(app.swagger()), [], '/docs/postman.json');
   });
   // Whoever waits for an event is answered before connections are closed.
   app.addHook('preClose', () => ctx.feedWatches.stop());

@@ -1,12 +1,18 @@
-import type { WebhookEventName } from '../../contract/webhook-event.ts';
-import { bodyOf } from '../events/event.ts';
+import type { z } from 'zod';
+import { OfflineRepair } from '../../contract/offline-repair.ts';
+import { TradeReturn } from '../../contract/trade-return.ts';
+import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
+import { bodyOf, type RmaEventName } from '../events/event.ts';
+import { exactNumber } from '../exact-number.ts';
 import { newId } from '../ids.ts';
+import { instant } from '../instant.ts';
+import { creditAmount } from '../trade-returns/credit.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
+import { testData } from '../webhooks/outbox.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';
 import { createSender } from '../webhooks/worker/send.ts';
 import { signatureOf } from '../webhooks/worker/signing.ts';
-import { CliFailure, print, printable } from './output.ts';
-import { sampleData } from './sample-events.ts';
+import { CliFailure, print, printable } from './command.ts';
 
 const MOST_ANSWER_SHOWN = 2_000;
 
@@ -16,7 +22,7 @@ interface TriggerOptions {
   json?: boolean;
 }
 
-/** Sends one event as the dispatcher would, once, about a return that does not exist (decision 130). */
+/** Sends one event as the dispatcher would, once, about a return that does not exist. */
 export const trigger = async (
   event: WebhookEventName,
   { to, secret, json }: TriggerOptions,
@@ -24,7 +30,7 @@ export const trigger = async (
   const nowMs = Date.now();
   const id = newId(nowMs);
   const body = Buffer.from(bodyOf(event, nowMs, sampleData(event, nowMs)));
-  // Whoever types the address may call it: the guard is for addresses that come from tenants.
+  // The operator may call any address: the guard is for addresses that come from tenants.
   const sender = createSender(addressGuard({ allowPrivate: true }));
   const pieces: Buffer[] = [];
   const start = performance.now();
@@ -50,4 +56,89 @@ export const trigger = async (
   if (statusCode === null) throw new CliFailure(`the receiver did not answer: ${outcome?.error}`);
   if (!isAcknowledged(statusCode))
     throw new CliFailure(`the receiver answered ${statusCode}: only a 2xx acknowledges an event`);
+};
+
+// --- samples ---
+
+// Events as a receiver would get them, about returns that do not exist. The returns are the examples of the reference.
+
+const common = ({ id, rmaNumber, externalRef, externalSource }: OfflineRepair | TradeReturn) => ({
+  id,
+  rmaNumber,
+  externalRef,
+  externalSource,
+});
+
+type Samples<Kind extends string, Subject> = {
+  [Name in RmaEventName & `${Kind}.${string}`]: (subject: Subject) => WebhookEventData<Name>;
+};
+
+const REPAIR_SAMPLES: Samples<'offline_repair', OfflineRepair> = {
+  'offline_repair.created': (repair) => repair,
+  'offline_repair.tracking_uploaded': (repair) => ({
+    ...common(repair),
+    status: 'OFFLINE_DIAGNOSTICS',
+    trackingNumber: 'JD0146000034',
+    carrierName: 'DHL',
+  }),
+  'offline_repair.status_changed': (repair) => ({
+    ...common(repair),
+    status: 'OFFLINE_REPAIR',
+    previousStatus: 'OFFLINE_DIAGNOSTICS',
+    assignedToId: 'tech-12',
+  }),
+  'offline_repair.disposition_set': (repair) => ({
+    ...common(repair),
+    status: 'OFFLINE_RESOLVED',
+    offlineDisposition: 'RESTOCK_MASTER',
+    previousStatus: 'OFFLINE_REPAIR',
+  }),
+  'offline_repair.closed': (repair) => ({
+    ...common(repair),
+    status: 'OFFLINE_CLOSED',
+    previousStatus: 'OFFLINE_RESOLVED',
+    offlineDisposition: 'RESTOCK_MASTER',
+  }),
+};
+
+const TRADE_SAMPLES: Samples<'trade_return', TradeReturn> = {
+  'trade_return.created': (tradeReturn) => tradeReturn,
+  'trade_return.status_changed': (tradeReturn) => ({
+    ...common(tradeReturn),
+    status: 'TRADE_APPROVED',
+    previousStatus: 'TRADE_SUBMITTED',
+  }),
+  'trade_return.credit_requested': (tradeReturn) => ({
+    ...common(tradeReturn),
+    status: 'TRADE_CREDIT_REQUESTED',
+    previousStatus: 'TRADE_RECEIVED',
+    creditAmount: exactNumber(creditAmount(tradeReturn.items)),
+  }),
+  'trade_return.resolved': (tradeReturn) => ({
+    ...common(tradeReturn),
+    status: 'TRADE_RESOLVED',
+    previousStatus: 'TRADE_CREDIT_REQUESTED',
+  }),
+};
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** The example of a schema, with an id of its own and made just now. */
+const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer<Schema> => {
+  const [example = {}] = (schema.meta()?.['examples'] ?? []) as object[];
+  const fields = Object.entries(example).map(([field, value]) => [
+    field,
+    typeof value === 'string' && ISO_TIME.test(value) ? instant(nowMs) : value,
+  ]);
+  return schema.parse({ ...Object.fromEntries(fields), id: newId(nowMs) });
+};
+
+const isRepairEvent = (event: string): event is keyof typeof REPAIR_SAMPLES => event in REPAIR_SAMPLES;
+
+/** What the event's `data` holds. */
+const sampleData = (event: WebhookEventName, nowMs: number): object => {
+  if (event === 'webhook.test') return testData(nowMs);
+  return isRepairEvent(event)
+    ? REPAIR_SAMPLES[event](fresh(OfflineRepair, nowMs))
+    : TRADE_SAMPLES[event](fresh(TradeReturn, nowMs));
 };
