@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { ServiceError } from '../errors.ts';
@@ -76,45 +75,6 @@ const acceptedBy = (header: string | undefined): Set<string> =>
       .map((each) => each.replace(/;.*/, '').trim()),
   );
 
-const PIECE_BYTES = 64 * 1024;
-/** For all readers together, about 200 MB a second: the rest of the time belongs to other requests. */
-const PIECES_AT_ONCE = 4;
-const PAUSE_MS = 1;
-
-/** Runs callbacks in order, a few per pause. */
-const createThrottle = () => {
-  let waiting: (() => void)[] = [];
-  let isRunning = false;
-  const runNext = (): void => {
-    const next = waiting.slice(0, PIECES_AT_ONCE);
-    waiting = waiting.slice(PIECES_AT_ONCE);
-    isRunning = next.length > 0;
-    for (const send of next) send();
-    if (isRunning) setTimeout(runNext, PAUSE_MS);
-  };
-  return (send: () => void): void => {
-    waiting.push(send);
-    if (isRunning) return;
-    isRunning = true;
-    setImmediate(runNext);
-  };
-};
-
-/** Streams a large file in pieces: the next one once the reader has taken the last. */
-const inPieces = (bytes: Buffer, throttle: (send: () => void) => void): Readable => {
-  let sent = 0;
-  return new Readable({
-    read() {
-      throttle(() => {
-        if (this.destroyed) return;
-        const piece = bytes.subarray(sent, sent + PIECE_BYTES);
-        sent += piece.length;
-        this.push(piece.length > 0 ? piece : null);
-      });
-    },
-  });
-};
-
 const folderOf = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 
 /** Packages have everything built; a checkout in which only packages for run time were installed has nothing. */
@@ -140,7 +100,6 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileF
     });
     return isPage;
   }
-  const throttle = createThrottle();
   app.get<{ Params: { '*': string } }>(`/${name}/*`, hide, ({ params, headers }, reply) => {
     const found = fileFor(params['*']) ?? '';
     const file = files.get(found);
@@ -156,7 +115,7 @@ export const serveBuilt = (app: FastifyInstance, { name, title, policyFor, fileF
     if (headers['if-none-match']?.includes(file.etag)) return reply.code(304).send();
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     reply.type(file.type).header('content-length', bytes.length);
-    return reply.send(bytes.length > PIECE_BYTES ? inPieces(bytes, throttle) : bytes);
+    return reply.send(bytes);
   });
   return isPage;
 };

@@ -77,8 +77,9 @@ export const altered = (
   const bytes = gzipSync(`${change(linesOf(file)).join('\n')}\n`);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const [hmac] = key === null ? [] : secretBox([key]).signatures('backup', sha256);
-  const signature = hmac ? gzipSync(`{"hmac":"${hmac}"}\n`, { level: 0 }) : Buffer.alloc(0);
-  writeFileSync(copy, Buffer.concat([bytes, signature]));
+  const signature = gzipSync(`{"hmac":"${hmac}"}\n`, { level: 0 });
+  signature[9] = 255;
+  writeFileSync(copy, hmac ? Buffer.concat([bytes, signature]) : bytes);
   return copy;
 };
 

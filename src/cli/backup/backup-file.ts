@@ -1,10 +1,11 @@
 import { createHash, hash, randomBytes } from 'node:crypto';
-import { existsSync, type ReadStream, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { createGunzip, createGzip, type Gunzip, gunzipSync, gzipSync } from 'node:zlib';
+import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Value } from '../../db/transfer.ts';
 import type { SecretBox } from '../../secrets.ts';
@@ -53,6 +54,7 @@ const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const MAX_RATIO = 1_000;
 const BATCH = { rows: 1_000, characters: 1024 * 1024 };
 const CHUNK_CHARACTERS = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
 // --- rows ---
@@ -100,9 +102,14 @@ export class RowsDigest {
 // --- writing ---
 
 const PURPOSE = 'backup';
-const signatureMember = (hmac: string): Buffer => gzipSync(`{"hmac":"${hmac}"}\n`, { level: 0 });
+const signatureMember = (hmac: string): Buffer => {
+  const member = gzipSync(`{"hmac":"${hmac}"}\n`, { level: 0 });
+  // The operating system: not told, so that the bytes are the same on all.
+  member[9] = 255;
+  return member;
+};
 const SIGNATURE_BYTES = signatureMember('-'.repeat(43)).length;
-const SIGNATURE_LINE = /^\{"hmac":"([\w-]{43})"\}\n$/;
+const SIGNATURE_LINE = /\{"hmac":"([\w-]{43})"\}\n/;
 
 /** One by one, lines take longer to pass on than to make. */
 async function* chunksOf(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
@@ -274,9 +281,8 @@ export class BackupFile {
     return damaged(this.#path, what);
   }
 
-  #compressed() {
-    const end = this.#size - (this.#hmac === null ? 0 : SIGNATURE_BYTES) - 1;
-    return this.#file.createReadStream({ start: 0, end, autoClose: false });
+  #compressed(): AsyncGenerator<Buffer> {
+    return bytesOf(this.#file, this.#size - (this.#hmac === null ? 0 : SIGNATURE_BYTES));
   }
 
   async *#parts(): AsyncGenerator<Part> {
@@ -298,6 +304,7 @@ export class BackupFile {
         if (!isRow && !isFirst) yield partFrom(line);
         isFirst = false;
       }
+      if (lines.length > 0) yield { kind: 'rows', lines };
     } catch (error) {
       // The message of a parser quotes what it read.
       throw error instanceof Inflated ? this.#damaged(error.message) : this.#damaged('it cannot be read');
@@ -316,12 +323,8 @@ const cannotRead = (path: string, error: unknown): never => {
 const signatureIn = async (file: FileHandle, size: number): Promise<string | null> => {
   const last = Buffer.alloc(SIGNATURE_BYTES);
   await file.read(last, 0, SIGNATURE_BYTES, Math.max(size - SIGNATURE_BYTES, 0));
-  try {
-    return SIGNATURE_LINE.exec(gunzipSync(last, { maxOutputLength: 1024 }).toString('latin1'))?.[1] ?? null;
-  } catch {
-    // Not a gzip member: the file was cut off, or is not signed.
-    return null;
-  }
+  const hmac = SIGNATURE_LINE.exec(last.toString('latin1'))?.[1] ?? null;
+  return hmac !== null && signatureMember(hmac).equals(last) ? hmac : null;
 };
 
 /** Not trusted yet: from the first line alone, so that the right release and the right key can be asked for. */
@@ -340,8 +343,7 @@ const headerIn = async (file: FileHandle, path: string): Promise<Header> => {
 
 const firstLineOf = async (file: FileHandle): Promise<unknown> => {
   try {
-    for await (const line of linesOf(file.createReadStream({ start: 0, autoClose: false })))
-      return JSON.parse(line);
+    for await (const line of linesOf(bytesOf(file, Number.POSITIVE_INFINITY))) return JSON.parse(line);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall) throw error;
     // Neither gzip nor JSON lines: not a backup.
@@ -351,18 +353,21 @@ const firstLineOf = async (file: FileHandle): Promise<unknown> => {
 
 class Inflated extends Error {}
 
-async function* linesOf(compressed: ReadStream): AsyncGenerator<string> {
-  const chunks = createGunzip();
-  compressed.once('error', (error) => chunks.destroy(error)).pipe(chunks);
-  try {
-    yield* splitLines(chunks);
-  } finally {
-    // Otherwise a reader that stops early keeps the file open.
-    compressed.destroy();
+/** Not a stream of the file handle: that one closes the handle when it is not read to its end. */
+async function* bytesOf(file: FileHandle, end: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < end; ) {
+    const length = Math.min(CHUNK_BYTES, end - at);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
   }
 }
 
-async function* splitLines(chunks: Gunzip): AsyncGenerator<string> {
+async function* linesOf(compressed: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const chunks = createGunzip();
+  const source = Readable.from(compressed);
+  source.once('error', (error) => chunks.destroy(error)).pipe(chunks);
   let rest: Buffer[] = [];
   let restBytes = 0;
   let bytes = 0;
