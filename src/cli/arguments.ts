@@ -24,7 +24,6 @@ export const personName = by(
 export const email = by(emailField(), 'It must be an e-mail address.');
 export const skuPattern = by(text(LENGTH.reference), `It must be 1 to ${LENGTH.reference} characters long.`);
 
-/** A repeatable option. */
 export const collect =
   <Value>(take: (value: string) => Value) =>
   (value: string, before: Value[] = []): Value[] => [...before, take(value)];

@@ -24,7 +24,6 @@ const number = (count: number): string => count.toLocaleString('en');
 const duration = (seconds: number): string =>
   seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 
-/** For people: a line for each table that has rows, then the sum. */
 const printTables = (tables: Record<string, number>, sentences: string[]): void => {
   const counted = Object.entries(tables).filter(([, rows]) => rows > 0);
   const width = Math.max(0, ...counted.map(([table]) => table.length));

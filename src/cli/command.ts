@@ -5,7 +5,6 @@ import type { Context } from '../context.ts';
 /** A command that was understood but cannot be done: one line on standard error, exit status 1. */
 export class CliFailure extends Error {}
 
-/** A command that prints its result, for people or as JSON. */
 export const command = (parent: Command, spelling: string, description: string): Command =>
   parent.command(spelling).description(description).option('--json', 'print one line of JSON');
 

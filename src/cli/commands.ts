@@ -107,7 +107,7 @@ export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions 
   return { id, email, role };
 };
 
-/** A mail goes out before the process ends; `mailed` says whether the server took it. */
+/** A mail goes out before the process ends; `mailed` says whether the server accepted it. */
 const mailed = async (ctx: Context): Promise<boolean> => ctx.mail.isOn && (await ctx.mail.finish());
 
 const handOver = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: async () => true });
@@ -144,7 +144,6 @@ export const userResetFactor = async (ctx: Context, given: string) => {
   return { id: user.id, email: user.email, secondFactor: false };
 };
 
-/** Shown only here. */
 const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApiClient) => ({
   id,
   name,

@@ -15,8 +15,7 @@ import { replaceTargets } from '../shops/target-days.ts';
 import { createUser } from '../staff/users.ts';
 import { createTradeReturn, moveTradeReturn } from '../trade-returns/actions.ts';
 
-// What the demo shop is filled with. Everything takes turns, so that every stage is there. Some of it is untidy, as data of
-// real shops is: long names, other scripts, emoji, many items.
+// Sample data. Some of it is untidy, as data of real shops is: long names, other scripts, emoji, many items.
 
 const PEOPLE = [
   ['Ada Pereira', 'ada.pereira'],
@@ -62,7 +61,6 @@ const customer = (i: number) => {
   return { customerName, customerEmail: `${mailbox}@example.com` };
 };
 
-/** How far each repair has come. */
 const REPAIR_JOURNEYS: OfflineRepairAction[][] = [
   [],
   ['begin-diagnostics'],
@@ -92,7 +90,6 @@ const repair = (i: number) => {
   };
 };
 
-/** How far each trade return has come. */
 const TRADE_JOURNEYS: TradeReturnAction[][] = [
   [],
   ['approve'],
@@ -121,7 +118,6 @@ const tradeReturn = (i: number) => ({
   externalRef: `ERP-${700 + i}`,
 });
 
-/** How long a return may stay in each status. */
 const TARGET_DAYS: TargetDays['targets'] = [
   { status: 'OFFLINE_DIAGNOSTICS', days: 3 },
   { status: 'OFFLINE_REPAIR', days: 10 },
@@ -140,7 +136,7 @@ interface Step {
   take(at: Context): Promise<void>;
 }
 
-/** The steps of the ith of so many returns, the last of which is the newest. Each is given the return's id and gives it on. */
+/** The steps of the ith of `count` returns, the last of which is the newest. Each step gets the return's id and returns it. */
 const lifeOf = (
   now: number,
   { i, count, hoursApart }: { i: number; count: number; hoursApart: number },
@@ -173,7 +169,6 @@ export const demo = async (ctx: Context) => {
     password: randomBytes(9).toString('base64url'),
   });
   await replaceTargets(ctx, OPERATOR, shop.id, { targets: TARGET_DAYS });
-  /** Some of the returns are nobody's yet. */
   const assignees = [user.id, colleague.id, null];
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Demo till', webhookUrl: null });
   const till: Caller = { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
@@ -199,7 +194,7 @@ export const demo = async (ctx: Context) => {
       ),
     ]),
   );
-  // In the order of time: a shop's changes never go back in it (decision 143).
+  // In the order of time: a shop's changes never go back in it.
   const steps = [...repairs, ...tradeReturns].flat().toSorted((one, other) => one.at - other.at);
   for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => at } });
 

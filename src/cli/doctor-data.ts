@@ -19,7 +19,7 @@ export const wrong = (message: string): Finding => ({ state: 'wrong', message })
 
 class TooLate extends Error {}
 
-/** PostgreSQL cancelled a statement, or this process gave up. */
+/** 57014: PostgreSQL cancelled the statement. */
 export const isTooLate = (error: unknown): boolean =>
   error instanceof TooLate || (error as { code?: unknown }).code === '57014';
 
@@ -27,7 +27,6 @@ export const isTooLate = (error: unknown): boolean =>
 export const STATEMENT_MS = 5_000;
 const CHECK_MS = 15_000;
 
-/** Throws once a check has taken too long. */
 export const deadline = (): (() => void) => {
   const end = performance.now() + CHECK_MS;
   return () => {
@@ -40,7 +39,6 @@ export const deadline = (): (() => void) => {
 const KINDS = ['offline_repairs', 'trade_returns'] as const;
 const NAMED = 3;
 
-/** The first few of many. */
 const some = (names: string[]): string =>
   names.length <= NAMED
     ? names.join(', ')

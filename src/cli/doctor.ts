@@ -25,7 +25,6 @@ import {
 export type Checked = Finding & { check: string };
 type Report = (checked: Checked) => void;
 
-/** Looks at everything an installation needs, in order, and changes nothing. Each finding is reported as soon as it is known. */
 export const examine = async (env: NodeJS.ProcessEnv, report: Report): Promise<void> => {
   const config = settingsIn(env, report);
   if (!config) return;
@@ -39,7 +38,7 @@ export const examine = async (env: NodeJS.ProcessEnv, report: Report): Promise<v
     const schema = await look('migrations', () => read(config, checkMigrations));
     await look('pooler', () => checkPooler(config));
     if (schema?.state === 'ok') await examineData(config, look);
-    else report({ check: 'data', ...warn('not looked at: its schema is not that of this release') });
+    else report({ check: 'data', ...warn('not checked: its schema is not that of this release') });
   }
   await look('disk', () => checkDisk(config));
 };
@@ -69,7 +68,7 @@ const settingsIn = (env: NodeJS.ProcessEnv, report: Report): Config | null => {
   }
 };
 
-/** Each check has a moment of its own: one that PostgreSQL broke off ends its transaction. */
+/** A snapshot for each check: one whose statement PostgreSQL cancelled is of no more use. */
 const read = <Result>(config: Config, work: (reading: Reading) => Promise<Result>): Promise<Result> =>
   snapshotOf(config, STATEMENT_MS)(work);
 
@@ -114,7 +113,7 @@ const checkSettings = (config: Config): Finding => {
 
 const SEEN_LATELY_MS = 7 * 24 * 60 * 60_000;
 
-/** The running service notes such requests: a proxy that is not trusted makes one address of all callers, with one limit for all. */
+/** The service records such requests: behind a proxy that is not trusted all callers have one address, and one limit. */
 const checkProxy = async (reading: Reading, config: Config): Promise<Finding | null> => {
   const seen = config.trustProxy === false ? await findFact(reading.db, 'untrusted-proxy') : null;
   const seenMs = Number(seen);

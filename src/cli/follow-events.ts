@@ -127,7 +127,6 @@ interface Feed {
   key: string;
 }
 
-/** The address may be given with the base path or without. */
 const feedUrl = (base: string): string => {
   const root = base.replace(/\/+$/, '');
   return `${root.endsWith(BASE_PATH) ? root : root + BASE_PATH}/events`;
@@ -166,7 +165,6 @@ const ANSWER_WITHIN_MS = (LONGEST_WAIT_SECONDS + 20) * 1000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 const LONGEST_MESSAGE = 300;
 
-/** Throws where asking again would not help. */
 const readPage = async (feed: Feed, after: string | null, stop: AbortSignal): Promise<PageAnswer> => {
   const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
   // The newest cursor is there at once; to wait for it could mean to wait for an event and skip it.
@@ -233,14 +231,12 @@ const parsed = (text: string, reviver?: typeof withExactNumbers): unknown => {
   }
 };
 
-/** The sentences of an error body. */
 const messageIn = (text: string): string => {
   const { message } = (parsed(text) ?? {}) as { message?: unknown };
   const sentences = Array.isArray(message) ? message.join('; ') : message;
   return typeof sentences === 'string' ? printable(sentences).slice(0, LONGEST_MESSAGE) : '';
 };
 
-/** Seconds, or a date. */
 const retryAfterMs = (header: string | null): number | null => {
   if (header === null) return null;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();

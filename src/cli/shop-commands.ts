@@ -14,7 +14,6 @@ import {
 } from './arguments.ts';
 import { command, once } from './command.ts';
 
-/** Shops, their people and their API clients. */
 export const addShopCommands = (handback: Command): void => {
   addShop(handback.command('shop').description('shops, their plans and rules'));
   addUser(handback.command('user').description('people who sign in to the admin app'));

@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import { OfflineRepair } from '../../contract/offline-repair.ts';
 import { TradeReturn } from '../../contract/trade-return.ts';
-import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
+import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { bodyOf, type RmaEventName } from '../events/event.ts';
-import { exactNumber } from '../exact-number.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
 import { creditAmount } from '../trade-returns/credit.ts';
@@ -60,70 +59,40 @@ export const trigger = async (
 
 // --- samples ---
 
-// Events as a receiver would get them, about returns that do not exist. The returns are the examples of the reference.
-
-const common = ({ id, rmaNumber, externalRef, externalSource }: OfflineRepair | TradeReturn) => ({
-  id,
-  rmaNumber,
-  externalRef,
-  externalSource,
-});
-
-type Samples<Kind extends string, Subject> = {
-  [Name in RmaEventName & `${Kind}.${string}`]: (subject: Subject) => WebhookEventData<Name>;
-};
-
-const REPAIR_SAMPLES: Samples<'offline_repair', OfflineRepair> = {
-  'offline_repair.created': (repair) => repair,
-  'offline_repair.tracking_uploaded': (repair) => ({
-    ...common(repair),
+/** What each event changes in the reference's example of a return. */
+const CHANGES: Record<RmaEventName, object> = {
+  'offline_repair.created': {},
+  'offline_repair.tracking_uploaded': {
     status: 'OFFLINE_DIAGNOSTICS',
     trackingNumber: 'JD0146000034',
     carrierName: 'DHL',
-  }),
-  'offline_repair.status_changed': (repair) => ({
-    ...common(repair),
+  },
+  'offline_repair.status_changed': {
     status: 'OFFLINE_REPAIR',
     previousStatus: 'OFFLINE_DIAGNOSTICS',
     assignedToId: 'tech-12',
-  }),
-  'offline_repair.disposition_set': (repair) => ({
-    ...common(repair),
+  },
+  'offline_repair.disposition_set': {
     status: 'OFFLINE_RESOLVED',
-    offlineDisposition: 'RESTOCK_MASTER',
     previousStatus: 'OFFLINE_REPAIR',
-  }),
-  'offline_repair.closed': (repair) => ({
-    ...common(repair),
+    offlineDisposition: 'RESTOCK_MASTER',
+  },
+  'offline_repair.closed': {
     status: 'OFFLINE_CLOSED',
     previousStatus: 'OFFLINE_RESOLVED',
     offlineDisposition: 'RESTOCK_MASTER',
-  }),
-};
-
-const TRADE_SAMPLES: Samples<'trade_return', TradeReturn> = {
-  'trade_return.created': (tradeReturn) => tradeReturn,
-  'trade_return.status_changed': (tradeReturn) => ({
-    ...common(tradeReturn),
-    status: 'TRADE_APPROVED',
-    previousStatus: 'TRADE_SUBMITTED',
-  }),
-  'trade_return.credit_requested': (tradeReturn) => ({
-    ...common(tradeReturn),
+  },
+  'trade_return.created': {},
+  'trade_return.status_changed': { status: 'TRADE_APPROVED', previousStatus: 'TRADE_SUBMITTED' },
+  'trade_return.credit_requested': {
     status: 'TRADE_CREDIT_REQUESTED',
     previousStatus: 'TRADE_RECEIVED',
-    creditAmount: exactNumber(creditAmount(tradeReturn.items)),
-  }),
-  'trade_return.resolved': (tradeReturn) => ({
-    ...common(tradeReturn),
-    status: 'TRADE_RESOLVED',
-    previousStatus: 'TRADE_CREDIT_REQUESTED',
-  }),
+  },
+  'trade_return.resolved': { status: 'TRADE_RESOLVED', previousStatus: 'TRADE_CREDIT_REQUESTED' },
 };
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** The example of a schema, with an id of its own and made just now. */
 const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer<Schema> => {
   const [example = {}] = (schema.meta()?.['examples'] ?? []) as object[];
   const fields = Object.entries(example).map(([field, value]) => [
@@ -133,12 +102,12 @@ const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer
   return schema.parse({ ...Object.fromEntries(fields), id: newId(nowMs) });
 };
 
-const isRepairEvent = (event: string): event is keyof typeof REPAIR_SAMPLES => event in REPAIR_SAMPLES;
-
-/** What the event's `data` holds. */
+/** The `data` of an event as a receiver would get it, about a return that does not exist. */
 const sampleData = (event: WebhookEventName, nowMs: number): object => {
   if (event === 'webhook.test') return testData(nowMs);
-  return isRepairEvent(event)
-    ? REPAIR_SAMPLES[event](fresh(OfflineRepair, nowMs))
-    : TRADE_SAMPLES[event](fresh(TradeReturn, nowMs));
+  if (event.startsWith('offline_repair.'))
+    return WEBHOOK_EVENT_DATA[event].parse({ ...fresh(OfflineRepair, nowMs), ...CHANGES[event] });
+  const tradeReturn = fresh(TradeReturn, nowMs);
+  const credit = { creditAmount: Number(creditAmount(tradeReturn.items)) };
+  return WEBHOOK_EVENT_DATA[event].parse({ ...tradeReturn, ...credit, ...CHANGES[event] });
 };
