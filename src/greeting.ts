@@ -36,7 +36,7 @@ a new one):
 
 or, in another terminal in this folder:
 
-  npx handback demo                          a filled shop to look at, with a key to call it
+  npx handback demo                          a demo shop with sample data, and a key to call it
   npx handback shop create --name "My shop"  a shop of your own; then, with the id it prints,
   npx handback client create --shop ID --name "Till"
 `;

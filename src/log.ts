@@ -3,16 +3,18 @@ import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 
 // Log lines go to standard output without ever holding up the service: what a full disk, a closed pipe or a slow reader does
-// not take is dropped and counted (decision 94). One write is under way at a time; lines that come meanwhile share the next.
+// not accept is dropped and counted. There is one write at a time; lines that come meanwhile share the next. Not
+// pino.destination: it keeps a thread in write() while a pipe's reader sleeps, and then the process never exits; and it stops
+// counting when the pipe is closed.
 
 /** In characters. Beyond this lines are dropped. */
 const MOST_WAITING = 1024 * 1024;
 const STDOUT = 1;
 
-/** Writes all it can and says how many bytes that were; fewer than given means that the rest was not taken. */
+/** Calls back with the number of bytes written; the rest was not accepted. */
 type Write = (bytes: Buffer, done: (written: number) => void) => void;
 
-/** Files and devices. Done by another thread, which waits no longer than a disk takes. */
+/** Files and devices: another thread waits no longer than a disk takes. */
 const writeToFile: Write = (bytes, done) => {
   const from = (start: number): void =>
     write(STDOUT, bytes, start, bytes.length - start, null, (error, count) => {
@@ -23,7 +25,7 @@ const writeToFile: Write = (bytes, done) => {
   from(0);
 };
 
-/** Pipes and terminals. A thread could wait for their reader for ever; Node's stream waits for an event. */
+/** Pipes and terminals: a thread could wait for their reader for ever; Node's stream waits for an event. */
 const writeToStream: Write = (bytes, done) => {
   process.stdout.write(bytes, (error) => done(error ? 0 : bytes.length));
 };
@@ -42,7 +44,6 @@ const lineCount = (text: string | Buffer): number => {
   return count;
 };
 
-/** What pino writes its lines to. */
 export const boundedDestination = (writeBytes: Write, onDropped: (lines: number) => void) => {
   let waiting = '';
   let writing = false;

@@ -37,19 +37,23 @@ export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBo
 const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
 
 /**
- * Sealed texts for a backup that tell whether a key opens what is in it: the installation's own, and one of the key that seals
- * now, which may be another while keys are changed. Without a key that fits, the first alone: a backup needs none.
+ * What a backup is signed with, and sealed texts that tell which keys open its secrets: the installation's own, and one of the key
+ * that seals now, which may be another during a change of keys. Without the right key a backup is made all the same, unsigned.
  */
-export const keyChecksOf = async (config: KeySettings, db: Db): Promise<string[]> => {
+export const backupKeys = async (
+  config: KeySettings,
+  db: Db,
+): Promise<{ checks: string[]; box: SecretBox | null }> => {
   const check = await findCheck(db);
-  if (check === null) return [];
+  const checks = check === null ? [] : [check];
   try {
     const box = keysOf(config);
+    if (check === null) return { checks, box };
     box.open(check, CHECK_PLACE);
-    return [check, box.seal(CHECK_TEXT, CHECK_PLACE)];
+    return { checks: [check, box.seal(CHECK_TEXT, CHECK_PLACE)], box };
   } catch {
-    // Whoever restores it is told.
-    return [check];
+    // The operator is told: the box is missing.
+    return { checks, box: null };
   }
 };
 

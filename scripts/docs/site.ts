@@ -8,13 +8,14 @@ import { withErrorFacts } from './errors-page.ts';
 import { layOut } from './layout.ts';
 import { articleOf, plainMarkdown } from './markdown.ts';
 import { type DocsPage, EXAMPLE_URL, PAGES, readText, rootPath } from './pages.ts';
+import { postmanCollection } from './postman-collection.ts';
 import { recipesText, withRecipeLinks } from './recipes-page.ts';
 import { referencePage, referenceScripts } from './reference-page.ts';
 import { operationsOf, referenceText } from './reference-text.ts';
 import { searchIndex } from './search-index.ts';
 
 // Builds the documentation that the service serves at /docs into dist/docs: a page and its Markdown for each entry of PAGES,
-// their style, script and search index, and llms.txt. Nothing in it comes from another host.
+// their style, script and search index, the Postman collection, and llms.txt. Nothing in it comes from another host.
 
 const BUILT = rootPath('dist/docs');
 const ASSETS = join(BUILT, 'assets');
@@ -100,5 +101,6 @@ export const buildSite = async (): Promise<void> => {
     join(BUILT, 'reference.md'),
     `${readText('docs/guide/reference.md')}\n${referenceText(external)}`,
   );
+  writeFileSync(join(BUILT, 'postman.json'), JSON.stringify(postmanCollection(external)));
   writeFileSync(join(BUILT, 'llms.txt'), llmsText());
 };

@@ -25,7 +25,6 @@ import { addAdminGates } from './admin-gates.ts';
 import { addExternalGates } from './external-gates.ts';
 import { ADMIN_API } from './openapi/admin-api.ts';
 import { EXTERNAL_API } from './openapi/external-api.ts';
-import { postmanCollection } from './openapi/postman.ts';
 import { operationRoutes } from './operations.ts';
 import { servePages } from './pages.ts';
 import { type PageLimit, pageLimitGate } from './rate-limits.ts';
@@ -112,7 +111,6 @@ export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
     pages.addHook('onRequest', limitPages);
     pages.setNotFoundHandler(noRoute);
     servePages(pages, config);
-    serveDocument(pages, () => postmanCollection(app.swagger()), [], '/docs/postman.json');
   });
   // Requests that wait for an event are answered before connections are closed.
   app.addHook('preClose', () => ctx.feedWatches.stop());

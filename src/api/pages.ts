@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
@@ -67,7 +67,7 @@ const leadToApp = (app: FastifyInstance): void => {
   });
 };
 
-// The documentation as plain text: /llms.txt, and every page as Markdown. Examples show the address that the reader uses.
+// The documentation as plain text: /llms.txt, every page as Markdown, and the Postman collection. Examples show the reader's own address.
 
 /** What the docs say where the reader's own address belongs; scripts/docs/pages.ts has the same. */
 const EXAMPLE_URL = 'https://returns.example.com';
@@ -75,7 +75,7 @@ const EXAMPLE_URL = 'https://returns.example.com';
 const readTexts = (folder: string): Map<string, string> =>
   new Map(
     (existsSync(folder) ? readdirSync(folder) : [])
-      .filter((name) => /\.(md|txt)$/.test(name))
+      .filter((name) => /\.(md|txt|json)$/.test(name))
       .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
   );
 
@@ -88,17 +88,14 @@ const serveDocsText = (app: FastifyInstance, config: Config): void => {
     return text.replaceAll(EXAMPLE_URL, () => baseUrlFor(config, request));
   };
   // The text may repeat the request's own address, so no cache may keep it for the next reader.
-  app.get('/llms.txt', hide, (request, reply) =>
-    reply
-      .header('cache-control', 'no-store')
-      .type('text/plain; charset=utf-8')
-      .send(textOf('llms.txt', request)),
+  const send = (request: FastifyRequest, reply: FastifyReply, name: string, type: string) =>
+    reply.header('cache-control', 'no-store').type(`${type}; charset=utf-8`).send(textOf(name, request));
+  app.get('/llms.txt', hide, (request, reply) => send(request, reply, 'llms.txt', 'text/plain'));
+  app.get('/docs/postman.json', hide, (request, reply) =>
+    send(request, reply, 'postman.json', 'application/json'),
   );
   app.get<{ Params: { page: string } }>('/docs/:page(^[a-z-]+).md', hide, (request, reply) =>
-    reply
-      .header('cache-control', 'no-store')
-      .type('text/markdown; charset=utf-8')
-      .send(textOf(`${request.params.page}.md`, request)),
+    send(request, reply, `${request.params.page}.md`, 'text/markdown'),
   );
 };
 

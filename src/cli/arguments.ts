@@ -5,9 +5,9 @@ import type { z } from 'zod';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
 import { formFaultOf, urlIn } from '../webhooks/webhook-url.ts';
-import { CliFailure } from './output.ts';
+import { CliFailure } from './command.ts';
 
-/** Takes a value by the same schema as the API does. */
+/** Checks a value by the schema that the API uses. */
 const by =
   <Schema extends z.ZodType>(schema: Schema, otherwise: string) =>
   (value: string): z.infer<Schema> => {
@@ -24,7 +24,6 @@ export const personName = by(
 export const email = by(emailField(), 'It must be an e-mail address.');
 export const skuPattern = by(text(LENGTH.reference), `It must be 1 to ${LENGTH.reference} characters long.`);
 
-/** A repeatable option. */
 export const collect =
   <Value>(take: (value: string) => Value) =>
   (value: string, before: Value[] = []): Value[] => [...before, take(value)];
@@ -52,7 +51,7 @@ export const webAddress = (value: string): string => {
   return value;
 };
 
-/** The options that hold a secret, and where else it may come from, so that it need not stand in the shell's history. */
+/** Options that hold a secret, and the variable that keeps it out of the shell's history. */
 const SECRETS = {
   key: { option: '--key', variable: 'HANDBACK_API_KEY' },
   secret: { option: '--secret', variable: 'HANDBACK_WEBHOOK_SECRET' },

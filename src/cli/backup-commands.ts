@@ -1,21 +1,20 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { command } from './command.ts';
-import type { Checked } from './doctor/doctor.ts';
-import { print } from './output.ts';
+import { command, print, progress } from './command.ts';
+import type { Checked } from './doctor.ts';
 
-/** Commands that keep an installation safe. They work on a database of any age, and migrate none. */
+/** They work on a database of any schema, and migrate none. */
 export const addBackupCommands = (handback: Command): void => {
-  command(handback, 'backup <file>', 'write everything into one file, while the service runs')
-    .option('--overwrite', 'replace the file if it is there')
+  command(handback, 'backup <file>', 'write everything into one signed file, while the service runs')
+    .option('--overwrite', 'replace the file if it exists')
     .action(backUpTo);
-  command(handback, 'restore <file>', 'fill an empty database from a backup, of either engine').action(
-    restoreFrom,
-  );
+  command(handback, 'restore <file>', 'fill an empty database of either engine from a backup')
+    .option('--unsigned', 'also a file without a signature: only if you know who wrote it')
+    .action(restoreFrom);
   command(
     handback,
     'doctor',
-    'check settings, database, keys and figures; exit 1 if something is wrong',
+    'check settings, database, keys and counters; exit 1 if something is wrong',
   ).action(examineAll);
 };
 
@@ -25,7 +24,6 @@ const number = (count: number): string => count.toLocaleString('en');
 const duration = (seconds: number): string =>
   seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 
-/** For people: one line a table that has rows, then what it came to. */
 const printTables = (tables: Record<string, number>, sentences: string[]): void => {
   const counted = Object.entries(tables).filter(([, rows]) => rows > 0);
   const width = Math.max(0, ...counted.map(([table]) => table.length));
@@ -40,39 +38,44 @@ interface BackupOptions {
   json?: boolean;
 }
 
+/** The result of a command, and how long it took to a hundredth. */
+const timed = async <Result>(work: Promise<Result>): Promise<Result & { seconds: number }> => {
+  const start = performance.now();
+  const result = await work;
+  return { ...result, seconds: Math.round((performance.now() - start) / 10) / 100 };
+};
+
 const backUpTo = async (file: string, { overwrite, json }: BackupOptions): Promise<void> => {
   const config = readConfig(process.env);
-  const [{ backUp }, { progress }] = await Promise.all([
-    import('./backup/backup.ts'),
-    import('./backup/progress.ts'),
-  ]);
-  const made = await backUp(config, file, { overwrite, progress: progress('reading', json), notice });
-  if (json) return print({ ...made }, true);
+  const { backUp } = await import('./backup/backup.ts');
+  const made = await timed(backUp(config, file, { overwrite, progress: progress(json), notice }));
+  if (json) return print(made, true);
+  const key = config.secretKeys ? 'SECRET_KEY' : `${config.dataDir}/secret.key`;
   printTables(made.tables, [
     `${number(made.rows)} rows in ${made.file}: ${megabytes(made.bytes)}, ${duration(made.seconds)}.`,
-    config.secretKeys
-      ? 'Keep SECRET_KEY as well, and not beside it: it is not in the file, and without it webhook secrets and second factors are lost.'
-      : `Keep ${config.dataDir}/secret.key as well, and not beside it: it is not in the file, and without it webhook secrets and second factors are lost.`,
+    `Keep ${key} as well, and in another place: it is not in the file, and a restore needs it for the signature, webhook secrets and second factors.`,
   ]);
 };
 
-const restoreFrom = async (file: string, { json }: { json?: boolean }): Promise<void> => {
+interface RestoreOptions {
+  unsigned?: boolean;
+  json?: boolean;
+}
+
+const restoreFrom = async (file: string, { unsigned, json }: RestoreOptions): Promise<void> => {
   const config = readConfig(process.env);
-  const [{ restore }, { progress }] = await Promise.all([
-    import('./backup/restore.ts'),
-    import('./backup/progress.ts'),
-  ]);
-  const restored = await restore(config, file, { progress: progress('writing', json), notice });
-  if (json) return print({ ...restored }, true);
+  const { restore } = await import('./backup/restore.ts');
+  const restored = await timed(restore(config, file, { unsigned, progress: progress(json), notice }));
+  if (json) return print(restored, true);
   printTables(restored.tables, [
     `${number(restored.rows)} rows restored as they were at ${restored.madeAt}, and compared with the file row by row: ${duration(restored.seconds)}.`,
-    'People sign in again, and links that wait for them are made anew. Keys, cursors and webhooks go on.',
+    'Everyone signs in again, and open invitations need a new link. API keys, cursors and webhooks go on.',
   ]);
 };
 
 /** Findings as they come; with `--json` all of them at the end. */
 const examineAll = async ({ json }: { json?: boolean }): Promise<void> => {
-  const { examine } = await import('./doctor/doctor.ts');
+  const { examine } = await import('./doctor.ts');
   const checks: Checked[] = [];
   await examine(process.env, (checked) => {
     checks.push(checked);

@@ -1,18 +1,20 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import type { Context } from '../context.ts';
-import { print } from './output.ts';
 
-/** A command that prints what it gives, for people or as JSON. */
+/** A command that was understood but cannot be done: one line on standard error, exit status 1. */
+export class CliFailure extends Error {}
+
 export const command = (parent: Command, spelling: string, description: string): Command =>
   parent.command(spelling).description(description).option('--json', 'print one line of JSON');
 
+type Fields = Record<string, unknown>;
+type Result = Fields | Fields[];
 type Commands = typeof import('./commands.ts');
-type Result = Parameters<typeof print>[0];
 
 /**
- * Runs one command on an open context, prints what it gives, and closes: no server is needed, none is disturbed. The service's
- * code is loaded here and not before, so that a wrong command or setting is answered at once.
+ * Runs one command on an open context, prints its result, and closes: no server is needed, none is disturbed. The service's code
+ * is loaded here, so that a wrong command or setting is answered in 0.1 s and not in 0.4 s.
  */
 export const once = async (
   json: boolean | undefined,
@@ -33,4 +35,61 @@ export const once = async (
   } finally {
     await ctx.close();
   }
+};
+
+/** With `--json` one line of JSON and nothing else; otherwise something to read. */
+export const print = (result: Result, json: boolean | undefined): void => {
+  const text = json ? JSON.stringify(result) : Array.isArray(result) ? table(result) : fields(result);
+  process.stdout.write(`${text}\n`);
+};
+
+const shown = (value: unknown): string =>
+  value === null ? '-' : Array.isArray(value) ? value.join(', ') || '-' : String(value);
+
+const fields = (result: Fields): string => {
+  const width = Math.max(...Object.keys(result).map((name) => name.length));
+  return Object.entries(result)
+    .map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`)
+    .join('\n');
+};
+
+const table = (rows: Fields[]): string => {
+  const first = rows[0];
+  if (!first) return '(none)';
+  const names = Object.keys(first);
+  const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => shown(row[name]).length)));
+  const line = (cells: string[]) =>
+    cells
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [line(names), ...rows.map((row) => line(names.map((name) => shown(row[name]))))].join('\n');
+};
+
+/** Text from outside, for a terminal: without the characters that would move its cursor or change its colours. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
+
+/** Shows on a terminal how far a command is; elsewhere nothing. */
+export interface Progress {
+  at(what: string, rows: number): void;
+  over(): void;
+}
+
+const PROGRESS_EVERY_MS = 100;
+const ERASE_LINE = '\r\u001b[K';
+
+export const progress = (isQuiet: boolean | undefined): Progress => {
+  if (isQuiet || !process.stderr.isTTY) return { at: () => {}, over: () => {} };
+  let next = 0;
+  return {
+    at(what, rows) {
+      // Rows come by the hundred thousand: the clock is not read for each.
+      if (rows % 64 !== 1 && next !== 0) return;
+      const now = performance.now();
+      if (now < next) return;
+      next = now + PROGRESS_EVERY_MS;
+      process.stderr.write(`${ERASE_LINE}${what}: ${rows.toLocaleString('en')} rows`);
+    },
+    over: () => void process.stderr.write(ERASE_LINE),
+  };
 };

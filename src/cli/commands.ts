@@ -11,6 +11,7 @@ import { type ApiClient, findClient, listClients } from '../api-clients/store.ts
 import { OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { instant } from '../instant.ts';
 import { resealAll } from '../reseal.ts';
 import { type BillingChange, changeDangerousGoods, changeShop, createShop } from '../shops/actions.ts';
 import type { Shop } from '../shops/plans.ts';
@@ -20,9 +21,32 @@ import { resetFactor } from '../staff/second-factor.ts';
 import { findByEmail } from '../staff/store.ts';
 import { createUser } from '../staff/users.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
-import { CliFailure, clientFields, shopFields } from './output.ts';
+import { CliFailure } from './command.ts';
 
-// What each command does, given its arguments; how they are spelt is in the files beside it.
+// What the commands of shop-commands.ts do.
+
+const moment = (ms: number | null): string | null => (ms === null ? null : instant(ms));
+
+const shopFields = (shop: Shop) => ({
+  id: shop.id,
+  name: shop.name,
+  plan: shop.plan,
+  subscription: shop.active ? 'active' : 'inactive',
+  billing: shop.billing.kind,
+  allowance: shop.billing.kind === 'ALLOWANCE' ? shop.billing.limit : null,
+  usageCap: shop.billing.kind === 'USAGE' ? shop.billing.limit : null,
+  createdAt: instant(shop.createdAt),
+});
+
+const clientFields = (client: ApiClient) => ({
+  id: client.id,
+  name: client.name,
+  webhookUrl: client.webhookUrl,
+  lastUsedAt: moment(client.lastUsedAt),
+  revokedAt: moment(client.revokedAt),
+  replacedBy: client.replacedBy,
+  createdAt: instant(client.createdAt),
+});
 
 const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing | null>): Promise<Thing> => {
   const thing = isId(id) ? await find() : null;
@@ -30,7 +54,7 @@ const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing 
   return thing;
 };
 
-/** What an action refuses is said in a line. */
+/** What an action refuses becomes one line. */
 const orFailure = (error: unknown): never => {
   throw error instanceof ServiceError ? new CliFailure(error.message) : error;
 };
@@ -82,7 +106,7 @@ export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions 
   return { id, email, role };
 };
 
-/** A mail goes out before the process ends; `mailed` says whether the server took it. */
+/** A mail goes out before the process ends; `mailed` says whether the server accepted it. */
 const mailed = async (ctx: Context): Promise<boolean> => ctx.mail.isOn && (await ctx.mail.finish());
 
 const handOver = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: async () => true });
@@ -119,7 +143,6 @@ export const userResetFactor = async (ctx: Context, given: string) => {
   return { id: user.id, email: user.email, secondFactor: false };
 };
 
-/** What a new client is told, this once. */
 const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApiClient) => ({
   id,
   name,
@@ -164,7 +187,7 @@ export const clientReplace = async (
 export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
   (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map(clientFields);
 
-/** A row whose secret cannot be opened is named and left alone; the others are resealed all the same. */
+/** A row whose secret no key opens is named and skipped. */
 export const secretsReseal = async (ctx: Context) => {
   const { resealed, total, failed } = await resealAll(ctx);
   for (const { table, id } of failed)

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { TargetDays } from '../../contract/admin-work.ts';
 import { BASE_PATH } from '../../contract/common.ts';
+import type { OfflineRepairAction, TradeReturnAction } from '../../contract/lifecycle.ts';
 import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { createClient } from '../api-clients/actions.ts';
@@ -11,15 +13,118 @@ import { changeDangerousGoods, createShop } from '../shops/actions.ts';
 import { replaceTargets } from '../shops/target-days.ts';
 import { createUser } from '../staff/users.ts';
 import { createTradeReturn, moveTradeReturn } from '../trade-returns/actions.ts';
-import {
-  pick,
-  REPAIR_JOURNEYS,
-  REPAIR_STEPS,
-  repair,
-  TARGET_DAYS,
-  TRADE_JOURNEYS,
-  tradeReturn,
-} from './demo-data.ts';
+
+// Sample data. Some of it is untidy, as data of real shops is: long names, other scripts, emoji, many items.
+
+const PEOPLE = [
+  ['Ada Pereira', 'ada.pereira'],
+  ['Bo Lindqvist', 'bo.lindqvist'],
+  ['María de los Ángeles Fernández de la Cuesta y Villanueva-Echeverría', 'maria.fernandez.de.la.cuesta'],
+  ['Dana Kowalski', 'dana.kowalski'],
+  ['נועה אברמוביץ׳־לוי', 'noa.levi'],
+  ['Farid Haddad', 'farid.haddad'],
+  ['Grace Muller 🛠️', 'grace.muller'],
+] as const;
+const COMPANIES = [
+  'Northwind Interiors',
+  'Gesellschaft für Werkzeug- und Maschinenbau Südwest-Niedersachsen mbH & Co. KG',
+  'Harbour Hotels',
+  'شركة الخليج لتجارة المعدات',
+  'Fjord Outfitters',
+];
+const ITEMS = [
+  { sku: 'KETTLE-17', productName: 'Kettle 1.7 l', price: 49.95, fault: 'Does not heat up any more' },
+  {
+    sku: 'BATT-DRILL-18V',
+    productName: 'Drill battery 18 V',
+    price: 89,
+    fault: 'Gets hot and swells while charging',
+  },
+  { sku: 'LAMP-OAK', productName: 'Oak table lamp', price: 120.5, fault: 'Flickers, then goes out' },
+  { sku: 'SPEAKER-MINI', productName: 'Mini speaker', price: 64.9, fault: 'No sound on the left side' },
+  {
+    sku: 'DHP484Z-18V-LXT-BODY-ONLY-EU-PLUG-2026-Q3-REFURBISHED',
+    productName: 'Makita DHP484Z 18V LXT Li-ion Brushless Combi Drill Body Only',
+    price: 239.9,
+    fault:
+      'The chuck slips under load. The customer says it began after a week, that it is worse when the battery is full, ' +
+      'and that the first repair did not help: it held for two days.\nPlease ring before it is sent back 📞',
+  },
+  { sku: 'BLENDER-PRO', productName: 'Blender Pro', price: 179, fault: 'The jug leaks at its base' },
+];
+
+const pick = <Value>(values: readonly Value[], i: number): Value => values[i % values.length] as Value;
+
+const customer = (i: number) => {
+  const [customerName, mailbox] = pick(PEOPLE, i);
+  return { customerName, customerEmail: `${mailbox}@example.com` };
+};
+
+const REPAIR_JOURNEYS: OfflineRepairAction[][] = [
+  [],
+  ['begin-diagnostics'],
+  ['tracking', 'begin-repair'],
+  ['begin-repair', 'resolve'],
+  ['tracking', 'begin-repair', 'resolve', 'close'],
+];
+const REPAIR_STEPS: Record<OfflineRepairAction, (i: number) => object> = {
+  tracking: (i) => ({ trackingNumber: `JD01460000${i}`, carrierName: 'DHL' }),
+  'begin-diagnostics': () => ({ notes: 'On the bench' }),
+  'begin-repair': (i) => ({ assignedToId: `tech-${(i % 3) + 1}`, repairNotes: 'Part ordered' }),
+  resolve: (i) => ({ offlineDisposition: i % 2 ? 'RESTOCK_MASTER' : 'WRITE_OFF' }),
+  close: () => ({}),
+};
+
+const repair = (i: number) => {
+  const { fault, ...item } = pick(ITEMS, i);
+  return {
+    ...customer(i),
+    orderNumber: `SO-${10_000 + i * 7}`,
+    faultyItem: { ...item, quantity: 1, serialNumber: `SN-${448_000 + i * 13}` },
+    faultDescription: fault,
+    storeId: `store-${(i % 4) + 1}`,
+    externalRef: `POS-${88_000 + i}`,
+    externalSource: `till-${(i % 4) + 1}`,
+    startStatus: i % 6 === 0 ? 'COUNTER_SWAPPED' : 'OFFLINE_DIAGNOSTICS',
+  };
+};
+
+const TRADE_JOURNEYS: TradeReturnAction[][] = [
+  [],
+  ['approve'],
+  ['reject'],
+  ['approve', 'receive'],
+  ['approve', 'receive', 'request-credit'],
+  ['approve', 'receive', 'request-credit', 'resolve'],
+];
+
+const MANY_ITEMS = 14;
+const itemsOf = (i: number) =>
+  Array.from({ length: i % 5 === 4 ? MANY_ITEMS : 2 }, (_, line) => pick(ITEMS, i + 2 * line));
+
+const tradeReturn = (i: number) => ({
+  ...customer(i),
+  tradeOrderNumber: `TO-${5_500 + i}`,
+  companyName: pick(COMPANIES, i),
+  companyId: `company-${118 + (i % COMPANIES.length)}`,
+  reason: pick(['Damaged in transit', 'Wrong colour delivered', 'Ordered too many'], i),
+  items: itemsOf(i).map(({ fault: _, ...item }, line) => ({
+    ...item,
+    quantity: 2 + ((i + line) % 5),
+    tradeLineItemId: `line-${line + 1}`,
+  })),
+  shippingAddress: { street: '12 Harbour Road', suburb: 'Port Melbourne', state: 'VIC', postcode: '3207' },
+  externalRef: `ERP-${700 + i}`,
+});
+
+const TARGET_DAYS: TargetDays['targets'] = [
+  { status: 'OFFLINE_DIAGNOSTICS', days: 3 },
+  { status: 'OFFLINE_REPAIR', days: 10 },
+  { status: 'TRADE_SUBMITTED', days: 2 },
+  { status: 'TRADE_RECEIVED', days: 7 },
+];
+
+// --- filling ---
 
 const REPAIRS = 40;
 const TRADE_RETURNS = 18;
@@ -30,7 +135,7 @@ interface Step {
   take(at: Context): Promise<void>;
 }
 
-/** The steps of the ith of so many returns, the last of which is the newest. Each is given the return's id and gives it on. */
+/** The steps of the ith of `count` returns, the last of which is the newest. Each step gets the return's id and returns it. */
 const lifeOf = (
   now: number,
   { i, count, hoursApart }: { i: number; count: number; hoursApart: number },
@@ -63,7 +168,6 @@ export const demo = async (ctx: Context) => {
     password: randomBytes(9).toString('base64url'),
   });
   await replaceTargets(ctx, OPERATOR, shop.id, { targets: TARGET_DAYS });
-  /** Some of the returns are nobody's yet. */
   const assignees = [user.id, colleague.id, null];
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Demo till', webhookUrl: null });
   const till: Caller = { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
@@ -89,7 +193,7 @@ export const demo = async (ctx: Context) => {
       ),
     ]),
   );
-  // In the order of time: a shop's changes never go back in it (decision 143).
+  // In the order of time: a shop's changes never go back in it.
   const steps = [...repairs, ...tradeReturns].flat().toSorted((one, other) => one.at - other.at);
   for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => at } });
 

@@ -4,7 +4,7 @@ import { readConfig } from '../config.ts';
 import { httpStatus, secretOption, usableSecret, webAddress, wholeNumber } from './arguments.ts';
 import { command } from './command.ts';
 
-/** Commands for whoever writes a receiver or a program that follows the events. None of them needs a database. */
+/** Commands for developers of receivers and of programs that follow the events. None of them needs a database. */
 export const addEventCommands = (handback: Command): void => {
   addListen(handback);
   addTrigger(handback);
@@ -25,7 +25,7 @@ const addListen = (handback: Command): void => {
     .option('--hang', 'never answer')
     .action(async (options) => {
       const { listen } = await import('./listen.ts');
-      // It has no end of its own, and is of no use to a reader that has gone.
+      // It never ends by itself, and is of no use once its reader has gone.
       process.stdout.on('error', () => process.exit());
       await listen(options, (line) => process.stdout.write(`${line}\n`));
     });
@@ -47,7 +47,7 @@ const addEvents = (handback: Command): void => {
   handback
     .command('events')
     .description(
-      "follow a shop's events; with --forward-to, send each one to a receiver that has no public address",
+      "follow a shop's events; with --forward-to, send each one to a receiver that has no public address. Prints at its end the cursor to go on from",
     )
     .addOption(secretOption('key', 'the key of an API client'))
     .addOption(
@@ -55,7 +55,7 @@ const addEvents = (handback: Command): void => {
         .env('HANDBACK_URL')
         .argParser(webAddress),
     )
-    .option('--after <cursor>', 'where to begin: a cursor, latest or oldest')
+    .option('--after <cursor>', 'where to begin: a cursor, latest or oldest (the default)')
     .option('--forward-to <url>', 'send each event there, signed as a webhook is', webAddress)
     .addOption(secretOption('secret', 'what the receiver of --forward-to checks signatures with'))
     .option('--json', 'print each event as a line of JSON')
@@ -66,7 +66,7 @@ const addEvents = (handback: Command): void => {
       const key = usableSecret(self, 'key', options.key);
       const forward = forwardTo && { to: forwardTo, secret: usableSecret(self, 'secret', secret) };
       const base = url ?? readConfig(process.env).publicUrl;
-      const { events } = await import('./follow/events.ts');
-      await events({ key, url: base, after, forward, json }, process.env);
+      const { followEvents } = await import('./follow-events.ts');
+      await followEvents({ key, url: base, after, forward, json });
     });
 };

@@ -1,7 +1,7 @@
 import { run } from './run.ts';
 
-// A reader that has gone (`handback doctor | head -1`) wants no more of it: the command still does its work, and keeps its status.
-// The service has its own way with that.
+// When the reader has gone (`handback doctor | head -1`), the command still does its work and keeps its status. `serve` has its own
+// way with that.
 if (process.argv[2] !== 'serve')
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {

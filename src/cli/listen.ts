@@ -6,9 +6,7 @@ import { signatureOf } from '../webhooks/worker/signing.ts';
 export interface ListenOptions {
   port: number;
   secret?: string;
-  /** The status to answer with. */
   answer: number;
-  /** Never answer. */
   hang?: boolean;
 }
 

@@ -1,15 +1,12 @@
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config.ts';
+import { ConfigError, readConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { addBackupCommands } from './backup-commands.ts';
-import { addClientCommands } from './client.ts';
+import { CliFailure, command, once } from './command.ts';
 import { addEventCommands } from './event-commands.ts';
-import { CliFailure } from './output.ts';
-import { addSecretsCommands, addServiceCommands } from './service.ts';
-import { addShopCommands } from './shop.ts';
-import { addUserCommands } from './user.ts';
+import { addShopCommands } from './shop-commands.ts';
 
-/** Exit statuses: 0 done, 1 could not be done, 2 not understood. */
+/** Exit statuses: 0 done, 1 failed, 2 not understood. */
 export const run = async (argv: string[]): Promise<void> => {
   try {
     await program().parseAsync(argv);
@@ -32,13 +29,43 @@ const program = (): Command => {
     .description('Offline repairs and trade returns over HTTP.')
     .version(VERSION)
     .exitOverride()
-    .showHelpAfterError('(add --help for what it takes)');
+    .showHelpAfterError('(add --help for its options)');
   addServiceCommands(handback);
   addShopCommands(handback);
-  addUserCommands(handback);
-  addClientCommands(handback);
-  addSecretsCommands(handback);
   addBackupCommands(handback);
   addEventCommands(handback);
   return handback;
+};
+
+const addServiceCommands = (handback: Command): void => {
+  handback
+    .command('serve')
+    .description('start the service; settings come from the environment')
+    .action(serve);
+  command(handback, 'migrate', "bring the database's schema up to date").action(({ json }) =>
+    once(json, async () => ({ migrated: true })),
+  );
+  command(handback, 'demo', 'create a demo shop with sample data').action(({ json }) =>
+    once(json, async (ctx) => (await import('./demo.ts')).demo(ctx)),
+  );
+};
+
+/** Only the server loads the web framework; the other commands start without it. */
+const serve = async (): Promise<void> => {
+  const config = readConfig(process.env);
+  const [main, { openContext }, { claimDatabase }, { freeLeases }] = await Promise.all([
+    import('../main.ts'),
+    import('../context.ts'),
+    import('../db/open.ts'),
+    import('../webhooks/start.ts'),
+  ]);
+  const { isTheOnly } = claimDatabase(config);
+  const ctx = await openContext(config);
+  if (isTheOnly) await freeLeases(ctx);
+  await main
+    .serve(ctx, (line) => process.stderr.write(`${line}\n`))
+    .catch(async (error) => {
+      await ctx.close();
+      throw error;
+    });
 };

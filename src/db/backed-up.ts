@@ -2,10 +2,7 @@ import type { Tables } from './schema.ts';
 
 type Table = keyof Tables | 'rate_limits';
 
-/**
- * Whether a backup holds a table (decision 195). In this order rows are written back, so those that others refer to come first.
- * A test compares the list with the database's own.
- */
+/** Whether a backup holds a table. Rows are restored in this order, so tables that others refer to come first. */
 const TABLES = {
   installation: true,
   shops: true,
@@ -32,7 +29,7 @@ const TABLES = {
   access_links: false,
   // Counters of the last minutes, or of a day at most.
   sign_in_failures: false,
-  // These belong to processes that run, and to the last minute.
+  // Of running processes, and of the last minute.
   webhook_leases: false,
   rate_limits: false,
 } as const satisfies Record<Table, boolean>;
@@ -40,5 +37,5 @@ const TABLES = {
 export const ALL_TABLES = Object.keys(TABLES) as Table[];
 export const BACKED_UP_TABLES: readonly string[] = ALL_TABLES.filter((name) => TABLES[name]);
 
-/** Every start writes its own rows here: they do not make a database one that is in use. */
+/** Every start writes here, so its rows do not mean that the database is in use. */
 export const WRITTEN_BY_A_START = 'installation';

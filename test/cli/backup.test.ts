@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { contentOf, emptyOn } from '../support/backups.ts';
-import { cliHere } from '../support/commands-here.ts';
+import { emptyOn, linesOf } from '../support/backups.ts';
+import { cliHere, runHere } from '../support/commands-here.ts';
 import { ENGINE } from '../support/harness.ts';
 import { backupFile, failing, sharedBackup } from '../support/made-backups.ts';
 import { lookInto, run } from '../support/process.ts';
@@ -12,18 +12,20 @@ import { makeShop } from '../support/shops.ts';
 const backedUp = sharedBackup();
 
 describe('a backup file', () => {
-  it('is for its owner alone, holds no secret in clear, and tells about itself in its first lines', async () => {
+  it('is for its owner alone, holds no secret in clear, and says in its first line what it is', async () => {
     const { env, secrets } = await backedUp();
     const file = backupFile();
     await cliHere(['backup', file], env);
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
-    expect(readFileSync(file, 'latin1')).toMatch(/^handback backup 1\n\{"service":/);
-    const { head, lines } = contentOf(file);
-    expect(JSON.parse(head.split('\n')[1] as string)).toMatchObject({
+    const lines = linesOf(file);
+    expect(JSON.parse(lines[0] as string)).toMatchObject({
+      handback: 'backup',
+      format: 1,
       engine: ENGINE,
       madeAt: expect.stringMatching(/Z$/),
     });
-    const whole = head + lines.join('\n');
+    expect(JSON.parse(lines.at(-1) as string).tables.shops).toEqual({ rows: 1, digest: expect.any(String) });
+    const whole = lines.join('\n');
     expect(whole).toContain('"api_clients"');
     for (const secret of secrets) expect(whole).not.toContain(secret.replace(/^(handback_ext_|whsec_)/, ''));
     expect(whole).not.toMatch(/"table":"(sessions|access_links|webhook_leases|rate_limits)"/);
@@ -33,7 +35,7 @@ describe('a backup file', () => {
   it('is not overwritten unless that is asked for', async () => {
     const { env, file } = await backedUp();
     const before = readFileSync(file);
-    expect(await failing(['backup', file], env, run)).toMatch(/is there already.*--overwrite/);
+    expect(await failing(['backup', file], env, run)).toMatch(/already exists.*--overwrite/);
     expect(readFileSync(file)).toEqual(before);
     await cliHere(['backup', file, '--overwrite'], env);
     expect(readFileSync(file)).not.toEqual(before);
@@ -61,6 +63,17 @@ describe('a backup file', () => {
       lookInto(env),
     );
     expect(await failing(['backup', backupFile()], env)).toMatch(/newer release.*9999-future/);
+  });
+
+  it('is not signed where the key of the database is missing, and says so', async () => {
+    const { env, file } = await backedUp();
+    const other = { ...env, SECRET_KEY: 'another key that is long enough too' };
+    const { status, stderr, json } = await runHere(['backup', file, '--overwrite', '--json'], other);
+    expect([status, json.signed]).toEqual([0, false]);
+    expect(stderr).toMatch(/^handback: the backup is not signed[^\n]+--unsigned[^\n]+\n$/);
+    const target = await emptyOn(ENGINE);
+    expect(await failing(['restore', file], target)).toMatch(/has no signature.*--unsigned/);
+    expect(await cliHere(['restore', file, '--unsigned'], target)).toMatchObject({ verified: true });
   });
 
   it('tells people what it holds and what else to keep', async () => {

@@ -170,7 +170,7 @@ describe('events while something is in the way', () => {
     {
       what: 'a page that is no feed',
       fault: (response: import('node:http').ServerResponse) => void response.end('<html>'),
-      says: /no event feed.*--url/,
+      says: /not answer as an event feed.*--url/,
     },
   ])('gives up with one line and status 1 on $what', async ({ fault, says }) => {
     const feed = await startFeedServer(KEY);

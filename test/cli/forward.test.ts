@@ -1,10 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type FeedItem, feedItem, startFeedServer } from '../support/feed-server.ts';
+import { errorAnswer, type FeedItem, feedItem, startFeedServer } from '../support/feed-server.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { launch, temporaryFolder } from '../support/process.ts';
+import { launch } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
@@ -13,15 +11,10 @@ const SECRET = 'whsec_forwarded';
 
 const setUp = async () => {
   const feed = await startFeedServer(KEY);
-  const state = temporaryFolder();
-  const env = { HANDBACK_API_KEY: KEY, HANDBACK_WEBHOOK_SECRET: SECRET, XDG_STATE_HOME: state };
+  const env = { HANDBACK_API_KEY: KEY, HANDBACK_WEBHOOK_SECRET: SECRET };
   const forward = (to: string, ...args: string[]) =>
     launch(['events', '--url', feed.url, '--forward-to', to, ...args], env);
-  const placeFile = () => {
-    const [name = ''] = readdirSync(join(state, 'handback'));
-    return join(state, 'handback', name);
-  };
-  return { feed, forward, placeFile };
+  return { feed, forward };
 };
 
 const idsOf = (received: { headers: Record<string, unknown> }[]) =>
@@ -58,7 +51,7 @@ describe('events --forward-to', () => {
     expect(out.stdout + out.stderr).not.toMatch(new RegExp(`${KEY}|${SECRET}`));
   });
 
-  it('tries a receiver that is away or refuses until it takes the event, and sends none before', async () => {
+  it('tries a receiver that is away or refuses until it accepts the event, and sends none before', async () => {
     const { feed, forward } = await setUp();
     const receiver = await startReceiver((n) => (n <= 2 ? 500 : 204));
     const items = [feedItem(), feedItem()];
@@ -78,12 +71,12 @@ describe('events --forward-to', () => {
       { ...items[0], forwarded: { statusCode: 204, attempts: 3 } },
       { ...items[1], forwarded: { statusCode: 204, attempts: 1 } },
     ]);
-    expect(out.stderr).toMatch(new RegExp(`does not take \\S+ ${first}: status 500; trying again in 1 s`));
+    expect(out.stderr).toMatch(new RegExp(`does not accept \\S+ ${first}: status 500; trying again in 1 s`));
     expect(out.stderr.match(/status 500/g)).toHaveLength(1);
-    expect(out.stderr).toContain('the receiver takes events again');
+    expect(out.stderr).toContain('the receiver accepts events again');
   });
 
-  it('says what keeps it from a receiver that nobody is at, and ends at once all the same', async () => {
+  it('says what keeps it from a receiver that is not there, and ends at once all the same', async () => {
     const { feed, forward } = await setUp();
     feed.add(feedItem());
     const { child, out, ended } = forward(`http://127.0.0.1:${await freePort()}/hook`);
@@ -94,98 +87,63 @@ describe('events --forward-to', () => {
   });
 });
 
-describe('the place of events --forward-to', () => {
-  it('is kept through kill -9 in the middle of a page: the next start sends the rest, and nothing twice', async () => {
-    const { feed, forward, placeFile } = await setUp();
-    const items = Array.from({ length: 7 }, () => feedItem());
-    feed.add(...items.slice(0, 5));
-    // The third is not answered: it was not taken when the command is killed.
-    const receiver = await startReceiver((n) => (n === 3 ? undefined : 200));
-    const killed = forward(receiver.url);
-    await receiver.got(3);
-    await until('two are told', () => killed.out.stdout.split('\n').length === 3);
-    killed.child.kill('SIGKILL');
-    await killed.ended;
-    expect(JSON.parse(readFileSync(placeFile(), 'utf8'))).toEqual({
-      feed: `${feed.url}/api/v1/external/v1/events`,
-      cursor: null,
-      lastId: items[1]?.id,
-    });
+/** Ends it with Ctrl-C; gives the cursor that it prints. */
+const cursorAtEnd = async ({ child, out, ended }: ReturnType<typeof launch>): Promise<string | undefined> => {
+  child.kill('SIGINT');
+  expect(await ended).toEqual({ status: 0, signal: null });
+  return /^To go on from here, pass --after (\S+)$/m.exec(out.stderr)?.[1];
+};
 
-    receiver.behave(() => 200);
-    const next = forward(receiver.url);
-    await receiver.got(3 + 3);
-    expect(next.out.stderr).toContain('going on where it was');
-    await until('it waits', () => feed.asked.at(-1)?.query['after'] === 'opaque-5');
-    next.child.kill('SIGINT');
-    await next.ended;
-    feed.add(...items.slice(5));
-    forward(receiver.url);
-    const received = await receiver.got(3 + 3 + 2);
-    const [first, second, third, ...rest] = ids(items);
-    expect(idsOf(received)).toEqual([first, second, third, third, ...rest]);
-  });
-
-  it('is in a file of its owner that holds no key, nor does its name', async () => {
-    const { feed, forward, placeFile } = await setUp();
-    const receiver = await startReceiver();
-    feed.add(feedItem());
-    forward(receiver.url);
-    await receiver.got(1);
-    await until('it is kept', () => readFileSync(placeFile(), 'utf8').includes('opaque-1'));
-    expect(statSync(placeFile()).mode & 0o777).toBe(0o600);
-    expect(placeFile() + readFileSync(placeFile(), 'utf8')).not.toContain(KEY);
-    expect(placeFile()).toMatch(/events-[0-9a-f]{32}\.json$/);
-  });
-
-  it('gives way to --after', async () => {
+describe('the cursor that events --forward-to prints at its end', () => {
+  it('leads to the rest, and nothing comes twice', async () => {
     const { feed, forward } = await setUp();
     const receiver = await startReceiver();
     const items = [feedItem(), feedItem(), feedItem()];
     feed.add(...items.slice(0, 2));
-    const first = forward(receiver.url, '--after', 'latest');
+    const first = forward(receiver.url);
     await until('it waits', () => feed.asked.at(-1)?.query['after'] === 'opaque-2');
-    first.child.kill('SIGINT');
-    await first.ended;
+    const cursor = await cursorAtEnd(first);
+    expect(cursor).toBe('opaque-2');
     feed.add(...items.slice(2));
-    // The newest cursor was kept before anything came.
-    const second = forward(receiver.url);
-    await receiver.got(1);
-    await until('it waits', () => feed.asked.at(-1)?.query['after'] === 'opaque-3');
-    second.child.kill('SIGINT');
-    await second.ended;
-    forward(receiver.url, '--after', 'opaque-1');
+    const second = forward(receiver.url, '--after', cursor as string);
     await receiver.got(3);
-    expect(idsOf(receiver.received)).toEqual([items[2], items[1], items[2]].map((item) => item?.id));
+    expect(second.out.stderr).toContain('starting after opaque-2');
+    expect(idsOf(receiver.received)).toEqual(ids(items));
   });
 
-  it('is refused where it cannot be read, and nothing is sent', async () => {
-    const { feed, forward, placeFile } = await setUp();
-    const receiver = await startReceiver();
-    const first = forward(receiver.url, '--after', 'oldest');
-    await until('it is kept', () => /place is kept/.test(first.out.stderr));
-    first.child.kill('SIGINT');
-    await first.ended;
-    writeFileSync(placeFile(), '{"cursor":');
-    feed.add(feedItem());
-    const { out, ended } = forward(receiver.url);
-    expect(await ended).toEqual({ status: 1, signal: null });
-    expect(out.stderr).toMatch(/^handback: \S+ cannot be read: .*--after[^\n]*\n$/);
-    expect(receiver.received).toEqual([]);
+  it('is that before a page of which the receiver has not accepted everything', async () => {
+    const { feed, forward } = await setUp();
+    const items = Array.from({ length: 3 }, () => feedItem());
+    feed.add(...items);
+    const receiver = await startReceiver((n) => (n === 2 ? 500 : 200));
+    const stopped = forward(receiver.url, '--after', 'opaque-1');
+    await until('one is refused', () => /status 500/.test(stopped.out.stderr));
+    // It made no page complete, so there is no other cursor than the one it was started with.
+    expect(await cursorAtEnd(stopped)).toBeUndefined();
+    forward(receiver.url, '--after', 'opaque-1');
+    await receiver.got(4);
+    const [, second, third] = ids(items);
+    expect(idsOf(receiver.received)).toEqual([second, third, second, third]);
   });
 
-  it('belongs to one command: two with the same key would skip what the other one has', async () => {
+  it('is the newest one after --after latest, before anything came', async () => {
+    const { feed, forward } = await setUp();
+    feed.add(feedItem(), feedItem());
+    const follower = forward('http://127.0.0.1:9/', '--after', 'latest');
+    await until('it waits', () => feed.asked.at(-1)?.query['after'] === 'opaque-2');
+    expect(await cursorAtEnd(follower)).toBe('opaque-2');
+  });
+
+  it('is also there when the service refuses', async () => {
     const { feed, forward } = await setUp();
     const receiver = await startReceiver();
-    const first = forward(receiver.url);
-    await until('it waits', () => feed.asked.length >= 1);
-    const second = forward(receiver.url, '--after', 'opaque-0');
-    await until('the second waits', () => feed.asked.length >= 2);
     feed.add(feedItem());
-    const { status } = await Promise.race([first.ended, second.ended]);
-    expect(status).toBe(1);
-    expect(first.out.stderr + second.out.stderr).toMatch(
-      /another handback events --forward-to with the same key/,
-    );
+    const { out, ended } = forward(receiver.url);
+    await until('it waits', () => feed.asked.at(-1)?.query['after'] === 'opaque-1');
+    await feed.goAway();
+    feed.fail(errorAnswer(401, { message: 'No such key' }));
+    await feed.comeBack();
+    expect(await ended).toEqual({ status: 1, signal: null });
+    expect(out.stderr).toMatch(/pass --after opaque-1\nhandback: [^\n]+\n$/);
   });
 });

@@ -1,9 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
-import { altered, emptyOn, everyRow, isUntouched } from '../support/backups.ts';
+import { altered, emptyOn, everyRow, forged, isUntouched, linesOf } from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { ENGINE } from '../support/harness.ts';
 import { backupFile, failing, restore, sharedBackup } from '../support/made-backups.ts';
@@ -28,7 +30,7 @@ describe('a restore refuses', () => {
     const target = await emptyOn(ENGINE);
     const refused = async (bytes: Buffer) => {
       writeFileSync(file, bytes);
-      expect(await failing(['restore', file], target)).toMatch(/damaged|not a backup|newer release/);
+      expect(await failing(['restore', file], target)).toMatch(/damaged|not a backup|no signature/);
       if (ENGINE === 'sqlite') expect(existsSync(target['DATA_DIR'] as string)).toBe(false);
     };
     const flipped = Buffer.from(whole);
@@ -72,64 +74,98 @@ describe('a restore refuses', () => {
   it('a backup of a newer release, or of a pre-release version', async () => {
     const { file } = await backedUp();
     const target = await emptyOn(ENGINE);
-    const newer = altered(file, `${file}.newer`, ({ head }) => ({
-      head: head.replace('"],"keyChecks"', '","9999-future"],"keyChecks"'),
-    }));
+    const withHeader = (name: string, from: string, to: string) =>
+      altered(
+        file,
+        `${file}.${name}`,
+        ([header = '', ...lines]) => [header.replace(from, to), ...lines],
+        SECRET_KEY,
+      );
+    const newer = withHeader('newer', '"],"keyChecks"', '","9999-future"],"keyChecks"');
     expect(await failing(['restore', newer], target)).toMatch(/newer release/);
-    const preRelease = altered(file, `${file}.pre-release`, ({ head }) => ({
-      head: head.replace('0001-initial-schema', '0001-initial'),
-    }));
+    const preRelease = withHeader('pre-release', '0001-initial-schema', '0001-initial');
     expect(await failing(['restore', preRelease], target)).toMatch(/pre-release version/);
-    const format = altered(file, `${file}.format`, ({ head }) => ({
-      head: head.replace('backup 1', 'backup 2'),
-    }));
+    const format = withHeader('format', '"format":1', '"format":2');
     expect(await failing(['restore', format], target)).toMatch(/format 2.*newer release/);
     expect(await isUntouched(target)).toBe(true);
   });
 
-  it('what somebody changed by hand, checksum and all', async () => {
+  it('what was changed by hand and says so by its own digests, signed or not', async () => {
     const { file } = await backedUp();
-    // With the newest tables already, so that each refusal need not make them first.
+    // With the newest tables already, so that no refusal has to create them first.
     const target = { ...(await migratedDatabase()), SECRET_KEY };
+    const replacing = (from: string, to: string) => (lines: string[]) =>
+      lines.map((line) => line.replace(from, to));
     const changes: [change: (lines: string[]) => string[], about: RegExp][] = [
+      [replacing('Test shop', 'Another one'), /rows are not those/],
+      [(lines) => lines.filter((line) => !line.includes('Test shop')), /rows are not those/],
+      [(lines) => lines.slice(0, -1), /no trailer/],
+      [([header = '', , ...lines]) => [header, ...lines], /rows of no table/],
+      [(lines) => [...lines, 'x'], /cannot be read/],
+      [(lines) => [...lines, '["more"]'], /goes on after its trailer/],
+      [replacing('{"table":"shops"', '{"table":shops'), /cannot be read/],
       [
-        (lines) => lines.map((line) => line.replace('"table":"shops"', '"table":"kysely_migration"')),
-        /schema lacks/,
-      ],
-      [
-        (lines) => lines.map((line) => line.replace('"plan"', '"plan\\") values (1); drop table shops; --"')),
-        /schema lacks/,
-      ],
-      [
-        (lines) => lines.map((line) => line.replace('Test shop', 'Another one')),
-        /rows of shops are not those/,
-      ],
-      [
-        (lines) => lines.filter((line) => !line.includes('Test shop')),
-        /rows of shops are not those|all of its rows/,
-      ],
-      [
-        (lines) => lines.map((line) => line.replace('["secret-key-check"', '["secret-key-check')),
+        forged('installation', (row) => row.replace('["secret-key-check"', '["secret-key-check')),
         /cannot be read/,
       ],
-      [(lines) => lines.slice(0, -1), /does not hold all of its rows/],
-      [(lines) => lines.slice(1), /rows of no table/],
-      [(lines) => [...lines, 'x'], /rows cannot be read/],
+      [replacing('"shops"', '"kysely_migration"'), /schema lacks/],
+      [replacing('"plan"', '"plan\\") values (1); drop table shops; --"'), /schema lacks/],
     ];
-    for (const [i, [change, about]] of changes.entries()) {
-      const copy = altered(file, `${file}.${i}`, ({ lines }) => ({ lines: change(lines) }));
-      const line = await failing(['restore', copy], target);
-      expect(line).toMatch(about);
-      expect(line).not.toContain('Another one');
-    }
+    for (const [i, [change, about]] of changes.entries())
+      for (const [args, key] of [
+        [[], SECRET_KEY],
+        [['--unsigned'], null],
+      ] as const) {
+        const copy = altered(file, `${file}.${i}`, change, key);
+        const line = await failing(['restore', copy, ...args], target);
+        expect(line).toMatch(about);
+        expect(line).not.toContain('Another one');
+      }
     expect(await isUntouched(target)).toBe(true);
     expect(await restore(file, target)).toMatchObject({ verified: true });
   });
 
+  it('a forged one: without the key it has no signature, or another one', async () => {
+    const { file } = await backedUp();
+    const target = await emptyOn(ENGINE);
+    const toAdmin = forged('users', (row) => row.replace('"STAFF"', '"ADMIN"').replace('@', '@evil.'));
+    const unsigned = altered(file, `${file}.unsigned`, toAdmin);
+    expect(await failing(['restore', unsigned], target)).toMatch(/has no signature/);
+    const foreign = altered(file, `${file}.foreign`, toAdmin, 'a key of the forger that is long enough');
+    expect(await failing(['restore', foreign], target)).toMatch(/signature does not match/);
+    // Nor does --unsigned accept a signature that is wrong.
+    expect(await failing(['restore', foreign, '--unsigned'], target)).toMatch(/signature does not match/);
+    if (ENGINE === 'sqlite') expect(existsSync(target['DATA_DIR'] as string)).toBe(false);
+    expect(await isUntouched(target)).toBe(true);
+  });
+
+  it('an inflated one, with little memory', async () => {
+    const { file } = await backedUp();
+    const target = await emptyOn(ENGINE);
+    const [header, table] = linesOf(file);
+    /** 400 MB of rows in 400 kB. */
+    const inflate = (bytes: number, row: string) => {
+      const rows = gzipSync(Buffer.alloc(bytes, row), { level: 9 });
+      const parts = [gzipSync(`${header}\n${table}\n["`), ...Array(400e6 / bytes).fill(rows)];
+      writeFileSync(file, Buffer.concat(parts));
+    };
+    // Each piece has a gzip header of its own, which keeps it below the ratio.
+    inflate(5e5, 'x');
+    expect(await failing(['restore', file], target)).toMatch(/no signature/);
+    const before = process.memoryUsage.rss();
+    expect(await failing(['restore', file, '--unsigned'], target)).toMatch(/a line of more than 16 MB/);
+    inflate(16e6, `["${'x'.repeat(999_995)}"]\n`);
+    expect(await failing(['restore', file, '--unsigned'], target)).toMatch(/more than 1000 times its size/);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(150e6);
+    expect(await isUntouched(target)).toBe(true);
+  });
+
   it('what is no backup', async () => {
     const { file, env } = await backedUp();
-    writeFileSync(file, 'handback backup 1\n{}\n');
+    writeFileSync(file, gzipSync('{"handback":"backup","format":1}\n'));
     expect(await failing(['restore', file], env, run)).toMatch(/damaged/);
+    writeFileSync(file, gzipSync('{}\n'));
+    expect(await failing(['restore', file], env)).toMatch(/not a backup/);
     writeFileSync(file, 'han');
     expect(await failing(['restore', file], env)).toMatch(/not a backup/);
   });
@@ -167,6 +203,20 @@ describe('a restore', () => {
     if (ENGINE === 'sqlite')
       expect(await failing(['restore', file], target)).toMatch(/another Handback serves from/);
   });
+
+  if (ENGINE === 'sqlite')
+    it('works on another machine with the key file', async () => {
+      const { SECRET_KEY: _, ...source } = await emptyOn('sqlite');
+      await makeShop(source);
+      const file = backupFile();
+      await cliHere(['backup', file], source);
+      const { SECRET_KEY: __, ...target } = await emptyOn('sqlite');
+      const folder = target['DATA_DIR'] as string;
+      mkdirSync(folder);
+      copyFileSync(join(source['DATA_DIR'] as string, 'secret.key'), join(folder, 'secret.key'));
+      await restore(file, target);
+      expect(await everyRow(target)).toEqual(await everyRow(source));
+    });
 
   if (ENGINE === 'sqlite')
     it('gives SQLite back what a damaged row holds', async () => {

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
+import { RowsDigest } from '../../src/cli/backup/backup-file.ts';
+import { secretBox } from '../../src/secrets.ts';
 import { ENGINE } from './harness.ts';
 import { type Env, emptyDatabase, SECRET_KEY, temporaryFolder } from './process.ts';
 import { openWithoutLimits } from './without-limits.ts';
@@ -57,34 +59,40 @@ export const isUntouched = async (env: Env): Promise<boolean> => {
   return Object.entries(rows).every(([table, of]) => table === 'installation' || of.length === 0);
 };
 
-const CHECKSUM_BYTES = 73;
+/** The lines of a backup, without its signature. */
+export const linesOf = (file: string): string[] =>
+  gunzipSync(readFileSync(file))
+    .toString('utf8')
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith('{"hmac"'));
 
-interface Content {
-  /** Its two lines for people. */
-  head: string;
-  lines: string[];
-}
-
-export const contentOf = (file: string): Content => {
-  const bytes = readFileSync(file);
-  const start = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1;
-  const rows = gunzipSync(bytes.subarray(start, bytes.length - CHECKSUM_BYTES));
-  return {
-    head: bytes.subarray(0, start).toString('utf8'),
-    lines: rows.toString('utf8').trimEnd().split('\n'),
-  };
-};
-
-/** The same backup but for what was changed by hand, with the checksum that it then has. */
+/** The same backup but for what was changed: with the signature of this key, or with none. */
 export const altered = (
   file: string,
   copy: string,
-  change: (content: Content) => Partial<Content>,
+  change: (lines: string[]) => string[],
+  key: string | null = null,
 ): string => {
-  const content = contentOf(file);
-  const { head, lines } = { ...content, ...change(content) };
-  const body = Buffer.concat([Buffer.from(head), gzipSync(`${lines.join('\n')}\n`)]);
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  writeFileSync(copy, Buffer.concat([body, Buffer.from(`\nsha256 ${sha256}\n`)]));
+  const bytes = gzipSync(`${change(linesOf(file)).join('\n')}\n`);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const [hmac] = key === null ? [] : secretBox([key]).signatures('backup', sha256);
+  const signature = gzipSync(`{"hmac":"${hmac}"}\n`, { level: 0 });
+  signature[9] = 255;
+  writeFileSync(copy, hmac ? Buffer.concat([bytes, signature]) : bytes);
   return copy;
 };
+
+/** Changes rows of one table, and the count and digest in the trailer with them: what a forger does who knows the format. */
+export const forged =
+  (table: string, change: (row: string) => string) =>
+  (lines: string[]): string[] => {
+    const start = lines.findIndex((line) => line.startsWith(`{"table":"${table}"`)) + 1;
+    const length = lines.slice(start).findIndex((line) => line.startsWith('{'));
+    const rows = lines.slice(start, start + length).map(change);
+    const digest = new RowsDigest();
+    for (const row of rows) digest.add(row);
+    const trailer = JSON.parse(lines.at(-1) as string);
+    trailer.tables[table] = digest.value;
+    return [...lines.slice(0, start), ...rows, ...lines.slice(start + length, -1), JSON.stringify(trailer)];
+  };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Db } from '../../src/db/database.ts';
-import { contentOf } from './backups.ts';
+import { linesOf } from './backups.ts';
 import { ENGINE } from './harness.ts';
 import { type Env, lookInto } from './process.ts';
 
@@ -58,8 +58,6 @@ const filesAsText = (folder: string): string =>
 export const databaseAsText = async (env: Env): Promise<string> =>
   (await rowsAsText(lookInto(env))) + (ENGINE === 'sqlite' ? filesAsText(env['DATA_DIR'] as string) : '');
 
-/** A backup file: what stands there in the open, and what is packed. */
-export const backupAsText = (file: string): string => {
-  const { head, lines } = contentOf(file);
-  return [readFileSync(file, 'latin1'), head, ...lines].join('\n');
-};
+/** A backup file: its bytes, and what they hold. */
+export const backupAsText = (file: string): string =>
+  [readFileSync(file, 'latin1'), ...linesOf(file)].join('\n');

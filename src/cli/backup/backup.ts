@@ -6,69 +6,77 @@ import { unknownMigration } from '../../db/migrate.ts';
 import { openDatabase, snapshotOf } from '../../db/open.ts';
 import type { Reading } from '../../db/transfer.ts';
 import { instant } from '../../instant.ts';
-import { keyChecksOf } from '../../secret-keys.ts';
+import { backupKeys } from '../../secret-keys.ts';
 import { VERSION } from '../../version.ts';
-import { CliFailure } from '../output.ts';
-import { type Header, RowsDigest, rowLine } from './format.ts';
-import { type Progress, secondsSince } from './progress.ts';
-import { refuseExisting, writeBackup, writeFile } from './write-file.ts';
-
-export interface BackedUp {
-  file: string;
-  bytes: number;
-  seconds: number;
-  rows: number;
-  tables: Record<string, number>;
-  schema: string;
-}
+import { CliFailure, type Progress } from '../command.ts';
+import {
+  headerLine,
+  RowsDigest,
+  refuseExisting,
+  rowLine,
+  tableLine,
+  trailerLine,
+  writeBackup,
+  writeWhole,
+} from './backup-file.ts';
 
 interface Options {
   overwrite: boolean | undefined;
   progress: Progress;
-  /** Takes what the operator should know although it went well. */
+  /** Gets what the operator should know although the backup succeeded. */
   notice: (message: string) => void;
 }
 
+type Digests = Record<string, RowsDigest['value']>;
+
 /** Everything in one file, as it was at one moment, while the service runs. */
-export const backUp = async (
-  config: Config,
-  path: string,
-  { overwrite, progress, notice }: Options,
-): Promise<BackedUp> => {
+export const backUp = async (config: Config, path: string, { overwrite, progress, notice }: Options) => {
   refuseExisting(path, overwrite);
-  const start = performance.now();
-  const made = await snapshotOf(config)(async (reading) => {
-    const header = await headerOf(config, reading);
-    const counts: Record<string, number> = {};
-    const lines = linesOf(reading, counts, progress);
-    const bytes = await writeFile(path, overwrite, (file) => writeBackup(file, header, lines));
+  const backup = await snapshotOf(config)(async (reading) => {
+    const migrations = await knownMigrations(reading);
+    const { checks, box } = await backupKeys(config, reading.db);
+    const header = headerLine({
+      service: VERSION,
+      engine: reading.engine,
+      madeAt: instant(Date.now()),
+      migrations,
+      keyChecks: checks,
+    });
+    const digests: Digests = {};
+    const lines = linesOf(reading, header, digests, progress);
+    const bytes = await writeWhole(path, overwrite, (file) => writeBackup(file, lines, box));
+    const tables = Object.fromEntries(Object.entries(digests).map(([table, { rows }]) => [table, rows]));
     return {
       file: path,
       bytes,
-      seconds: secondsSince(start),
-      rows: Object.values(counts).reduce((sum, count) => sum + count, 0),
-      tables: counts,
-      schema: header.migrations.at(-1) ?? '',
+      rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0),
+      tables,
+      schema: migrations.at(-1) ?? '',
+      signed: box !== null,
     };
   });
+  if (!backup.signed)
+    notice(
+      'the backup is not signed, because the key of this database is not here: only restore --unsigned takes it',
+    );
   await recordBackup(config, notice);
-  return made;
+  return backup;
 };
 
-/** The backup is good without its entry, which a standby or a schema of another release does not take. */
+/** The backup is good without its entry: a standby, or a schema of another release, does not accept it. */
 const recordBackup = async (config: Config, notice: Options['notice']): Promise<void> => {
   const database = openDatabase(config, { onQuery: () => {}, onFault: () => {} });
   try {
     await recordForAllShops(database.db, { at: Date.now(), action: 'BACKED_UP', data: {} });
   } catch (error) {
     const why = databaseFault(error)?.code ?? (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    notice(`the backup is complete, but the audit log could not be told of it (${why})`);
+    notice(`the backup is complete, but could not be recorded in the audit log (${why})`);
   } finally {
     await database.close();
   }
 };
 
-const headerOf = async (config: Config, reading: Reading): Promise<Header> => {
+const knownMigrations = async (reading: Reading): Promise<string[]> => {
   const migrations = await reading.migrations();
   if (migrations.length === 0)
     throw new CliFailure('there is nothing to back up: this database has not been set up');
@@ -77,38 +85,31 @@ const headerOf = async (config: Config, reading: Reading): Promise<Header> => {
     throw new CliFailure(
       `${unknown.by} of Handback has migrated this database (${unknown.name}): use that one`,
     );
-  return {
-    service: VERSION,
-    engine: reading.engine,
-    madeAt: instant(Date.now()),
-    migrations,
-    keyChecks: await keyChecksOf(config, reading.db),
-  };
+  return migrations;
 };
 
 async function* linesOf(
   reading: Reading,
-  counts: Record<string, number>,
+  header: string,
+  digests: Digests,
   progress: Progress,
 ): AsyncGenerator<string> {
+  yield header;
   const known = await reading.tables();
-  let total = 0;
   for (const table of BACKED_UP_TABLES) {
     const columns = known.get(table);
-    // A later migration brings it.
+    // A later migration adds it.
     if (!columns) continue;
-    yield JSON.stringify({ table, columns });
+    yield tableLine(table, columns);
     const digest = new RowsDigest();
     for await (const row of reading.rows(table, columns)) {
       const line = rowLine(row);
       digest.add(line);
       yield line;
-      progress.at(table, digest.rows);
+      progress.at(`reading ${table}`, digest.rows);
     }
-    yield JSON.stringify({ rows: digest.rows, digest: digest.digest });
-    counts[table] = digest.rows;
-    total += digest.rows;
+    digests[table] = digest.value;
   }
   progress.over();
-  yield JSON.stringify({ tables: Object.keys(counts).length, rows: total });
+  yield trailerLine(digests);
 }

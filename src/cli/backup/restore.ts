@@ -5,64 +5,48 @@ import { databaseFault, isLockTimeout } from '../../db/errors.ts';
 import { unknownMigration } from '../../db/migrate.ts';
 import { claimDatabase, fillingOf } from '../../db/open.ts';
 import type { Filling, Value } from '../../db/transfer.ts';
-import { mustOpenKeyChecks } from '../../secret-keys.ts';
-import { CliFailure } from '../output.ts';
-import { type Header, RowsDigest, rowFrom, rowLine } from './format.ts';
-import { type Progress, secondsSince } from './progress.ts';
-import { type BackupFile, openBackup } from './read-file.ts';
-
-export interface Restored {
-  file: string;
-  madeAt: string;
-  seconds: number;
-  rows: number;
-  tables: Record<string, number>;
-  verified: true;
-}
+import { keysOf, mustOpenKeyChecks } from '../../secret-keys.ts';
+import { CliFailure, type Progress } from '../command.ts';
+import { BackupFile, type BackupTable, type Header, RowsDigest, rowFrom, rowLine } from './backup-file.ts';
 
 interface Options {
+  unsigned: boolean | undefined;
   progress: Progress;
-  /** Takes what the operator should know although it went well. */
+  /** Gets what the operator should know although the restore succeeded. */
   notice: (message: string) => void;
 }
 
 /** Fills an empty database from a backup, in one transaction: all of it, compared row by row, or nothing. */
-export const restore = async (
-  config: Config,
-  path: string,
-  { progress, notice }: Options,
-): Promise<Restored> => {
-  const start = performance.now();
-  const backup = await openBackup(path);
+export const restore = async (config: Config, path: string, { unsigned, progress, notice }: Options) => {
+  const backup = await BackupFile.open(path);
+  const { header } = backup;
   let release = () => {};
   try {
-    const { header } = backup;
     mustBeKnown(header, path);
     mustOpenKeyChecks(config, header.keyChecks);
+    const tables = await backup.check(() => keysOf(config), { unsigned });
     ({ release } = claimDatabase(config));
-    const loaded = await fillingOf(
+    await fillingOf(
       config,
       notice,
     )(async (filling) => {
       await prepare(filling, header);
-      const digests = await load(filling, backup, progress);
-      await verify(filling, digests, progress);
+      await mustFit(filling, tables);
+      await load(filling, backup, progress);
+      await verify(filling, tables, progress);
       await filling.migrateTo(null);
       await recordForAllShops(filling.db, {
         at: Date.now(),
         action: 'RESTORED',
         data: { madeAt: header.madeAt },
       });
-      return digests;
     });
     progress.over();
-    const tables = Object.fromEntries(loaded.map(({ table, digest }) => [table, digest.rows]));
     return {
       file: path,
       madeAt: header.madeAt,
-      seconds: secondsSince(start),
-      rows: loaded.reduce((sum, { digest }) => sum + digest.rows, 0),
-      tables,
+      rows: tables.reduce((sum, { rows }) => sum + rows, 0),
+      tables: Object.fromEntries(tables.map(({ table, rows }) => [table, rows])),
       verified: true,
     };
   } finally {
@@ -102,51 +86,36 @@ const prepare = async (filling: Filling, { migrations }: Header): Promise<void> 
   await filling.clear(WRITTEN_BY_A_START);
 };
 
-interface Loaded {
-  table: string;
-  columns: string[];
-  digest: RowsDigest;
-}
-
-const load = async (filling: Filling, backup: BackupFile, progress: Progress): Promise<Loaded[]> => {
+/** Names go into statements: only those that the schema has. */
+const mustFit = async (filling: Filling, tables: BackupTable[]): Promise<void> => {
   const known = await filling.tables();
-  const loaded: Loaded[] = [];
-  for await (const part of backup.parts()) {
-    const current = loaded.at(-1);
-    if (part.kind === 'table') {
-      const { table, columns } = part;
-      // Names go into statements: only those that the schema has.
-      if (!BACKED_UP_TABLES.includes(table) || columns.some((column) => !known.get(table)?.includes(column)))
-        throw new CliFailure(`the backup has a table or column that its schema lacks (${table})`);
-      loaded.push({ table, columns, digest: new RowsDigest() });
-    } else if (!current) throw new CliFailure('the backup has rows of no table');
-    else if (part.kind === 'rows') {
-      await insert(filling, current, part.lines);
-      progress.at(current.table, current.digest.rows);
-    } else if (!current.digest.isLike(part))
-      throw new CliFailure(`the backup's rows of ${current.table} are not those it was made of`);
-  }
-  return loaded;
+  for (const { table, columns } of tables)
+    if (!BACKED_UP_TABLES.includes(table) || columns.some((column) => !known.get(table)?.includes(column)))
+      throw new CliFailure(`the backup has a table or column that its schema lacks (${table})`);
 };
 
-const insert = async (filling: Filling, { table, columns, digest }: Loaded, lines: string[]) => {
-  const first = digest.rows + 1;
-  for (const line of lines) digest.add(line);
-  const rows = parsed(lines, table);
-  try {
-    await filling.insert(table, columns, rows);
-  } catch (error) {
-    const fault = databaseFault(error);
-    if (!fault) throw error;
-    // A damaged row of SQLite, for example. The message of the database may quote it.
-    const why = fault.reason ?? [fault.code, fault.constraint].filter(Boolean).join(' ');
-    throw new CliFailure(
-      `rows ${first} to ${digest.rows} of ${table} cannot be written: ${why}; nothing was restored`,
-    );
+const load = async (filling: Filling, backup: BackupFile, progress: Progress): Promise<void> => {
+  const written = new Map<string, number>();
+  for await (const { table, columns, lines } of backup.batches()) {
+    const before = written.get(table) ?? 0;
+    const after = before + lines.length;
+    try {
+      await filling.insert(table, columns, rowsIn(lines, table));
+    } catch (error) {
+      const fault = databaseFault(error);
+      if (!fault) throw error;
+      // A damaged row of SQLite, for example. The message of the database may quote it.
+      const why = fault.reason ?? [fault.code, fault.constraint].filter(Boolean).join(' ');
+      throw new CliFailure(
+        `rows ${before + 1} to ${after} of ${table} cannot be written: ${why}; nothing was restored`,
+      );
+    }
+    written.set(table, after);
+    progress.at(`writing ${table}`, after);
   }
 };
 
-const parsed = (lines: string[], table: string): Value[][] => {
+const rowsIn = (lines: string[], table: string): Value[][] => {
   try {
     return lines.map(rowFrom);
   } catch {
@@ -156,14 +125,14 @@ const parsed = (lines: string[], table: string): Value[][] => {
 };
 
 /** Reads everything back before the commit. */
-const verify = async (filling: Filling, loaded: Loaded[], progress: Progress): Promise<void> => {
-  for (const { table, columns, digest } of loaded) {
+const verify = async (filling: Filling, tables: BackupTable[], progress: Progress): Promise<void> => {
+  for (const { table, columns, rows, digest } of tables) {
     const found = new RowsDigest();
     for await (const row of filling.rows(table, columns)) {
       found.add(rowLine(row));
-      progress.at(`${table} (read back)`, found.rows);
+      progress.at(`comparing ${table}`, found.rows);
     }
-    if (!found.isLike(digest))
+    if (found.rows !== rows || found.value.digest !== digest)
       throw new CliFailure(`${table} does not hold what the backup holds: nothing was restored`);
   }
 };

@@ -16,7 +16,7 @@ import { clientConfig } from './connections.ts';
 import { Hosts } from './hosts.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long a restore waits for others to let go of the tables. */
+/** How long a restore waits for other processes to release the tables. */
 const LOCK_TIMEOUT = '10s';
 
 const ROWS_AT_ONCE = { least: 10, most: 2_000 };
@@ -32,7 +32,7 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'tex
   oid === INT8 ? wholeNumber : pg.types.getTypeParser(oid, format as 'text');
 
 /** A connection of its own, without the time limits of those that serve. */
-const connection = async (address: string, onLost: (error: Error) => void) => {
+const connection = async (address: string) => {
   const connectionString = await new Hosts(address).connect(async (url) => url);
   const limits = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: 0 };
   const pool = new pg.Pool({
@@ -42,17 +42,15 @@ const connection = async (address: string, onLost: (error: Error) => void) => {
     types: { getTypeParser },
     max: 1,
   });
-  pool.on('error', onLost);
+  // A connection that breaks fails the statement that runs, or the next one.
+  pool.on('error', () => {});
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 };
-
-/** A connection that breaks while a statement runs fails that statement; otherwise the next one. */
-const heardElsewhere = () => {};
 
 export const postgresSnapshot =
   (connectionString: string, statementTimeoutMs = 0): WithSnapshot =>
   async (work) => {
-    const alone = await connection(connectionString, heardElsewhere);
+    const alone = await connection(connectionString);
     try {
       return await alone
         .transaction()
@@ -71,7 +69,7 @@ export const postgresSnapshot =
 export const fillPostgres =
   (connectionString: string, notice: Notice): FillAtOnce =>
   async (work) => {
-    const alone = await connection(connectionString, heardElsewhere);
+    const alone = await connection(connectionString);
     try {
       const result = await alone.transaction().execute(async (trx) => {
         for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
@@ -83,7 +81,7 @@ export const fillPostgres =
       await sql`analyze`
         .execute(alone)
         .catch(() =>
-          notice('all is restored, but PostgreSQL has not looked at its new tables: run ANALYZE there'),
+          notice('all is restored, but ANALYZE failed: run it, or PostgreSQL plans for empty tables'),
         );
       return result;
     } finally {
@@ -96,27 +94,16 @@ type Trx = Transaction<Tables>;
 const setLocal = (trx: Trx, name: string, value: string) =>
   sql`select set_config(${name}, ${value}, true)`.execute(trx);
 
-interface CatalogueColumn {
-  table: string;
-  column: string;
-  type: string;
-}
-
-const catalogue = async (trx: Trx): Promise<CatalogueColumn[]> => {
-  const { rows } = await sql<CatalogueColumn>`
-    select c.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type
-    from pg_class as c join pg_attribute as a on a.attrelid = c.oid
-    where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind = 'r'
-      and a.attnum > 0 and not a.attisdropped
-    order by c.relname, a.attnum`.execute(trx);
-  return rows;
-};
-
 const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)));
 
 const reading = (trx: Trx): Reading => {
   const tables = async () => {
-    const names = Map.groupBy(await catalogue(trx), ({ table }) => table);
+    const { rows } = await sql<{ table: string; column: string }>`
+      select c.relname as table, a.attname as column from pg_class as c join pg_attribute as a on a.attrelid = c.oid
+      where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind = 'r'
+        and a.attnum > 0 and not a.attisdropped
+      order by c.relname, a.attnum`.execute(trx);
+    const names = Map.groupBy(rows, ({ table }) => table);
     return new Map([...names].map(([table, of]) => [table, of.map(({ column }) => column)]));
   };
   return {
@@ -170,34 +157,27 @@ async function* rowsOf(trx: Trx, table: string, columns: readonly string[]): Asy
   await sql`close backup_rows`.execute(trx);
 }
 
-const filling = (trx: Trx, notice: Notice): Filling => {
-  const typesOf = new Map<string, Promise<Map<string, string>>>();
-  const columnTypes = async (table: string) =>
-    new Map(
-      (await catalogue(trx)).filter((each) => each.table === table).map((each) => [each.column, each.type]),
+const filling = (trx: Trx, notice: Notice): Filling => ({
+  ...reading(trx),
+  async lock(tables) {
+    const names = sql.join(tables.map((table) => sql.table(table)));
+    if (tables.length > 0) await sql`lock table ${names} in access exclusive mode`.execute(trx);
+  },
+  async hasRows(table) {
+    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(trx);
+    return rows.length > 0;
+  },
+  clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(trx)),
+  migrateTo: (name) => migrateTo(trx, { ...SCHEMA_WORDS.postgres, notice }, name),
+  async insert(table, columns, rows) {
+    const asText = (value: Value | undefined) => (typeof value === 'bigint' ? String(value) : value);
+    const records = rows.map((row) =>
+      Object.fromEntries(columns.map((column, i) => [column, asText(row[i])])),
     );
-  return {
-    ...reading(trx),
-    async lock(tables) {
-      const names = sql.join(tables.map((table) => sql.table(table)));
-      if (tables.length > 0) await sql`lock table ${names} in access exclusive mode`.execute(trx);
-    },
-    async hasRows(table) {
-      const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(trx);
-      return rows.length > 0;
-    },
-    clear: async (table) => void (await sql`delete from ${sql.table(table)}`.execute(trx)),
-    migrateTo: (name) => migrateTo(trx, { ...SCHEMA_WORDS.postgres, notice }, name),
-    async insert(table, columns, rows) {
-      if (!typesOf.has(table)) typesOf.set(table, columnTypes(table));
-      const types = await typesOf.get(table);
-      const arrays = columns.map((column, i) => {
-        const type = sql.raw(types?.get(column) ?? 'text');
-        return sql`${rows.map((row) => row[i])}::${type}[]`;
-      });
-      await sql`insert into ${sql.table(table)} (${columnsOf(columns)}) select * from unnest(${sql.join(arrays)})`.execute(
-        trx,
-      );
-    },
-  };
-};
+    const names = columnsOf(columns);
+    await sql`insert into ${sql.table(table)} (${names})
+      select ${names} from json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(records)}::json)`.execute(
+      trx,
+    );
+  },
+});

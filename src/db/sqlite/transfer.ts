@@ -18,7 +18,7 @@ import {
 import { type Connections, openConnections } from './connections.ts';
 import { sessionDialect, writerTurns } from './driver.ts';
 
-/** Nobody is served here: another program that writes is waited for inside SQLite. */
+/** No request waits for this process: SQLite itself waits for another writer. */
 const BUSY_MS = 15_000;
 
 const id = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -57,7 +57,7 @@ const reading = (raw: Sqlite.Database, db: Db): Reading => {
   };
 };
 
-/** On a connection of its own, so that it reads one moment while the server goes on. */
+/** On a connection of its own: it reads one moment while the server goes on. */
 export const sqliteSnapshot =
   (file: string): WithSnapshot =>
   async (work) => {
@@ -79,7 +79,6 @@ export const sqliteSnapshot =
     }
   };
 
-/** The file has one writer, so nobody else changes anything until the end. */
 export const fillSqlite =
   (file: string): FillAtOnce =>
   async (work) => {
@@ -96,6 +95,7 @@ export const fillSqlite =
 
 const filling = (raw: Sqlite.Database, trx: Db): Filling => ({
   ...reading(raw, trx),
+  // The file has one writer.
   lock: async () => {},
   hasRows: async (table) => raw.prepare(`select 1 from ${id(table)} limit 1`).get() !== undefined,
   clear: async (table) => void raw.exec(`delete from ${id(table)}`),

@@ -1,19 +1,101 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { type Config, needsStartTls } from '../../config.ts';
-import { findFact } from '../../db/installation-facts.ts';
-import { MIGRATIONS, unknownMigration, wrongSchema } from '../../db/migrate.ts';
-import { betweenUsAnd } from '../../db/open.ts';
-import { SCHEMA_WORDS } from '../../db/schema-change.ts';
-import type { Between, Reading, ServerFacts } from '../../db/transfer.ts';
-import { isAhead } from '../../shops/allowance.ts';
-import { type Finding, ok, warn, wrong } from './finding.ts';
+import { type Config, ConfigError, needsStartTls, readConfig } from '../config.ts';
+import { isUnavailable } from '../db/errors.ts';
+import { findFact } from '../db/installation-facts.ts';
+import { MIGRATIONS, unknownMigration, wrongSchema } from '../db/migrate.ts';
+import { betweenUsAnd, snapshotOf } from '../db/open.ts';
+import { SCHEMA_WORDS } from '../db/schema-change.ts';
+import type { Between, Reading, ServerFacts } from '../db/transfer.ts';
+import { isAhead } from '../shops/allowance.ts';
+import { explainStartFailure } from '../start-failure.ts';
+import {
+  checkCounters,
+  checkQueue,
+  checkSecretKey,
+  checkTotals,
+  type Finding,
+  isTooLate,
+  ok,
+  STATEMENT_MS,
+  warn,
+  wrong,
+} from './doctor-data.ts';
 
-// Checks of what the service stands on.
+export type Checked = Finding & { check: string };
+type Report = (checked: Checked) => void;
+
+export const examine = async (env: NodeJS.ProcessEnv, report: Report): Promise<void> => {
+  const config = settingsIn(env, report);
+  if (!config) return;
+  const look = async (check: string, work: () => Promise<Finding | null>): Promise<Finding | null> => {
+    const finding = await work().catch(failed);
+    if (finding) report({ check, ...finding });
+    return finding;
+  };
+  const server = await look('database', () => read(config, async (at) => checkServer(await at.server())));
+  if (server?.state === 'ok') {
+    const schema = await look('migrations', () => read(config, checkMigrations));
+    await look('pooler', () => checkPooler(config));
+    if (schema?.state === 'ok') await examineData(config, look);
+    else report({ check: 'data', ...warn('not checked: its schema is not that of this release') });
+  }
+  await look('disk', () => checkDisk(config));
+};
+
+type Look = (check: string, work: () => Promise<Finding | null>) => Promise<Finding | null>;
+
+const examineData = async (config: Config, look: Look): Promise<void> => {
+  await look('clock', () => read(config, async (at) => checkClock(at, await momentOf(at))));
+  await look('secret key', () => read(config, (at) => checkSecretKey(at, config)));
+  await look('proxy', () => read(config, (at) => checkProxy(at, config)));
+  await look('queue', () =>
+    read(config, async (at) => checkQueue(at, (await at.server()).nowMs ?? Date.now())),
+  );
+  await look('totals', () => read(config, checkTotals));
+  await look('counters', () => read(config, checkCounters));
+};
+
+const settingsIn = (env: NodeJS.ProcessEnv, report: Report): Config | null => {
+  try {
+    const config = readConfig(env);
+    report({ check: 'settings', ...checkSettings(config) });
+    return config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    report({ check: 'settings', ...wrong(error.message) });
+    return null;
+  }
+};
+
+/** A snapshot for each check: one whose statement PostgreSQL cancelled is of no more use. */
+const read = <Result>(config: Config, work: (reading: Reading) => Promise<Result>): Promise<Result> =>
+  snapshotOf(config, STATEMENT_MS)(work);
+
+const momentOf = async (reading: Reading) => {
+  const before = Date.now();
+  const server = await reading.server();
+  return { server, ownMs: (before + Date.now()) / 2 };
+};
+
+const failed = (error: unknown): Finding => {
+  if (isTooLate(error)) return warn('not checked in time');
+  if (error instanceof ConfigError) return wrong(error.message);
+  const why = explainStartFailure(error);
+  return isUnavailable(error) ? wrong(why) : wrong(`could not be checked: ${safe(error, why)}`);
+};
+
+/** The message of a database may quote a row. */
+const safe = (error: unknown, words: string): string => {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && !words.startsWith('cannot ') ? code : words;
+};
+
+// --- checks of what the service needs ---
 
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-export const checkSettings = (config: Config): Finding => {
+const checkSettings = (config: Config): Finding => {
   const doubts = [
     ...(config.allowPrivateWebhooks
       ? ['WEBHOOK_ALLOW_PRIVATE_NETWORKS lets webhooks into private networks: for development only']
@@ -31,8 +113,8 @@ export const checkSettings = (config: Config): Finding => {
 
 const SEEN_LATELY_MS = 7 * 24 * 60 * 60_000;
 
-/** The running service notes such requests: a proxy that is not trusted makes one address of all callers, with one limit for all. */
-export const checkProxy = async (reading: Reading, config: Config): Promise<Finding | null> => {
+/** The service records such requests: behind a proxy that is not trusted all callers have one address, and one limit. */
+const checkProxy = async (reading: Reading, config: Config): Promise<Finding | null> => {
   const seen = config.trustProxy === false ? await findFact(reading.db, 'untrusted-proxy') : null;
   const seenMs = Number(seen);
   const nowMs = (await reading.server()).nowMs ?? Date.now();
@@ -43,10 +125,10 @@ export const checkProxy = async (reading: Reading, config: Config): Promise<Find
       );
 };
 
-export const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
+const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
   isSupported ? ok(`${version} answers`) : wrong(`${version} is too old: the service needs 14 or newer`);
 
-export const checkMigrations = async (reading: Reading): Promise<Finding> => {
+const checkMigrations = async (reading: Reading): Promise<Finding> => {
   const made = await reading.migrations();
   const unknown = unknownMigration(made);
   if (unknown) return wrong(`${unknown.by} has migrated this database (${unknown.name}): run that one`);
@@ -69,7 +151,7 @@ interface Moment {
   ownMs: number;
 }
 
-export const checkClock = async (reading: Reading, { server, ownMs }: Moment): Promise<Finding> => {
+const checkClock = async (reading: Reading, { server, ownMs }: Moment): Promise<Finding> => {
   const apart = server.nowMs === null ? 0 : Math.round(server.nowMs - ownMs);
   if (Math.abs(apart) >= FAR_APART_MS)
     return warn(
@@ -101,7 +183,7 @@ const BETWEEN: Record<Between, Finding> = {
   ),
 };
 
-export const checkPooler = async (config: Config): Promise<Finding | null> => {
+const checkPooler = async (config: Config): Promise<Finding | null> => {
   const found = await betweenUsAnd(config);
   return found && BETWEEN[found];
 };
@@ -110,7 +192,7 @@ const LITTLE_BYTES = 1e9;
 const TOO_LITTLE_BYTES = 1e8;
 
 /** Only where there is data on this machine: the disk of a server cannot be seen from here. */
-export const checkDisk = async (config: Config): Promise<Finding | null> => {
+const checkDisk = async (config: Config): Promise<Finding | null> => {
   if (config.databaseUrl || !existsSync(config.dataDir)) return null;
   const { bavail, bsize } = await statfs(config.dataDir);
   const free = bavail * bsize;

@@ -1,5 +1,4 @@
-import type { Json } from '../../http/openapi.ts';
-import { exampleOf } from './example.ts';
+import type { Json } from '../../src/http/openapi.ts';
 
 // The OpenAPI document as a collection for Postman, version 2.1 of its format. Address and key are variables.
 
@@ -97,7 +96,7 @@ const itemFor = (document: Json, operations: Operation[], operation: Operation):
   };
 };
 
-/** What may be left out is there, but switched off. */
+/** Optional ones are there, but switched off. */
 const parametersOf = (details: Json, place: 'header' | 'query'): Json[] =>
   (details.parameters ?? [])
     .filter((parameter: Json) => parameter.in === place)
@@ -136,3 +135,28 @@ const idScriptOf = (operations: Operation[], operation: Operation): string[] | n
   const isCreatable = operations.some((other) => other.path === path && isCreation(other));
   return isCreatable ? null : keep('pm.response.json().items?.[0]?.id');
 };
+
+/** A value that a schema of the document accepts: its own example, or one put together from its parts. */
+const exampleOf = (document: Json, schema: Json): Json => {
+  if (schema.$ref) return exampleOf(document, document.components.schemas[schema.$ref.split('/').at(-1)]);
+  const given = schema.examples?.[0] ?? schema.example ?? schema.const ?? schema.enum?.[0];
+  if (given !== undefined) return given;
+  const [first] = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  if (first) return exampleOf(document, first);
+  if (schema.type === 'object') return exampleObject(document, schema);
+  if (schema.type === 'array') return [exampleOf(document, schema.items)];
+  return PLAIN[schema.type as keyof typeof PLAIN] ?? null;
+};
+
+const PLAIN = { string: 'text', number: 1, integer: 1, boolean: true };
+
+/** What is required, and of the rest what has an example. */
+const exampleObject = (document: Json, { properties = {}, required = [] }: Json): Json =>
+  Object.fromEntries(
+    Object.entries<Json>(properties)
+      .filter(([name, schema]) => required.includes(name) || hasExample(schema))
+      .map(([name, schema]) => [name, exampleOf(document, schema)]),
+  );
+
+const hasExample = (schema: Json): boolean =>
+  Boolean(schema.examples ?? schema.example ?? schema.anyOf?.some(hasExample));

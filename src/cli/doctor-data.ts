@@ -1,19 +1,44 @@
 import { sql } from 'kysely';
-import { type Config, ConfigError } from '../../config.ts';
-import { TOTAL_COLUMNS } from '../../db/schema.ts';
-import type { Reading, Value } from '../../db/transfer.ts';
-import { tryAllSealed } from '../../reseal.ts';
-import { originOf } from '../../rma/totals.ts';
-import { findCheck, keysOf } from '../../secret-keys.ts';
-import { countWaiting, oldestWaiting } from '../../webhooks/queue.ts';
-import { deadline, type Finding, ok, warn, wrong } from './finding.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { TOTAL_COLUMNS } from '../db/schema.ts';
+import type { Reading, Value } from '../db/transfer.ts';
+import { tryAllSealed } from '../reseal.ts';
+import { originOf } from '../rma/totals.ts';
+import { findCheck, keysOf } from '../secret-keys.ts';
+import { countWaiting, oldestWaiting } from '../webhooks/queue.ts';
 
-// Checks of what the database holds. They read, and change nothing.
+/** The result of a check, in one line that says what to do where something is not well. */
+export interface Finding {
+  state: 'ok' | 'warn' | 'wrong';
+  message: string;
+}
+
+export const ok = (message: string): Finding => ({ state: 'ok', message });
+export const warn = (message: string): Finding => ({ state: 'warn', message });
+export const wrong = (message: string): Finding => ({ state: 'wrong', message });
+
+class TooLate extends Error {}
+
+/** 57014: PostgreSQL cancelled the statement. */
+export const isTooLate = (error: unknown): boolean =>
+  error instanceof TooLate || (error as { code?: unknown }).code === '57014';
+
+/** How long one statement and one check may take, also in a database with millions of rows. */
+export const STATEMENT_MS = 5_000;
+const CHECK_MS = 15_000;
+
+export const deadline = (): (() => void) => {
+  const end = performance.now() + CHECK_MS;
+  return () => {
+    if (performance.now() > end) throw new TooLate('this check takes too long');
+  };
+};
+
+// --- checks of what the database holds; they change nothing ---
 
 const KINDS = ['offline_repairs', 'trade_returns'] as const;
 const NAMED = 3;
 
-/** The first few of many. */
 const some = (names: string[]): string =>
   names.length <= NAMED
     ? names.join(', ')
@@ -38,7 +63,7 @@ export const checkSecretKey = async (reading: Reading, config: Config): Promise<
   }
 };
 
-/** Four attempts take about a minute; whoever waits longer waits for a process, or behind others for the same receiver. */
+/** Four attempts take about a minute: what is older waits for a process, or behind others for the same receiver. */
 const OLD_MS = 90_000;
 
 export const checkQueue = async ({ db }: Reading, nowMs: number): Promise<Finding> => {

@@ -1,0 +1,396 @@
+import { createHash, hash, randomBytes } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { type FileHandle, open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { createGunzip, createGzip, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import type { Value } from '../../db/transfer.ts';
+import type { SecretBox } from '../../secrets.ts';
+import { fileFault } from '../../start-failure.ts';
+import { CliFailure } from '../command.ts';
+
+// A backup is gzipped JSON lines, the same for both engines; `zcat FILE` shows them.
+//
+//   {"handback":"backup","format":1,"service":"0.1.0","engine":"sqlite","madeAt":"…","migrations":["0001-initial-schema"],"keyChecks":["…"]}
+//   {"table":"shops","columns":["id",…]}
+//   ["019a8c1e-…",…]
+//   … the other rows, the other tables …
+//   {"tables":{"shops":{"rows":1,"digest":"…"},…}}
+//   {"hmac":"…"}
+//
+// The last line is a gzip member of its own with a fixed length. Its HMAC is over every byte of the file before it, so a restore
+// decompresses and writes nothing that SECRET_KEY has not signed.
+
+const FORMAT = 1;
+
+const Header = z.object({
+  service: z.string(),
+  engine: z.enum(['sqlite', 'postgres']),
+  madeAt: z.iso.datetime(),
+  /** The schema of the database: its migrations. */
+  migrations: z.array(z.string()).min(1),
+  /** Sealed texts that only the keys of the backup's secrets open. */
+  keyChecks: z.array(z.string()),
+});
+export type Header = z.infer<typeof Header>;
+const FirstLine = z.object({ handback: z.literal('backup'), format: z.int() });
+const TableLine = z.object({ table: z.string(), columns: z.array(z.string()).min(1) });
+const Digest = z.object({ rows: z.int(), digest: z.string() });
+const Trailer = z.object({ tables: z.record(z.string(), Digest) });
+type Digest = z.infer<typeof Digest>;
+
+export const headerLine = (header: Header): string =>
+  JSON.stringify({ handback: 'backup', format: FORMAT, ...header });
+export const tableLine = (table: string, columns: readonly string[]): string =>
+  JSON.stringify({ table, columns });
+export const trailerLine = (tables: Record<string, Digest>): string => JSON.stringify({ tables });
+
+/** No row comes near it. Without a limit 408 KB of gzip took 515 MB of memory. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** Deflate reaches 1,032:1. Rows of one repeated letter, as large as a body may be (256 KB), reach 798:1, because each has an id. */
+const MAX_RATIO = 1_000;
+const BATCH = { rows: 1_000, characters: 1024 * 1024 };
+const CHUNK_CHARACTERS = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+
+// --- rows ---
+
+const encode = (value: Value): unknown => {
+  if (typeof value === 'bigint') {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : { integer: String(value) };
+  }
+  if (typeof value === 'number') return { real: String(value) };
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
+  return value;
+};
+
+const decode = (value: unknown): Value => {
+  if (value === null || typeof value === 'string') return value;
+  if (typeof value === 'number') return BigInt(value);
+  const { integer, real, bytes } = value as Record<string, string | undefined>;
+  if (integer !== undefined) return BigInt(integer);
+  return bytes === undefined ? Number(real) : Buffer.from(bytes, 'base64');
+};
+
+export const rowLine = (row: Value[]): string => JSON.stringify(row.map(encode));
+export const rowFrom = (line: string): Value[] => (JSON.parse(line) as unknown[]).map(decode);
+
+/** The rows of a table as one value, whatever their order: the sum of their hashes, and how many there are. */
+export class RowsDigest {
+  readonly #sum = new Uint32Array(8);
+  rows = 0;
+
+  add(line: string): void {
+    const bytes = hash('sha256', line, 'buffer');
+    for (let i = 0; i < 8; i++) this.#sum[i] = (this.#sum[i] ?? 0) + bytes.readUInt32LE(i * 4);
+    this.rows += 1;
+  }
+
+  get value(): Digest {
+    return { rows: this.rows, digest: Buffer.from(this.#sum.buffer).toString('hex') };
+  }
+}
+
+// --- writing ---
+
+const PURPOSE = 'backup';
+const signatureMember = (hmac: string): Buffer => {
+  const member = gzipSync(`{"hmac":"${hmac}"}\n`, { level: 0 });
+  // The operating system, left open: the bytes are the same on all.
+  member[9] = 255;
+  return member;
+};
+const SIGNATURE_BYTES = signatureMember('-'.repeat(43)).length;
+const SIGNATURE_LINE = /\{"hmac":"([\w-]{43})"\}\n/;
+
+/** One by one, lines take longer to pass on than to make. */
+async function* chunksOf(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let waiting = '';
+  for await (const line of lines) {
+    // Cheaper than counting the bytes of each: no character takes more than three per unit of length.
+    if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES)
+      throw new CliFailure('a row is larger than 16 MB: it could not be restored');
+    waiting += `${line}\n`;
+    if (waiting.length < CHUNK_CHARACTERS) continue;
+    yield Buffer.from(waiting);
+    waiting = '';
+  }
+  yield Buffer.from(waiting);
+}
+
+/** Without a box the file is not signed. Returns its size. */
+export const writeBackup = async (
+  file: FileHandle,
+  lines: AsyncIterable<string>,
+  box: SecretBox | null,
+): Promise<number> => {
+  const sha256 = createHash('sha256');
+  await pipeline(chunksOf(lines), createGzip(), async (compressed) => {
+    for await (const chunk of compressed) {
+      sha256.update(chunk);
+      await file.writeFile(chunk);
+    }
+  });
+  const [hmac] = box?.signatures(PURPOSE, sha256.digest('hex')) ?? [];
+  if (hmac) await file.writeFile(signatureMember(hmac));
+  await file.sync();
+  return (await file.stat()).size;
+};
+
+export const refuseExisting = (path: string, overwrite: boolean | undefined): void => {
+  if (!overwrite && existsSync(path))
+    throw new CliFailure(`${path} already exists: choose another name, or pass --overwrite`);
+};
+
+/** The file gets its name once all of it is on disk. Returns what `write` returns. */
+export const writeWhole = async <Result>(
+  path: string,
+  overwrite: boolean | undefined,
+  write: (file: FileHandle) => Promise<Result>,
+): Promise<Result> => {
+  const draft = `${path}.${randomBytes(4).toString('hex')}.part`;
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    return await removeUnlessDone(draft, async () => {
+      const result = await write(file).finally(() => file.close());
+      refuseExisting(path, overwrite);
+      await rename(draft, path);
+      const folder = await open(dirname(path), 'r');
+      // So that the new name survives a power cut. File systems that cannot sync a folder refuse.
+      await folder.sync().catch(() => {});
+      await folder.close();
+      return result;
+    });
+  } catch (error) {
+    const reason = fileFault(error, 'there is no such folder');
+    throw reason ? new CliFailure(`cannot write ${path}: ${reason}`) : error;
+  }
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+const removeUnlessDone = async <Result>(file: string, work: () => Promise<Result>): Promise<Result> => {
+  const remove = () => rmSync(file, { force: true });
+  const end = (signal: NodeJS.Signals) => {
+    remove();
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, end);
+  try {
+    return await work();
+  } catch (error) {
+    remove();
+    throw error;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, end);
+  }
+};
+
+// --- reading ---
+
+export interface BackupTable extends Digest {
+  table: string;
+  columns: string[];
+}
+
+type Part =
+  | { kind: 'table'; table: string; columns: string[] }
+  | { kind: 'rows'; lines: string[] }
+  | { kind: 'trailer'; tables: Record<string, Digest> };
+
+export class BackupFile {
+  /** Known once it is opened, and trusted once it is checked. */
+  readonly header: Header;
+  readonly #path: string;
+  readonly #file: FileHandle;
+  readonly #size: number;
+  readonly #hmac: string | null;
+
+  private constructor(path: string, file: FileHandle, size: number, hmac: string | null, header: Header) {
+    this.#path = path;
+    this.#file = file;
+    this.#size = size;
+    this.#hmac = hmac;
+    this.header = header;
+  }
+
+  static async open(path: string): Promise<BackupFile> {
+    const file = await open(path, 'r').catch((error) => cannotRead(path, error));
+    try {
+      const { size } = await file.stat();
+      const hmac = await signatureIn(file, size);
+      return new BackupFile(path, file, size, hmac, await headerIn(file, path));
+    } catch (error) {
+      await file.close();
+      return cannotRead(path, error);
+    }
+  }
+
+  /** Reads all of it before anything is written: its signature first, then whether it holds what its trailer says. */
+  async check(keys: () => SecretBox, { unsigned = false }: { unsigned?: boolean | undefined }) {
+    if (this.#hmac === null && !unsigned)
+      throw new CliFailure(
+        `${this.#path} has no signature: it was cut off, or written without SECRET_KEY. Nothing was restored; --unsigned restores it all the same, if you know who wrote it`,
+      );
+    if (this.#hmac !== null) {
+      const sha256 = createHash('sha256');
+      for await (const chunk of this.#compressed()) sha256.update(chunk);
+      if (!keys().isSigned(PURPOSE, sha256.digest('hex'), this.#hmac))
+        throw this.#damaged('its signature does not match: it was changed after it was written');
+    }
+    const found: { table: string; columns: string[]; digest: RowsDigest }[] = [];
+    let trailer: Record<string, Digest> | null = null;
+    for await (const part of this.#parts()) {
+      if (trailer) throw this.#damaged('it goes on after its trailer');
+      if (part.kind === 'table') found.push({ ...part, digest: new RowsDigest() });
+      else if (part.kind === 'trailer') trailer = part.tables;
+      else {
+        const current = found.at(-1);
+        if (!current) throw this.#damaged('it has rows of no table');
+        for (const line of part.lines) current.digest.add(line);
+      }
+    }
+    if (!trailer) throw this.#damaged('it has no trailer: it was cut off');
+    const digests = Object.fromEntries(found.map(({ table, digest }) => [table, digest.value]));
+    if (!isDeepStrictEqual(digests, trailer) || found.length !== Object.keys(trailer).length)
+      throw this.#damaged('its rows are not those it was written with');
+    return found.map(({ table, columns, digest }): BackupTable => ({ table, columns, ...digest.value }));
+  }
+
+  /** The rows of one table after the other, as lines: each batch is one round trip to the database. */
+  async *batches(): AsyncGenerator<{ table: string; columns: string[]; lines: string[] }> {
+    let current = { table: '', columns: [] as string[] };
+    for await (const part of this.#parts())
+      if (part.kind === 'table') current = part;
+      else if (part.kind === 'rows') yield { ...current, lines: part.lines };
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  #damaged(what: string): CliFailure {
+    return damaged(this.#path, what);
+  }
+
+  #compressed(): AsyncGenerator<Buffer> {
+    return bytesOf(this.#file, this.#size - (this.#hmac === null ? 0 : SIGNATURE_BYTES));
+  }
+
+  async *#parts(): AsyncGenerator<Part> {
+    let lines: string[] = [];
+    let characters = 0;
+    let isFirst = true;
+    try {
+      for await (const line of linesOf(this.#compressed())) {
+        const isRow = line.startsWith('[');
+        if (isRow) {
+          lines.push(line);
+          characters += line.length;
+        }
+        if (lines.length > 0 && (!isRow || lines.length >= BATCH.rows || characters >= BATCH.characters)) {
+          yield { kind: 'rows', lines };
+          lines = [];
+          characters = 0;
+        }
+        if (!isRow && !isFirst) yield partFrom(line);
+        isFirst = false;
+      }
+      if (lines.length > 0) yield { kind: 'rows', lines };
+    } catch (error) {
+      // The message of a parser quotes what it read.
+      throw error instanceof Inflated ? this.#damaged(error.message) : this.#damaged('it cannot be read');
+    }
+  }
+}
+
+const damaged = (path: string, what: string): CliFailure =>
+  new CliFailure(`${path} is damaged (${what}): nothing was restored; use another copy`);
+
+const cannotRead = (path: string, error: unknown): never => {
+  const reason = fileFault(error, 'there is no such file');
+  throw reason ? new CliFailure(`cannot read ${path}: ${reason}`) : error;
+};
+
+const signatureIn = async (file: FileHandle, size: number): Promise<string | null> => {
+  const last = Buffer.alloc(SIGNATURE_BYTES);
+  await file.read(last, 0, SIGNATURE_BYTES, Math.max(size - SIGNATURE_BYTES, 0));
+  const hmac = SIGNATURE_LINE.exec(last.toString('latin1'))?.[1] ?? null;
+  return hmac !== null && signatureMember(hmac).equals(last) ? hmac : null;
+};
+
+/** Not trusted yet: from the first line alone, so that the right release and the right key can be asked for. */
+const headerIn = async (file: FileHandle, path: string): Promise<Header> => {
+  const first = await firstLineOf(file);
+  const { data } = FirstLine.safeParse(first);
+  if (!data) throw new CliFailure(`${path} is not a backup of Handback`);
+  if (data.format > FORMAT)
+    throw new CliFailure(
+      `${path} has format ${data.format}, which a newer release of Handback wrote: use that release`,
+    );
+  const header = Header.safeParse(first);
+  if (!header.success) throw damaged(path, 'its header cannot be read');
+  return header.data;
+};
+
+const firstLineOf = async (file: FileHandle): Promise<unknown> => {
+  try {
+    for await (const line of linesOf(bytesOf(file, Number.POSITIVE_INFINITY))) return JSON.parse(line);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall) throw error;
+    // Neither gzip nor JSON lines: not a backup.
+  }
+  return null;
+};
+
+class Inflated extends Error {}
+
+/** Not a stream of the file handle: that one closes the handle when it is not read to its end. */
+async function* bytesOf(file: FileHandle, end: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < end; ) {
+    const length = Math.min(CHUNK_BYTES, end - at);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+async function* linesOf(compressed: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const chunks = createGunzip();
+  const source = Readable.from(compressed);
+  source.once('error', (error) => chunks.destroy(error)).pipe(chunks);
+  let rest: Buffer[] = [];
+  let restBytes = 0;
+  let bytes = 0;
+  for await (const chunk of chunks as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_LINE_BYTES && bytes > MAX_RATIO * chunks.bytesWritten)
+      throw new Inflated(`it inflates to more than ${MAX_RATIO} times its size`);
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const line = chunk.subarray(start, end);
+      yield (rest.length === 0 ? line : Buffer.concat([...rest, line])).toString('utf8');
+      rest = [];
+      restBytes = 0;
+      start = end + 1;
+    }
+    if (start === chunk.length) continue;
+    rest.push(chunk.subarray(start));
+    restBytes += chunk.length - start;
+    if (restBytes > MAX_LINE_BYTES) throw new Inflated('it has a line of more than 16 MB');
+  }
+  if (rest.length > 0) throw new Error('the last line has no end');
+}
+
+const partFrom = (line: string): Part => {
+  const content: object = JSON.parse(line);
+  return 'table' in content
+    ? { kind: 'table', ...TableLine.parse(content) }
+    : { kind: 'trailer', ...Trailer.parse(content) };
+};
