@@ -36,7 +36,7 @@ const clientRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'GET /clients',
     operationId: 'listClients',
-    summary: "The shop's API clients",
+    summary: "List the shop's API clients",
     answer: ['All of them, oldest first.', ApiClientList],
     handle: ({ caller }) => listOwnClients(ctx, caller),
   });
@@ -94,7 +94,7 @@ const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'GET /clients/:id/deliveries',
     operationId: 'listDeliveries',
-    summary: "A client's webhook deliveries",
+    summary: "List a client's webhook deliveries",
     query: DeliveryQuery,
     answer: ['A page of deliveries.', DeliveryList],
     handle: ({ caller, params, query }, reply) =>

@@ -8,7 +8,7 @@ export const overviewRoutes = (app: FastifyInstance, ctx: Context): void =>
   routesOf(app, { tag: 'Overview' })({
     at: 'GET /overview',
     operationId: 'getOverview',
-    summary: "The shop's figures",
+    summary: "Read the shop's figures",
     query: OverviewQuery,
     answer: ['The figures as they are now.', Overview],
     handle: ({ caller, user, query }) =>

@@ -149,7 +149,7 @@ const OFFLINE_REPAIRS = defineKind({
   describe: {
     create:
       'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost answer creates nothing twice.',
-    related: 'Earlier repairs of the item and returns of the customer',
+    related: 'List earlier repairs of the item and returns of the customer',
   },
   actions: {
     create: repairs.createOfflineRepair,
@@ -194,7 +194,7 @@ const TRADE_RETURNS = defineKind({
   describe: {
     create:
       "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here; webhooks tell you.",
-    related: 'Earlier returns of the company or customer',
+    related: 'List earlier returns of the company or customer',
   },
   actions: {
     create: trade.createTradeReturn,
@@ -346,7 +346,7 @@ class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct exte
       at: `GET /${path}/:id/related`,
       operationId: `getRelatedTo${names.id}`,
       summary: describe.related,
-      answer: ['What came before.', RelatedReturns],
+      answer: ['The earlier returns.', RelatedReturns],
       handle: ({ caller, params }) => actions.related(this.#ctx, caller, params.id),
     });
   }

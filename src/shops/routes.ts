@@ -58,7 +58,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
     role: 'ADMIN',
     summary: 'Replace the target days',
     description:
-      'After so many days in a status a return is overdue. They count at once, also for what has waited before; a move starts anew.',
+      'After so many days in a status a return is overdue. They count at once, also for what has waited before; a move restarts the count.',
     body: TargetDays,
     answer: ['The targets as they are now.', TargetDays],
     handle: ({ caller, body }) => replaceTargets(ctx, caller.actor, caller.shop.id, body),

@@ -93,7 +93,7 @@ const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
     at: 'GET /session',
     operationId: 'getSession',
     withoutFactor: true,
-    summary: 'Who is signed in',
+    summary: 'Read who is signed in',
     answer: ['The person and their shop.', SignedIn],
     handle: async ({ caller, user }) => viewSignedIn(caller, user),
   });
@@ -116,9 +116,9 @@ const setUpRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'POST /set-up/check',
     operationId: 'checkSetUp',
-    summary: 'Whether the set-up link still works',
+    summary: 'Check whether the set-up link still works',
     body: GivenSetUp,
-    answer: ['It does.'],
+    answer: ['The link works.'],
     errors: [409],
     async handle({ body }) {
       await findOffer(ctx, body.token);
@@ -144,8 +144,8 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'GET /sign-in-options',
     operationId: 'getSignInOptions',
-    summary: 'What the sign-in page can offer',
-    answer: ['What there is.', SignInOptions],
+    summary: 'Read what the sign-in page can offer',
+    answer: ['The options.', SignInOptions],
     handle: async () => ({ passwordLinks: ctx.mail.isOn }),
   });
   route({
@@ -167,7 +167,7 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'POST /links/check',
     operationId: 'checkLink',
-    summary: 'Whose link it is',
+    summary: 'Find out whose link it is',
     description: 'Changes nothing. The token goes into the body, so that it reaches no log.',
     body: GivenLink,
     answer: ['The link is good.', LinkTarget],
@@ -267,8 +267,8 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     at: `GET ${FACTOR}`,
     operationId: 'getSecondFactor',
     withoutFactor: true,
-    summary: 'Read how your second factor stands',
-    answer: ['How it stands.', SecondFactor],
+    summary: 'Read the state of your second factor',
+    answer: ['Its state.', SecondFactor],
     handle: ({ user }) => viewFactor(ctx, user.id),
   });
   route({
@@ -305,7 +305,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'makeRecoveryCodes',
     proof: true,
     summary: 'Create ten new recovery codes',
-    description: 'Those before end.',
+    description: 'Earlier codes no longer work.',
     answer: ['Ten recovery codes.', RecoveryCodes],
     errors: [409],
     handle: (request) => makeRecoveryCodes(ctx, selfOf(ctx, request)),
@@ -315,7 +315,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'turnSecondFactorOff',
     proof: true,
     summary: 'Turn your second factor off',
-    answer: ['Off.'],
+    answer: ['Turned off.'],
     errors: [409],
     async handle(request, reply) {
       await turnFactorOff(ctx, selfOf(ctx, request));

@@ -69,7 +69,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: 'Create a link with which a person chooses a password',
     description:
-      'Good once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. The links before it end. Where the service sends mails, they also get it by e-mail.',
+      'Good once: within an hour, or within 72 hours for a person who never signed in. Not for yourself: your account page changes your own password. Earlier links no longer work. Where the service sends mails, they also get it by e-mail.',
     answer: ['The link.', NewLink],
     status: 201,
     errors: [409],
@@ -89,14 +89,14 @@ export const userRoutes = (app: FastifyInstance, ctx: Context): void => {
     summary: "Remove a person's second factor",
     description:
       'For a person who lost their phone. Ends all their sessions. Your own you turn off yourself.',
-    answer: ['They have none.'],
+    answer: ['Removed.'],
     errors: [409],
     handle: ({ caller, params }) => resetFactor(ctx, caller.actor, caller.shop, params.id),
   });
   route({
     at: 'GET /people',
     operationId: 'listPeople',
-    summary: 'Whom returns can be assigned to',
+    summary: 'List the people to whom returns can be assigned',
     answer: ["The shop's people.", PeopleList],
     handle: ({ caller }) => listPeople(ctx, caller),
   });
