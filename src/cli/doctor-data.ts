@@ -27,7 +27,7 @@ export const isTooLate = (error: unknown): boolean =>
 export const STATEMENT_MS = 5_000;
 const CHECK_MS = 15_000;
 
-export const deadline = (): (() => void) => {
+const deadline = (): (() => void) => {
   const end = performance.now() + CHECK_MS;
   return () => {
     if (performance.now() > end) throw new TooLate('this check takes too long');

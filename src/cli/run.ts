@@ -2,9 +2,9 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { addBackupCommands } from './backup-commands.ts';
-import { CliFailure, command, once } from './command.ts';
+import { CliFailure, command } from './command.ts';
 import { addEventCommands } from './event-commands.ts';
-import { addShopCommands } from './shop-commands.ts';
+import { addShopCommands, once } from './shop-commands.ts';
 
 /** Exit statuses: 0 done, 1 failed, 2 not understood. */
 export const run = async (argv: string[]): Promise<void> => {
