@@ -6,7 +6,7 @@ import type { RmaEventName } from '../events/event.ts';
 import { exactNumber } from '../exact-number.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
-import { creditAmount } from '../trade-returns/credit.ts';
+import { creditAmount } from '../returns/kinds/trade-return.ts';
 import { testData } from '../webhooks/outbox.ts';
 
 // Events as a receiver would get them, about returns that do not exist. The returns are the examples of the reference.

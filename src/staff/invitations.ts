@@ -5,10 +5,10 @@ import type { Actor } from '../../contract/common.ts';
 import { recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { Row } from '../db/tables.ts';
-import { turns } from '../db/turns.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { findShop } from '../shops/store.ts';
 import { invitation, newPasswordLetter } from './link-mails.ts';
 import { addLink, addressOf, endLinksOf, type Link } from './links.ts';
@@ -92,7 +92,7 @@ export const makeLink = async (
   return handOver(ctx, way, shop.name, user, link);
 };
 
-const askTurns = turns({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
+const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
 
 /**
  * Mails a link to whoever has this address, if anybody does. All of it happens after the answer, so that neither the answer nor

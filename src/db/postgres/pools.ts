@@ -15,9 +15,9 @@ const QUERY_TIMEOUT_MS = 2_500;
 const STATEMENT_TIMEOUT_MS = 2_400;
 /** A process that vanishes inside a transaction holds its rows this long at most. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
-/** Where another connection is there to wait on. */
-const BRIEFLY_MS = 200;
-const PATIENTLY_MS = 1_500;
+const LOCK_TIMEOUT_MS = 1_500;
+/** In the pipeline of changes, where all shops would wait: what meets a lock is tried again beside it (`transaction.ts`). */
+const SHORT_LOCK_TIMEOUT_MS = 100;
 
 /**
  * Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
@@ -37,22 +37,18 @@ interface PoolKind {
 
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
-  /** Batches of creations: never waits long, since one shop's lock would hold up all others. */
-  creations: { lockTimeoutMs: BRIEFLY_MS, settings: GENERIC_PLANS },
-  /** Moves and other changes of one record. */
-  changes: { lockTimeoutMs: BRIEFLY_MS, settings: GENERIC_PLANS },
-  /** What found a lock in its way and waits for it. */
-  waiting: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
+  /** Everything that changes RMAs. */
+  changes: { lockTimeoutMs: SHORT_LOCK_TIMEOUT_MS, settings: GENERIC_PLANS },
   /** Lists and timelines. */
-  lists: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
+  lists: { lockTimeoutMs: LOCK_TIMEOUT_MS, settings: GENERIC_PLANS },
   /** The admin app, searches, figures, clean-up; planned for their values. */
-  admin: { lockTimeoutMs: PATIENTLY_MS },
+  admin: { lockTimeoutMs: LOCK_TIMEOUT_MS },
   /** The dispatcher. Its loss in a power cut does no harm: an attempt is made again. */
-  webhooks: { lockTimeoutMs: PATIENTLY_MS, settings: { ...GENERIC_PLANS, synchronous_commit: 'off' } },
+  webhooks: { lockTimeoutMs: LOCK_TIMEOUT_MS, settings: { ...GENERIC_PLANS, synchronous_commit: 'off' } },
   /** Short reads: keys, rate limits, one record. */
-  reads: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
+  reads: { lockTimeoutMs: LOCK_TIMEOUT_MS, settings: GENERIC_PLANS },
   /** Always one: however busy the others are, the process says that it is ready. */
-  readiness: { lockTimeoutMs: PATIENTLY_MS, settings: { synchronous_commit: 'off' } },
+  readiness: { lockTimeoutMs: LOCK_TIMEOUT_MS, settings: { synchronous_commit: 'off' } },
 } satisfies Record<keyof PoolSizes | 'readiness', PoolKind>;
 
 /** Sent when a connection is made, not as a startup parameter, which a pooler in between may refuse. */
