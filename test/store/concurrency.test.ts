@@ -11,7 +11,6 @@ import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repair
 import { forgetExpiredKeys } from '../../src/returns/idempotency.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { type Counter, nextTimestamp } from '../../src/shops/counters.ts';
-import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, migratedDatabase } from '../support/process.ts';
@@ -122,9 +121,10 @@ describe('a place in the allowance', () => {
 
   it('is given back by a creation that fails', async () => {
     const { ctx, caller } = await setUp(1);
-    // The database refuses its row: there is no such client.
-    const failing = take(ctx, { ...caller, actor: { ...caller.actor, id: UNKNOWN_ID } as never }, NOON);
-    await expect(failing).rejects.toThrow(/foreign key/i);
+    const body = CreateOfflineRepair.parse(repairBody());
+    // The database refuses its row.
+    const failing = createOfflineRepair(ctx, caller, { ...body, customerName: null as never });
+    await expect(failing).rejects.toThrow(/not.null/i);
     expect(await counters(ctx)).toMatchObject({ month_used: 0 });
     expect(await take(ctx, caller, NOON)).toBe(1);
   });
