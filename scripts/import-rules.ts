@@ -24,11 +24,13 @@ const LAYERS = [
   ['cli'],
   ['api'],
   FEATURES,
+  ['returns'],
   ['rma'],
   ['shops', 'webhooks', 'events'],
   ['audit'],
   ['paging', 'mail'],
   ['db'],
+  ['lib'],
 ];
 
 const downwards = LAYERS.slice(1).map((layer, i) =>
@@ -87,7 +89,12 @@ const adminRules = [
 ];
 
 export const forbidden = [
-  forbid('no-circles', {}, { circular: true }, 'Move what both files need into a third one.'),
+  forbid(
+    'no-circles',
+    {},
+    { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    'Move what both files need into a third one. A type may point up: the Context names every service.',
+  ),
   ...downwards,
   forbid(
     'every-folder-has-a-layer',
@@ -110,13 +117,19 @@ export const forbidden = [
   forbid(
     'db-imports-no-feature',
     { path: '^src/db/' },
-    { path: '^src/(?!db/|(config|clock|ids)\\.ts)' },
+    { path: '^src/(?!db/|lib/|(config|clock|ids)\\.ts)' },
     'Everything else stands on db/, so db/ depends on nothing else.',
+  ),
+  forbid(
+    'lib-stands-alone',
+    { path: '^src/lib/' },
+    { path: '^(src|contract)/', pathNot: '^src/lib/' },
+    'lib/ is general: no word of the domain is in it.',
   ),
   forbid(
     'http-imports-no-feature',
     { path: '^src/http/' },
-    { path: '^src/(?!http/|db/errors\\.ts|(clock|config|describe-error|errors|ids|metrics|version)\\.ts)' },
+    { path: '^src/(?!http/|lib/|db/errors\\.ts|(clock|config|describe-error|errors|ids|metrics|version)\\.ts)' },
     'http/ knows no feature and no Context: it gets what it needs as arguments.',
   ),
   forbid(

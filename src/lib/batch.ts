@@ -8,7 +8,7 @@ export const AGAIN: unique symbol = Symbol('again');
 export type Results<Result> = (Result | Promise<Result> | Error | typeof AGAIN)[];
 
 /** What to do after a batch failed as a whole: run each item alone, the same several times, or fail all of them. */
-export type AfterFailure = (error: unknown) => 'split' | 'retry' | 'fail';
+type AfterFailure = (error: unknown) => 'split' | 'retry' | 'fail';
 
 interface Options<Item> {
   /** Items in one batch. */

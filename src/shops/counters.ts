@@ -9,7 +9,6 @@ import type { Row } from '../db/tables.ts';
 // log and times, and counts the month's allowance, so all of them follow the order of the commits (decision 143).
 
 export type Counter = Row<'shop_counters'>;
-export type Counters = Map<string, Counter>;
 
 const countersOf = ({ db, oneOf }: Engine, { shopIds }: { shopIds: string[] }) =>
   db

@@ -38,7 +38,7 @@ export type Wanted = { kind: RmaTableName; caller: Caller; id: string; nowMs: nu
 type OfType<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>;
 
 /** By RMA, when its newest entry of each type was made. */
-export type LatestEntries = ReadonlyMap<string, ReadonlyMap<TimelineType, number>>;
+type LatestEntries = ReadonlyMap<string, ReadonlyMap<TimelineType, number>>;
 
 /** All that must be known to decide on a batch. */
 export interface Facts {
