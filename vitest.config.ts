@@ -19,7 +19,7 @@ const JOURNEYS = tests('browser/journeys/*');
 const ONLY_POSTGRES = tests(
   'store/{pools,short-reads}',
   'deploy/proxy',
-  'faults/{backup-drill,clocks,doctor,failover,locked-rows,network,poolers,two-processes,webhook-stop,webhook-workers}',
+  'faults/{backup-drill,change-queue,clocks,doctor,failover,locked-rows,network,poolers,two-processes,webhook-stop,webhook-workers}',
   'faults/rows/03-*',
 );
 

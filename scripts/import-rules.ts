@@ -23,8 +23,8 @@ const FEATURES = [
 const LAYERS = [
   ['cli'],
   ['api'],
-  ['returns'],
   FEATURES,
+  ['returns'],
   ['rma'],
   ['shops', 'webhooks', 'events'],
   ['audit'],
@@ -92,9 +92,8 @@ export const forbidden = [
   forbid(
     'no-circles',
     {},
-    // An import of types alone may point up, to the context for example: it is gone at run time.
     { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
-    'Move what both files need into a third one.',
+    'Move what both files need into a third one. A type may point up: the Context names every service.',
   ),
   ...downwards,
   forbid(
@@ -120,6 +119,12 @@ export const forbidden = [
     { path: '^src/db/' },
     { path: '^src/(?!db/|lib/|(config|clock|ids)\\.ts)' },
     'Everything else stands on db/, so db/ depends on nothing else.',
+  ),
+  forbid(
+    'lib-stands-alone',
+    { path: '^src/lib/' },
+    { path: '^(src|contract)/', pathNot: '^src/lib/' },
+    'lib/ is general: no word of the domain is in it.',
   ),
   forbid(
     'http-imports-no-feature',

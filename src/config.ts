@@ -11,9 +11,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 /** Connections to PostgreSQL for each kind of work (decision 108). */
 const POOL_SIZES = {
-  creations: 2,
-  changes: 4,
-  waiting: 4,
+  changes: 6,
   lists: 4,
   admin: 4,
   webhooks: 3,

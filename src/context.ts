@@ -4,10 +4,9 @@ import type { Config } from './config.ts';
 import { FeedWatches } from './events/follow.ts';
 import { type Mailer, openMailer } from './mail/mailer.ts';
 import { type BeginLargeAnswer, fairTurns } from './paging/turns.ts';
-import { type Creations, openCreations } from './rma/creation/queue.ts';
+import { ChangeQueue } from './returns/changes/change-queue.ts';
 import { type RmaById, readRmaById } from './rma/store.ts';
 import { readTotals, type TotalsOf } from './rma/totals.ts';
-import { openShopTurns, type ShopTurns } from './shops/turns.ts';
 import { type MailAccountChanges, openAccountMails } from './staff/account-mails.ts';
 
 /** Everything an action or a route may need. It is their first argument. */
@@ -18,10 +17,8 @@ export interface Context extends Base {
   rmaById: RmaById;
   /** Reads how many RMAs a shop has; calls share queries. */
   totalsOf: TotalsOf;
-  /** Where changes wait for a shop's counters. */
-  shopTurns: ShopTurns;
-  /** The queue of creations. */
-  creations: Creations;
+  /** The way of every change of an RMA. */
+  changes: ChangeQueue;
   /** Requests that wait for a shop's next event. */
   feedWatches: FeedWatches;
   /** Sends mails, where the operator set that up. */
@@ -35,15 +32,13 @@ export interface Context extends Base {
 /** After this the service can work. Each service is built once per process, here. */
 export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
   const base = await openBase(config, overrides);
-  const shopTurns = openShopTurns();
   const mail = openMailer(base);
   return {
     ...base,
-    shopTurns,
     authenticate: createAuthenticate(base),
     rmaById: readRmaById(base),
     totalsOf: readTotals(base),
-    creations: openCreations(base, shopTurns),
+    changes: new ChangeQueue(base),
     feedWatches: new FeedWatches(base),
     mail,
     mailAccountChanges: openAccountMails(base, mail),

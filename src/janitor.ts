@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { forgetEndedWindows } from './db/rate-windows.ts';
 import { describeError } from './describe-error.ts';
 import { forgetOldEvents } from './events/feed.ts';
-import { forgetExpiredKeys } from './rma/idempotency.ts';
+import { forgetExpiredKeys } from './returns/idempotency.ts';
 import { unassignDeparted } from './rma/people.ts';
 import { forgetExpiredLinks } from './staff/links.ts';
 import { forgetExpiredSessions } from './staff/sessions.ts';

@@ -35,8 +35,8 @@ export const MECHANISMS: Mechanism[] = [
     gainPercent: 18,
     edits: [
       {
-        file: 'src/db/batch.ts',
-        find: 'if (unsent.delete(batch)) start();',
+        file: 'src/lib/batch.ts',
+        find: 'if (this.#unsent.delete(batch)) this.#start();',
         replace: '',
       },
     ],
@@ -47,9 +47,9 @@ export const MECHANISMS: Mechanism[] = [
     gainPercent: 19,
     edits: [
       {
-        file: `${POSTGRES}/read-then-write.ts`,
-        find: '...(writes.length > 0 ? [connection.query(...oneStatement(statements, writes))] : []),',
-        replace: '...writes.map((write) => connection.query(...oneStatement(statements, [write]))),',
+        file: `${POSTGRES}/transaction.ts`,
+        find: '...(writes.length > 0 ? [connection.query(...oneStatement(this.#statements, writes))] : []),',
+        replace: '...writes.map((write) => connection.query(...oneStatement(this.#statements, [write]))),',
       },
     ],
   },
@@ -59,9 +59,9 @@ export const MECHANISMS: Mechanism[] = [
     gainPercent: 25,
     edits: [
       {
-        file: `${POSTGRES}/read-then-write.ts`,
-        find: '      begun.catch(() => {});\n',
-        replace: '      await begun;\n',
+        file: `${POSTGRES}/transaction.ts`,
+        find: '      connection.query(begin),\n',
+        replace: '      await connection.query(begin),\n',
       },
     ],
   },
@@ -107,14 +107,14 @@ export const MECHANISMS: Mechanism[] = [
     gainPercent: 79,
     edits: [
       {
-        file: 'src/db/batch.ts',
+        file: 'src/lib/batch.ts',
         find: 'const size = alone === 0 ? 1 : Math.min(most, alone === -1 ? most : alone);',
         replace: 'const size = 1;',
       },
       {
-        file: 'src/db/batch.ts',
-        find: 'while (unsent.size < atOnce &&',
-        replace: 'while (unsent.size < 64 &&',
+        file: 'src/lib/batch.ts',
+        find: 'while (this.#unsent.size < this.#options.atOnce &&',
+        replace: 'while (this.#unsent.size < 64 &&',
       },
     ],
   },

@@ -7,14 +7,14 @@ import type {
   ReplaceApiClient,
 } from '../../contract/admin.ts';
 import { type Actor, isId } from '../../contract/common.ts';
-import { auditWrite, changesBetween, recordAudit } from '../audit/store.ts';
+import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { rateLimited, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
-import { lockCounters } from '../shops/counters.ts';
+import { lockCounter } from '../shops/counters.ts';
 import { lockShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
 import { enqueueTest } from '../webhooks/outbox.ts';
@@ -126,9 +126,10 @@ export const replaceClient = async (
 ): Promise<NewApiClient> => {
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
-  const client = await ctx.atomically(async (trx) => {
-    // A change of an RMA holds the counters until its commit: its event is on one side of the replacement or the other.
-    const [, old] = await Promise.all([lockCounters(ctx, trx, [shopId], 'wait'), lockClient(trx, id)]);
+  const client = await ctx.db.transaction().execute(async (trx) => {
+    // Every change of an RMA holds the counter until the commit: its event is on one side of the replacement or the other.
+    await lockCounter(ctx, trx, shopId);
+    const old = await lockClient(trx, id);
     if (!old) throw new ServiceError('CLIENT_NOT_FOUND');
     if (old.replacedBy !== null) throw alreadyReplaced(old.replacedBy);
     if (old.revokedAt !== null) await refuseTooMany(trx, shopId);
@@ -138,17 +139,14 @@ export const replaceClient = async (
       name: name ?? old.name,
       webhook_url: webhookUrl === undefined ? old.webhookUrl : webhookUrl,
     };
+    await trx.insertInto('api_clients').values(row).execute();
     const made = newClientFrom(row);
+    await retireClient(trx, old, made.id, at);
+    for (const { statement, values } of takeOverDeliveries(old.id, made.id))
+      await trx.executeQuery(ctx.fill(statement, values as never));
     const data = { replacedBy: made.id, ...changesBetween(old, made, ['name', 'webhookUrl']) };
-    return {
-      writes: [
-        { table: 'api_clients', rows: [row] },
-        retireClient(old, made.id, at),
-        ...takeOverDeliveries(old.id, made.id),
-        auditWrite({ ...about(old), at, actor, action: 'CLIENT_REPLACED', data }),
-      ],
-      result: made,
-    };
+    await recordAudit(trx, { ...about(old), at, actor, action: 'CLIENT_REPLACED', data });
+    return made;
   });
   // Not for the new client alone: a look also finds when its retries are due.
   ctx.wake('deliveries', null);

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
-import { batched } from '../db/batch.ts';
+import { afterFailure } from '../db/errors.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
+import { batched } from '../lib/batch.ts';
 import { hashOfKey, isApiKey } from './api-key.ts';
 import { findByKeyHashes, touchClients } from './store.ts';
 
@@ -33,7 +34,7 @@ const lastUseWriter = ({
       await touchClients({ db, oneOf }, ids, now, now - LAST_USED_STEP_MS);
       return ids;
     },
-    { most: 200, atOnce: 1 },
+    { most: 200, afterFailure },
   );
   return (clientId: string): void => {
     if (inProgress.has(clientId)) return;
@@ -49,7 +50,11 @@ const lastUseWriter = ({
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Caller>;
 
 export const createAuthenticate = (base: Base): Authenticate => {
-  const byKeyHash = batched((hashes: string[]) => findByKeyHashes(base, hashes), { most: 200, atOnce: 2 });
+  const byKeyHash = batched((hashes: string[]) => findByKeyHashes(base, hashes), {
+    most: 200,
+    atOnce: 2,
+    afterFailure,
+  });
   const writeLastUse = lastUseWriter(base);
 
   return async (headers) => {

@@ -1,9 +1,9 @@
 import { sql, type Updateable } from 'kysely';
 import type { Base } from '../base.ts';
-import type { Db, Trx, Write } from '../db/database.ts';
+import type { Db, Trx } from '../db/database.ts';
 import type { ApiClientTable, Row } from '../db/schema.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
-import { change, statement } from '../db/statements.ts';
+import { statement } from '../db/statements.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
 export interface ApiClient {
@@ -62,18 +62,20 @@ export const updateClient = (trx: Trx, id: string, change: Updateable<ApiClientT
     .returning(VISIBLE)
     .executeTakeFirstOrThrow();
 
-const retiring = statement(
-  ({ db }, { shopId, id, by, at }: { shopId: string; id: string; by: string; at: number }) =>
-    db
-      .updateTable('api_clients')
-      .set({ replaced_by: by, revoked_at: sql<number>`coalesce(revoked_at, ${at})` })
-      .where('shop_id', '=', shopId)
-      .where((eb) => eb.or([eb('id', '=', id), eb('replaced_by', '=', id)])),
-);
-
-/** Clients that it had replaced itself point to the new one too: the successor is always one step away. */
-export const retireClient = ({ shopId, id }: ApiClient, by: string, at: number): Write =>
-  change(retiring, { shopId, id, by, at });
+/** Revokes a client in favour of another. Those that it had replaced itself point there too: whom to turn to is always one step. */
+export const retireClient = async (
+  trx: Trx,
+  { shopId, id }: ApiClient,
+  by: string,
+  at: number,
+): Promise<void> => {
+  await trx
+    .updateTable('api_clients')
+    .set({ replaced_by: by, revoked_at: sql<number>`coalesce(revoked_at, ${at})` })
+    .where('shop_id', '=', shopId)
+    .where((eb) => eb.or([eb('id', '=', id), eb('replaced_by', '=', id)]))
+    .execute();
+};
 
 const one = (db: Db, id: string) => db.selectFrom('api_clients').select(VISIBLE).where('id', '=', id);
 

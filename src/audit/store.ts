@@ -2,7 +2,7 @@ import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/a
 import type { Page } from '../../contract/common.ts';
 import { type AuditActor, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Db, Trx, Write } from '../db/database.ts';
+import type { Db, Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { AUDIT_COLUMNS } from '../db/schema.ts';
 import { newId } from '../ids.ts';
@@ -20,7 +20,7 @@ export interface AuditRecord {
   data: Record<string, unknown>;
 }
 
-const rowFrom = ({ shopId, at, actor, action, subject, data }: AuditRecord, id = newId(at)) => ({
+export const auditRow = ({ shopId, at, actor, action, subject, data }: AuditRecord, id = newId(at)) => ({
   id,
   shop_id: shopId,
   at,
@@ -37,7 +37,7 @@ const rowFrom = ({ shopId, at, actor, action, subject, data }: AuditRecord, id =
 
 /** Written in the transaction of the change it tells of: none without the other. */
 export const recordAudit = async (trx: Trx, record: AuditRecord, id?: string): Promise<void> => {
-  await trx.insertInto('audit_log').values(rowFrom(record, id)).execute();
+  await trx.insertInto('audit_log').values(auditRow(record, id)).execute();
 };
 
 /** For entries that count what follows them. */
@@ -48,9 +48,6 @@ export const updateAuditData = async (trx: Trx, id: string, data: Record<string,
     .where('id', '=', id)
     .execute();
 };
-
-/** The same, among the changes of a transaction. */
-export const auditWrite = (record: AuditRecord): Write => ({ table: 'audit_log', rows: [rowFrom(record)] });
 
 const SHOPS_AT_ONCE = 200;
 
@@ -65,7 +62,7 @@ export const recordForAllShops = async (
       .insertInto('audit_log')
       .values(
         shops.slice(first, first + SHOPS_AT_ONCE).map(({ id, name }) =>
-          rowFrom({
+          auditRow({
             shopId: id,
             at,
             actor: OPERATOR,

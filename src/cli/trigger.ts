@@ -5,7 +5,7 @@ import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhoo
 import { bodyOf, type RmaEventName } from '../events/event.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
-import { creditAmount } from '../trade-returns/credit.ts';
+import { creditAmount } from '../returns/kinds/trade-return.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { testData } from '../webhooks/outbox.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';

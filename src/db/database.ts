@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, Transaction } from 'kysely';
+import type { CompiledQuery, Insertable, Kysely, Transaction } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Tables } from './schema.ts';
 import type { Notice } from './schema-change.ts';
@@ -29,27 +29,42 @@ export interface RateState {
 /** At once for a key that is known to be refused. */
 export type RateGate = (key: string) => RateState | Promise<RateState>;
 
-/** Rows for a table, all with the same columns, or any other change. */
-export type Write = Insertion | Change;
+/** Rows for a table, all with the same columns, rows that change, or any other statement. */
+export type Write = Insertion | Update | Change;
 export type Insertion = {
   [Name in keyof Tables]: { table: Name; rows: Insertable<Tables[Name]>[] };
 }[keyof Tables];
-
-/** What is to be written, and what comes of it. */
-interface Decided<Result> {
-  writes: Write[];
-  result: Result;
+export interface Update {
+  updated: keyof Tables;
+  /** Every column that may change, so that the statement's text is always the same. */
+  columns: readonly string[];
+  /** Those among them that are long and never null: sent only where they change. */
+  longColumns: readonly string[];
+  rows: { id: string; set: object; after: object }[];
 }
 
 /**
- * A transaction that first reads, and then writes what follows from that. The changes must not look at each other's effects: they
- * are made in one round trip with the commit. `work` may run more than once, so it changes nothing but what it returns. `sent`
- * is called when the changes are on their way.
+ * A transaction of two round trips: `begin` and all reads, in this order, in one packet; then everything that `decide` wants
+ * written, and the commit. The writes must not depend on each other's effects. `decide` may run more than once, so it changes
+ * nothing but what it returns. `sent` is called when the writes are on their way.
  */
 export type ReadThenWrite = <Result>(
-  work: (trx: Trx) => Promise<Decided<Result>>,
+  reads: readonly CompiledQuery[],
+  decide: (answers: object[][]) => { writes: Write[]; result: Result },
   sent?: () => void,
 ) => Promise<Result>;
+
+/** How changes of RMAs run: see `returns/changes/change-queue.ts`. */
+export interface ChangeTransactions {
+  /** One connection for all of them: the next may be asked for as soon as one calls `sent`. Waits for no lock. */
+  pipelined: ReadThenWrite;
+  /** A connection for each, waits up to 0.3 s for a lock. */
+  waiting: ReadThenWrite;
+  /** How many of these there may be at once, so that the pipeline never lacks a connection. */
+  mostWaiting: number;
+  /** How many changes share a transaction at most. */
+  batchSize: number;
+}
 
 /** Hears of every statement, and of errors without a caller. */
 export interface Observer {
@@ -79,14 +94,7 @@ export interface Database extends Dialect {
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
-  /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
-  tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;
-  /** A change of one record, or of one shop's. Waits briefly for locks, then where nobody else needs the connection; tried again after a conflict. */
-  atomically: ReadThenWrite;
-  /** For such transactions one after another: the next may be asked for as soon as one calls `sent`. They wait for no lock. */
-  pipelinedTransactions(): ReadThenWrite;
-  /** How many creations are best made in one of them at most, where more wait. */
-  batchSize: number;
+  changeTransactions: ChangeTransactions;
   /** Calls every process that uses this database: there is something new for this id; null: for an unknown one. */
   wake(topic: WakeTopic, id: string | null): void;
   onWake(topic: WakeTopic, listener: WakeListener): Promise<Unlisten>;

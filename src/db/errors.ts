@@ -1,3 +1,5 @@
+import { QueueTimeout } from '../lib/batch.ts';
+
 /** What can be said of a database error without its message or detail, which may quote a customer's data. */
 export interface DatabaseFault {
   code: string;
@@ -13,9 +15,6 @@ interface DriverError extends Error {
   constraint?: string;
   severity?: string;
 }
-
-/** It waited too long in a queue of this process, or there was no room in it. */
-export class QueueTimeout extends Error {}
 
 interface ErrorClass {
   codes: RegExp;
@@ -128,6 +127,12 @@ export const isStalePlan = (error: unknown): boolean =>
 
 /** Another transaction holds a lock for longer than this statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => isDriverError(error) && error.code === '55P03';
+
+/** For batches of statements (`lib/batch.ts`): a conflict may be gone at the next try; a database that is away would only take longer. */
+export const afterFailure = (error: unknown): 'split' | 'retry' | 'fail' => {
+  if (isConflict(error)) return 'retry';
+  return isUnavailable(error) ? 'fail' : 'split';
+};
 
 export const isDuplicate = (error: unknown): boolean =>
   isDriverError(error) &&

@@ -3,7 +3,7 @@ import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-
 import type { Row } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
-import { type Counter, takePosition } from '../shops/counters.ts';
+import { type Counter, nextPosition } from '../shops/counters.ts';
 
 /** What an event tells of an RMA, of either kind. */
 export interface EventSubject {
@@ -33,8 +33,8 @@ export const eventBody = (event: string, timestamp: string, data: object): strin
 export const bodyOf = (event: WebhookEventName, atMs: number, data: object): string =>
   eventBody(event, instant(atMs), data);
 
-/** The event with the shop's next position, for the log; null for an RMA that staff made, of which no program is told. */
-export const logged = (
+/** The event with the shop's next position, for the log; null for an RMA that staff created, which API clients do not see. */
+export const buildEvent = (
   counter: Counter,
   rma: EventSubject,
   atMs: number,
@@ -50,7 +50,7 @@ export const logged = (
   };
   return {
     shop_id: counter.shop_id,
-    position: takePosition(counter),
+    position: nextPosition(counter),
     id: newId(atMs),
     rma_id: rma.id,
     event: name,

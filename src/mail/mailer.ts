@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Transporter } from 'nodemailer';
 import type { Base } from '../base.ts';
 import type { MailSettings } from '../config.ts';
-import { turns } from '../db/turns.ts';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 
 export interface Mail {
@@ -65,7 +65,7 @@ export const openMailer = ({ config, log }: Pick<Base, 'config' | 'log'>): Maile
   const { mail: settings } = config;
   if (!settings) return { isOn: false, send: () => {}, finish: async () => true };
   const stopping = new AbortController();
-  const queue = turns(LIMITS);
+  const queue = new BoundedQueue(LIMITS);
   const underWay = new Set<Promise<boolean>>();
   let allSent = true;
   let transport: Promise<Transporter> | null = null;

@@ -5,7 +5,7 @@ import type { Query, RmaFilters, Values } from './list-query.ts';
 import { isEnded, isOpen } from './open.ts';
 import { digitsOf } from './search-text.ts';
 import { from } from './store.ts';
-import { isProgram, isVisible, type RmaTableName } from './visibility.ts';
+import { isApiClient, isVisible, type RmaTableName } from './visibility.ts';
 
 // Which rows a list has: each filter as a condition, and which of them leads to the rows.
 
@@ -50,7 +50,7 @@ export const shapeOf = ({ table, caller, filters, named, words, dueStatuses, val
   const { origin, open, assignee, sort, order } = filters;
   return {
     table,
-    forProgram: isProgram(caller),
+    forProgram: isApiClient(caller),
     named,
     words,
     origin,

@@ -10,7 +10,7 @@ import { countAll, findPage, SHORT } from './list-statements.ts';
 import { type ListedRow, readListed } from './listed.ts';
 import { dueTimes } from './overdue.ts';
 import { totalOf } from './totals.ts';
-import { isProgram, type RmaTableName } from './visibility.ts';
+import { isApiClient, type RmaTableName } from './visibility.ts';
 
 /** Columns that must have these values, where there is one. */
 type Equal<Table extends RmaTableName> = Partial<Record<keyof Tables[Table], string | number | undefined>> & {
@@ -112,7 +112,7 @@ const keptTotal = ({ ctx, table, caller, filters }: Query, status: string | unde
   totalOf(ctx, caller.shop.id, table, {
     status,
     open: filters.open,
-    origin: isProgram(caller) ? 'API' : filters.origin,
+    origin: isApiClient(caller) ? 'API' : filters.origin,
   });
 
 /** What the page itself tells of the total: the last page all of it, a statement that counted by the way up to `SHORT`. */

@@ -1,15 +1,14 @@
-import { sql, type Updateable } from 'kysely';
+import { sql } from 'kysely';
 import type { Assignee } from '../../contract/admin-returns.ts';
 import { isId } from '../../contract/common.ts';
-import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
-import type { Row, Tables } from '../db/schema.ts';
+import type { Row } from '../db/schema.ts';
 import { type Engine, statement } from '../db/statements.ts';
 import { ServiceError } from '../errors.ts';
-import { changeRma } from './change.ts';
-import type { RmaRow, RmaTableName } from './visibility.ts';
+import { lockCounter } from '../shops/counters.ts';
+import type { RmaTableName } from './visibility.ts';
 
 // Who of the team works on a return.
 
@@ -41,30 +40,18 @@ export const readAssignees = async (ctx: Context, shopId: string): Promise<Map<s
     (await readTeam(ctx, shopId)).map((person) => [person.id, { id: person.id, name: calledName(person) }]),
   );
 
-const findPerson = async ({ reads, fill }: Context, shopId: string, id: string): Promise<Person> => {
+/** Whom a return is to be assigned to. */
+export const findAssignee = async (
+  { reads, fill }: Context,
+  shopId: string,
+  id: string,
+): Promise<Assignee> => {
   const { rows } = isId(id)
     ? await reads.executeQuery(fill(personOfShop, { shop: shopId, id }))
     : { rows: [] };
-  if (rows[0]) return rows[0];
+  if (rows[0]) return { id, name: calledName(rows[0]) };
   const message = 'assigneeId must be a person of the shop';
   throw new ServiceError('VALIDATION_FAILED', { faults: [{ field: 'assigneeId', rule: 'person', message }] });
-};
-
-/** Gives a return to somebody of the team, or to nobody. Nobody outside is told. */
-export const assignRma = async <Table extends RmaTableName>(
-  ctx: Context,
-  caller: Caller,
-  table: Table,
-  id: string,
-  assigneeId: string | null,
-): Promise<RmaRow<Table>> => {
-  const person = assigneeId === null ? null : await findPerson(ctx, caller.shop.id, assigneeId);
-  const change = {
-    set: { assignee_id: assigneeId } as object as Updateable<Tables[Table]>,
-    entry: 'ASSIGNED',
-    data: { assigneeId, assigneeName: person && calledName(person) },
-  } as const;
-  return changeRma(ctx, caller, table, id, (before) => (before.assignee_id === assigneeId ? null : change));
 };
 
 /** In the transaction that removes somebody: what is assigned to them is to become unassigned. */
@@ -84,7 +71,7 @@ const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */
 export const unassignDeparted = async (
-  ctx: Pick<Context, 'background' | 'among'>,
+  ctx: Pick<Context, 'background' | 'among' | 'fill'>,
   nowMs: number,
 ): Promise<boolean> => {
   const { background: db } = ctx;
@@ -105,24 +92,27 @@ export const unassignDeparted = async (
   return isMoreLeft;
 };
 
-const unassign = async (
-  { background: db, among }: Pick<Context, 'background' | 'among'>,
+/** Under the shop's counter, as every change: otherwise a change that read the row before would write the assignee back. */
+const unassign = (
+  ctx: Pick<Context, 'background' | 'among' | 'fill'>,
   table: RmaTableName,
   shopId: string,
   userId: string,
-): Promise<boolean> => {
-  const some = db
-    .selectFrom(table as 'offline_repairs')
-    .select('id')
-    .where('shop_id', '=', shopId)
-    .where('assignee_id', '=', userId)
-    .limit(sql.lit(PRUNED_AT_ONCE));
-  const { numUpdatedRows } = await db
-    .updateTable(table as 'offline_repairs')
-    .set({ assignee_id: null })
-    .where(sql<boolean>`id ${among(some)}`)
-    // Asked again: somebody else may just be taking it over.
-    .where('assignee_id', '=', userId)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-};
+): Promise<boolean> =>
+  ctx.background.transaction().execute(async (trx) => {
+    await lockCounter(ctx, trx, shopId);
+    const some = trx
+      .selectFrom(table as 'offline_repairs')
+      .select('id')
+      .where('shop_id', '=', shopId)
+      .where('assignee_id', '=', userId)
+      .limit(sql.lit(PRUNED_AT_ONCE));
+    const { numUpdatedRows } = await trx
+      .updateTable(table as 'offline_repairs')
+      .set({ assignee_id: null })
+      .where(sql<boolean>`id ${ctx.among(some)}`)
+      // Asked again: an operator's own transaction may just have assigned it to another person.
+      .where('assignee_id', '=', userId)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  });

@@ -1,49 +1,50 @@
 import { rmaNumber } from '../../contract/common.ts';
-import type { Row } from '../db/schema.ts';
 
 // What staff search in: one text for each return, in lower case.
-
-type Repair = Omit<Row<'offline_repairs'>, 'search_text'>;
-type TradeReturn = Omit<Row<'trade_returns'>, 'search_text'>;
 
 const NOT_DIGITS = /\D+/g;
 export const digitsOf = (text: string): string => text.replaceAll(NOT_DIGITS, '');
 
-/** A row, as far as it is searched. */
-export type Searched = Repair | TradeReturn;
+interface Searched {
+  number: number;
+  customer_name: string;
+  customer_email: string;
+  customer_phone: string | null;
+  external_ref: string | null;
+}
 
-/** The text of a row. Whoever changes one of its fields renews it. */
-export const searchTextOf = (row: Searched): string =>
-  joined(
+/** Columns whose change renews the text. */
+export const SEARCHED_COLUMNS: readonly string[] = [
+  'customer_name',
+  'customer_email',
+  'customer_phone',
+  'company_name',
+  'faulty_item',
+  'serial_number',
+  'tracking_number',
+];
+
+/** `own` is what only this kind of return is found by. */
+export const searchText = (row: Searched, own: (string | null)[]): string =>
+  [
     rmaNumber(row.number),
-    ...('store_id' in row ? partsOfRepair(row) : partsOfTradeReturn(row)),
+    ...own,
     row.customer_name,
     row.customer_email,
     row.external_ref,
     row.customer_phone,
-    // Also without spaces and brackets, which everybody writes in another way.
+    // Also without spaces and brackets, which people write in different ways.
     row.customer_phone === null ? null : digitsOf(row.customer_phone),
-  );
-
-const partsOfRepair = (row: Repair): (string | null)[] => [
-  row.order_number,
-  ...fieldsIn(row.faulty_item),
-  row.serial_number,
-  row.tracking_number,
-];
-
-const partsOfTradeReturn = (row: TradeReturn): (string | null)[] => [
-  row.trade_order_number,
-  row.company_name,
-  row.company_id,
-  ...fieldsIn(row.items),
-];
+  ]
+    .filter(Boolean)
+    .join(' ')
+    .toLowerCase();
 
 /** Of all names together. Many long ones would slow the index down, which all shops share. */
 const NAMES_LENGTH = 2_000;
 
 /** Skus and product names, of one item or many. A row whose items are damaged is still found by the rest. */
-const fieldsIn = (json: string): string[] => {
+export const itemTexts = (json: string): string[] => {
   try {
     const items = [JSON.parse(json)].flat();
     const textsOf = (field: 'sku' | 'productName') =>
@@ -53,5 +54,3 @@ const fieldsIn = (json: string): string[] => {
     return [];
   }
 };
-
-const joined = (...parts: (string | null)[]): string => parts.filter(Boolean).join(' ').toLowerCase();

@@ -5,7 +5,7 @@ import { instant } from '../instant.ts';
 import { readTargets } from '../shops/target-days.ts';
 import { dueAtOf } from './overdue.ts';
 import { readAssignees } from './people.ts';
-import { isProgram } from './visibility.ts';
+import { isApiClient } from './visibility.ts';
 
 interface Worked {
   status: string;
@@ -32,18 +32,9 @@ export const viewForStaff = async <Row extends Worked, Item>(
   };
 };
 
-/** How this caller sees a return. Programs are never shown what is for staff. */
+/** How this caller sees a return. API clients are never shown what is for staff. */
 export const viewFor = async <Row extends Worked, Item>(
   ctx: Context,
   caller: Caller,
   view: (row: Row) => Item,
-): Promise<(row: Row) => Item> => (isProgram(caller) ? view : viewForStaff(ctx, caller, view));
-
-/** Shows a return after a change. What the view needs is read before the change: after its commit nothing may fail. */
-export const viewChanged = async <Row, Item>(
-  reading: Promise<(row: Row) => Item>,
-  change: () => Promise<Row>,
-): Promise<Item> => {
-  const view = await reading;
-  return view(await change());
-};
+): Promise<(row: Row) => Item> => (isApiClient(caller) ? view : viewForStaff(ctx, caller, view));

@@ -2,29 +2,35 @@ import { sql } from 'kysely';
 import { isId, isRmaNumber } from '../../contract/common.ts';
 import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
-import { batched } from '../db/batch.ts';
-import type { Db, Trx, Write } from '../db/database.ts';
+import type { Db, Trx } from '../db/database.ts';
+import { afterFailure } from '../db/errors.ts';
 import { RMA_COLUMNS } from '../db/schema.ts';
-import { change, statement, statementsBy } from '../db/statements.ts';
+import { statement, statementsBy } from '../db/statements.ts';
 import { ServiceError } from '../errors.ts';
-import { isVisibleTo, type RmaRow, type RmaTableName } from './visibility.ts';
+import { batched } from '../lib/batch.ts';
+import { isVisibleTo, type ReturnRow, type RmaTableName } from './visibility.ts';
 
 /** Queries are typed for one table but work on either, since they use only columns that both have. */
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
 
 /** An RMA of either kind, or null where there is none by this id. */
-export type RmaById = { [Table in RmaTableName]: (id: string) => Promise<RmaRow<Table> | null> };
+export type RmaById = { [Table in RmaTableName]: (id: string) => Promise<ReturnRow<Table> | null> };
 
 export const readRmaById = (ctx: Pick<Base, 'reads' | 'fill'>): RmaById => {
   const of = <Table extends RmaTableName>(table: Table) =>
-    batched((ids: string[]) => findAll(ctx, table, ids), { most: 100, atOnce: 2 });
+    batched((ids: string[]) => findAll(ctx, table, ids), {
+      most: 100,
+      atOnce: 2,
+      afterFailure,
+    });
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
 };
 
-const rowsById = statementsBy((table: RmaTableName) =>
+/** All that is shown of an RMA: what staff search in is left out. */
+export const rowsById = statementsBy((table: RmaTableName) =>
   statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
     from(db, table)
-      .select(RMA_COLUMNS[table])
+      .select(RMA_COLUMNS[table].filter((column) => column !== 'search_text'))
       .where(sql<boolean>`id ${oneOf('id', ids)}`),
   ),
 );
@@ -33,10 +39,10 @@ const findAll = async <Table extends RmaTableName>(
   { reads, fill }: Pick<Base, 'reads' | 'fill'>,
   table: Table,
   ids: string[],
-): Promise<(RmaRow<Table> | null)[]> => {
+): Promise<(ReturnRow<Table> | null)[]> => {
   const query = fill(rowsById(table), { ids: [...new Set(ids)] });
-  const { rows } = await reads.executeQuery<RmaRow<Table>>(query);
-  const found = new Map<string, RmaRow<Table>>(rows.map((row) => [row.id, row]));
+  const { rows } = await reads.executeQuery<ReturnRow<Table>>(query);
+  const found = new Map<string, ReturnRow<Table>>(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 };
 
@@ -56,8 +62,8 @@ export const notFound = (id: string): ServiceError =>
 const requireVisible = <Table extends RmaTableName>(
   caller: Caller,
   id: string,
-  row: RmaRow<Table> | null | undefined,
-): RmaRow<Table> => {
+  row: ReturnRow<Table> | null | undefined,
+): ReturnRow<Table> => {
   if (!row || !isVisibleTo(caller, row)) throw notFound(id);
   return row;
 };
@@ -67,7 +73,7 @@ interface Reading {
 }
 
 /** A row whose read started before it was known who asks for it. */
-export type Ahead<Table extends RmaTableName> = Promise<RmaRow<Table> | null>;
+export type Ahead<Table extends RmaTableName> = Promise<ReturnRow<Table> | null>;
 
 /** A malformed id finds nothing. PostgreSQL would even refuse to compare with it. */
 export const readAhead = async <Table extends RmaTableName>(
@@ -82,28 +88,4 @@ export const findRma = async <Table extends RmaTableName>(
   caller: Caller,
   id: string,
   ahead: Ahead<Table> = readAhead(ctx, table, id),
-): Promise<RmaRow<Table>> => requireVisible<Table>(caller, id, await ahead);
-
-/** Reads and locks an RMA until the transaction ends, so that its changes happen one after another. */
-export const lockRma = async <Table extends RmaTableName>(
-  trx: Trx,
-  table: Table,
-  caller: Caller,
-  id: string,
-): Promise<RmaRow<Table>> => {
-  const locking = from(trx, table).select(RMA_COLUMNS[table]).where('id', '=', id).forUpdate();
-  const { rows } = await trx.executeQuery<RmaRow<Table>>(locking);
-  return requireVisible<Table>(caller, id, rows[0]);
-};
-
-const updating = statementsBy(({ table, columns }: { table: RmaTableName; columns: string[] }) =>
-  statement(({ db }, params: { id: string } & Record<string, unknown>) =>
-    db
-      .updateTable(table as 'offline_repairs')
-      .set(Object.fromEntries(columns.map((column) => [column, params[column]])))
-      .where('id', '=', params.id),
-  ),
-);
-
-export const updateRma = (table: RmaTableName, id: string, set: object): Write =>
-  change(updating({ table, columns: Object.keys(set) }), { ...set, id });
+): Promise<ReturnRow<Table>> => requireVisible<Table>(caller, id, await ahead);

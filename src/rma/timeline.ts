@@ -10,7 +10,7 @@ import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answ
 import { longestText, rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
 import { fromStored } from '../stored-json.ts';
 import { findRma, notFound } from './store.ts';
-import { isProgram, type RmaTableName } from './visibility.ts';
+import { isApiClient, type RmaTableName } from './visibility.ts';
 
 type Entry = Row<'timeline'>;
 
@@ -28,7 +28,7 @@ export const readTimeline = async (
   const [rows] = await Promise.all([findPage(ctx, rmaId, page), findRma(ctx, table, caller, rmaId)]);
   const source = {
     name: 'timeline',
-    view: isProgram(caller) ? viewForProgram : viewEntry,
+    view: isApiClient(caller) ? viewForProgram : viewEntry,
     keyOf: ({ at }: Entry) => at,
     readWhole: (times: number[]) => readEntries(ctx, rmaId, times),
   };

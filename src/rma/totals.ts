@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
-import { batched } from '../db/batch.ts';
 import type { Write } from '../db/database.ts';
+import { afterFailure } from '../db/errors.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
+import { batched } from '../lib/batch.ts';
 import { openStatuses } from './open.ts';
 import type { RmaTableName } from './visibility.ts';
 
@@ -27,17 +28,14 @@ export interface TotalChange {
 const nameOf = ({ shop_id, kind, origin, status }: TotalChange): string =>
   `${shop_id} ${kind} ${origin} ${status}`;
 
-/** Part of the transaction that makes the changes. Always in the same order, so that two cannot deadlock. */
-export const keepTotals = (changes: TotalChange[]): Write[] => {
+/** Part of the transaction that makes the changes. */
+export const saveTotals = (changes: TotalChange[]): Write[] => {
   const sums = new Map<string, TotalChange>();
   for (const each of changes) {
     const name = nameOf(each);
     sums.set(name, { ...each, count: each.count + (sums.get(name)?.count ?? 0) });
   }
-  const kept = [...sums]
-    .filter(([, { count }]) => count !== 0)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, sum]) => sum);
+  const kept = [...sums.values()].filter(({ count }) => count !== 0);
   if (kept.length === 0) return [];
   return [change(addingTotals, { sums: kept })];
 };
@@ -79,7 +77,7 @@ export const readTotals = ({ reads, fill }: Pick<Base, 'reads' | 'fill'>): Total
         rows.filter((row) => row.shop_id === shopId && row.kind === kind),
       );
     },
-    { most: 100, atOnce: 2 },
+    { most: 100, atOnce: 2, afterFailure },
   );
 
 export const totalOf = async (

@@ -15,7 +15,12 @@ export type RmaRow<Table extends RmaTableName> = Row<Table> &
     assignee_id: string | null;
   };
 
-export const isProgram = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
+/** An RMA as it is read: what staff search in is only ever written. */
+export type ReturnRow<Table extends RmaTableName = RmaTableName> = Table extends RmaTableName
+  ? Omit<RmaRow<Table>, 'search_text'>
+  : never;
+
+export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 
 /** The caller's own shop, and for programs only what programs made. */
 export const isVisible =
@@ -24,4 +29,4 @@ export const isVisible =
 
 /** The same, of a row that was read already. */
 export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: string | null }): boolean =>
-  row.shop_id === caller.shop.id && (row.client_id !== null || !isProgram(caller));
+  row.shop_id === caller.shop.id && (row.client_id !== null || !isApiClient(caller));

@@ -2,7 +2,7 @@ import type { Usage } from '../../contract/usage.ts';
 import type { Base } from '../base.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
-import { type Counter, readCounters } from './counters.ts';
+import { type Counter, readCounter } from './counters.ts';
 import { LIMIT_REFUSAL, type Shop } from './plans.ts';
 
 type Used = Pick<Counter, 'month' | 'month_used'>;
@@ -33,8 +33,12 @@ const monthOf = ({ month, month_used }: Used, nowMs: number): Month => {
   return { month: isAhead(month, nowMs) ? now : month, used: month_used };
 };
 
-/** Takes the shop's next RMA number and one of this month's allowance, or refuses. */
-export const takePlace = (counter: Counter, { billing: { kind, limit } }: Shop, nowMs: number): number => {
+/** Counts one RMA of this month's allowance, or refuses it. Returns its number. */
+export const consumeAllowance = (
+  counter: Counter,
+  { billing: { kind, limit } }: Shop,
+  nowMs: number,
+): number => {
   const { month, used } = monthOf(counter, nowMs);
   if (limit !== null && used >= limit) throw new ServiceError(LIMIT_REFUSAL[kind]);
   counter.month = month;
@@ -67,4 +71,4 @@ export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): U
 };
 
 export const readUsage = async (ctx: Pick<Base, 'reads' | 'fill' | 'clock'>, shop: Shop): Promise<Usage> =>
-  usageOf((await readCounters(ctx, [shop.id])).get(shop.id), shop, ctx.clock.now());
+  usageOf(await readCounter(ctx, shop.id), shop, ctx.clock.now());

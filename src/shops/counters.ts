@@ -5,12 +5,10 @@ import type { Row } from '../db/schema.ts';
 import { COUNTER_COLUMNS } from '../db/schema.ts';
 import { change, type Engine, statement, statementsBy } from '../db/statements.ts';
 
-// One row per shop, which whoever changes an RMA of the shop holds until the commit. It hands out numbers, places in the
-// allowance, positions in the event log and times, so all of them follow the order of the commits (decision 143). Whoever
-// also locks an RMA does that first.
+// One row per shop, which every change of one of its RMAs locks until the commit. It hands out numbers, positions in the event
+// log and times, and counts the month's allowance, so all of them follow the order of the commits (decision 143).
 
 export type Counter = Row<'shop_counters'>;
-export type Counters = Map<string, Counter>;
 
 const countersOf = ({ db, oneOf }: Engine, { shopIds }: { shopIds: string[] }) =>
   db
@@ -18,45 +16,36 @@ const countersOf = ({ db, oneOf }: Engine, { shopIds }: { shopIds: string[] }) =
     .select(COUNTER_COLUMNS)
     .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`);
 
-const readingCounters = statement(countersOf);
-const lockingCounters = statementsBy((others: 'wait' | 'leave out') =>
+/** Of counters that another transaction has locked: `skip` finds none, `wait` waits for them, `none` reads them as they stand. */
+export type Locking = 'skip' | 'wait' | 'none';
+
+export const selectCounters = statementsBy((locking: Locking) =>
   statement((engine, params: { shopIds: string[] }) =>
     countersOf(engine, params)
-      .forUpdate()
-      .$if(others === 'leave out', (query) => query.skipLocked()),
+      .$if(locking !== 'none', (query) => query.forUpdate())
+      .$if(locking === 'skip', (query) => query.skipLocked()),
   ),
 );
 
-const byShop = (rows: Counter[]): Counters => new Map(rows.map((row) => [row.shop_id, row]));
-
-/**
- * Reads and locks the counters of these shops until the transaction ends: nobody else counts between our check and our
- * count, and what fails is not counted. Counters that are locked elsewhere are waited for or left out.
- */
-export const lockCounters = async (
-  { fill }: Pick<Base, 'fill'>,
-  trx: Trx,
-  shopIds: string[],
-  others: 'wait' | 'leave out',
-): Promise<Counters> => {
-  const { rows } = await trx.executeQuery(fill(lockingCounters(others), { shopIds }));
-  return byShop(rows);
+/** Until the transaction ends no RMA of the shop changes. */
+export const lockCounter = async ({ fill }: Pick<Base, 'fill'>, trx: Trx, shopId: string): Promise<void> => {
+  await trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
 };
 
-/** The counters as they stand, for whoever only asks. Waits for nobody. */
-export const readCounters = async (
+export const readCounter = async (
   { reads, fill }: Pick<Base, 'reads' | 'fill'>,
-  shopIds: string[],
-): Promise<Counters> => byShop((await reads.executeQuery(fill(readingCounters, { shopIds }))).rows);
+  shopId: string,
+): Promise<Counter | undefined> =>
+  (await reads.executeQuery(fill(selectCounters('none'), { shopIds: [shopId] }))).rows[0];
 
 /** The time of the shop's next change: never before that of an earlier one, whatever the clocks say. */
-export const takeInstant = (counter: Counter, nowMs: number): number => {
+export const nextTimestamp = (counter: Counter, nowMs: number): number => {
   counter.last_at = Math.max(nowMs, counter.last_at);
   return counter.last_at;
 };
 
 /** The position of the shop's next event. */
-export const takePosition = (counter: Counter): number => {
+export const nextPosition = (counter: Counter): number => {
   counter.last_position += 1;
   return counter.last_position;
 };
@@ -77,4 +66,4 @@ const updatingCounters = statement(
     from ${rows('kept', COLUMNS, counters)} where shop_counters.shop_id = kept.shop_id`,
 );
 
-export const keepCounters = (counters: Counter[]): Write => change(updatingCounters, { counters });
+export const saveCounters = (counters: Counter[]): Write => change(updatingCounters, { counters });

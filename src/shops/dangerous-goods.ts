@@ -5,12 +5,13 @@ import { statement } from '../db/statements.ts';
 
 // A rule is an exact sku, or a prefix that ends in `*`. Case matters.
 
-interface Good {
+export interface Good {
   shop_id: string;
   sku: string;
 }
 
-const matchingRules = statement(
+/** Which of these goods match a rule of their shop. */
+export const selectDangerous = statement(
   ({ rows }, { goods }: { goods: Good[] }) =>
     // Compared as text, not with LIKE: `_` and `%` inside a sku are plain characters.
     sql<Good>`
@@ -24,16 +25,9 @@ const matchingRules = statement(
       )`,
 );
 
-/** Finds out which of these goods match a rule of their shop. */
-export const findDangerous = async (
-  { fill }: Pick<Base, 'fill'>,
-  db: Db,
-  goods: Good[],
-): Promise<(shopId: string, sku: string) => boolean> => {
-  if (goods.length === 0) return () => false;
-  const found = await db.executeQuery(fill(matchingRules, { goods }));
-  const dangerous = new Set(found.rows.map(({ shop_id, sku }) => `${shop_id} ${sku}`));
-  return (shopId, sku) => dangerous.has(`${shopId} ${sku}`);
+export const isGoodIn = (goods: Good[]): ((shopId: string, sku: string) => boolean) => {
+  const names = new Set(goods.map(({ shop_id, sku }) => `${shop_id} ${sku}`));
+  return (shopId, sku) => names.has(`${shopId} ${sku}`);
 };
 
 export const listRules = async (db: Db, shopId: string): Promise<string[]> => {

@@ -6,10 +6,10 @@ import type { Context } from '../context.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
-import { turns } from '../db/turns.ts';
 import { describeError } from '../describe-error.ts';
 import { rateLimited, ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { sha256 } from '../secrets.ts';
 import { findShop } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
@@ -155,7 +155,7 @@ export const makeLink = async (
   return handOver(ctx, way, shop.name, user, link);
 };
 
-const askTurns = turns({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
+const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
 
 /**
  * Mails a link to the person with this e-mail, if there is one. All of it happens after the answer, so that neither the answer

@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
-import { turns } from '../db/turns.ts';
 import { ServiceError } from '../errors.ts';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
 
 export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE');
 
@@ -8,7 +8,12 @@ export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVA
  * Limits how many passwords are hashed or checked at once. Each takes a thread, 19 MiB and tens of milliseconds: a flood of
  * sign-ins must leave room for the rest of the service (decision 106).
  */
-export const passwordTurns = turns({ atOnce: 2, waiting: 100, withinMs: 5000, refusal: tooManyAtOnce });
+export const passwordTurns = new BoundedQueue({
+  atOnce: 2,
+  waiting: 100,
+  withinMs: 5000,
+  refusal: tooManyAtOnce,
+});
 
 /** Makes a password the same from any keyboard: an accent may be typed as one character or as two. */
 const normalised = (password: string): string => password.normalize('NFKC');

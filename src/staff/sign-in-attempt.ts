@@ -6,9 +6,9 @@ import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
-import { type Turns, turns } from '../db/turns.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { findShop } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
 import { tooManyAtOnce } from './passwords.ts';
@@ -251,10 +251,10 @@ export const recordWrongProof = async (
 
 const TURNS = { atOnce: 1, waiting: 50, withinMs: 10_000, refusal: tooManyAtOnce };
 /** Sign-ins that run, by e-mail and address. */
-const queues = new Map<string, { turns: Turns; users: number }>();
+const queues = new Map<string, { turns: BoundedQueue; users: number }>();
 
 const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
-  const queue = queues.get(key) ?? { turns: turns(TURNS), users: 0 };
+  const queue = queues.get(key) ?? { turns: new BoundedQueue(TURNS), users: 0 };
   queues.set(key, queue);
   queue.users += 1;
   try {

@@ -1,16 +1,84 @@
-import type { Insertable } from 'kysely';
-import type { WebhookEventData } from '../../contract/webhook-event.ts';
+import { type Insertable, sql } from 'kysely';
+import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
 import type { Db } from '../db/database.ts';
 import type { Row, Tables } from '../db/schema.ts';
 import { DELIVERY_COLUMNS } from '../db/schema.ts';
+import { statement } from '../db/statements.ts';
 import { bodyOf, type LoggedEvent } from '../events/event.ts';
 import { newId } from '../ids.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';
-import { type Reachable, recipientOf } from './recipient.ts';
 
-type NewDelivery = Insertable<Tables['webhook_deliveries']>;
+/** A client that events can be sent to. */
+export interface Reachable {
+  id: string;
+  shop_id: string;
+  /** The creator that it replaced; null where it replaced none of those asked about. */
+  replaces: string | null;
+}
 
-/** An event on its way to the one client that is to receive it, if there is one. */
+/** A client, or the one that replaced it: together they are as old as the first of them. */
+const NOW = sql<string>`coalesce(replaced_by, id)`;
+const IS_REACHABLE = sql`
+  case when replaced_by is null and revoked_at is null and webhook_url is not null then 1 else 0 end`;
+
+/** Whose events are asked about: those of these shops. The RMAs' creators are these clients, and those of these RMAs. */
+interface Asked {
+  shopIds: string[];
+  creatorIds: string[];
+  repairIds: string[];
+  tradeReturnIds: string[];
+}
+
+/** The clients of some shops that are active and have a URL, oldest first. */
+export const selectReachable = statement(
+  ({ db, oneOf }, { shopIds, creatorIds, repairIds, tradeReturnIds }: Asked) => {
+    const creators = sql<string>`
+      select id from api_clients where id ${oneOf('id', creatorIds)}
+      union select client_id from offline_repairs where id ${oneOf('id', repairIds)}
+      union select client_id from trade_returns where id ${oneOf('id', tradeReturnIds)}`;
+    return db
+      .with('creator', (eb) =>
+        eb
+          .selectFrom(sql<{ id: string }>`(${creators})`.as('asked'))
+          .innerJoin('api_clients as client', 'client.id', 'asked.id')
+          .where('client.replaced_by', 'is not', null)
+          .select(['client.id', 'client.replaced_by']),
+      )
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('api_clients')
+          .select((of) => [NOW.as('id'), 'shop_id', of.fn.min('created_at').as('since')])
+          .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
+          .groupBy(['shop_id', NOW])
+          .having(sql<number>`max(${IS_REACHABLE})`, '=', sql<number>`1`)
+          .as('client'),
+      )
+      .leftJoin('creator', 'creator.replaced_by', 'client.id')
+      .select(['client.id', 'client.shop_id', 'creator.id as replaces'])
+      .orderBy('client.since')
+      .orderBy('client.id');
+  },
+);
+
+/**
+ * Which client receives an event: the one that created the RMA, or the one that replaced it; where that is not reachable, for a
+ * trade return only, the shop's oldest client that is.
+ */
+export const recipientOf = (
+  shopId: string,
+  creatorId: string,
+  event: WebhookEventName,
+  reachable: Reachable[],
+): string | null => {
+  const own = reachable.filter(({ shop_id }) => shop_id === shopId);
+  const creator = own.find(({ id, replaces }) => id === creatorId || replaces === creatorId);
+  if (creator) return creator.id;
+  return event.startsWith('trade_return.') ? (own[0]?.id ?? null) : null;
+};
+
+export type NewDelivery = Insertable<Tables['webhook_deliveries']>;
+
+/** The delivery of an event to the one client that receives it, if there is one. */
 export const deliveryOf = (
   shop: Shop,
   creatorId: string,

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { Write } from '../db/database.ts';
-import { change, statement } from '../db/statements.ts';
+import { type Change, change, statement } from '../db/statements.ts';
 import { FIRST_ATTEMPT, PENDING, RETRY } from './queue.ts';
 
 // What waits for a client that was replaced goes to the client that took its place, with its attempts and its schedule.
@@ -50,7 +49,7 @@ const passingOnLease = statement(
 );
 
 /** Part of the change that replaces a client. */
-export const takeOverDeliveries = (from: string, to: string): Write[] => [
+export const takeOverDeliveries = (from: string, to: string): Change[] => [
   change(moving, { from, to, underWay: [] }),
   change(passingOnLease, { heirs: [{ client_id: to, from_id: from }] }),
 ];

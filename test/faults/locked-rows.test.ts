@@ -1,17 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
-import { change, statement } from '../../src/db/statements.ts';
 import { sweep } from '../../src/janitor.ts';
 import { newPerson } from '../support/admin.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
-import { openEngine } from '../support/database.ts';
 import { effort } from '../support/faults.ts';
 import { ENGINE, harness } from '../support/harness.ts';
-import { type Env, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { holding, waitingBackends } from '../support/locks.ts';
+import { migratedDatabase, startServer, timed } from '../support/process.ts';
 import { addShops } from '../support/shops.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { UNOBSERVED } from '../support/unobserved.ts';
@@ -26,28 +24,6 @@ const REST_MS = 20;
 const MOVES = effort(25, 40);
 /** Every answer comes within this time, contract §3. */
 const WITHIN_MS = 5_000;
-
-/** Somebody with a database tool who begins a transaction and goes for coffee. */
-const holding = async (env: Env, statement: string, values: unknown[]) => {
-  const holder = new pg.Client({ connectionString: env['DATABASE_URL'] });
-  await holder.connect();
-  onTestFinished(() => holder.end());
-  await holder.query('begin');
-  await holder.query(statement, values);
-  return { release: () => holder.query('rollback'), keep: () => holder.query('commit') };
-};
-
-/** Backends of the service that wait for a lock. */
-const waitingBackends = async (env: Env): Promise<number> => {
-  const watcher = new pg.Client({ connectionString: env['DATABASE_URL'] });
-  await watcher.connect();
-  const { rows } = await watcher.query(
-    `select count(*)::int as waiting from pg_stat_activity
-     where application_name = 'handback' and wait_event_type = 'Lock' and datname = current_database()`,
-  );
-  await watcher.end();
-  return rows[0].waiting;
-};
 
 if (ENGINE === 'postgres')
   describe('rows that somebody holds', () => {
@@ -248,11 +224,11 @@ if (ENGINE === 'postgres')
       onTestFinished(() => vanishing.close());
       const [one] = await addShops(env, 1);
       const locked = Promise.withResolvers<void>();
-      const lost = vanishing.atomically(async (trx) => {
-        await trx.selectFrom('shop_counters').select('shop_id').forUpdate().execute();
+      const locking = vanishing.db.selectFrom('shop_counters').select('shop_id').forUpdate().compile();
+      const lost = vanishing.changeTransactions.pipelined([locking], () => {
         locked.resolve();
         proxy.forget();
-        return new Promise<never>(() => {});
+        return { writes: [], result: null };
       });
       lost.catch(() => {});
       await locked.promise;
@@ -264,31 +240,3 @@ if (ENGINE === 'postgres')
       );
     });
   });
-
-describe('two transactions that stand in each other’s way', () => {
-  it('are both made, one after the other', async () => {
-    const database = await openEngine();
-    const rows = ['one', 'other'].map((name) => ({ name, value: '0' }));
-    await database.db.insertInto('installation').values(rows).execute();
-    const bothHold = Promise.withResolvers<void>();
-    let holders = 0;
-    const setValue = statement(({ db }, params: { name: string; value: string }) =>
-      db.updateTable('installation').set({ value: params.value }).where('name', '=', params.name),
-    );
-    const changeBoth = (first: string, second: string) =>
-      database.atomically(async (trx) => {
-        const lock = (name: string) =>
-          trx.selectFrom('installation').select('value').where('name', '=', name).forUpdate().execute();
-        await lock(first);
-        holders += 1;
-        if (holders === 2 || ENGINE === 'sqlite') bothHold.resolve();
-        await bothHold.promise;
-        await lock(second);
-        return { writes: [change(setValue, { name: second, value: first })], result: first };
-      });
-    expect(await Promise.all([changeBoth('one', 'other'), changeBoth('other', 'one')])).toEqual([
-      'one',
-      'other',
-    ]);
-  });
-});

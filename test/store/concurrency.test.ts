@@ -8,11 +8,9 @@ import { OPERATOR } from '../../src/caller.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
-import { forgetExpiredKeys } from '../../src/rma/idempotency.ts';
+import { forgetExpiredKeys } from '../../src/returns/idempotency.ts';
 import { createShop } from '../../src/shops/actions.ts';
-import { takePlace } from '../../src/shops/allowance.ts';
-import { type Counter, keepCounters, lockCounters, takeInstant } from '../../src/shops/counters.ts';
-import type { Shop } from '../../src/shops/plans.ts';
+import { type Counter, nextTimestamp } from '../../src/shops/counters.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, migratedDatabase } from '../support/process.ts';
@@ -30,8 +28,8 @@ const contextAt = async (env: Env, nowMs: number): Promise<Context> => {
   return ctx;
 };
 
-const newCaller = async (ctx: Context): Promise<Caller> => {
-  const shop = await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE' });
+const newCaller = async (ctx: Context, allowance: number | null = null): Promise<Caller> => {
+  const shop = await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE', allowance });
   const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'Till', webhookUrl: null });
   return { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
 };
@@ -68,24 +66,22 @@ describe('times of one repair', () => {
 
   it('follow the clock where it has moved on, and never go back', () => {
     const counter = { last_at: 1000 } as Counter;
-    expect(takeInstant(counter, 10)).toBe(1000);
-    expect(takeInstant(counter, 2000)).toBe(2000);
-    expect(takeInstant(counter, 1500)).toBe(2000);
+    expect(nextTimestamp(counter, 10)).toBe(1000);
+    expect(nextTimestamp(counter, 2000)).toBe(2000);
+    expect(nextTimestamp(counter, 1500)).toBe(2000);
   });
 });
 
 describe('a place in the allowance', () => {
-  const setUp = async (limit: number | null): Promise<{ ctx: Context; shop: Shop }> => {
+  const setUp = async (limit: number | null): Promise<{ ctx: Context; caller: Caller }> => {
     const ctx = await contextAt(await migratedDatabase(), NOON);
-    return { ctx, shop: await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'SCALE', allowance: limit }) };
+    return { ctx, caller: await newCaller(ctx, limit) };
   };
-  const take = (ctx: Context, shop: Shop, nowMs: number, failure?: Error): Promise<number> =>
-    ctx.atomically(async (trx) => {
-      const counters = await lockCounters(ctx, trx, [shop.id], 'wait');
-      const result = takePlace(counters.get(shop.id) as Counter, shop, nowMs);
-      if (failure) throw failure;
-      return { writes: [keepCounters([...counters.values()])], result };
-    });
+  const take = async (ctx: Context, caller: Caller, nowMs: number): Promise<number> => {
+    const at = { ...ctx, clock: { now: () => nowMs } };
+    const { answer } = await createOfflineRepair(at, caller, CreateOfflineRepair.parse(repairBody()));
+    return Number(answer.rmaNumber.slice('#RMA-'.length));
+  };
   const counters = (ctx: Context) =>
     ctx.db
       .selectFrom('shop_counters')
@@ -95,47 +91,49 @@ describe('a place in the allowance', () => {
   const FIRST_OF_NOVEMBER = Date.UTC(2026, 10, 1);
 
   it('is counted anew from the first millisecond of a month in UTC, while numbers run on', async () => {
-    const { ctx, shop } = await setUp(2);
-    expect(await take(ctx, shop, LAST_OF_OCTOBER)).toBe(1);
-    expect(await take(ctx, shop, LAST_OF_OCTOBER)).toBe(2);
-    await expect(take(ctx, shop, LAST_OF_OCTOBER)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    expect(await take(ctx, shop, FIRST_OF_NOVEMBER)).toBe(3);
+    const { ctx, caller } = await setUp(2);
+    expect(await take(ctx, caller, LAST_OF_OCTOBER)).toBe(1);
+    expect(await take(ctx, caller, LAST_OF_OCTOBER)).toBe(2);
+    await expect(take(ctx, caller, LAST_OF_OCTOBER)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    expect(await take(ctx, caller, FIRST_OF_NOVEMBER)).toBe(3);
     expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 1, last_number: 3 });
   });
 
   it('never goes back to a month that is over, when a clock lags', async () => {
-    const { ctx, shop } = await setUp(3);
-    await take(ctx, shop, LAST_OF_OCTOBER);
-    await take(ctx, shop, FIRST_OF_NOVEMBER);
-    await take(ctx, shop, LAST_OF_OCTOBER);
+    const { ctx, caller } = await setUp(3);
+    await take(ctx, caller, LAST_OF_OCTOBER);
+    await take(ctx, caller, FIRST_OF_NOVEMBER);
+    await take(ctx, caller, LAST_OF_OCTOBER);
     expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 2, last_number: 3 });
-    await take(ctx, shop, LAST_OF_OCTOBER);
+    await take(ctx, caller, LAST_OF_OCTOBER);
     for (const nowMs of [LAST_OF_OCTOBER, FIRST_OF_NOVEMBER])
-      await expect(take(ctx, shop, nowMs)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+      await expect(take(ctx, caller, nowMs)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
     expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 3, last_number: 4 });
   });
 
   it('is taken by exactly as many as there are, by whoever asks at once', async () => {
-    const { ctx, shop } = await setUp(7);
-    const results = await Promise.allSettled(Array.from({ length: 40 }, () => take(ctx, shop, NOON)));
+    const { ctx, caller } = await setUp(7);
+    const results = await Promise.allSettled(Array.from({ length: 40 }, () => take(ctx, caller, NOON)));
     const numbers = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(numbers.sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     expect(await counters(ctx)).toMatchObject({ month_used: 7 });
   });
 
   it('is given back by a creation that fails', async () => {
-    const { ctx, shop } = await setUp(1);
-    const failing = take(ctx, shop, NOON, new Error('something after it failed'));
-    await expect(failing).rejects.toThrow('something after it failed');
+    const { ctx, caller } = await setUp(1);
+    const body = CreateOfflineRepair.parse(repairBody());
+    // The database refuses its row.
+    const failing = createOfflineRepair(ctx, caller, { ...body, customerName: null as never });
+    await expect(failing).rejects.toThrow(/not.null/i);
     expect(await counters(ctx)).toMatchObject({ month_used: 0 });
-    expect(await take(ctx, shop, NOON)).toBe(1);
+    expect(await take(ctx, caller, NOON)).toBe(1);
   });
 
   it('does not exist with a limit of 0, and always exists without one', async () => {
     const none = await setUp(0);
-    await expect(take(none.ctx, none.shop, NOON)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    await expect(take(none.ctx, none.caller, NOON)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
     const endless = await setUp(null);
-    for (let i = 1; i <= 3; i++) expect(await take(endless.ctx, endless.shop, NOON)).toBe(i);
+    for (let i = 1; i <= 3; i++) expect(await take(endless.ctx, endless.caller, NOON)).toBe(i);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { takePlace, usageOf } from '../../src/shops/allowance.ts';
+import { consumeAllowance, usageOf } from '../../src/shops/allowance.ts';
 import type { Counter } from '../../src/shops/counters.ts';
 import type { Billing, Shop } from '../../src/shops/plans.ts';
 
@@ -26,7 +26,7 @@ const ALLOWED_3: Billing = { kind: 'ALLOWANCE', limit: 3 };
 describe('taking a place', () => {
   it('gives the next number and counts it', () => {
     const of = counter('2026-11', 2);
-    expect(takePlace(of, shop(ALLOWED_3), NOVEMBER)).toBe(42);
+    expect(consumeAllowance(of, shop(ALLOWED_3), NOVEMBER)).toBe(42);
     expect(of).toEqual({ ...counter('2026-11', 3), last_number: 42 });
   });
 
@@ -36,28 +36,30 @@ describe('taking a place', () => {
   ] as const)('of a shop billed by %s that has none left is %s, and counts nothing', (kind, code) => {
     for (const used of [3, 4]) {
       const of = counter('2026-11', used);
-      expect(() => takePlace(of, shop({ kind, limit: 3 }), NOVEMBER)).toThrow(
+      expect(() => consumeAllowance(of, shop({ kind, limit: 3 }), NOVEMBER)).toThrow(
         expect.objectContaining({ code }),
       );
       expect(of).toEqual(counter('2026-11', used));
     }
-    expect(() => takePlace(counter('2026-11', 0), shop({ kind, limit: 0 }), NOVEMBER)).toThrow();
+    expect(() => consumeAllowance(counter('2026-11', 0), shop({ kind, limit: 0 }), NOVEMBER)).toThrow();
   });
 
   it('has no end where there is no limit', () => {
-    expect(takePlace(counter('2026-11', 9_999_999), shop({ kind: 'USAGE', limit: null }), NOVEMBER)).toBe(42);
+    expect(
+      consumeAllowance(counter('2026-11', 9_999_999), shop({ kind: 'USAGE', limit: null }), NOVEMBER),
+    ).toBe(42);
   });
 
   it('begins anew a millisecond later, in the next month, and not before', () => {
-    expect(() => takePlace(counter('2026-11', 3), shop(ALLOWED_3), NOVEMBER)).toThrow();
+    expect(() => consumeAllowance(counter('2026-11', 3), shop(ALLOWED_3), NOVEMBER)).toThrow();
     const of = counter('2026-11', 3);
-    expect(takePlace(of, shop(ALLOWED_3), NOVEMBER + 1)).toBe(42);
+    expect(consumeAllowance(of, shop(ALLOWED_3), NOVEMBER + 1)).toBe(42);
     expect(of).toMatchObject({ month: '2026-12', month_used: 1 });
   });
 
   it('stays in the month that somebody counted in already, where a clock is behind', () => {
     const of = counter('2026-12', 2);
-    takePlace(of, shop(ALLOWED_3), NOVEMBER - 3_600_000);
+    consumeAllowance(of, shop(ALLOWED_3), NOVEMBER - 3_600_000);
     expect(of).toMatchObject({ month: '2026-12', month_used: 3 });
   });
 });
@@ -69,9 +71,9 @@ describe('a month that a clock wrote which was ahead', () => {
     ['9999-12', NOVEMBER],
   ])('is this month: %s', (month, nowMs) => {
     const of = counter(month, 2);
-    takePlace(of, shop(ALLOWED_3), nowMs);
+    consumeAllowance(of, shop(ALLOWED_3), nowMs);
     expect(of).toMatchObject({ month: '2026-11', month_used: 3 });
-    expect(() => takePlace(of, shop(ALLOWED_3), nowMs)).toThrow();
+    expect(() => consumeAllowance(of, shop(ALLOWED_3), nowMs)).toThrow();
   });
 });
 

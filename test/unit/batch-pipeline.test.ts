@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { batched } from '../../src/db/batch.ts';
+import { afterFailure } from '../../src/db/errors.ts';
+import { batched } from '../../src/lib/batch.ts';
 
 /** Work whose two steps go on when they are told to. */
 const stagedWork = () => {
@@ -113,7 +114,7 @@ describe('a failure', () => {
         seen.push(items);
         throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
       },
-      { most: 10 },
+      { most: 10, afterFailure },
     );
     await Promise.allSettled([1, 2].map(ask));
     expect(seen).toEqual([[1, 2]]);

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { batched } from '../../src/db/batch.ts';
+import { afterFailure } from '../../src/db/errors.ts';
+import { batched } from '../../src/lib/batch.ts';
 
 /** Work that goes on when it is told to, and remembers which batches it got. */
 const stagedWork = () => {
@@ -98,7 +99,7 @@ describe('a failure', () => {
         calls += 1;
         throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
       },
-      { most: 10 },
+      { most: 10, afterFailure },
     );
     expect(await outcomes([1, 2, 3].map(ask))).toEqual(['gone', 'gone', 'gone']);
     expect(calls).toBe(1);

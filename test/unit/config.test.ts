@@ -24,7 +24,7 @@ describe('without any setting', () => {
       host: '127.0.0.1',
       port: 3000,
       databaseUrl: null,
-      poolSizes: { creations: 2, changes: 4, waiting: 4, lists: 4, admin: 4, webhooks: 3, reads: 4 },
+      poolSizes: { changes: 6, lists: 4, admin: 4, webhooks: 3, reads: 4 },
       dataDir: resolve('./data'),
       secretKeys: null,
       trustProxy: false,
@@ -44,7 +44,7 @@ describe('without any setting', () => {
 
   it('takes the sizes of some pools and leaves the others', () => {
     const { poolSizes } = readConfig({ DATABASE_POOLS: 'lists=8, admin=6' });
-    expect(poolSizes).toMatchObject({ lists: 8, admin: 6, creations: 2 });
+    expect(poolSizes).toMatchObject({ lists: 8, admin: 6, changes: 6 });
     for (const wrong of ['lists', 'lists=0', 'lists=x', 'cats=3', 'lists=8;admin=6'])
       expect(() => readConfig({ DATABASE_POOLS: wrong })).toThrow(/^DATABASE_POOLS must be pairs/);
   });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { batched } from '../../src/db/batch.ts';
-import { isUnavailable, QueueTimeout } from '../../src/db/errors.ts';
+import { afterFailure, isUnavailable } from '../../src/db/errors.ts';
+import { AGAIN, batched, QueueTimeout } from '../../src/lib/batch.ts';
 
 const DEADLOCK = Object.assign(new Error('deadlock detected'), { code: '40P01', severity: 'ERROR' });
 
@@ -18,7 +18,8 @@ const movableTime = () => {
   };
 };
 
-const batcher = <Item, Result>(work: (items: Item[]) => Promise<Result[]>) => batched(work, { most: 10 });
+const batcher = <Item, Result>(work: (items: Item[]) => Promise<Result[]>) =>
+  batched(work, { most: 10, afterFailure });
 
 describe('a batch', () => {
   it('tries a batch again, one by one, that met a deadlock', async () => {
@@ -62,6 +63,23 @@ describe('a batch', () => {
     expect(await late).toBeInstanceOf(QueueTimeout);
     expect(await fresh).toBe(3);
     expect(batches).toEqual([[1], [3]]);
+  });
+
+  it('keeps what says so in the queue, and gives it up at its deadline', async () => {
+    const time = movableTime();
+    let tries = 0;
+    const ask = batched<number, number>(
+      async (items) => {
+        tries += 1;
+        if (tries === 3) time.advance(3_000);
+        return items.map((item) => (item === 1 ? AGAIN : item));
+      },
+      { most: 10 },
+    );
+    const asked = [ask(1), ask(2)];
+    expect(await asked[1]).toBe(2);
+    await expect(asked[0]).rejects.toBeInstanceOf(QueueTimeout);
+    expect(tries).toBe(3);
   });
 
   it('turns away at once who finds it full', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Reachable, recipientOf } from '../../src/webhooks/recipient.ts';
+import { type Reachable, recipientOf } from '../../src/webhooks/outbox.ts';
 
 const reachable = (id: string, shop_id = 'shop', replaces: string | null = null): Reachable => ({
   id,

@@ -5,9 +5,9 @@ import { OPERATOR } from '../../src/caller.ts';
 import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { KEPT_MS } from '../../src/events/event.ts';
 import { sweep } from '../../src/janitor.ts';
+import { recipientOf, selectReachable } from '../../src/webhooks/outbox.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { forgetOldDeliveries } from '../../src/webhooks/queue.ts';
-import { reachableClients, recipientOf } from '../../src/webhooks/recipient.ts';
 import { createLeases } from '../../src/webhooks/worker/leases.ts';
 import { type Due, due, waitingReceivers } from '../../src/webhooks/worker/queue.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';
@@ -162,15 +162,10 @@ describe('deliveries are kept 30 days', () => {
 describe('who receives an event', () => {
   const receiverOf = async (t: WebhookHarness, creator: string, event: string) => {
     const shops = await t.ctx.db.selectFrom('shops').select('id').execute();
-    const reachable = await t.ctx.db.transaction().execute((trx) =>
-      reachableClients(
-        t.ctx,
-        trx,
-        shops.map(({ id }) => id),
-        { ids: [creator] },
-      ),
-    );
-    return recipientOf(t.shop.id, creator, event as WebhookEventName, reachable);
+    const asked = { creatorIds: [creator], repairIds: [], tradeReturnIds: [] };
+    const query = t.ctx.fill(selectReachable, { shopIds: shops.map(({ id }) => id), ...asked });
+    const { rows } = await t.ctx.db.executeQuery(query);
+    return recipientOf(t.shop.id, creator, event as WebhookEventName, rows);
   };
 
   it('is the creator, or for a trade return the oldest active client with a URL', async () => {

@@ -9,7 +9,7 @@ import {
   revokeClient,
 } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
-import { reachableClients } from '../../src/webhooks/recipient.ts';
+import { selectReachable } from '../../src/webhooks/outbox.ts';
 import { newRepair, newTradeReturn } from '../support/api.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { deliveriesOf } from '../support/outbox.ts';
@@ -25,8 +25,12 @@ const add = (t: Harness, name: string, webhookUrl: string | null = URL, shopId =
   t.clock.advance(1);
   return createClient(t.ctx, OPERATOR, { shopId, name, webhookUrl });
 };
-const reachable = (t: Harness, shopIds: string[], creators: Parameters<typeof reachableClients>[3]) =>
-  t.ctx.db.transaction().execute((trx) => reachableClients(t.ctx, trx, shopIds, creators));
+const NONE = { creatorIds: [], repairIds: [], tradeReturnIds: [] };
+const reachable = async (
+  t: Harness,
+  shopIds: string[],
+  creators: { [Ids in keyof typeof NONE]?: string[] },
+) => (await t.ctx.db.executeQuery(t.ctx.fill(selectReachable, { shopIds, ...NONE, ...creators }))).rows;
 
 it('clients that are active and have a URL can be reached, of the shops asked about, oldest first', async () => {
   const t = await harness();
@@ -35,14 +39,14 @@ it('clients that are active and have a URL can be reached, of the shops asked ab
   const other = await add(t, 'other', URL, shop.id);
   await revokeClient(t.ctx, OPERATOR, await add(t, 'revoked'));
   await add(t, 'without a URL', null);
-  const found = await reachable(t, [t.shop.id], { ids: [first.id, client.id] });
+  const found = await reachable(t, [t.shop.id], { creatorIds: [first.id, client.id] });
   expect(found).toEqual([
     { id: first.id, shop_id: t.shop.id, replaces: null },
     { id: second.id, shop_id: t.shop.id, replaces: null },
   ]);
-  const both = await reachable(t, [t.shop.id, shop.id], { ids: [] });
+  const both = await reachable(t, [t.shop.id, shop.id], {});
   expect(both.map(({ id }) => id)).toEqual([first.id, second.id, other.id]);
-  expect(await reachable(t, [], { ids: [first.id] })).toEqual([]);
+  expect(await reachable(t, [], { creatorIds: [first.id] })).toEqual([]);
 });
 
 it('a replacement has the age of the first whose place it has, and says whose of those asked about', async () => {
@@ -53,7 +57,7 @@ it('a replacement has the age of the first whose place it has, and says whose of
   t.clock.advance(1);
   const last = await replaceClient(t.ctx, OPERATOR, next, {});
   const ids = async (creators: string[]) => {
-    const found = await reachable(t, [t.shop.id], { ids: creators });
+    const found = await reachable(t, [t.shop.id], { creatorIds: creators });
     return found.map(({ id, replaces }) => [id, replaces]);
   };
   expect(await ids([first.id])).toEqual([
@@ -77,11 +81,11 @@ it('the creator of an RMA of either kind is found by the RMA', async () => {
   t.clock.advance(1);
   const next = await replaceClient(t.ctx, OPERATOR, erp, {});
   const expected = [{ id: next.id, shop_id: t.shop.id, replaces: erp.id }];
-  const creator = (table: 'offline_repairs' | 'trade_returns', rmaId: string) =>
-    reachable(t, [t.shop.id], { table, rmaId });
-  expect(await creator('offline_repairs', repair.id)).toEqual(expected);
-  expect(await creator('trade_returns', trade.id)).toEqual(expected);
-  expect(await creator('offline_repairs', trade.id)).toEqual([{ ...expected[0], replaces: null }]);
+  expect(await reachable(t, [t.shop.id], { repairIds: [repair.id] })).toEqual(expected);
+  expect(await reachable(t, [t.shop.id], { tradeReturnIds: [trade.id] })).toEqual(expected);
+  expect(await reachable(t, [t.shop.id], { repairIds: [trade.id] })).toEqual([
+    { ...expected[0], replaces: null },
+  ]);
 });
 
 describe('who receives the events of a trade return', () => {

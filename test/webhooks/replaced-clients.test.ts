@@ -7,7 +7,7 @@ import { createAuthenticate } from '../../src/api-clients/authenticate.ts';
 import { type Caller, OPERATOR } from '../../src/caller.ts';
 import { newId } from '../../src/ids.ts';
 import { createOfflineRepair } from '../../src/offline-repairs/actions.ts';
-import { lockCounters } from '../../src/shops/counters.ts';
+import { lockCounter } from '../../src/shops/counters.ts';
 import { newTradeReturn, staffOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { rawServer } from '../support/raw-server.ts';
@@ -160,7 +160,7 @@ describe('while a client is being replaced', () => {
     const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
     const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
     const holding = t.ctx.db.transaction().execute(async (trx) => {
-      await lockCounters(t.ctx, trx, [t.shop.id], 'wait');
+      await lockCounter(t.ctx, trx, t.shop.id);
       hold();
       await isReleased;
     });

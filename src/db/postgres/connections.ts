@@ -11,8 +11,8 @@ import type { Hosts } from './hosts.ts';
 /** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
-/** Where another connection is there to wait on. */
-const SHORT_LOCK_TIMEOUT_MS = 200;
+/** In the pipeline of changes, where all shops would wait: what meets a lock is tried again beside it (`transaction.ts`). */
+const SHORT_LOCK_TIMEOUT_MS = 100;
 
 type Settings = Record<string, string | number>;
 
@@ -38,12 +38,8 @@ const NO_FSYNC: Settings = { synchronous_commit: 'off' };
 
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
-  /** Batches of creations: never waits long, since one shop's lock would hold up all others. */
-  creations: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
-  /** Moves and other changes of one record. */
+  /** Everything that changes RMAs. */
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
-  /** What found a lock in its way and waits for it. */
-  waiting: GENERIC_PLANS,
   /** Lists and timelines. */
   lists: GENERIC_PLANS,
   /** The admin app, sign-in, searches, figures; planned for their values. */

@@ -15,7 +15,7 @@ import { Hosts } from './hosts.ts';
 import { WakeCalls } from './listen.ts';
 import { refuseSharedSessions } from './pooler.ts';
 import { postgresRateGate } from './rate-limits.ts';
-import { pipelinedTransactions, readThenWrite } from './read-then-write.ts';
+import { changeTransactions } from './transaction.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
@@ -38,9 +38,7 @@ export const openPostgres = (
   const pool = (kind: ConstructorParameters<typeof CheckedPool>[1]) =>
     new CheckedPool(hosts, kind, poolSizes, observer);
   const pools = {
-    creations: pool('creations'),
     changes: pool('changes'),
-    waiting: pool('waiting'),
     lists: pool('lists'),
     admin: pool('admin'),
     webhooks: pool('webhooks'),
@@ -71,9 +69,11 @@ export const openPostgres = (
     rateGate: (windows, given) =>
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
     ...dialect,
-    atomically: readThenWrite(pools.changes, pools.waiting, statements, observer),
-    pipelinedTransactions: () => pipelinedTransactions(pools.creations, statements, observer),
-    batchSize: BATCH_SIZE,
+    changeTransactions: {
+      ...changeTransactions(pools.changes, statements, observer),
+      mostWaiting: Math.max(1, poolSizes.changes - 2),
+      batchSize: BATCH_SIZE,
+    },
     wake: (topic, id) => calls.wake(topic, id),
     onWake: (topic, listener) => calls.onWake(topic, listener),
     checkReady: () => saveFact(readiness, 'ready-check', String(clock.now())),
@@ -109,13 +109,7 @@ const anyCaseRegex = (part: string): string =>
   anyCase(part, (character) => character.replaceAll(/[^\p{L}\p{N}\s]/gu, '\\$&'));
 
 /** How PostgreSQL spells what the engines spell differently. */
-const dialect: Dialect & Pick<Database, 'tryLocks'> = {
-  async tryLocks(trx, names) {
-    const { rows } = await sql<{ name: string; taken: boolean }>`
-      select name, pg_try_advisory_xact_lock(hashtextextended(name, 0)) as taken
-      from unnest(${names}::text[]) as name`.execute(trx);
-    return new Set(rows.filter(({ taken }) => !taken).map(({ name }) => name));
-  },
+const dialect: Dialect = {
   rows(alias, columns, values) {
     const parts = Object.entries(columns).map(([name, kind]) => sql`${sql.id(name)} ${sql.raw(TYPES[kind])}`);
     return sql`json_to_recordset(${asJson(values)}::json) as ${sql.id(alias)}(${sql.join(parts)})`;

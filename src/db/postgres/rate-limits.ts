@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
-import { batched } from '../batch.ts';
+import { batched } from '../../lib/batch.ts';
 import type { RateGate, RateState, RateWindow, RateWindows } from '../database.ts';
+import { afterFailure } from '../errors.ts';
 import { lengthMs, longestOf, refusal } from '../rate-windows.ts';
 import type { CheckedPool } from './connections.ts';
 
@@ -54,7 +55,7 @@ export const postgresRateGate = (
         return stateOf(windows, counted.row, counted.turn);
       });
     },
-    { most: 200, atOnce: 2 },
+    { most: 200, atOnce: 2, afterFailure },
   );
 
   const countAndRemember = async (key: string): Promise<RateState> => {

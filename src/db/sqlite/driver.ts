@@ -10,19 +10,19 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { type Turns, turns } from '../turns.ts';
+import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import { BUSY_WAIT_MS, busyError, patiently } from './busy.ts';
 import type { Connections, Synchronous } from './connections.ts';
 
 /** More than this cannot be written within the time that each of them may wait. */
 const WAITING_WRITERS = 2000;
 
-export const writerTurns = (): Turns =>
-  turns({ atOnce: 1, waiting: WAITING_WRITERS, withinMs: BUSY_WAIT_MS, refusal: busyError });
+export const writerTurns = (): BoundedQueue =>
+  new BoundedQueue({ atOnce: 1, waiting: WAITING_WRITERS, withinMs: BUSY_WAIT_MS, refusal: busyError });
 
 interface Settings {
   connections: Connections;
-  writers: Turns;
+  writers: BoundedQueue;
   synchronous: Synchronous;
   /** How long a writer waits for other programs. */
   waitMs: number;

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Kysely } from 'kysely';
 import { systemClock } from '../../clock.ts';
-import type { Database, Db, Insertion, Observer, ReadThenWrite } from '../database.ts';
+import type { Database, Db, Insertion, Observer, ReadThenWrite, Update } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
 import { logQuery } from '../log-query.ts';
 import { migrateToLatest } from '../migrate.ts';
@@ -29,7 +29,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
   const db = kyselyThat('FULL');
   const light = kyselyThat('NORMAL');
   const { fill } = compiledStatements({ db, ...dialect });
-  const atomically = readThenWrite(db, connections, fill);
+  const transaction = readThenWrite(db, connections, fill);
   return {
     clock: systemClock,
     db,
@@ -42,14 +42,9 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
       migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), { ...SCHEMA_WORDS.sqlite, notice }),
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
-    // A transaction here excludes every other writer already: whoever asks second comes after the first has ended.
-    tryLocks: async () => new Set(),
     ...dialect,
-    atomically,
-    // Everything here comes one after another anyway.
-    pipelinedTransactions: () => atomically,
     // The more share a commit, the fewer wait for the disk.
-    batchSize: 100,
+    changeTransactions: { pipelined: transaction, waiting: transaction, mostWaiting: 1, batchSize: 100 },
     ...wakeCalls(onFault),
     checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
@@ -61,20 +56,29 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
 
 /** Transactions come one after another: the file has one writer. */
 const readThenWrite = (db: Db, { writer }: Connections, fill: Fill): ReadThenWrite => {
-  /** On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart. */
+  // On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart.
   const insert = ({ table, rows }: Insertion): void => {
     const columns = Object.keys(rows[0] ?? {});
     const marks = columns.map(() => '?');
     const statement = writer.prepare(`insert into ${table} (${columns.join()}) values (${marks.join()})`);
     for (const row of rows) statement.run(Object.values(row));
   };
-  return (work) =>
+  // Only what changes: SQLite rewrites every index of a column that is set, also to the same value.
+  const update = ({ updated, rows }: Update): void => {
+    for (const { id, set } of rows) {
+      const changes = Object.keys(set).map((column) => `${column} = ?`);
+      writer.prepare(`update ${updated} set ${changes.join()} where id = ?`).run([...Object.values(set), id]);
+    }
+  };
+  return (reads, decide) =>
     db.transaction().execute(async (trx) => {
-      const { writes, result } = await work(trx);
-      for (const write of writes) {
+      const answers: object[][] = [];
+      for (const query of reads) answers.push((await trx.executeQuery<object>(query)).rows);
+      const { writes, result } = decide(answers);
+      for (const write of writes)
         if ('table' in write) insert(write);
+        else if ('updated' in write) update(write);
         else await trx.executeQuery(fill(write.statement, write.values as never));
-      }
       return result;
     });
 };

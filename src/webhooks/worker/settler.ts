@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
-import { batched } from '../../db/batch.ts';
 import { describeError } from '../../describe-error.ts';
+import { batched } from '../../lib/batch.ts';
 import type { Settlement } from './settle.ts';
 
 const BATCH = 256;
@@ -31,7 +31,7 @@ export const createSettler = (
       }
     return batch.map(() => false);
   };
-  const settle = batched(writeAll, { most: BATCH, patienceMs: Number.POSITIVE_INFINITY });
+  const settle = batched(writeAll, { most: BATCH, timeoutMs: Number.POSITIVE_INFINITY });
 
   return {
     /** True once it is written down; false where that was given up. */

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { turns } from '../../src/db/turns.ts';
+import { BoundedQueue } from '../../src/lib/bounded-queue.ts';
 
 const limits = { atOnce: 1, waiting: 2, withinMs: 60_000, refusal: () => new Error('refused') };
 
 it('are taken in the order of asking, so many at once', async () => {
-  const { run } = turns({ ...limits, atOnce: 2, waiting: 10 });
+  const queue = new BoundedQueue({ ...limits, atOnce: 2, waiting: 10 });
   const order: number[] = [];
   let running = 0;
   let most = 0;
   await Promise.all(
     [0, 1, 2, 3, 4, 5].map((i) =>
-      run(async () => {
+      queue.run(async () => {
         running += 1;
         most = Math.max(most, running);
         order.push(i);
@@ -24,22 +24,25 @@ it('are taken in the order of asking, so many at once', async () => {
 });
 
 it('are refused at once where too many wait, and given to the next when one fails', async () => {
-  const { take, run } = turns(limits);
-  const release = await take();
-  const [second, third] = [run(() => Promise.reject(new Error('its own'))), run(async () => 'third')];
-  await expect(take()).rejects.toThrow('refused');
+  const queue = new BoundedQueue(limits);
+  const release = await queue.take();
+  const [second, third] = [
+    queue.run(() => Promise.reject(new Error('its own'))),
+    queue.run(async () => 'third'),
+  ];
+  await expect(queue.take()).rejects.toThrow('refused');
   release();
   // Given back once, however often it is called.
   release();
   await expect(second).rejects.toThrow('its own');
   expect(await third).toBe('third');
-  expect(await run(async () => 'free again')).toBe('free again');
+  expect(await queue.run(async () => 'free again')).toBe('free again');
 });
 
 it('are refused to whoever waited too long, and stay free for the others', async () => {
-  const { take, run } = turns({ ...limits, withinMs: 10 });
-  const release = await take();
-  await expect(take()).rejects.toThrow('refused');
+  const queue = new BoundedQueue({ ...limits, withinMs: 10 });
+  const release = await queue.take();
+  await expect(queue.take()).rejects.toThrow('refused');
   release();
-  expect(await run(async () => 'free again')).toBe('free again');
+  expect(await queue.run(async () => 'free again')).toBe('free again');
 });

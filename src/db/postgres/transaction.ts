@@ -1,0 +1,175 @@
+import { type CompiledQuery, sql } from 'kysely';
+import type { ChangeTransactions, Insertion, Observer, ReadThenWrite, Update, Write } from '../database.ts';
+import { isConflict, isLockTimeout, isUnavailable } from '../errors.ts';
+import {
+  asJson,
+  type Change,
+  change,
+  type compiledStatements,
+  statement,
+  statementsBy,
+} from '../statements.ts';
+import type { CheckedPool, Connection } from './connections.ts';
+
+type Statements = ReturnType<typeof compiledStatements>;
+
+/** In slices, so that a shop whose lock is never released leaves the connection to the next one (`change-queue.ts`). */
+const LOCK_WAIT_MS = 300;
+
+export const changeTransactions = (
+  pool: CheckedPool,
+  statements: Statements,
+  observer: Observer,
+): Pick<ChangeTransactions, 'pipelined' | 'waiting'> => {
+  const pipeline = new Pipeline(pool, statements, observer);
+  const begin = `begin; set local lock_timeout = ${LOCK_WAIT_MS}`;
+  return {
+    pipelined: (reads, decide, sent) => pipeline.run('begin', reads, decide, sent),
+    waiting: (reads, decide) => new Pipeline(pool, statements, observer).run(begin, reads, decide),
+  };
+};
+
+interface Held {
+  connection: Promise<Connection>;
+  users: number;
+  isBroken: boolean;
+}
+
+/**
+ * Transactions on one connection, which is taken from the pool while there are any. One may begin when the one before has
+ * sent its changes: its first statements travel with them.
+ */
+class Pipeline {
+  readonly #pool: CheckedPool;
+  readonly #statements: Statements;
+  readonly #observer: Observer;
+  #held: Held | null = null;
+
+  constructor(pool: CheckedPool, statements: Statements, observer: Observer) {
+    this.#pool = pool;
+    this.#statements = statements;
+    this.#observer = observer;
+  }
+
+  async run<Result>(
+    begin: string,
+    reads: readonly CompiledQuery[],
+    decide: Parameters<ReadThenWrite>[1],
+    sent: () => void = () => {},
+  ): Promise<Result> {
+    const held = this.#take();
+    const connection = await held.connection.catch((error) => {
+      if (this.#held === held) this.#held = null;
+      throw error;
+    });
+    try {
+      const { writes, result } = await this.#read(connection, begin, reads)
+        .then(decide)
+        .catch(this.#rollback(connection));
+      // Where the writes fail, PostgreSQL takes the commit behind them as a rollback.
+      const ended = [
+        ...(writes.length > 0 ? [connection.query(...oneStatement(this.#statements, writes))] : []),
+        connection.query('commit'),
+      ];
+      sent();
+      await this.#observed(Promise.all(ended));
+      return result as Result;
+    } catch (error) {
+      // It may be the connection's fault: the next transaction takes another.
+      if (this.#held === held) this.#held = null;
+      if (isUnavailable(error) && !isLockTimeout(error) && !isConflict(error)) held.isBroken = true;
+      throw error;
+    } finally {
+      this.#leave(held, connection);
+    }
+  }
+
+  #take(): Held {
+    this.#held ??= { connection: this.#pool.connect(), users: 0, isBroken: false };
+    this.#held.users += 1;
+    return this.#held;
+  }
+
+  #leave(held: Held, connection: Connection): void {
+    held.users -= 1;
+    if (held.users > 0) return;
+    if (this.#held === held) this.#held = null;
+    connection.release(held.isBroken);
+  }
+
+  async #read(connection: Connection, begin: string, reads: readonly CompiledQuery[]): Promise<object[][]> {
+    // Sent in this order in one packet: the locks that the first read takes are held when the next ones run.
+    const answers = [
+      connection.query(begin),
+      ...reads.map(({ sql: text, parameters }) => connection.query(text, [...parameters])),
+    ];
+    const [, ...results] = await this.#observed(Promise.all(answers));
+    return results.map(({ rows }) => rows);
+  }
+
+  /** Waited for, so that all that was sent has been answered before another transaction gets the connection. */
+  readonly #rollback =
+    (connection: Connection) =>
+    async (error: unknown): Promise<never> => {
+      await connection
+        .query('rollback')
+        .catch((failure: unknown) => this.#observer.onFault('rollback failed', failure));
+      throw error;
+    };
+
+  async #observed<Answers>(queries: Promise<Answers>): Promise<Answers> {
+    const startedAt = performance.now();
+    let failed = true;
+    try {
+      const answers = await queries;
+      failed = false;
+      return answers;
+    } finally {
+      this.#observer.onQuery(performance.now() - startedAt, failed);
+    }
+  }
+}
+
+const oneStatement = (statements: Statements, writes: Write[]): [string, unknown[]] => {
+  const { sql: text, parameters } = statements.together(writes.map(asChange));
+  return [text, [...parameters]];
+};
+
+const asChange = (write: Write): Change => {
+  if ('table' in write) return insertion(write);
+  return 'updated' in write ? update(write) : write;
+};
+
+/** The rows as one parameter, so that the statement's text does not depend on their number. */
+const insertInto = statementsBy(({ table, columns }: { table: string; columns: string[] }) =>
+  statement((_engine, { rows }: { rows: object[] }) => {
+    const names = sql.join(columns.map((column) => sql.id(column)));
+    return sql`insert into ${sql.table(table)} (${names})
+      select ${names} from json_populate_recordset(null::${sql.table(table)}, ${asJson(rows)})`;
+  }),
+);
+
+const insertion = ({ table, rows }: Insertion): Change =>
+  change(insertInto({ table, columns: Object.keys(rows[0] ?? {}) }), { rows });
+
+const updateOf = statementsBy(({ updated, columns, longColumns }: Omit<Update, 'rows'>) =>
+  statement((_engine, { rows }: { rows: object[] }) => {
+    const set = columns.map((column) =>
+      longColumns.includes(column)
+        ? sql`${sql.id(column)} = coalesce(${sql.ref(`after.${column}`)}, ${sql.ref(`stored.${column}`)})`
+        : sql`${sql.id(column)} = ${sql.ref(`after.${column}`)}`,
+    );
+    return sql`update ${sql.table(updated)} as stored set ${sql.join(set)}
+      from json_populate_recordset(null::${sql.table(updated)}, ${asJson(rows)}) as after where stored.id = after.id`;
+  }),
+);
+
+const update = ({ updated, columns, longColumns, rows }: Update): Change =>
+  change(updateOf({ updated, columns, longColumns }), {
+    rows: rows.map(({ id, set, after }) => ({
+      id,
+      ...Object.fromEntries(
+        columns.map((column) => [column, Reflect.get(longColumns.includes(column) ? set : after, column)]),
+      ),
+    })),
+  });

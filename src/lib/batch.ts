@@ -1,0 +1,151 @@
+/** An item waited too long in a queue of this process, or the queue was full. */
+export class QueueTimeout extends Error {}
+
+/** Among the results: the item goes back to the end of the queue, until its deadline. */
+export const AGAIN: unique symbol = Symbol('again');
+
+/** In an item's place: its result, its own error, a promise where it takes longer than its batch, or AGAIN. */
+export type Results<Result> = (Result | Promise<Result> | Error | typeof AGAIN)[];
+
+/** What to do after a batch failed as a whole: run each item alone, the same several times, or fail all of them. */
+type AfterFailure = (error: unknown) => 'split' | 'retry' | 'fail';
+
+interface Options<Item> {
+  /** Items in one batch. */
+  most: number;
+  /** Batches that run at the same time. */
+  atOnce?: number;
+  /** Beyond this many the next caller is refused: a queue that long cannot be answered in time. */
+  capacity?: number;
+  /** An item that has waited this long is refused. */
+  timeoutMs?: number;
+  /** By `performance.now()`, where an item has a deadline of its own. */
+  deadlineOf?: (item: Item) => number;
+  afterFailure?: AfterFailure;
+}
+
+/** `work` may call `sent` as soon as its changes are on their way: the next batch begins then. */
+type Work<Item, Result> = (items: Item[], sent: () => void) => Promise<Results<Result>>;
+
+interface Pending<Item, Result> {
+  item: Item;
+  resolve(result: Result | Promise<Result>): void;
+  reject(error: unknown): void;
+  /** By `performance.now()`. */
+  overdueAt: number;
+  tries: number;
+  /** Its batch failed, so it runs by itself. */
+  alone: boolean;
+}
+
+/** Together with one round trip this is below the 5 s within which every request is answered. */
+export const QUEUE_TIMEOUT_MS = 2_500;
+const CAPACITY = 5_000;
+const MOST_TRIES = 3;
+const AGAIN_AFTER_MS = 50;
+
+/** Batches calls: what is requested in one turn of the event loop, or while earlier batches run, shares the next batch. */
+class Batcher<Item, Result> {
+  readonly #work: Work<Item, Result>;
+  readonly #options: Required<Options<Item>>;
+  #waiting: Pending<Item, Result>[] = [];
+  #isStarting = false;
+  /** Batches that have neither called `sent` nor ended. */
+  readonly #unsent = new Set<Pending<Item, Result>[]>();
+
+  constructor(work: Work<Item, Result>, options: Required<Options<Item>>) {
+    this.#work = work;
+    this.#options = options;
+  }
+
+  ask(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length >= this.#options.capacity)
+        return reject(new QueueTimeout('the queue is full'));
+      const overdueAt = this.#options.deadlineOf(item);
+      this.#waiting.push({ item, resolve, reject, overdueAt, tries: 0, alone: false });
+      this.#startSoon();
+    });
+  }
+
+  #startSoon(): void {
+    if (this.#isStarting || this.#unsent.size >= this.#options.atOnce || this.#waiting.length === 0) return;
+    this.#isStarting = true;
+    setImmediate(() => this.#start());
+  }
+
+  #start(): void {
+    this.#isStarting = false;
+    while (this.#unsent.size < this.#options.atOnce && this.#waiting.length > 0) {
+      const batch = this.#nextBatch();
+      if (batch.length > 0) void this.#run(batch);
+    }
+  }
+
+  #nextBatch(): Pending<Item, Result>[] {
+    const now = performance.now();
+    const isOverdue = ({ overdueAt }: Pending<Item, Result>) => overdueAt <= now;
+    const overdue = this.#waiting.filter(isOverdue);
+    if (overdue.length > 0) this.#waiting = this.#waiting.filter((each) => !isOverdue(each));
+    for (const { reject } of overdue) reject(new QueueTimeout('waited too long in the queue'));
+    const { most } = this.#options;
+    const alone = this.#waiting.findIndex((each) => each.alone);
+    const size = alone === 0 ? 1 : Math.min(most, alone === -1 ? most : alone);
+    return this.#waiting.splice(0, size);
+  }
+
+  async #run(batch: Pending<Item, Result>[]): Promise<void> {
+    const sent = (): void => {
+      if (this.#unsent.delete(batch)) this.#start();
+    };
+    this.#unsent.add(batch);
+    try {
+      const items = batch.map(({ item }) => item);
+      this.#settle(batch, await this.#work(items, sent));
+    } catch (error) {
+      this.#waiting.unshift(...this.#toRunAlone(batch, error));
+    }
+    this.#unsent.delete(batch);
+    this.#startSoon();
+  }
+
+  #settle(batch: Pending<Item, Result>[], results: Results<Result>): void {
+    const again: Pending<Item, Result>[] = [];
+    batch.forEach((each, i) => {
+      const result = results[i];
+      if (result === AGAIN) again.push(each);
+      else if (result instanceof Error) each.reject(result);
+      else each.resolve(result as Result);
+    });
+    if (again.length === 0) return;
+    setTimeout(() => {
+      this.#waiting.push(...again);
+      this.#startSoon();
+    }, AGAIN_AFTER_MS);
+  }
+
+  /** So that one item that cannot succeed fails by itself. */
+  #toRunAlone(batch: Pending<Item, Result>[], error: unknown): Pending<Item, Result>[] {
+    const next = this.#options.afterFailure(error);
+    const tries = next === 'retry' ? MOST_TRIES : batch.length > 1 && next === 'split' ? Infinity : 0;
+    const again = batch.map((each) => ({ ...each, alone: true, tries: each.tries + 1 }));
+    for (const each of again) if (each.tries >= tries) each.reject(error);
+    return again.filter((each) => each.tries < tries);
+  }
+}
+
+/** Makes a function for one item from work on many. Adds no delay when idle. */
+export const batched = <Item, Result>(
+  work: Work<Item, Result>,
+  { timeoutMs = QUEUE_TIMEOUT_MS, ...options }: Options<Item>,
+): ((item: Item) => Promise<Result>) => {
+  const batcher = new Batcher(work, {
+    atOnce: 1,
+    capacity: CAPACITY,
+    timeoutMs,
+    deadlineOf: () => performance.now() + timeoutMs,
+    afterFailure: () => 'split',
+    ...options,
+  });
+  return (item) => batcher.ask(item);
+};

@@ -1,0 +1,65 @@
+interface Limits {
+  /** How many may run at the same time. */
+  atOnce: number;
+  /** How many may wait. */
+  waiting: number;
+  /** How long each of them may wait. */
+  withinMs: number;
+  /** The error for those that are too many, or waited too long. */
+  refusal: () => Error;
+}
+
+type Release = () => void;
+
+/** First come, first served, with a bound on the number that waits and a deadline for each. */
+export class BoundedQueue {
+  readonly #limits: Limits;
+  #running = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Waits for a slot, which is taken until it is released. */
+  take(): Promise<Release> {
+    const { atOnce, waiting: most, withinMs, refusal } = this.#limits;
+    if (this.#running < atOnce) {
+      this.#running += 1;
+      return Promise.resolve(this.#newSlot());
+    }
+    if (this.#waiting.size >= most) return Promise.reject(refusal());
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        clearTimeout(deadline);
+        this.#waiting.delete(start);
+        resolve(this.#newSlot());
+      };
+      const deadline = setTimeout(() => {
+        this.#waiting.delete(start);
+        reject(refusal());
+      }, withinMs);
+      this.#waiting.add(start);
+    });
+  }
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const release = await this.take();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  #newSlot(): Release {
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      const [next] = this.#waiting;
+      if (next) next();
+      else this.#running -= 1;
+    };
+  }
+}

@@ -1,0 +1,132 @@
+import type { Base } from '../../base.ts';
+import type { ReadThenWrite } from '../../db/database.ts';
+import { afterFailure, isLockTimeout } from '../../db/errors.ts';
+import { ServiceError } from '../../errors.ts';
+import { AGAIN, batched, QUEUE_TIMEOUT_MS, QueueTimeout, type Results } from '../../lib/batch.ts';
+import { BoundedQueue } from '../../lib/bounded-queue.ts';
+import type { Locking } from '../../shops/counters.ts';
+import { keyName } from '../idempotency.ts';
+import { type Changed, Decision, LOCKED, type Result, type Wanted } from './decide.ts';
+import { reading } from './read.ts';
+import { writesOf } from './write.ts';
+
+// The one way of every change: queue → read → decide → write. Changes that arrive together share a transaction, which locks the
+// counters of their shops and nothing else. A shop whose counter another transaction has locked waits in a queue of its own,
+// beside the others, and for a short time at once: nothing waits for it.
+
+interface Waiting {
+  wanted: Wanted;
+  /** By `performance.now()`. */
+  overdueAt: number;
+}
+
+const deadlineOf = ({ overdueAt }: Waiting): number => overdueAt;
+
+type Ask = (item: Waiting) => Promise<Changed>;
+
+/** Changes of one locked shop that may wait. */
+const MOST_OF_A_SHOP = 500;
+/** How long a locked shop waits for one of the few connections for locked shops. */
+const CONNECTION_WAIT_MS = 1_000;
+
+export class ChangeQueue {
+  readonly #ctx: Base;
+  readonly #pipeline: Ask;
+  readonly #lockedShops = new Map<string, { ask: Ask; users: number }>();
+  readonly #connections: BoundedQueue;
+  /** Idempotency keys of creations that have not ended. */
+  readonly #keys = new Set<string>();
+
+  constructor(ctx: Base) {
+    const { batchSize, mostWaiting } = ctx.changeTransactions;
+    this.#ctx = ctx;
+    this.#pipeline = batched((items, sent) => this.#runPipelined(items, sent), {
+      most: batchSize,
+      deadlineOf,
+      afterFailure,
+    });
+    this.#connections = new BoundedQueue({
+      atOnce: mostWaiting,
+      waiting: 1_000,
+      withinMs: CONNECTION_WAIT_MS,
+      refusal: () => new QueueTimeout('too many shops wait for a lock'),
+    });
+  }
+
+  async make(wanted: Wanted): Promise<Changed> {
+    const changed = await this.#withKey(wanted, () => this.#enqueue(wanted));
+    // Committed: what follows is outside of everything that may be tried again.
+    if (changed.receiver !== null) this.#ctx.wake('deliveries', changed.receiver);
+    if (changed.event) this.#ctx.wake('events', changed.event.shop_id);
+    return changed;
+  }
+
+  async #withKey(wanted: Wanted, work: () => Promise<Changed>): Promise<Changed> {
+    if (wanted.type !== 'create' || !wanted.use) return work();
+    const name = keyName(wanted.use);
+    if (this.#keys.has(name)) throw new ServiceError('IDEMPOTENCY_KEY_IN_USE');
+    this.#keys.add(name);
+    try {
+      return await work();
+    } finally {
+      this.#keys.delete(name);
+    }
+  }
+
+  #enqueue(wanted: Wanted): Promise<Changed> {
+    const item = { wanted, overdueAt: performance.now() + QUEUE_TIMEOUT_MS };
+    return this.#lockedShops.has(wanted.caller.shop.id) ? this.#waitForShop(item) : this.#pipeline(item);
+  }
+
+  async #runPipelined(items: Waiting[], sent: () => void): Promise<Results<Changed>> {
+    const { pipelined } = this.#ctx.changeTransactions;
+    const results = await this.#run(pipelined, items, 'skip', sent).catch((error) => {
+      // Some other row of one of these shops is locked.
+      if (isLockTimeout(error)) return items.map((): Result => LOCKED);
+      throw error;
+    });
+    return items.map((item, i) => {
+      const result = results[i] ?? LOCKED;
+      return result === LOCKED ? this.#waitForShop(item) : result;
+    });
+  }
+
+  /** In the queue of its shop, which exists while there is something in it. */
+  async #waitForShop(item: Waiting): Promise<Changed> {
+    const shopId = item.wanted.caller.shop.id;
+    const shop = this.#lockedShops.get(shopId) ?? { ask: this.#newShopQueue(), users: 0 };
+    this.#lockedShops.set(shopId, shop);
+    shop.users += 1;
+    try {
+      return await shop.ask(item);
+    } finally {
+      shop.users -= 1;
+      if (shop.users === 0) this.#lockedShops.delete(shopId);
+    }
+  }
+
+  #newShopQueue(): Ask {
+    const { batchSize, waiting } = this.#ctx.changeTransactions;
+    const work = async (items: Waiting[]): Promise<Results<Changed>> => {
+      const results = await this.#connections
+        .run(() => this.#run(waiting, items, 'wait'))
+        .catch((error) => {
+          if (isLockTimeout(error)) return items.map((): Result => LOCKED);
+          throw error;
+        });
+      return results.map((result) => (result === LOCKED ? AGAIN : result));
+    };
+    return batched(work, { most: batchSize, capacity: MOST_OF_A_SHOP, deadlineOf, afterFailure });
+  }
+
+  #run(transaction: ReadThenWrite, items: Waiting[], locking: Locking, sent?: () => void): Promise<Result[]> {
+    const batch = items.map(({ wanted }) => wanted);
+    const { queries, factsFrom } = reading(this.#ctx, batch, locking);
+    const decide = (answers: object[][]) => {
+      const decision = new Decision(factsFrom(answers));
+      for (const wanted of batch) decision.add(wanted);
+      return { writes: writesOf(decision), result: decision.results };
+    };
+    return transaction(queries, decide, sent);
+  }
+}

@@ -1,0 +1,93 @@
+import { sql } from 'kysely';
+import type { Base } from '../base.ts';
+import type { Write } from '../db/database.ts';
+import { prune } from '../db/prune.ts';
+import type { Row } from '../db/schema.ts';
+import { change, statement } from '../db/statements.ts';
+import { ServiceError } from '../errors.ts';
+import { sha256 } from '../secrets.ts';
+
+const REMEMBERED_MS = 24 * 60 * 60 * 1000;
+
+/** A client's key on one request. */
+export interface KeyUse {
+  clientId: string;
+  key: string;
+  /** Of the validated body and the collection's path. */
+  bodyHash: string;
+}
+
+/**
+ * Only what the caller sent, in one order: an optional field that a later release adds to the schema is null in the bodies of callers
+ * that do not know it, and must not turn their retries into another request.
+ */
+const sentFields = (_name: string, value: unknown): unknown =>
+  typeof value !== 'object' || value === null || Array.isArray(value)
+    ? value
+    : Object.fromEntries(
+        Object.entries(value)
+          .filter(([, field]) => field !== null)
+          .sort(([one], [other]) => (one < other ? -1 : 1)),
+      );
+
+export const keyUse = (clientId: string, key: string, path: string, body: unknown): KeyUse => ({
+  clientId,
+  key,
+  bodyHash: sha256(`${path}\n${JSON.stringify(body, sentFields)}`),
+});
+
+/** Names a key among those of all clients. */
+export const keyName = ({ clientId, key }: Pick<KeyUse, 'clientId' | 'key'>): string => `${clientId}:${key}`;
+
+export type KeptAnswers = ReadonlyMap<string, Row<'idempotency_keys'>>;
+
+/** A key belongs to a client, and every creation locks its shop's counter first: no two requests with one key run at once. */
+export const selectAnswers = statement(
+  ({ rows }, { asked }: { asked: { client_id: string; key: string }[] }) => sql<Row<'idempotency_keys'>>`
+    select kept.client_id, kept.key, kept.body_hash, kept.answer, kept.created_at
+    from ${rows('asked', { client_id: 'id', key: 'text' }, asked)}
+    join idempotency_keys as kept on kept.client_id = asked.client_id and kept.key = asked.key`,
+);
+
+/** The first answer to the same request, or null where it is the first; refuses what is no retry. */
+export const recall = (kept: KeptAnswers, use: KeyUse, nowMs: number): object | null => {
+  const first = kept.get(keyName(use));
+  if (!first || first.created_at <= nowMs - REMEMBERED_MS) return null;
+  if (first.body_hash !== use.bodyHash) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
+  return JSON.parse(first.answer);
+};
+
+export const keptAnswer = (
+  { clientId, key, bodyHash }: KeyUse,
+  answer: object,
+  nowMs: number,
+): Row<'idempotency_keys'> => ({
+  client_id: clientId,
+  key,
+  body_hash: bodyHash,
+  answer: JSON.stringify(answer),
+  created_at: nowMs,
+});
+
+const COLUMNS = {
+  client_id: 'id',
+  key: 'text',
+  body_hash: 'text',
+  answer: 'text',
+  created_at: 'integer',
+} as const;
+
+const savingAnswers = statement(
+  ({ rows }, { kept }: { kept: Row<'idempotency_keys'>[] }) => sql`
+    insert into idempotency_keys (client_id, key, body_hash, answer, created_at)
+    select client_id, key, body_hash, answer, created_at from ${rows('fresh', COLUMNS, kept)} where true
+    on conflict (client_id, key) do update
+    set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`,
+);
+
+/** An answer of more than a day ago gives way. Only success is remembered. */
+export const saveAnswers = (kept: Row<'idempotency_keys'>[]): Write => change(savingAnswers, { kept });
+
+/** Forgets what is past its day; true when more may be left. */
+export const forgetExpiredKeys = (ctx: Pick<Base, 'background'>, nowMs: number): Promise<boolean> =>
+  prune(ctx, { table: 'idempotency_keys', by: 'created_at', upTo: nowMs - REMEMBERED_MS });

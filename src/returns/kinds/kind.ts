@@ -1,0 +1,59 @@
+import type { OfflineRepairAction, TimelineType, TradeReturnAction } from '../../../contract/lifecycle.ts';
+import type { CreateOfflineRepair, OfflineRepair } from '../../../contract/offline-repair.ts';
+import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-return.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { Event } from '../../events/event.ts';
+import type { ReturnRow, RmaTableName } from '../../rma/visibility.ts';
+
+type Common =
+  | 'id'
+  | 'shop_id'
+  | 'client_id'
+  | 'number'
+  | 'external_ref'
+  | 'external_source'
+  | 'created_at'
+  | 'updated_at'
+  | 'status_since'
+  | 'assignee_id';
+
+/** The columns that only this kind has. */
+export type OwnColumns<Table extends RmaTableName> = Omit<ReturnRow<Table>, Common>;
+
+/** What a change does to an RMA, computed from its present row. */
+export interface Step {
+  set: { status?: string; assignee_id?: string | null; [column: string]: unknown };
+  entry: TimelineType;
+  note: string | null;
+  data: object;
+  /** null: API clients get none. */
+  event: Event | null;
+  /** The fields that a correction changed, for the audit log. */
+  corrected?: string[];
+}
+
+export type Action = OfflineRepairAction | TradeReturnAction;
+export type CreateBody = CreateOfflineRepair | CreateTradeReturn;
+
+/** All that differs between the two kinds of RMA when one is created, changed or shown. */
+export interface Kind<
+  Table extends RmaTableName = RmaTableName,
+  Body extends CreateBody = CreateBody,
+  Answer extends OfflineRepair | TradeReturn = OfflineRepair | TradeReturn,
+> {
+  table: Table;
+  /** The collection's path: the same idempotency key on the other kind is another request. */
+  path: string;
+  /** What may change after the creation. */
+  mutable: readonly (keyof Tables['offline_repairs'] | keyof Tables['trade_returns'])[];
+  /** `OwnColumns`, and what the timeline entry holds. */
+  create(body: Body, isDangerous: boolean): { columns: object } & Pick<Step, 'note' | 'data'>;
+  createdEvent(answer: Answer): Event;
+  /** What is compared with the shop's dangerous-goods rules. */
+  skuOf(body: Body): string | null;
+  /** Refuses a move that is not allowed from the present status. */
+  move(before: ReturnRow<Table>, action: Action, body: object): Step;
+  view(row: ReturnRow<Table>): Answer;
+  /** What staff search in, beside the number and the customer. */
+  searchedIn(row: ReturnRow<Table>): (string | null)[];
+}

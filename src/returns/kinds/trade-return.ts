@@ -1,0 +1,122 @@
+import { rmaNumber } from '../../../contract/common.ts';
+import {
+  openTradeMoves,
+  TRADE_RETURN_MOVES,
+  TRADE_RETURN_START,
+  type TradeReturnAction,
+} from '../../../contract/lifecycle.ts';
+import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-return.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Event } from '../../events/event.ts';
+import { exactNumber } from '../../exact-number.ts';
+import { instant } from '../../instant.ts';
+import { itemTexts } from '../../rma/search-text.ts';
+import type { ReturnRow } from '../../rma/visibility.ts';
+import { fromStored } from '../../stored-json.ts';
+import type { Kind, OwnColumns } from './kind.ts';
+
+type Return = ReturnRow<'trade_returns'>;
+
+/** Prices and quantities have at most four decimals, so a product has at most eight. */
+const DECIMALS = 4;
+
+/** A number with at most four decimals as whole ten-thousandths. */
+const tenThousandths = (value: number): bigint => BigInt(value.toFixed(DECIMALS).replace('.', ''));
+
+/** The sum of price × quantity in plain decimal digits, with no binary rounding anywhere. */
+export const creditAmount = (items: Pick<TradeReturn['items'][number], 'price' | 'quantity'>[]): string => {
+  const sum = items.reduce(
+    (total, { price, quantity }) => total + tenThousandths(price) * tenThousandths(quantity),
+    0n,
+  );
+  const digits = sum.toString().padStart(2 * DECIMALS + 1, '0');
+  const whole = digits.slice(0, -2 * DECIMALS);
+  const fraction = digits.slice(-2 * DECIMALS).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+};
+
+const moveNotAllowed = (action: TradeReturnAction, status: Return['status']): ServiceError => {
+  const open = openTradeMoves(status);
+  const rest = open.length > 0 ? `open now: ${open.join(', ')}` : 'no move is open any more';
+  return new ServiceError('MOVE_NOT_ALLOWED', {
+    message: `The return is ${status}, so ${action} is not open; ${rest}.`,
+  });
+};
+
+export const TRADE_RETURN: Kind<'trade_returns', CreateTradeReturn, TradeReturn> = {
+  table: 'trade_returns',
+  path: 'trade-returns',
+  mutable: [
+    'status',
+    'updated_at',
+    'status_since',
+    'assignee_id',
+    'customer_email',
+    'customer_name',
+    'customer_phone',
+    'company_name',
+    'search_text',
+  ],
+  skuOf: () => null,
+  create: (body) => ({
+    columns: {
+      status: TRADE_RETURN_START,
+      trade_order_number: body.tradeOrderNumber,
+      customer_email: body.customerEmail,
+      customer_name: body.customerName,
+      customer_phone: body.customerPhone,
+      company_name: body.companyName,
+      company_id: body.companyId,
+      reason: body.reason,
+      items: JSON.stringify(body.items),
+      shipping_address: JSON.stringify(body.shippingAddress),
+      order_date: body.orderDate,
+      customer_notes: body.customerNotes,
+      fault_description: body.faultDescription,
+      additional_comment: body.additionalComment,
+    } satisfies OwnColumns<'trade_returns'>,
+    note: null,
+    data: {},
+  }),
+  createdEvent: (data) => ({ name: 'trade_return.created', data }),
+  move({ status, items }, action, body) {
+    const { from, to, entry, event: name } = TRADE_RETURN_MOVES[action as TradeReturnAction];
+    if (!(from as readonly string[]).includes(status))
+      throw moveNotAllowed(action as TradeReturnAction, status);
+    const credit =
+      name === 'trade_return.credit_requested'
+        ? { creditAmount: exactNumber(creditAmount(fromStored('items', items))) }
+        : {};
+    return {
+      set: { status: to },
+      entry,
+      note: (body as { note: string | null }).note,
+      data: {},
+      event: { name, data: { previousStatus: status, ...credit } } as Event,
+    };
+  },
+  searchedIn: (row) => [row.trade_order_number, row.company_name, row.company_id, ...itemTexts(row.items)],
+  view: (row) => ({
+    id: row.id,
+    rmaNumber: rmaNumber(row.number),
+    status: row.status,
+    externalRef: row.external_ref,
+    externalSource: row.external_source,
+    tradeOrderNumber: row.trade_order_number,
+    customerEmail: row.customer_email,
+    customerName: row.customer_name,
+    customerPhone: row.customer_phone,
+    companyName: row.company_name,
+    companyId: row.company_id,
+    reason: row.reason,
+    items: fromStored('items', row.items),
+    shippingAddress: fromStored('shipping_address', row.shipping_address),
+    orderDate: row.order_date,
+    customerNotes: row.customer_notes,
+    faultDescription: row.fault_description,
+    additionalComment: row.additional_comment,
+    statusSince: instant(row.status_since),
+    createdAt: instant(row.created_at),
+    updatedAt: instant(row.updated_at),
+  }),
+};
