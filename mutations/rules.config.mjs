@@ -3,7 +3,7 @@ import { optionsFor } from './options.mjs';
 // Rules that need no database: their tests take milliseconds.
 export default optionsFor('rules', [
   // signing
-  'src/webhooks/worker/signing.ts',
+  'src/webhooks/worker/send.ts',
   'src/secrets.ts',
   // retries
   'src/webhooks/policy.ts',

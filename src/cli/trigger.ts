@@ -3,8 +3,7 @@ import { bodyOf } from '../events/event.ts';
 import { newId } from '../ids.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';
-import { createSender } from '../webhooks/worker/send.ts';
-import { signatureOf } from '../webhooks/worker/signing.ts';
+import { createSender, signatureOf } from '../webhooks/worker/send.ts';
 import { CliFailure, print, printable } from './output.ts';
 import { sampleData } from './sample-events.ts';
 

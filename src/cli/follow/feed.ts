@@ -3,7 +3,7 @@ import { BASE_PATH } from '../../../contract/common.ts';
 import { LONGEST_WAIT_SECONDS } from '../../../contract/event-feed.ts';
 import { exactNumber } from '../../exact-number.ts';
 import { VERSION } from '../../version.ts';
-import { wordsFor } from '../../webhooks/worker/send.ts';
+import { describeSendError } from '../../webhooks/worker/send.ts';
 import { CliFailure, printable } from '../output.ts';
 
 const FeedPage = z.object({
@@ -60,7 +60,7 @@ export const openFeed = (base: string, key: string): Feed => {
         if (error instanceof CliFailure) throw error;
         const why = late.aborted
           ? `no answer within ${ANSWER_WITHIN_MS / 1000} s`
-          : wordsFor((error as Error).cause ?? error);
+          : describeSendError((error as Error).cause ?? error);
         return { page: null, why: `the service cannot be reached: ${why}`, waitMs: null };
       }
     },

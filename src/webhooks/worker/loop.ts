@@ -1,78 +1,80 @@
 import type { Context } from '../../context.ts';
 import { describeError } from '../../describe-error.ts';
-import { LOOP_MOVES, type LoopState, type Move } from './states.ts';
+import { LOOP, type LoopState, type Transition } from './states.ts';
 import type { OwnTime } from './time.ts';
 
 const REST_AFTER_FAULT_MS = 1_000;
 
-export interface Loop {
-  /** Ends its rest; a call that comes while it works is not lost. */
-  wake(): void;
-  /** Resolves when the step under way is over. */
-  stop(): Promise<void>;
-}
-
 interface Parts {
   log: Context['log'];
   time: OwnTime;
-  move: Move;
+  transition: Transition;
 }
 
-/** Does a step again and again, resting in between as long as the step says or until it is woken. A fault ends no loop. */
-export const startLoop = (
-  { log, time, move }: Parts,
-  step: () => Promise<number>,
-  afterFault: () => void = () => {},
-): Loop => {
-  const loop: { state: LoopState } = { state: 'working' };
-  let endRest = (): void => {};
-  const become = (state: LoopState): void => {
-    if (loop.state !== state) move(LOOP_MOVES, loop, state);
-  };
-  const isStopping = (): boolean => loop.state === 'stopping';
+/** Does a step again and again, resting in between as long as the step says or until it is woken. An error ends no loop. */
+export class Loop {
+  state: LoopState = 'working';
+  readonly #parts: Parts;
+  readonly #step: () => Promise<number>;
+  readonly #afterError: () => void;
+  readonly #running: Promise<void>;
+  #endRest: () => void = () => {};
 
-  const rest = async (ms: number): Promise<void> => {
-    if (loop.state !== 'working') return;
-    become('resting');
-    await new Promise<void>((resolve) => {
-      const cancel = time.after(ms, resolve);
-      endRest = () => {
-        cancel();
-        resolve();
-      };
-    });
-  };
-  const run = async (): Promise<void> => {
-    while (!isStopping()) {
+  constructor(parts: Parts, step: () => Promise<number>, afterError: () => void = () => {}) {
+    this.#parts = parts;
+    this.#step = step;
+    this.#afterError = afterError;
+    this.#running = this.#run();
+  }
+
+  /** Ends its rest; a call while it works is not lost. */
+  wake(): void {
+    if (this.state === 'working') this.#become('woken');
+    else if (this.state === 'resting') this.#endRest();
+  }
+  /** Resolves when the current step is over. */
+  stop(): Promise<void> {
+    this.#become('stopping');
+    this.#endRest();
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { log, time } = this.#parts;
+    while (!this.#isStopping()) {
       try {
         // What happens in one turn of the event loop is taken together.
         await time.nextTurn();
-        if (isStopping()) break;
-        become('working');
-        const restMs = await step();
-        if (restMs > 0) await rest(restMs);
+        if (this.#isStopping()) break;
+        this.#become('working');
+        const restMs = await this.#step();
+        if (restMs > 0) await this.#rest(restMs);
       } catch (error) {
         log.warn(
           { fault: describeError(error) },
           'the webhook queue could not be read; it will be tried again',
         );
-        afterFault();
-        await rest(REST_AFTER_FAULT_MS);
+        this.#afterError();
+        await this.#rest(REST_AFTER_FAULT_MS);
       }
     }
-    become('stopped');
-  };
-  const running = run();
-
-  return {
-    wake() {
-      if (loop.state === 'working') become('woken');
-      if (loop.state === 'resting') endRest();
-    },
-    stop() {
-      become('stopping');
-      endRest();
-      return running;
-    },
-  };
-};
+    this.#become('stopped');
+  }
+  async #rest(ms: number): Promise<void> {
+    if (this.state !== 'working') return;
+    this.#become('resting');
+    await new Promise<void>((resolve) => {
+      const cancel = this.#parts.time.after(ms, resolve);
+      this.#endRest = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+  #isStopping(): boolean {
+    return this.state === 'stopping';
+  }
+  #become(state: LoopState): void {
+    this.#parts.transition(LOOP, this, state);
+  }
+}
