@@ -171,10 +171,12 @@ export class Receivers {
   }
   /** Its queue was read, or another process holds its lease and hears of new deliveries itself. */
   wasRead(receiver: Receiver, { isOurs }: { isOurs: boolean }): void {
-    if (isOurs && receiver.state === 'woken while read') return this.#makeReady(receiver);
-    this.#become(receiver, 'idle');
-    receiver.isUrgent = false;
-    this.#forgetIfDone(receiver);
+    if (isOurs && receiver.state === 'woken while read') this.#makeReady(receiver);
+    else {
+      this.#become(receiver, 'idle');
+      receiver.isUrgent = false;
+      this.#forgetIfDone(receiver);
+    }
   }
 
   start(clientId: string, deliveryId: string, bodyBytes: number): Exchange {
