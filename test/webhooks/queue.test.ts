@@ -9,7 +9,7 @@ import { sweep } from '../../src/janitor.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { forgetOldDeliveries } from '../../src/webhooks/queue.ts';
 import { reachableClients, recipientOf } from '../../src/webhooks/recipient.ts';
-import { type Due, due, withFirstAttempts } from '../../src/webhooks/worker/delivery-queue.ts';
+import { type Due, due, waitingClients } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
@@ -27,7 +27,7 @@ describe('what is due', () => {
     }
     await t.create(quiet);
     const now = t.ctx.clock.now();
-    const waiting = await withFirstAttempts(t.ctx, lowestId(0));
+    const waiting = await waitingClients(t.ctx, 'first attempts', lowestId(0));
     expect(waiting.map(({ clientId }) => clientId)).toEqual([busy.id, quiet.id].sort());
 
     const read = (unsettled: string[]) =>

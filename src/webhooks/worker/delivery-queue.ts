@@ -29,54 +29,38 @@ export interface Due {
 /** A receiver costs one step through an index, however much waits for it. In parts: SQLite blocks the process meanwhile. */
 export const SCANNED_AT_ONCE = 1_000;
 
-const receiversOf = (which: typeof RETRY, after: string) => {
-  const next = (than: unknown) => sql`(
-    select client_id from webhook_deliveries where ${which} and client_id > ${than} order by client_id limit 1
-  )`;
-  return sql`
-    with recursive receivers(client_id, n) as (
-      select ${next(after)}, 1
-      union all
-      select ${next(sql.ref('receivers.client_id'))}, n + 1 from receivers
-      where client_id is not null and n < ${sql.lit(SCANNED_AT_ONCE)}
-    )`;
-};
-const dueOfRetries = (which: 'min' | 'max') => sql`(
-  select ${sql.raw(which)}(due_at) from webhook_deliveries where ${RETRY} and client_id = receivers.client_id
-)`;
-
-/** The next clients after this one that first attempts wait for, in the order of their ids. */
-export const withFirstAttempts = async (
-  { withoutFsync: db }: Pick<Context, 'withoutFsync'>,
-  after: string,
-): Promise<{ clientId: string }[]> => {
-  const { rows } = await sql<{ client_id: string }>`
-    ${receiversOf(FIRST_ATTEMPT, after)}
-    select client_id from receivers where client_id is not null order by client_id`.execute(db);
-  return rows.map((row) => ({ clientId: row.client_id }));
-};
-
-export interface WaitingRetries {
+/** A client with something waiting; the times of its first and last retry. */
+export interface Waiting {
   clientId: string;
   firstDueAt: number;
   lastDueAt: number;
 }
 
-/** The same for retries, with the times of the first and the last of these. */
-export const withRetries = async (
+/** The next clients after this one that first attempts, or retries, wait for. First attempts are always due. */
+export const waitingClients = async (
   { withoutFsync: db }: Pick<Context, 'withoutFsync'>,
+  which: 'first attempts' | 'retries',
   after: string,
-): Promise<WaitingRetries[]> => {
-  const { rows } = await sql<{ client_id: string; first_due: number | null; last_due: number | null }>`
-    ${receiversOf(RETRY, after)}
-    select client_id, ${dueOfRetries('min')} as first_due, ${dueOfRetries('max')} as last_due
-    from receivers where client_id is not null order by client_id`.execute(db);
-  // Its last retry may be settled between the two steps.
-  return rows.map((row) => ({
-    clientId: row.client_id,
-    firstDueAt: row.first_due ?? 0,
-    lastDueAt: row.last_due ?? 0,
-  }));
+): Promise<Waiting[]> => {
+  const isIt = which === 'retries' ? RETRY : FIRST_ATTEMPT;
+  const next = (than: unknown) => sql`(
+    select client_id from webhook_deliveries where ${isIt} and client_id > ${than} order by client_id limit 1
+  )`;
+  // Its last retry may have been settled since.
+  const dueAt = (extreme: 'min' | 'max') => sql`coalesce((
+    select ${sql.raw(extreme)}(due_at) from webhook_deliveries where ${isIt} and client_id = clients.client_id
+  ), 0)`;
+  const [first, last] = which === 'retries' ? [dueAt('min'), dueAt('max')] : [sql.lit(0), sql.lit(0)];
+  const { rows } = await sql<Waiting>`
+    with recursive clients(client_id, n) as (
+      select ${next(after)}, 1
+      union all
+      select ${next(sql.ref('clients.client_id'))}, n + 1 from clients
+      where client_id is not null and n < ${sql.lit(SCANNED_AT_ONCE)}
+    )
+    select client_id as "clientId", ${first} as "firstDueAt", ${last} as "lastDueAt"
+    from clients where client_id is not null order by client_id`.execute(db);
+  return rows;
 };
 
 /** Which clients to read, and which deliveries are being sent already. */
@@ -154,7 +138,7 @@ const nextRetryOfEach = statement(
 export const nextRetries = async (
   { withoutFsync, fill }: Needed,
   { clientIds, unsettled }: Reading,
-): Promise<WaitingRetries[]> => {
+): Promise<Waiting[]> => {
   if (clientIds.length === 0) return [];
   const values = { clients: asRows(clientIds), unsettled };
   const { rows } = await withoutFsync.executeQuery(fill(nextRetryOfEach, values));

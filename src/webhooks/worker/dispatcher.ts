@@ -26,17 +26,15 @@ import {
   due,
   nextRetries,
   SCANNED_AT_ONCE,
-  type WaitingRetries,
-  withFirstAttempts,
-  withRetries,
+  type Waiting,
+  waitingClients,
 } from './delivery-queue.ts';
 import { Leases } from './leases.ts';
-import { Loop } from './loop.ts';
 import { type Chosen, Receivers } from './receivers.ts';
 import type { Sender } from './send.ts';
 import { Settler } from './settle.ts';
 import { createTransition, type Health, type OnForbidden } from './states.ts';
-import { type Moment, type OwnTime, pause, Stopwatch, systemTime } from './time.ts';
+import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from './time.ts';
 
 /** Then requests get their turn: Node takes one new connection a turn of its event loop. */
 const SENT_IN_A_TURN = 8;
@@ -163,10 +161,8 @@ export class Dispatcher {
     if (this.#stopwatch.msUntil(this.#nextScan) <= 0) {
       this.#nextScan = this.#stopwatch.in(SCAN_EVERY_MS);
       try {
-        await this.#scan(withFirstAttempts, (found) => {
-          for (const { clientId } of found) this.#wake(clientId, false);
-        });
-        await this.#scan(withRetries, (found) => this.#setTimers(found));
+        await this.#scan('first attempts');
+        await this.#scan('retries');
       } catch (error) {
         this.#nextScan = this.#stopwatch.in(0);
         throw error;
@@ -175,19 +171,18 @@ export class Dispatcher {
     const restMs = Math.min(this.receivers.msToNextTimer(), this.#stopwatch.msUntil(this.#nextScan));
     return Math.max(1, restMs);
   }
-  async #scan<Found extends { clientId: string }>(
-    read: (ctx: Context, after: string) => Promise<Found[]>,
-    onFound: (found: Found[]) => Promise<void> | void,
-  ): Promise<void> {
-    let found: Found[] = [];
+  /** Finds what a lost wake-up call or a dead process left behind. */
+  async #scan(which: 'first attempts' | 'retries'): Promise<void> {
+    let found: Waiting[] = [];
     do {
-      found = await read(this.#ctx, found.at(-1)?.clientId ?? lowestId(0));
-      await onFound(found);
+      found = await waitingClients(this.#ctx, which, found.at(-1)?.clientId ?? lowestId(0));
+      if (which === 'retries') await this.#setTimers(found);
+      else for (const { clientId } of found) this.#wake(clientId, false);
       this.receivers.fireTimers();
     } while (found.length === SCANNED_AT_ONCE && !this.#isStopping);
   }
   /** A retry that is due further ahead than can be is due now (decision 82). */
-  async #setTimers(found: WaitingRetries[]): Promise<void> {
+  async #setTimers(found: Waiting[]): Promise<void> {
     const nowMs = this.#ctx.clock.now();
     const furtherThanMs = nowMs + LONGEST_WAIT_MS;
     const wrong = found.filter(({ lastDueAt }) => lastDueAt > furtherThanMs).map(({ clientId }) => clientId);
