@@ -58,15 +58,16 @@ const privateResolve: Resolve = async (host) => {
   if (/(^|\.)localhost$/.test(host)) return ['127.0.0.1', '::1'];
   const settings = await linesOf('/etc/resolv.conf');
   const domains = settings.findLast(([name]) => name === 'search' || name === 'domain')?.slice(1) ?? [];
-  const answers: PromiseSettledResult<string[]>[] = [];
-  for (const name of [host, ...domains.map((domain) => `${host}.${domain}`)]) {
-    const [answer] = await Promise.allSettled([networkResolve(name)]);
-    if (answer.status === 'fulfilled' && answer.value.length > 0) return answer.value;
-    answers.push(answer);
-    if (answer.status === 'rejected' && !/^(ENOTFOUND|ENODATA)$/.test(answer.reason.code)) break;
-  }
-  const [first] = answers;
-  if (first?.status === 'rejected') throw first.reason;
+  let failure: unknown = null;
+  for (const name of [host, ...domains.map((domain) => `${host}.${domain}`)])
+    try {
+      const addresses = await networkResolve(name);
+      if (addresses.length > 0) return addresses;
+    } catch (error) {
+      failure ??= error;
+      if (!/^(ENOTFOUND|ENODATA)$/.test((error as NodeJS.ErrnoException).code ?? '')) break;
+    }
+  if (failure) throw failure;
   return [];
 };
 

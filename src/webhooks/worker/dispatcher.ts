@@ -8,6 +8,7 @@ import {
   FINISH_WITHIN_MS,
   GIVE_UP_AFTER_MS,
   LAST_STEP_WITHIN_MS,
+  LIMITS,
   type Limits,
   LONGEST_WAIT_MS,
   REST_MS,
@@ -69,7 +70,7 @@ export class Dispatcher {
   #stopKeeping: () => void = () => {};
 
   constructor(ctx: Context, sender: Sender, overrides: Overrides) {
-    const { time = systemTime, limits, settler = new Settler(ctx) } = overrides;
+    const { time = systemTime, limits = LIMITS, settler = new Settler(ctx) } = overrides;
     const { log } = ctx;
     const logForbidden: OnForbidden = (message) =>
       log.error({ fault: message }, 'forbidden state transition in the webhook dispatcher');
@@ -83,7 +84,7 @@ export class Dispatcher {
     this.#settler = settler;
     this.#attempt = createAttempts(ctx, sender, time);
     this.receivers = new Receivers({
-      ...(limits ? { limits } : {}),
+      limits,
       time,
       stopwatch: this.#stopwatch,
       transition,
@@ -223,6 +224,7 @@ export class Dispatcher {
     ]);
     const byClient = Map.groupBy(found, ({ clientId }) => clientId);
     const countOf = ({ clientId }: Chosen) => byClient.get(clientId)?.length ?? 0;
+    const hasMore = (each: Chosen) => countOf(each) >= each.room;
     const withRoom = ours.flatMap(({ clientId, room }) => byClient.get(clientId)?.slice(0, room) ?? []);
     const waiting = withRoom.filter(({ id, clientId }) => !this.receivers.takeOver(clientId, id));
     const deliveries = await this.#withoutTooOld(await this.#withoutReplaced(waiting, destinations));
@@ -231,9 +233,7 @@ export class Dispatcher {
       if (this.#isStopping) return i;
       void this.#deliver(delivery, destinations.get(delivery.clientId));
     }
-    const [withMore, others] = [true, false].map((hasMore) =>
-      ours.filter((each) => countOf(each) >= each.room === hasMore),
-    ) as [Chosen[], Chosen[]];
+    const [withMore, others] = [ours.filter(hasMore), ours.filter((each) => !hasMore(each))];
     for (const { clientId } of withMore) this.receivers.wake(clientId, { isUrgent: false });
     const toAsk = others.filter((each) => countOf(each) === 0 || each.receiver.mayHaveRetries);
     // Before the question: a retry that is written meanwhile sets it again.

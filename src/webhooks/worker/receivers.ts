@@ -1,4 +1,4 @@
-import { LIMITS, type Limits, MOST_PLACES, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
+import { type Limits, MOST_PLACES, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
 import {
   EXCHANGE,
   type ExchangeState,
@@ -51,7 +51,7 @@ export interface Chosen {
 }
 
 interface Parts {
-  limits?: Limits;
+  limits: Limits;
   time: OwnTime;
   stopwatch: Stopwatch;
   transition: Transition;
@@ -91,7 +91,7 @@ export class Receivers {
   #nextTimer: Moment | null = null;
   #whenAllSettled: () => void = () => {};
 
-  constructor({ limits = LIMITS, time, stopwatch, transition, onReady, onTimer }: Parts) {
+  constructor({ limits, time, stopwatch, transition, onReady, onTimer }: Parts) {
     this.#limits = limits;
     this.#time = time;
     this.#stopwatch = stopwatch;
