@@ -67,7 +67,7 @@ it('what is due or moves to another client is found through the indexes of what 
   };
   await due({ ...t.ctx, fill }, { clientIds: [client.id], unsettled: [newId(now)], most: 8 }, now);
   const to = (await t.addReceiver('http://127.0.0.1:9/')).id;
-  await moveDeliveries({ ...t.ctx, fill }, { from: client.id, to, underWay: [] });
+  await moveDeliveries({ ...t.ctx, fill }, { from: client.id, to, unsettled: [] });
   expect(seen).toHaveLength(2);
   const explain = ENGINE === 'postgres' ? 'explain' : 'explain query plan';
   for (const statement of seen) {

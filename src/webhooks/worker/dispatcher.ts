@@ -248,7 +248,11 @@ export class Dispatcher {
     const moves = new Map(deliveries.map((delivery) => [delivery.clientId, replacementOf(delivery)]));
     for (const [from, to] of moves) {
       if (to === null) continue;
-      const count = await moveDeliveries(this.#ctx, { from, to, underWay: this.receivers.unsettledOf(from) });
+      const count = await moveDeliveries(this.#ctx, {
+        from,
+        to,
+        unsettled: this.receivers.unsettledOf(from),
+      });
       this.#ctx.log.info({ clientId: from, replacedBy: to, count }, 'webhooks passed on to the new client');
       // Not for this client alone: a scan also finds when its retries are due.
       this.#ctx.wake('deliveries', null);

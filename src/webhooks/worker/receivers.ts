@@ -76,12 +76,7 @@ const take = (from: Set<Receiver>, most: number): Receiver[] => {
 
 /** The receivers that have something to do, their exchanges and retry timers. One with nothing to do is forgotten, its health too. */
 export class Receivers {
-  readonly #limits: Limits;
-  readonly #time: OwnTime;
-  readonly #stopwatch: Stopwatch;
-  readonly #transition: Transition;
-  readonly #onReady: Parts['onReady'];
-  readonly #onTimer: Parts['onTimer'];
+  readonly #parts: Parts;
   readonly #known = new Map<string, Receiver>();
   /** By delivery. */
   readonly #exchanges = new Map<string, Exchange>();
@@ -91,13 +86,8 @@ export class Receivers {
   #nextTimer: Moment | null = null;
   #whenAllSettled: () => void = () => {};
 
-  constructor({ limits, time, stopwatch, transition, onReady, onTimer }: Parts) {
-    this.#limits = limits;
-    this.#time = time;
-    this.#stopwatch = stopwatch;
-    this.#transition = transition;
-    this.#onReady = onReady;
-    this.#onTimer = onTimer;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** How many are remembered. */
@@ -123,11 +113,11 @@ export class Receivers {
   /** Wakes it after a time, or earlier where it has an earlier timer. */
   wakeAfter(clientId: string, waitMs: number): void {
     const receiver = this.#of(clientId);
-    if (receiver.retryAt && this.#stopwatch.msUntil(receiver.retryAt) <= waitMs) return;
-    receiver.retryAt = this.#stopwatch.in(waitMs);
+    if (receiver.retryAt && this.#parts.stopwatch.msUntil(receiver.retryAt) <= waitMs) return;
+    receiver.retryAt = this.#parts.stopwatch.in(waitMs);
     this.#timed.add(receiver);
     this.#nextTimer = earlier(this.#nextTimer, receiver.retryAt);
-    this.#onTimer();
+    this.#parts.onTimer();
   }
   /** A retry that is overdue belongs to the backlog. */
   retryAfter(clientId: string, waitMs: number): void {
@@ -136,14 +126,14 @@ export class Receivers {
     else this.wake(clientId, { isUrgent: false });
   }
   msToNextTimer(): number {
-    return this.#nextTimer ? this.#stopwatch.msUntil(this.#nextTimer) : Number.POSITIVE_INFINITY;
+    return this.#nextTimer ? this.#parts.stopwatch.msUntil(this.#nextTimer) : Number.POSITIVE_INFINITY;
   }
   fireTimers(): void {
     if (this.msToNextTimer() > 0) return;
     this.#nextTimer = null;
     for (const receiver of this.#timed) {
       const at = receiver.retryAt as Moment;
-      if (this.#stopwatch.msUntil(at) > 0) this.#nextTimer = earlier(this.#nextTimer, at);
+      if (this.#parts.stopwatch.msUntil(at) > 0) this.#nextTimer = earlier(this.#nextTimer, at);
       else {
         this.#timed.delete(receiver);
         receiver.retryAt = null;
@@ -165,7 +155,7 @@ export class Receivers {
     return chosen.map((receiver) => {
       this.#become(receiver, 'being read');
       receiver.isUrgent = false;
-      const room = Math.min(share, this.#limits.perReceiver - receiver.exchanges);
+      const room = Math.min(share, this.#parts.limits.perReceiver - receiver.exchanges);
       return { receiver, clientId: receiver.clientId, room };
     });
   }
@@ -186,10 +176,10 @@ export class Receivers {
       receiver,
       owner: receiver,
       places: placesFor(bodyBytes),
-      startedAt: this.#time.now(),
+      startedAt: this.#parts.time.now(),
       state: 'young',
       pool: receiver.health.state,
-      cancelTimer: this.#time.after(SLOW_MS, () => this.#becomeSlow(exchange)),
+      cancelTimer: this.#parts.time.after(SLOW_MS, () => this.#becomeSlow(exchange)),
     };
     this.#places[exchange.pool] += exchange.places;
     this.#exchanges.set(deliveryId, exchange);
@@ -201,13 +191,13 @@ export class Receivers {
   finish(exchange: Exchange, isAcknowledged: boolean | null): void {
     const { receiver } = exchange;
     exchange.cancelTimer();
-    this.#transition(EXCHANGE, exchange, 'finished');
+    this.#parts.transition(EXCHANGE, exchange, 'finished');
     receiver.exchanges -= 1;
-    const isQuick = this.#time.now() - exchange.startedAt < SLOW_MS;
+    const isQuick = this.#parts.time.now() - exchange.startedAt < SLOW_MS;
     if (isAcknowledged === false) this.#setHealth(receiver, 'unhealthy');
     else if (isAcknowledged && isQuick) this.#setHealth(receiver, 'healthy');
     // One free place is not worth a read of its queue.
-    if (receiver.state === 'full' && receiver.exchanges <= this.#limits.perReceiver / 2)
+    if (receiver.state === 'full' && receiver.exchanges <= this.#parts.limits.perReceiver / 2)
       this.#makeReady(receiver);
   }
   /** The result is written, or a stop gave it up. Returns whose delivery it was. */
@@ -260,37 +250,37 @@ export class Receivers {
       this.#known.delete(receiver.clientId);
   }
   #become(receiver: Receiver, state: ReceiverState): void {
-    this.#transition(RECEIVER, receiver, state);
+    this.#parts.transition(RECEIVER, receiver, state);
   }
   #makeReady(receiver: Receiver): void {
-    const hasRoom = receiver.exchanges < this.#limits.perReceiver;
+    const hasRoom = receiver.exchanges < this.#parts.limits.perReceiver;
     this.#become(receiver, hasRoom ? 'ready' : 'full');
     if (!hasRoom) return;
     this.#queueOf(receiver).add(receiver);
-    if (this.#free(receiver.health.state) > 0) this.#onReady(receiver.health.state);
+    if (this.#free(receiver.health.state) > 0) this.#parts.onReady(receiver.health.state);
   }
   #queueOf({ health, isUrgent }: Receiver): Set<Receiver> {
     return this.#ready[health.state][isUrgent ? 'urgent' : 'backlog'];
   }
   #free(pool: Health): number {
-    return Math.max(0, this.#limits[pool] - this.#places[pool]);
+    return Math.max(0, this.#parts.limits[pool] - this.#places[pool]);
   }
   #setHealth(receiver: Receiver, health: Health): void {
     if (receiver.health.state === health) return;
     const isReady = receiver.state === 'ready';
     if (isReady) this.#queueOf(receiver).delete(receiver);
-    this.#transition(HEALTH, receiver.health, health);
+    this.#parts.transition(HEALTH, receiver.health, health);
     if (isReady) this.#makeReady(receiver);
   }
   #becomeSlow(exchange: Exchange): void {
-    this.#transition(EXCHANGE, exchange, 'slow');
+    this.#parts.transition(EXCHANGE, exchange, 'slow');
     this.#setHealth(exchange.receiver, 'unhealthy');
     this.#leave(exchange);
     exchange.pool = 'unhealthy';
     this.#places.unhealthy += exchange.places;
   }
   #end(exchange: Exchange, state: 'settled' | 'set aside'): void {
-    this.#transition(EXCHANGE, exchange, state);
+    this.#parts.transition(EXCHANGE, exchange, state);
     this.#exchanges.delete(exchange.deliveryId);
     this.#leave(exchange);
     this.#forgetIfDone(exchange.receiver);
@@ -301,7 +291,7 @@ export class Receivers {
   #leave({ pool, places }: Exchange): void {
     this.#places[pool] -= places;
     const { urgent, backlog } = this.#ready[pool];
-    if (urgent.size + backlog.size > 0 && this.#free(pool) > 0) this.#onReady(pool);
+    if (urgent.size + backlog.size > 0 && this.#free(pool) > 0) this.#parts.onReady(pool);
   }
 }
 

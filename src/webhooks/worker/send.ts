@@ -60,7 +60,7 @@ export const createSender = (guard: AddressGuard): Sender => {
     // Counted with the rest of the answer; undici's own limit is a quarter of it.
     maxHeaderSize: ANSWER_LIMIT_BYTES,
   });
-  const exchanges = new Set<Exchange>();
+  const handlers = new Set<AnswerHandler>();
 
   return {
     async send({ url, onAnswer, ...signed }) {
@@ -75,29 +75,28 @@ export const createSender = (guard: AddressGuard): Sender => {
           ...NO_OTHER_LIMITS,
         };
         return await new Promise<Outcome | null>((done) => {
-          const exchange: Exchange = new Exchange((outcome) => {
-            exchanges.delete(exchange);
+          const handler: AnswerHandler = new AnswerHandler((outcome) => {
+            handlers.delete(handler);
             done(outcome);
           }, onAnswer);
-          exchanges.add(exchange);
-          agent.dispatch(outgoing, exchange);
+          handlers.add(handler);
+          agent.dispatch(outgoing, handler);
         });
       } catch (error) {
         return { statusCode: null, error: describeSendError(error) };
       }
     },
     close() {
-      for (const exchange of exchanges) exchange.abandon();
+      for (const handler of handlers) handler.abandon();
       return agent.destroy();
     },
   };
 };
 
 /**
- * One request and its answer as undici tells of it. Its `request` would make a stream of every answer, which costs a third
- * of the whole exchange, for a status.
+ * Reads one answer for its status. undici's `request` would make a stream of it, which costs a third of the whole exchange.
  */
-class Exchange implements Dispatcher.DispatchHandler {
+class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #done: (outcome: Outcome | null) => void;
   readonly #onAnswer: Outgoing['onAnswer'];
   readonly #limit: NodeJS.Timeout;
