@@ -20,6 +20,7 @@ export interface Metrics {
   observeAttempt(result: 'acknowledged' | 'refused' | 'failed'): void;
   observeDelivery(seconds: number): void;
   observeDroppedDeliveries(count: number): void;
+  observeRefusedResult(): void;
   observeDroppedLines(count: number): void;
   /** Asked for at each scrape. */
   watch(name: string, help: string, read: () => Promise<number>): void;
@@ -67,6 +68,11 @@ const createInstruments = (registers: Registry[]) => ({
     help: 'Webhook deliveries that were given up; each says why in its reason.',
     registers,
   }),
+  refusedResults: new Counter({
+    name: 'handback_webhook_results_refused_total',
+    help: 'Results of webhook attempts that the database refused; these deliveries are sent again after a restart.',
+    registers,
+  }),
   droppedLines: new Counter({
     name: 'handback_log_lines_dropped_total',
     help: 'Log lines that standard output did not take.',
@@ -79,7 +85,7 @@ export const createMetrics = (): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const { requests, queries, failures, faults, attempts, deliveries, ...dropped } =
+  const { requests, queries, failures, faults, attempts, deliveries, refusedResults, ...dropped } =
     createInstruments(registers);
   let underWay = 0;
   let begun = 0;
@@ -87,6 +93,7 @@ export const createMetrics = (): Metrics => {
     registry,
     observeDatabaseFault: (what) => faults.inc({ what }),
     observeDroppedLines: (count) => dropped.droppedLines.inc(count),
+    observeRefusedResult: () => refusedResults.inc(),
     observeDroppedDeliveries: (count) => dropped.droppedDeliveries.inc(count),
     observeAttempt: (result) => attempts.inc({ result }),
     observeDelivery: (seconds) => deliveries.observe(seconds),

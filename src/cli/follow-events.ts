@@ -8,7 +8,7 @@ import { exactNumber } from '../exact-number.ts';
 import { VERSION } from '../version.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { isAcknowledged, MOST_ATTEMPTS } from '../webhooks/policy.ts';
-import { createSender, wordsFor } from '../webhooks/worker/send.ts';
+import { createSender, describeSendError } from '../webhooks/worker/send.ts';
 import { CliFailure, printable } from './command.ts';
 
 // `events`: reads a shop's event feed, prints each event and, with --forward-to, sends it to a receiver first.
@@ -35,7 +35,7 @@ export const followEvents = async ({ key, url, after, forward, json }: EventsOpt
   // The beginning of the feed has no cursor.
   const start = after === undefined || after === 'oldest' ? null : after;
   const doing = forward ? `Forwarding ${feed.url} to ${forward.to}` : `Following ${feed.url}`;
-  around.say(`${doing}, starting ${wordsForStart(start)}. Ctrl-C ends it.`);
+  around.say(`${doing}, starting ${describeSendErrorStart(start)}. Ctrl-C ends it.`);
 
   const show = eventPrinter(json, end);
   const forwarder = forward && createForwarder(forward.to, forward.secret, around);
@@ -61,7 +61,7 @@ interface Surroundings {
   stop: AbortSignal;
 }
 
-const wordsForStart = (cursor: string | null): string => {
+const describeSendErrorStart = (cursor: string | null): string => {
   if (cursor === null) return 'with the oldest event that is kept (--after latest: only new ones)';
   return cursor === 'latest' ? 'with the next event' : `after ${cursor}`;
 };
@@ -183,7 +183,7 @@ const readPage = async (feed: Feed, after: string | null, stop: AbortSignal): Pr
     if (error instanceof CliFailure) throw error;
     const why = late.aborted
       ? `no answer within ${ANSWER_WITHIN_MS / 1000} s`
-      : wordsFor((error as Error).cause ?? error);
+      : describeSendError((error as Error).cause ?? error);
     return { page: null, why: `the service cannot be reached: ${why}`, waitMs: null };
   }
 };

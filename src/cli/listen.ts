@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { signatureOf } from '../webhooks/worker/signing.ts';
+import { signatureOf } from '../webhooks/worker/send.ts';
 
 export interface ListenOptions {
   port: number;

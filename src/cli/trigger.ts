@@ -9,8 +9,7 @@ import { creditAmount } from '../returns/kinds/trade-return.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { testData } from '../webhooks/outbox.ts';
 import { isAcknowledged } from '../webhooks/policy.ts';
-import { createSender } from '../webhooks/worker/send.ts';
-import { signatureOf } from '../webhooks/worker/signing.ts';
+import { createSender, signatureOf } from '../webhooks/worker/send.ts';
 import { CliFailure, print, printable } from './command.ts';
 
 const MOST_ANSWER_SHOWN = 2_000;

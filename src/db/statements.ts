@@ -21,6 +21,8 @@ export interface Dialect {
   oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
   /** To stand after a column: it is among what a query finds. The query runs once, also by a plan that was made for an empty table. */
   among(query: Expression<unknown>): RawBuilder<boolean>;
+  /** To stand in a `from`: the ids, as `alias.value`, that a query finds for each row of what stands before it. */
+  forEachRow(alias: string, query: Expression<unknown>): RawBuilder<unknown>;
   /** Whether a text column has this part, in the same upper and lower case. */
   contains(column: string, part: string): RawBuilder<boolean>;
   /** The same in any case, letter by letter: `lower` knows only A to Z on SQLite, and on PostgreSQL what its locale knows. */

@@ -1,12 +1,13 @@
-import { lookup, Resolver } from 'node:dns/promises';
+import { Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { EXCHANGE_TIMEOUT_MS } from './policy.ts';
 import { formFaultOf, urlIn } from './webhook-url.ts';
 
-// Which addresses a webhook may be sent to. A shop's Admin chooses the URL, so without this anybody with an account could
-// make the service call into the network it runs in.
+// Which addresses a webhook may be sent to. A shop's Admin chooses the URL, so without this any account could make the service
+// call into the network it runs in.
 
 /** Azure's host service: an ordinary public address by its range, and never one to call. */
 const NEVER = new Set(['168.63.129.16']);
@@ -23,11 +24,10 @@ const isPublicAddress = (address: string): boolean => {
 /** All addresses of a host name. */
 export type Resolve = (host: string) => Promise<string[]>;
 
-/** The system's own look-up: knows the hosts file and local names. It holds a thread for as long as it takes. */
-const systemResolve: Resolve = async (host) =>
-  (await lookup(host, { all: true })).map(({ address }) => address);
-
-/** Asks the name servers without holding a thread, so that a name server that hangs delays no other receiver. */
+/**
+ * Asks the name servers by c-ares. The system's look-up (getaddrinfo) would hold one of Node's four threads for as long as a
+ * name server hangs, and the connections to the database need them too.
+ */
 const networkResolve: Resolve = async (host) => {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
@@ -35,6 +35,40 @@ const networkResolve: Resolve = async (host) => {
   const [failure] = answers.filter((answer) => answer.status === 'rejected');
   if (addresses.length === 0 && failure) throw failure.reason;
   return addresses;
+};
+
+const linesOf = async (file: string): Promise<string[][]> => {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').map((line) =>
+    line
+      .replace(/[#;].*/, '')
+      .trim()
+      .toLowerCase()
+      .split(/\s+/),
+  );
+};
+
+/** The same for a private network, whose names are also in the hosts file or lack the domain that resolv.conf adds. */
+const privateResolve: Resolve = async (host) => {
+  const hosts = await linesOf('/etc/hosts');
+  const own = hosts.flatMap(([address = '', ...names]) =>
+    names.includes(host) && ipaddr.isValid(address) ? [address] : [],
+  );
+  if (own.length > 0) return own;
+  if (/(^|\.)localhost$/.test(host)) return ['127.0.0.1', '::1'];
+  const settings = await linesOf('/etc/resolv.conf');
+  const domains = settings.findLast(([name]) => name === 'search' || name === 'domain')?.slice(1) ?? [];
+  let failure: unknown = null;
+  for (const name of [host, ...domains.map((domain) => `${host}.${domain}`)])
+    try {
+      const addresses = await networkResolve(name);
+      if (addresses.length > 0) return addresses;
+    } catch (error) {
+      failure ??= error;
+      if (!/^(ENOTFOUND|ENODATA)$/.test((error as NodeJS.ErrnoException).code ?? '')) break;
+    }
+  if (failure) throw failure;
+  return [];
 };
 
 export interface AddressGuard {
@@ -54,9 +88,9 @@ export const addressGuard = ({
   allowPrivate: boolean;
   resolve?: Resolve;
 }): AddressGuard => {
-  const addressesOf = resolve ?? (allowPrivate ? systemResolve : networkResolve);
+  const addressesOf = resolve ?? (allowPrivate ? privateResolve : networkResolve);
 
-  /** One forbidden address among several refuses the name: nobody can tell which one a connection would take. */
+  /** One forbidden address among several refuses the name: a connection may take any of them. */
   const allowed = async (host: string): Promise<string[]> => {
     const addresses = ipaddr.isValid(host) ? [host] : await addressesOf(host);
     if (!allowPrivate && !addresses.every(isPublicAddress)) throw new ForbiddenAddress();
@@ -98,7 +132,7 @@ export const addressGuard = ({
         await allowed(host);
         return null;
       } catch (error) {
-        // A name that nobody knows yet may be saved: it is looked up again at every connection.
+        // A name that does not exist yet may be saved: it is looked up again at every connection.
         return error instanceof ForbiddenAddress ? PRIVATE : null;
       }
     },

@@ -13,7 +13,7 @@ export const readAttempts = (log: string): Attempt[] | null => {
     const attempts: unknown = JSON.parse(log);
     return Array.isArray(attempts) ? attempts : null;
   } catch {
-    // Whoever reads the row says what that means: the dispatcher drops it, the admin app shows it without attempts.
+    // The dispatcher drops such a row, the admin app shows it without attempts.
     return null;
   }
 };

@@ -1,4 +1,4 @@
-// How a delivery is tried: specification, "Delivery". Limits of the dispatcher: decisions 73 and 82 to 87.
+// How a delivery is tried: specification, "Delivery". Limits of the dispatcher: decisions 82 to 87.
 
 /** For the whole exchange: name look-up, connection, request and answer. */
 export const EXCHANGE_TIMEOUT_MS = 10_000;
@@ -25,63 +25,48 @@ export const ANSWER_LIMIT_BYTES = 64 * 1024;
 /** Of the same, by line breaks: many short headers cost more memory than their bytes (decision 225). */
 export const ANSWER_LIMIT_LINES = 1_000;
 
-/** A receiver that takes longer than this to answer is slow, until it answers faster again (decision 83). */
+/** An exchange that takes this long makes its receiver unhealthy; so does one that fails. A quicker 2xx makes it healthy again. */
 export const SLOW_MS = 2_000;
-/** An exchange younger than this is fresh: it keeps the process busy. Older ones only wait. */
-export const FRESH_MS = 50;
 
-/** Receivers that answer well, that hang, and whose last attempt failed (decisions 83 and 221). */
-export const POOL_NAMES = ['quick', 'slow', 'failing'] as const;
-export type PoolName = (typeof POOL_NAMES)[number];
-export interface Limits {
-  /** Exchanges that one receiver may have under way from this process. */
-  perReceiver: number;
-  pools: Readonly<Record<PoolName, { exchanges: number; bytes: number; fresh: number }>>;
-  /** For all pools together: an exchange that turns out to be slow changes pools, however full the slow one is. */
-  inAll: { exchanges: number; bytes: number };
-}
 /**
- * Each kind has room of its own, so that receivers that hang or refuse take nothing from those that answer. To those that do not answer
- * well deliveries go at a steady pace: hundreds that end or begin at once would delay all others.
+ * Places for exchanges: those that hang or refuse take none from those that answer. An exchange that turns slow moves to the
+ * unhealthy pool, however full that is; in the 8 s that it may still take, at most four times the healthy pool can follow it.
  */
-export const LIMITS: Limits = {
-  perReceiver: 8,
-  pools: {
-    quick: { exchanges: 1024, bytes: 32 * 1024 ** 2, fresh: 128 },
-    slow: { exchanges: 2048, bytes: 48 * 1024 ** 2, fresh: 8 },
-    failing: { exchanges: 512, bytes: 16 * 1024 ** 2, fresh: 8 },
-  },
-  inAll: { exchanges: 4096, bytes: 128 * 1024 ** 2 },
-};
-/** The fuller it is, the fewer exchanges each receiver may have, so that one with none finds a place. */
-export const SHARES = [
-  { whileBelow: 0.5, each: LIMITS.perReceiver },
-  { whileBelow: 0.75, each: 2 },
-  { whileBelow: 1, each: 1 },
-] as const;
-/** What a body takes until it is read and its size is known: as much as the largest. */
-export const LARGEST_BODY_BYTES = 256 * 1024;
+export const LIMITS = { perReceiver: 8, healthy: 1_024, unhealthy: 2_048 };
+export type Limits = Readonly<typeof LIMITS>;
+/** A place is for a body of this size; a larger one takes several, 8 at most. */
+const PLACE_BYTES = 32 * 1024;
+export const MOST_PLACES = 8;
+export const placesFor = (bodyBytes: number): number =>
+  Math.min(MOST_PLACES, Math.max(1, Math.ceil(bodyBytes / PLACE_BYTES)));
 
-/** How often the whole queue is looked at, for what a lost wake-up call or a dead process left behind. */
-export const LOOK_EVERY_MS = 5_000;
-
-/** While requests are under way in this process, whoever waits for an answer goes first: fewer at once. */
-export const MOST_FRESH_BESIDE_REQUESTS = 24;
-/** A rest comes after a large lot beside requests, and after every lot for receivers that hang or fail. */
-export const LARGE_LOT = 8;
+/** Receivers and deliveries that one round reads. */
+export const RECEIVERS_A_ROUND = 64;
+export const DELIVERIES_A_ROUND = 128;
+/**
+ * After a round for unhealthy receivers their loop rests: without that, a hundred of them with a backlog delay the healthy ones
+ * (docs/reliability.md, row 6). Beside requests the healthy loop does the same after a round that is not small, so that
+ * callers are answered first (docs/performance.md, "API p99 while deliveries drain").
+ */
+export const UNHEALTHY_A_ROUND = 16;
+export const BESIDE_REQUESTS_A_ROUND = 24;
+export const SMALL_ROUND = 8;
 export const REST_MS = 40;
 
-/** How long a receiver is left to a process that is heard of no more. While it is, the lease never has less than 7 s to go. */
+/** How often the whole queue is scanned, for what a lost wake-up call or a dead process left behind. */
+export const SCAN_EVERY_MS = 5_000;
+
+/** How long a dead process keeps its receivers. A living one renews a lease while it has 7 s to go. */
 export const LEASE_MS = 10_000;
 export const RENEW_MS = 3_000;
-/** While a process stops: how often it leaves receivers to the others whose last exchange has ended. */
-export const HAND_OVER_EVERY_MS = 200;
+/** While a process stops: how often it releases the leases of receivers whose last exchange has ended. */
+export const RELEASE_EVERY_MS = 200;
 /** A lease that ends later than this was written by a clock that was wrong: it is free (decision 82). */
 export const LONGEST_LEASE_MS = 2 * LEASE_MS;
-/** After a receiver turned out to be another process's. */
+/** How long a process does not ask again for a lease that another process holds. */
 export const ASK_AGAIN_MS = 1_000;
 
-/** A stop waits this long for exchanges under way; those that hang are then broken off and not counted (decision 86). */
+/** A stop waits this long for exchanges; those that hang are then broken off and not counted (decision 86). */
 export const FINISH_WITHIN_MS = 3_000;
 /** And this long for each of the steps after that: leases, connections. */
 export const LAST_STEP_WITHIN_MS = 800;

@@ -6,7 +6,7 @@ import type { DeliveryStatus } from '../db/schema.ts';
 import { KEPT_MS } from '../events/event.ts';
 import { lowestId } from '../ids.ts';
 
-// The queue as those see it who send nothing: its figures, and what is cleared out of it.
+// The queue's figures and clean-up.
 
 /**
  * In the text of the statement, not as parameters: only then are the indexes of what waits used. There are two of them, for

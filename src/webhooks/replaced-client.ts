@@ -5,17 +5,17 @@ import { FIRST_ATTEMPT, PENDING, RETRY } from './queue.ts';
 
 // What waits for a client that was replaced goes to the client that took its place, with its attempts and its schedule.
 
-/** Bounded, so that nobody waits long. The dispatcher moves what is left. */
+/** Bounded, so that the statement is short. The dispatcher moves what is left. */
 const MOVED_AT_ONCE = 2_000;
 
 interface Move {
   from: string;
   to: string;
   /** Deliveries that are being sent right now, which stay where they are. */
-  underWay: string[];
+  unsettled: string[];
 }
 
-const moving = statement(({ db, oneOf, among }, { from, to, underWay }: Move) => {
+const moving = statement(({ db, oneOf, among }, { from, to, unsettled }: Move) => {
   const some = (which: typeof RETRY, alias: string) =>
     db
       .selectFrom((inner) =>
@@ -24,7 +24,7 @@ const moving = statement(({ db, oneOf, among }, { from, to, underWay }: Move) =>
           .select('id')
           .where(which)
           .where('client_id', '=', from)
-          .where(sql<boolean>`not (id ${oneOf('id', underWay)})`)
+          .where(sql<boolean>`not (id ${oneOf('id', unsettled)})`)
           .orderBy('due_at')
           .limit(MOVED_AT_ONCE)
           .as(alias),
@@ -37,7 +37,7 @@ const moving = statement(({ db, oneOf, among }, { from, to, underWay }: Move) =>
     .where(sql<boolean>`id ${among(some(FIRST_ATTEMPT, 'first').unionAll(some(RETRY, 'again')))}`);
 });
 
-/** Whichever process sends to the old client goes on with the new one: only it knows which of these are under way. */
+/** Whichever process sends to the old client goes on with the new one: only it knows which of these it is sending. */
 const passingOnLease = statement(
   ({ rows }, { heirs }: { heirs: { client_id: string; from_id: string }[] }) => {
     const heir = rows('heir', { client_id: 'id', from_id: 'id' }, heirs);
@@ -50,7 +50,7 @@ const passingOnLease = statement(
 
 /** Part of the change that replaces a client. */
 export const takeOverDeliveries = (from: string, to: string): Change[] => [
-  change(moving, { from, to, underWay: [] }),
+  change(moving, { from, to, unsettled: [] }),
   change(passingOnLease, { heirs: [{ client_id: to, from_id: from }] }),
 ];
 

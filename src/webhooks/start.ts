@@ -17,7 +17,7 @@ export const watchQueue = ({ db, clock, metrics }: Context): void => {
   );
 };
 
-/** For a process that knows it is the only one: whatever leases are left, their holder is dead (decision 219). */
+/** For a process that knows it is the only one: the holder of each lease is dead (decision 219). */
 export const freeLeases = async ({ withoutFsync, log }: Context): Promise<void> => {
   try {
     await withoutFsync.deleteFrom('webhook_leases').execute();
@@ -34,6 +34,6 @@ export const freeLeases = async ({ withoutFsync, log }: Context): Promise<void> 
  * it may run beside the end of requests, but before the database is closed.
  */
 export const startWebhooks = async (ctx: Context): Promise<() => Promise<void>> => {
-  const { stop } = await startDispatcher(ctx, createSender(ctx.addressGuard));
-  return stop;
+  const dispatcher = await startDispatcher(ctx, createSender(ctx.addressGuard));
+  return () => dispatcher.stop();
 };

@@ -176,10 +176,28 @@ describe('looking names up', () => {
     expect(await connecting(odd, 'odd.example')).toBeInstanceOf(ForbiddenAddress);
   });
 
-  it('by the machine itself where private networks are allowed, which also knows its own name', async () => {
+  describe('where private networks are allowed', () => {
     const own = addressGuard({ allowPrivate: true });
-    for (const host of ['localhost', '127.0.0.1'])
-      expect(await connecting(own, host)).toMatchObject({ code: 'ECONNREFUSED' });
+
+    it('by the name servers too, without a thread that a silent one would hold', async () => {
+      const asked = nameServers(['127.0.0.1'], 'ENODATA');
+      expect(await connecting(own, 'erp.example')).toMatchObject({ code: 'ECONNREFUSED' });
+      expect(asked).toEqual(['erp.example', 'erp.example']);
+    });
+
+    it('not by them for what the hosts file knows, nor for localhost', async () => {
+      const asked = nameServers('ENOTFOUND', 'ENOTFOUND');
+      for (const host of ['localhost', 'a.localhost', '127.0.0.1'])
+        expect(await connecting(own, host)).toMatchObject({ code: 'ECONNREFUSED' });
+      expect(asked).toEqual([]);
+    });
+
+    it('says what the name servers said', async () => {
+      nameServers('ETIMEOUT', 'ETIMEOUT');
+      expect(await connecting(own, 'silent.example')).toMatchObject({ code: 'ETIMEOUT' });
+      nameServers('ENOTFOUND', 'ENOTFOUND');
+      expect(await connecting(own, 'unknown.example')).toMatchObject({ code: 'ENOTFOUND' });
+    });
   });
 });
 

@@ -5,8 +5,7 @@ import { secretBox } from '../../src/secrets.ts';
 import { DROPPED_BECAUSE } from '../../src/webhooks/drop-reasons.ts';
 import { sealWebhookSecret } from '../../src/webhooks/secret.ts';
 import { createAttempts } from '../../src/webhooks/worker/attempt.ts';
-import type { Due } from '../../src/webhooks/worker/queue.ts';
-import type { Receiver } from '../../src/webhooks/worker/receivers.ts';
+import type { Destination, Due } from '../../src/webhooks/worker/delivery-queue.ts';
 import type { Sender } from '../../src/webhooks/worker/send.ts';
 import { systemTime } from '../../src/webhooks/worker/time.ts';
 
@@ -51,7 +50,7 @@ const due = (more: Partial<Due> = {}): Due => ({
   ...more,
 });
 
-const receiver = (sealedSecret = sealWebhookSecret(secrets, CLIENT, 'whsec_1')): Receiver => ({
+const receiver = (sealedSecret = sealWebhookSecret(secrets, CLIENT, 'whsec_1')): Destination => ({
   shopId: 'shop-1',
   replacedBy: null,
   unreachable: null,
@@ -161,7 +160,7 @@ describe('an attempt', () => {
     });
     expect(log.error).toHaveBeenCalledExactlyOnceWith(
       { deliveryId: 'delivery-1', fault: expect.anything() },
-      'a webhook attempt failed badly',
+      'unexpected error in webhook delivery',
     );
   });
 });

@@ -4,17 +4,14 @@ import {
   EXCHANGE_TIMEOUT_MS,
   GIVE_UP_AFTER_MS,
   isAcknowledged,
-  LARGEST_BODY_BYTES,
   LEASE_MS,
   LIMITS,
   LONGEST_LEASE_MS,
   LONGEST_WAIT_MS,
   MOST_ATTEMPTS,
   nextAttemptAt,
-  SHARES,
+  placesFor,
 } from '../../src/webhooks/policy.ts';
-
-const MIB = 1_048_576;
 
 describe('the schedule of attempts', () => {
   it('is 1, 4 and 16 s after the end of the one before, and none after the fourth', () => {
@@ -45,23 +42,14 @@ describe('the schedule of attempts', () => {
 });
 
 describe('the room for exchanges', () => {
-  it('is 8 for a receiver, 1,024 for quick ones, 2,048 for slow ones and 4,096 in all', () => {
-    const { perReceiver, pools, inAll } = LIMITS;
-    expect(perReceiver).toBe(8);
-    expect([pools.quick.exchanges, pools.slow.exchanges, inAll.exchanges]).toEqual([1_024, 2_048, 4_096]);
-    expect([pools.quick.bytes, pools.slow.bytes, inAll.bytes]).toEqual([32 * MIB, 48 * MIB, 128 * MIB]);
-    expect([pools.quick.fresh, pools.slow.fresh, pools.failing.fresh]).toEqual([128, 8, 8]);
+  it('is 8 for a receiver, 1,024 places for healthy ones and 2,048 for the others', () => {
+    expect(LIMITS).toEqual({ perReceiver: 8, healthy: 1_024, unhealthy: 2_048 });
   });
 
-  it('leaves each receiver less the fuller it is, and always something', () => {
-    const below = SHARES.map(({ whileBelow }) => whileBelow);
-    const each = SHARES.map((share) => share.each);
-    expect(below).toEqual([0.5, 0.75, 1]);
-    expect(each).toEqual([8, 2, 1]);
-  });
-
-  it('counts 64 KiB of an answer and 256 KiB for a body that is not read yet', () => {
-    expect([ANSWER_LIMIT_BYTES, LARGEST_BODY_BYTES]).toEqual([65_536, 262_144]);
+  it('counts a place for each 32 KiB of a body, 8 at most, and 64 KiB of an answer', () => {
+    const sizes = [0, 1, 32_768, 32_769, 65_536, 262_144, 1_000_000];
+    expect(sizes.map(placesFor)).toEqual([1, 1, 1, 2, 2, 8, 8]);
+    expect(ANSWER_LIMIT_BYTES).toBe(65_536);
   });
 
   it('leaves a receiver to a silent process for 10 s, and takes a lease of over 20 s for a mistake', () => {

@@ -23,6 +23,7 @@ const engine: Engine = {
   rows: (_alias, _columns, values) => sql`json_each(${asJson(values)})`,
   oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
   among: (query) => sql`in (${query})`,
+  forEachRow: (alias, query) => sql`(${query}) as ${sql.id(alias)}`,
   contains: (column, part) => sql`${sql.ref(column)} like ${part}`,
   containsAnyCase: (column, part) => sql`${sql.ref(column)} like ${part}`,
   beside: (column) => sql.ref(column),

@@ -4,12 +4,13 @@ import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { KEPT_MS } from '../../src/events/event.ts';
+import { lowestId } from '../../src/ids.ts';
 import { sweep } from '../../src/janitor.ts';
 import { recipientOf, selectReachable } from '../../src/webhooks/outbox.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { forgetOldDeliveries } from '../../src/webhooks/queue.ts';
-import { createLeases } from '../../src/webhooks/worker/leases.ts';
-import { type Due, due, waitingReceivers } from '../../src/webhooks/worker/queue.ts';
+import { type Due, due, waitingClients } from '../../src/webhooks/worker/delivery-queue.ts';
+import { Leases } from '../../src/webhooks/worker/leases.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
@@ -26,17 +27,11 @@ describe('what is due', () => {
     }
     await t.create(quiet);
     const now = t.ctx.clock.now();
-    expect((await waitingReceivers(t.ctx)).firstAttempts.sort()).toEqual([busy.id, quiet.id].sort());
+    const waiting = await waitingClients(t.ctx, 'first attempts', lowestId(0));
+    expect(waiting.map(({ clientId }) => clientId)).toEqual([busy.id, quiet.id].sort());
 
-    const read = (underWay: string[]) =>
-      due(
-        t.ctx,
-        [
-          { clientId: busy.id, room: 3, underWay },
-          { clientId: quiet.id, room: 8, underWay: [] },
-        ],
-        now,
-      );
+    const read = (unsettled: string[]) =>
+      due(t.ctx, { clientIds: [busy.id, quiet.id], unsettled, most: 3 }, now);
     const of = (deliveries: Due[], client: { id: string }) =>
       deliveries
         .filter(({ clientId }) => clientId === client.id)
@@ -55,7 +50,7 @@ describe('the lease of a receiver', () => {
     const t = await webhookHarness({ sending: false });
     const receivers = [];
     for (let i = 0; i < 20; i++) receivers.push({ clientId: (await t.addReceiver(NOWHERE)).id });
-    return { t, receivers, process: () => createLeases(t.ctx) };
+    return { t, receivers, process: () => new Leases(t.ctx) };
   };
   type Receivers = { clientId: string }[];
   const ids = (receivers: Receivers) => receivers.map(({ clientId }) => clientId).sort();

@@ -116,6 +116,7 @@ const dialect: Dialect = {
   },
   oneOf: (kind, values) => sql`= any(${values}::${sql.raw(TYPES[kind])}[])`,
   among: (query) => sql`= any(array(${query}))`,
+  forEachRow: (alias, query) => sql`unnest(array(${query})) as ${sql.id(alias)}(value)`,
   contains: (column, part) =>
     sql`${sql.ref(column)} like ${encoded(part, likePattern)} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
   containsAnyCase: (column, part) => sql`${sql.ref(column)} ~ ${encoded(part, anyCaseRegex)}`,

@@ -17,6 +17,8 @@ export const dialect: Dialect = {
   },
   oneOf: (_kind, values) => sql`in (select value from json_each(${asJson(values)}))`,
   among: (query) => sql`in (${query})`,
+  forEachRow: (alias, query) =>
+    sql`json_each((select json_group_array(id) from (${query}))) as ${sql.id(alias)}`,
   // Takes half as long as LIKE, which also minds upper and lower case.
   contains: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, globPattern)}`,
   containsAnyCase: (column, part) => sql`${sql.ref(column)} glob ${encoded(part, anyCaseGlob)}`,

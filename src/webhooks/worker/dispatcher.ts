@@ -1,153 +1,312 @@
 import type { Context } from '../../context.ts';
+import { describeError } from '../../describe-error.ts';
+import { lowestId } from '../../ids.ts';
+import { DROPPED_BECAUSE } from '../drop-reasons.ts';
 import {
+  BESIDE_REQUESTS_A_ROUND,
+  DELIVERIES_A_ROUND,
   FINISH_WITHIN_MS,
-  LARGE_LOT,
+  GIVE_UP_AFTER_MS,
   LAST_STEP_WITHIN_MS,
   LIMITS,
-  LOOK_EVERY_MS,
-  POOL_NAMES,
-  type PoolName,
+  type Limits,
+  LONGEST_WAIT_MS,
   REST_MS,
+  SCAN_EVERY_MS,
+  SMALL_ROUND,
+  UNHEALTHY_A_ROUND,
 } from '../policy.ts';
+import { moveDeliveries } from '../replaced-client.ts';
 import { createAttempts } from './attempt.ts';
-import { createCarrier, type Settler } from './carrier.ts';
-import { createHandOver, keepLeases } from './hand-over.ts';
-import { createInFlight } from './in-flight.ts';
-import { createLeases } from './leases.ts';
-import { createLookout } from './lookout.ts';
-import { startLoop } from './loop.ts';
-import { createPools, type Pools } from './pools.ts';
-import { createReadyReceivers } from './ready-receivers.ts';
-import { createReceiverLoad } from './receiver-load.ts';
-import { createRounds } from './rounds.ts';
+import {
+  bringForward,
+  type Destination,
+  type Due,
+  destinationsOf,
+  dropTooOld,
+  due,
+  nextRetries,
+  SCANNED_AT_ONCE,
+  type Waiting,
+  waitingClients,
+} from './delivery-queue.ts';
+import { Leases } from './leases.ts';
+import { type Chosen, Receivers } from './receivers.ts';
 import type { Sender } from './send.ts';
-import { settle } from './settle.ts';
-import { createSettler } from './settler.ts';
-import { createMove, type OnForbiddenMove } from './states.ts';
-import { createSteps } from './steps.ts';
-import { createStopwatch } from './stopwatch.ts';
-import { type OwnTime, pause, systemTime } from './time.ts';
+import { Settler } from './settle.ts';
+import { createTransition, type Health, type OnForbidden } from './states.ts';
+import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from './time.ts';
 
-export interface Dispatcher {
-  /** Takes nothing more, finishes what is under way as far as that ends soon, leaves its receivers to others. Never throws. */
-  stop(): Promise<void>;
-}
+/** Then requests get their turn: Node takes one new connection a turn of its event loop. */
+const SENT_IN_A_TURN = 8;
 
 /** What a test may put in place of the real thing. */
 export interface Overrides {
   time?: OwnTime;
-  pools?: Pools;
-  settler?: Settler;
-  onForbiddenMove?: OnForbiddenMove;
+  limits?: Limits;
+  settler?: Pick<Settler, 'add' | 'giveUp'>;
+  onForbidden?: OnForbidden;
 }
 
-/** What this process knows: room, exchanges, receivers, leases. */
-const createKnowledge = (ctx: Context, overrides: Overrides) => {
-  const { time = systemTime, pools = createPools(ctx.metrics.requestsUnderWay, LIMITS) } = overrides;
-  const logForbiddenMove: OnForbiddenMove = (message) =>
-    ctx.log.error({ fault: message }, 'the webhook dispatcher made a move that it must not make');
-  const move = createMove(overrides.onForbiddenMove ?? logForbiddenMove);
-  const load = createReceiverLoad(pools);
-  const inFlight = createInFlight({ pools, load, time, move });
-  const ready = createReadyReceivers({ pools, load, move, stopwatch: createStopwatch(ctx.clock, time) });
-  const leases = createLeases(ctx);
-  const lookout = createLookout(ctx, { inFlight, ready, leases });
-  const settler = overrides.settler ?? createSettler((batch) => settle(ctx, batch), ctx);
-  return { time, move, pools, inFlight, ready, leases, lookout, settler };
-};
-type Knowledge = ReturnType<typeof createKnowledge>;
-
-/** One loop looks at the whole queue now and then, and each pool has one that serves its receivers. */
-const startLoops = (ctx: Context, sender: Sender, knowledge: Knowledge, isStopping: () => boolean) => {
-  const { time, move, ready, lookout } = knowledge;
-  const attempt = createAttempts(ctx, sender, time);
-
-  const wakeAll = (): void => {
-    for (const pool of POOL_NAMES) serving[pool].wake();
-  };
-  const wakeWhoCanGoOn = (): void => {
-    for (const pool of POOL_NAMES) if (ready.canGoOn(pool)) serving[pool].wake();
-  };
-  const carry = createCarrier(ctx, { ...knowledge, attempt, wakeAll, wakeWhoCanGoOn });
-  const serveNext = createRounds(ctx, {
-    ...knowledge,
-    carry,
-    isStopping,
-    wakeWhoCanGoOn,
-    wake: (pool) => serving[pool].wake(),
-  });
-
-  /** Returns how long to rest before the next round, 0 where there may be more to take at once. */
-  const serve = async (pool: PoolName): Promise<number> => {
-    const sent = await serveNext(pool);
-    if (sent === null) return Math.max(1, Math.min(ready.soonestMs(), LOOK_EVERY_MS));
-    const rests = pool === 'quick' ? sent >= LARGE_LOT && ctx.metrics.requestsUnderWay() > 0 : sent > 0;
-    if (rests) await pause(time, REST_MS);
-    return 0;
-  };
-  const look = async (): Promise<number> => {
-    await lookout.look();
-    wakeAll();
-    return LOOK_EVERY_MS;
-  };
-
-  const parts = { log: ctx.log, time, move };
-  const looking = startLoop(parts, look);
-  // Whoever was to be served is forgotten after a fault; a look finds them again.
-  const serving = {
-    quick: startLoop(parts, () => serve('quick'), looking.wake),
-    slow: startLoop(parts, () => serve('slow'), looking.wake),
-    failing: startLoop(parts, () => serve('failing'), looking.wake),
-  };
-  const all = [looking, ...Object.values(serving)];
-  return { wakeAll, look: looking.wake, stop: () => Promise.all(all.map((loop) => loop.stop())) };
-};
-
-/** What to do on a wake-up call: there is something to send to this client; null: to somebody. */
-const createListener =
-  ({ leases, ready }: Knowledge, loops: { wakeAll(): void; look(): void }) =>
-  (clientId: string | null): void => {
-    if (clientId === null) {
-      leases.askAgain();
-      loops.look();
-      return;
-    }
-    const waitMs = leases.askAfterMs(clientId);
-    if (waitMs > 0) ready.callAfter(clientId, waitMs);
-    if (waitMs > 0 || ready.call(clientId)) loops.wakeAll();
-  };
-
 /**
- * Brings deliveries from the outbox to their receivers. To serve a receiver: take its lease → read a few due deliveries →
- * send with no transaction open → settle in batches. What waits, waits in the database; in memory is only what is on its way
- * and who may have more. The loops run on timers and the process's own clock; only due times and leases, which processes
- * share, are judged by `ctx.clock`. States and moves: states.ts.
+ * Brings deliveries from the outbox to their receivers: take a receiver's lease → read what is due → send with no transaction
+ * open → settle in batches. What waits, waits in the database. Due times and leases, which processes share, are judged by
+ * `ctx.clock`; all else runs on the process's own clock. States: states.ts.
  */
+export class Dispatcher {
+  readonly receivers: Receivers;
+  readonly #ctx: Context;
+  readonly #sender: Sender;
+  readonly #time: OwnTime;
+  readonly #stopwatch: Stopwatch;
+  readonly #leases: Leases;
+  readonly #settler: Pick<Settler, 'add' | 'giveUp'>;
+  readonly #attempt: ReturnType<typeof createAttempts>;
+  readonly #scanning: Loop;
+  readonly #delivering: Record<Health, Loop>;
+  #nextScan: Moment;
+  #isStopping = false;
+  #unlisten: () => Promise<void> = async () => {};
+  #stopKeeping: () => void = () => {};
+
+  constructor(ctx: Context, sender: Sender, overrides: Overrides) {
+    const { time = systemTime, limits = LIMITS, settler = new Settler(ctx) } = overrides;
+    const { log } = ctx;
+    const logForbidden: OnForbidden = (message) =>
+      log.error({ fault: message }, 'forbidden state transition in the webhook dispatcher');
+    const transition = createTransition(overrides.onForbidden ?? logForbidden);
+    this.#ctx = ctx;
+    this.#sender = sender;
+    this.#time = time;
+    this.#stopwatch = new Stopwatch(ctx.clock, time);
+    this.#nextScan = this.#stopwatch.in(0);
+    this.#leases = new Leases(ctx, time);
+    this.#settler = settler;
+    this.#attempt = createAttempts(ctx, sender, time);
+    this.receivers = new Receivers({
+      limits,
+      time,
+      stopwatch: this.#stopwatch,
+      transition,
+      onReady: (pool) => this.#delivering[pool].wake(),
+      onTimer: () => this.#scanning.wake(),
+    });
+    const parts = { log, time, transition };
+    this.#scanning = new Loop(parts, () => this.#scanWhenDue());
+    // The receivers of a round that failed are found again by a scan.
+    const loopFor = (pool: Health) =>
+      new Loop(
+        parts,
+        () => this.#round(pool),
+        () => this.#scanNow(),
+      );
+    this.#delivering = { healthy: loopFor('healthy'), unhealthy: loopFor('unhealthy') };
+  }
+
+  async start(): Promise<void> {
+    this.#unlisten = await this.#ctx.onWake('deliveries', (clientId) => this.#onWake(clientId));
+    this.#stopKeeping = this.#leases.startKeeping(() => this.receivers.unsettled());
+  }
+
+  /** Sends nothing more, finishes exchanges that end soon, releases its leases. Never throws. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const loops = [this.#scanning, ...Object.values(this.#delivering)].map((loop) => loop.stop());
+    const stopReleasing = this.#leases.startReleasing(() => this.receivers.unsettled());
+    const finished = Promise.all([...loops, this.receivers.allSettled()]);
+    await this.#step('finish exchanges', finished, FINISH_WITHIN_MS);
+    stopReleasing();
+    this.#stopKeeping();
+    this.#settler.giveUp();
+    await this.#step('break off exchanges', this.#sender.close(), LAST_STEP_WITHIN_MS);
+    const released = Promise.all([this.#leases.release([]), this.#unlisten()]);
+    await this.#step('release leases', released, LAST_STEP_WITHIN_MS);
+  }
+  /** One step of a stop may fail or hang, and the next one comes all the same. */
+  async #step(step: string, work: Promise<unknown>, withinMs: number): Promise<void> {
+    const { log } = this.#ctx;
+    let cancel = (): void => {};
+    const late = new Promise<'late'>((resolve) => {
+      cancel = this.#time.after(withinMs, () => resolve('late'));
+    });
+    try {
+      if ((await Promise.race([work, late])) === 'late')
+        log.warn({ step, withinMs }, 'stopping webhooks: a step took too long');
+    } catch (error) {
+      log.warn({ step, fault: describeError(error) }, 'stopping webhooks: a step failed');
+    } finally {
+      cancel();
+    }
+  }
+
+  /** There is something to send to this client; null: to some client, or another process released its leases. */
+  #onWake(clientId: string | null): void {
+    if (clientId === null) {
+      this.#leases.askAgain();
+      this.#scanNow();
+    } else this.#wake(clientId, true);
+    this.receivers.fireTimers();
+  }
+  #wake(clientId: string, isUrgent: boolean): void {
+    const waitMs = this.#leases.askAfterMs(clientId);
+    if (waitMs > 0) this.receivers.wakeAfter(clientId, waitMs);
+    else this.receivers.wake(clientId, { isUrgent });
+  }
+
+  #scanNow(): void {
+    this.#nextScan = this.#stopwatch.in(0);
+    this.#scanning.wake();
+  }
+  async #scanWhenDue(): Promise<number> {
+    this.receivers.fireTimers();
+    if (this.#stopwatch.msUntil(this.#nextScan) <= 0) {
+      this.#nextScan = this.#stopwatch.in(SCAN_EVERY_MS);
+      try {
+        await this.#scan('first attempts');
+        await this.#scan('retries');
+      } catch (error) {
+        this.#nextScan = this.#stopwatch.in(0);
+        throw error;
+      }
+    }
+    const restMs = Math.min(this.receivers.msToNextTimer(), this.#stopwatch.msUntil(this.#nextScan));
+    return Math.max(1, restMs);
+  }
+  /** Finds what a lost wake-up call or a dead process left behind. */
+  async #scan(which: 'first attempts' | 'retries'): Promise<void> {
+    let found: Waiting[] = [];
+    do {
+      found = await waitingClients(this.#ctx, which, found.at(-1)?.clientId ?? lowestId(0));
+      if (which === 'retries') await this.#setTimers(found);
+      else for (const { clientId } of found) this.#wake(clientId, false);
+      this.receivers.fireTimers();
+    } while (found.length === SCANNED_AT_ONCE && !this.#isStopping);
+  }
+  /** A retry that is due further ahead than can be is due now (decision 82). */
+  async #setTimers(found: Waiting[]): Promise<void> {
+    const nowMs = this.#ctx.clock.now();
+    const furtherThanMs = nowMs + LONGEST_WAIT_MS;
+    const wrong = found.filter(({ lastDueAt }) => lastDueAt > furtherThanMs).map(({ clientId }) => clientId);
+    if (wrong.length > 0) await bringForward(this.#ctx, wrong, { nowMs, furtherThanMs });
+    for (const clientId of wrong) this.receivers.wake(clientId, { isUrgent: false });
+    for (const { clientId, firstDueAt } of found)
+      this.receivers.retryAfter(clientId, Math.max(firstDueAt - nowMs, this.#leases.askAfterMs(clientId)));
+  }
+
+  /** Reads and sends for the next receivers of a pool. Returns how long its loop may rest. */
+  async #round(pool: Health): Promise<number> {
+    const isBesideRequests = this.#ctx.metrics.requestsUnderWay() > 0;
+    const most = {
+      healthy: isBesideRequests ? BESIDE_REQUESTS_A_ROUND : DELIVERIES_A_ROUND,
+      unhealthy: UNHEALTHY_A_ROUND,
+    };
+    const chosen = this.receivers.choose(pool, most[pool]);
+    if (chosen.length === 0) return SCAN_EVERY_MS;
+    let ours = chosen;
+    let sent = 0;
+    try {
+      ours = await this.#leases.of(chosen);
+      if (ours.length > 0) sent = await this.#serve(ours);
+    } finally {
+      for (const each of chosen) this.receivers.wasRead(each.receiver, { isOurs: ours.includes(each) });
+    }
+    const rests = pool === 'unhealthy' ? sent > 0 : isBesideRequests && sent > SMALL_ROUND;
+    if (rests) await pause(this.#time, REST_MS);
+    return 0;
+  }
+
+  async #serve(ours: Chosen[]): Promise<number> {
+    const reading = readingOf(ours);
+    const most = Math.max(...ours.map(({ room }) => room));
+    const [found, destinations] = await Promise.all([
+      due(this.#ctx, { ...reading, most }, this.#ctx.clock.now()),
+      destinationsOf(this.#ctx, reading.clientIds),
+    ]);
+    const byClient = Map.groupBy(found, ({ clientId }) => clientId);
+    const countOf = ({ clientId }: Chosen) => byClient.get(clientId)?.length ?? 0;
+    const hasMore = (each: Chosen) => countOf(each) >= each.room;
+    const withRoom = ours.flatMap(({ clientId, room }) => byClient.get(clientId)?.slice(0, room) ?? []);
+    const waiting = withRoom.filter(({ id, clientId }) => !this.receivers.takeOver(clientId, id));
+    const deliveries = await this.#withoutTooOld(await this.#withoutReplaced(waiting, destinations));
+    for (const [i, delivery] of deliveries.entries()) {
+      if (i > 0 && i % SENT_IN_A_TURN === 0) await this.#time.nextTurn();
+      if (this.#isStopping) return i;
+      void this.#deliver(delivery, destinations.get(delivery.clientId));
+    }
+    const [withMore, others] = [ours.filter(hasMore), ours.filter((each) => !hasMore(each))];
+    for (const { clientId } of withMore) this.receivers.wake(clientId, { isUrgent: false });
+    const toAsk = others.filter((each) => countOf(each) === 0 || each.receiver.mayHaveRetries);
+    // Before the question: a retry that is written meanwhile sets it again.
+    for (const { receiver } of toAsk) receiver.mayHaveRetries = false;
+    await this.#setTimers(await nextRetries(this.#ctx, readingOf(toAsk)));
+    return deliveries.length;
+  }
+
+  /** Passes on what waits for replaced clients; returns what is still to be sent. */
+  async #withoutReplaced(deliveries: Due[], destinations: Map<string, Destination>): Promise<Due[]> {
+    const replacementOf = ({ clientId }: Due) => destinations.get(clientId)?.replacedBy ?? null;
+    const moves = new Map(deliveries.map((delivery) => [delivery.clientId, replacementOf(delivery)]));
+    for (const [from, to] of moves) {
+      if (to === null) continue;
+      const count = await moveDeliveries(this.#ctx, {
+        from,
+        to,
+        unsettled: this.receivers.unsettledOf(from),
+      });
+      this.#ctx.log.info({ clientId: from, replacedBy: to, count }, 'webhooks passed on to the new client');
+      // Not for this client alone: a scan also finds when its retries are due.
+      this.#ctx.wake('deliveries', null);
+    }
+    return deliveries.filter((delivery) => replacementOf(delivery) === null);
+  }
+
+  /** Drops what waited too long, of all that waits for these receivers; returns what is still to be sent. */
+  async #withoutTooOld(deliveries: Due[]): Promise<Due[]> {
+    const { clock, log, metrics } = this.#ctx;
+    const nowMs = clock.now();
+    const beforeMs = nowMs - GIVE_UP_AFTER_MS;
+    const tooOld = deliveries.filter(({ createdAt }) => createdAt < beforeMs);
+    for (const clientId of new Set(tooOld.map((each) => each.clientId))) {
+      const unsettled = this.receivers.unsettledOf(clientId);
+      const count = await dropTooOld(this.#ctx, { clientId, unsettled }, { nowMs, beforeMs });
+      log.warn({ clientId, count, reason: DROPPED_BECAUSE.tooOld }, 'webhooks dropped');
+      metrics.observeDroppedDeliveries(count);
+      this.receivers.wake(clientId, { isUrgent: false });
+    }
+    return deliveries.filter(({ createdAt }) => createdAt >= beforeMs);
+  }
+
+  /** Takes one delivery through one attempt. */
+  async #deliver(delivery: Due, destination: Destination | undefined): Promise<void> {
+    const { clientId, id, body } = delivery;
+    const exchange = this.receivers.start(clientId, id, body?.length ?? 0);
+    const settlement = await this.#attempt(delivery, destination);
+    this.receivers.finish(exchange, settlement && settlement.status === 'DELIVERED');
+    try {
+      const isWritten = settlement !== null && (await this.#settler.add(settlement));
+      if (isWritten && settlement.status === 'PENDING') {
+        const waitMs = Math.min(settlement.dueAt - this.#ctx.clock.now(), LONGEST_WAIT_MS);
+        this.receivers.retryAfter(exchange.owner.clientId, waitMs);
+      }
+      this.receivers.settled(exchange);
+    } catch {
+      // The settler has logged it.
+      this.receivers.setAside(exchange);
+    }
+  }
+}
+
+const readingOf = (chosen: Chosen[]) => ({
+  clientIds: chosen.map(({ clientId }) => clientId),
+  unsettled: chosen.flatMap(({ receiver }) => [...receiver.unsettled]),
+});
+
 export const startDispatcher = async (
   ctx: Context,
   sender: Sender,
   overrides: Overrides = {},
 ): Promise<Dispatcher> => {
-  const knowledge = createKnowledge(ctx, overrides);
-  const { inFlight, settler, time } = knowledge;
-  let stopping = false;
-  const loops = startLoops(ctx, sender, knowledge, () => stopping);
-  const unlisten = await ctx.onWake('deliveries', createListener(knowledge, loops));
-  const stopKeeping = keepLeases(ctx, knowledge);
-
-  return {
-    async stop() {
-      stopping = true;
-      const step = createSteps(ctx, time);
-      const handOver = createHandOver(ctx, knowledge);
-      const finished = Promise.all([loops.stop(), inFlight.allSettled()]);
-      const stopHandingOver = handOver.meanwhile();
-      await step('finish exchanges', finished, FINISH_WITHIN_MS);
-      stopHandingOver();
-      stopKeeping();
-      settler.giveUp();
-      await step('break off exchanges', sender.close(), LAST_STEP_WITHIN_MS);
-      await step('release leases', Promise.all([handOver.all(), unlisten()]), LAST_STEP_WITHIN_MS);
-    },
-  };
+  const dispatcher = new Dispatcher(ctx, sender, overrides);
+  await dispatcher.start();
+  return dispatcher;
 };

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { statement } from '../../db/statements.ts';
-import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RENEW_MS } from '../policy.ts';
-import { createStopwatch, type Moment } from './stopwatch.ts';
+import { describeError } from '../../describe-error.ts';
+import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RELEASE_EVERY_MS, RENEW_MS } from '../policy.ts';
+import { type Moment, type OwnTime, Stopwatch, systemTime } from './time.ts';
 
-// Which process sends to which receiver. A process that dies leaves its receivers to the others when its lease is past.
+type Needed = Pick<Context, 'withoutFsync' | 'clock' | 'oneOf' | 'fill' | 'log' | 'wake'>;
 
-type Needed = Pick<Context, 'withoutFsync' | 'clock' | 'oneOf' | 'fill'>;
-
-/** Takes or renews the leases that nobody else holds; returns whose. One text, whatever their number. */
+/** Takes or renews the leases that no other process holds; returns whose. */
 const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; longestMs: number }) => {
   const wanted = rows('wanted', { client_id: 'id', holder: 'text', held_until: 'integer' }, params.wanted);
   return sql<{ client_id: string }>`
@@ -22,87 +21,104 @@ const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; 
     returning client_id`;
 });
 
-/** Takes or renews these leases for the holder; returns those that it has now. */
-const hold = async (
-  { withoutFsync, fill }: Needed,
-  clientIds: string[],
-  holder: string,
-  nowMs: number,
-): Promise<Set<string>> => {
-  const values = {
-    // In order, so that two processes that want the same do not wait for each other.
-    wanted: [...clientIds]
-      .sort()
-      .map((clientId) => ({ client_id: clientId, holder, held_until: nowMs + LEASE_MS })),
-    nowMs,
-    longestMs: nowMs + LONGEST_LEASE_MS,
-  };
-  const { rows } = await withoutFsync.executeQuery(fill(holding, values));
-  return new Set(rows.map((row) => row.client_id));
-};
+/** Which receivers this process sends to. A process that dies leaves its receivers to the others when its leases are past. */
+export class Leases {
+  readonly #ctx: Needed;
+  readonly #time: OwnTime;
+  readonly #stopwatch: Stopwatch;
+  readonly #holder = randomUUID();
+  /** When each lease has to be renewed, and when it ends. */
+  readonly #held = new Map<string, { renewAt: Moment; endsAt: Moment }>();
+  /** Held by another process; when to ask again. */
+  readonly #elsewhere = new Map<string, Moment>();
 
-/** Gives up all leases of the holder but these; returns how many that were. */
-const giveUp = async ({ withoutFsync, oneOf }: Needed, holder: string, but: string[]): Promise<number> => {
-  const { numDeletedRows } = await withoutFsync
-    .deleteFrom('webhook_leases')
-    .where('holder', '=', holder)
-    .where(sql<boolean>`not (client_id ${oneOf('id', but)})`)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-};
+  constructor(ctx: Needed, time: OwnTime = systemTime) {
+    this.#ctx = ctx;
+    this.#time = time;
+    this.#stopwatch = new Stopwatch(ctx.clock, time);
+  }
 
-/** Of the receivers that this process serves, as far as it knows. */
-export const createLeases = (ctx: Needed) => {
-  const holder = randomUUID();
-  const stopwatch = createStopwatch(ctx.clock);
-  const held = new Map<string, Moment>();
-  /** Another process's, and when that was found out. */
-  const elsewhere = new Map<string, Moment>();
+  /** How long it is of no use to ask for a receiver; 0 where it may be asked for. */
+  askAfterMs(clientId: string): number {
+    const askAt = this.#elsewhere.get(clientId);
+    return askAt ? Math.max(0, this.#stopwatch.msUntil(askAt)) : 0;
+  }
+  /** Another process may have released its leases. */
+  askAgain(): void {
+    this.#elsewhere.clear();
+  }
+  /** Of these the receivers that are this process's for some seconds to come. */
+  async of<Receiver extends { clientId: string }>(receivers: Receiver[]): Promise<Receiver[]> {
+    await this.#take(receivers.map(({ clientId }) => clientId).filter((id) => this.#runsOut(id)));
+    return receivers.filter(({ clientId }) => this.#held.has(clientId));
+  }
+  /** Renews the leases of receivers in use and forgets what has run out. */
+  async keep(inUse: string[]): Promise<void> {
+    await this.#take(inUse);
+    for (const [clientId, { endsAt }] of this.#held) if (this.#isPast(endsAt)) this.#held.delete(clientId);
+    for (const [clientId, askAt] of this.#elsewhere)
+      if (this.#isPast(askAt)) this.#elsewhere.delete(clientId);
+  }
+  /** Releases all leases but those in use, and wakes the other processes. */
+  async release(inUse: string[]): Promise<void> {
+    const { withoutFsync, oneOf, wake } = this.#ctx;
+    for (const clientId of this.#held.keys()) if (!inUse.includes(clientId)) this.#held.delete(clientId);
+    const { numDeletedRows } = await withoutFsync
+      .deleteFrom('webhook_leases')
+      .where('holder', '=', this.#holder)
+      .where(sql<boolean>`not (client_id ${oneOf('id', inUse)})`)
+      .executeTakeFirst();
+    if (numDeletedRows > 0n) wake('deliveries', null);
+  }
 
-  const take = async (clientIds: string[]): Promise<void> => {
+  /** Renews again and again. Returns how to end that. */
+  startKeeping(inUse: () => string[]): () => void {
+    return this.#every(RENEW_MS, () => this.keep(inUse()), 'webhook leases could not be renewed');
+  }
+  /** The same while the process stops, so that one receiver that hangs does not delay the next event of the others. */
+  startReleasing(inUse: () => string[]): () => void {
+    return this.#every(
+      RELEASE_EVERY_MS,
+      () => this.release(inUse()),
+      'webhook leases could not be released yet',
+    );
+  }
+
+  #every(ms: number, work: () => Promise<void>, failure: string): () => void {
+    return this.#time.every(ms, () => {
+      work().catch((error) => this.#ctx.log.warn({ fault: describeError(error) }, failure));
+    });
+  }
+  #isPast(moment: Moment): boolean {
+    return this.#stopwatch.msUntil(moment) < 0;
+  }
+  #runsOut(clientId: string): boolean {
+    const lease = this.#held.get(clientId);
+    return !lease || this.#isPast(lease.renewAt);
+  }
+  async #take(clientIds: string[]): Promise<void> {
     if (clientIds.length === 0) return;
-    const at = stopwatch.now();
-    const taken = await hold(ctx, clientIds, holder, at.clockMs);
+    const { withoutFsync, fill, clock } = this.#ctx;
+    const nowMs = clock.now();
+    const lease = { renewAt: this.#stopwatch.in(RENEW_MS), endsAt: this.#stopwatch.in(LEASE_MS) };
+    const askAt = this.#stopwatch.in(ASK_AGAIN_MS);
+    const values = {
+      // In order, so that two processes that want the same do not wait for each other.
+      wanted: [...clientIds]
+        .sort()
+        .map((id) => ({ client_id: id, holder: this.#holder, held_until: nowMs + LEASE_MS })),
+      nowMs,
+      longestMs: nowMs + LONGEST_LEASE_MS,
+    };
+    const { rows } = await withoutFsync.executeQuery(fill(holding, values));
+    const taken = new Set(rows.map((row) => row.client_id));
     for (const clientId of clientIds)
       if (taken.has(clientId)) {
-        held.set(clientId, at);
-        elsewhere.delete(clientId);
+        this.#held.set(clientId, lease);
+        this.#elsewhere.delete(clientId);
       } else {
-        held.delete(clientId);
-        elsewhere.set(clientId, at);
+        this.#held.delete(clientId);
+        this.#elsewhere.set(clientId, askAt);
       }
-  };
-  const runsOut = (clientId: string): boolean => {
-    const since = held.get(clientId);
-    return !since || stopwatch.passedSince(since) > RENEW_MS;
-  };
-
-  return {
-    /** How long it is of no use to ask for a receiver; 0 where it may be asked for. */
-    askAfterMs(clientId: string): number {
-      const since = elsewhere.get(clientId);
-      return since ? Math.max(0, ASK_AGAIN_MS - stopwatch.passedSince(since)) : 0;
-    },
-    /** Of these the receivers that are this process's for some seconds to come. */
-    async of<Receiver extends { clientId: string }>(receivers: Receiver[]): Promise<Receiver[]> {
-      await take(receivers.map(({ clientId }) => clientId).filter(runsOut));
-      return receivers.filter(({ clientId }) => held.has(clientId));
-    },
-    /** Renews those that something is still under way to; of the others what has run out is forgotten. */
-    async keep(underWay: string[]): Promise<void> {
-      await take(underWay);
-      for (const [clientId, since] of held)
-        if (stopwatch.passedSince(since) > LEASE_MS) held.delete(clientId);
-      for (const [clientId, since] of elsewhere)
-        if (stopwatch.passedSince(since) > ASK_AGAIN_MS) elsewhere.delete(clientId);
-    },
-    /** Another process may have left its receivers: each may be asked for at once. */
-    askAgain: (): void => elsewhere.clear(),
-    /** Leaves all but these to the others; returns how many that were. */
-    async release(but: string[]): Promise<number> {
-      for (const clientId of held.keys()) if (!but.includes(clientId)) held.delete(clientId);
-      return giveUp(ctx, holder, but);
-    },
-  };
-};
-export type Leases = ReturnType<typeof createLeases>;
+  }
+}

@@ -1,53 +1,299 @@
-import { sql } from 'kysely';
-import type { Plan } from '../../../contract/admin-people.ts';
-import type { Context } from '../../context.ts';
-import { statement } from '../../db/statements.ts';
-import { hasApi } from '../../shops/plans.ts';
-import { DROPPED_BECAUSE } from '../drop-reasons.ts';
+import { type Limits, MOST_PLACES, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
+import {
+  EXCHANGE,
+  type ExchangeState,
+  HEALTH,
+  type Health,
+  RECEIVER,
+  type ReceiverState,
+  type Transition,
+} from './states.ts';
+import type { Moment, OwnTime, Stopwatch } from './time.ts';
 
-/** Where a client's deliveries go now, or why they go nowhere. */
-export type Receiver = {
-  shopId: string;
-  /** The client that took its place: what waits is handed over to it. */
-  replacedBy: string | null;
-} & ({ url: string; sealedSecret: string; unreachable: null } | { unreachable: string });
+/** A client with deliveries that wait or are being sent. */
+export class Receiver {
+  readonly clientId: string;
+  state: ReceiverState = 'idle';
+  readonly health: { state: Health } = { state: 'healthy' };
+  /** Woken by a commit or a retry, not by the scan or its own backlog: it goes first. */
+  isUrgent = false;
+  /** Exchanges that have not finished. */
+  exchanges = 0;
+  /** Deliveries whose result is not written: no round reads them again. */
+  readonly unsettled = new Set<string>();
+  retryAt: Moment | null = null;
+  /** Retries may wait behind the next one, so the next time must be asked for. */
+  mayHaveRetries = false;
 
-const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string[] }) =>
-  db
-    .selectFrom('api_clients as client')
-    .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
-    // Always one step: a damaged row must not send deliveries round in a circle, or to another shop.
-    .leftJoin('api_clients as replacement', (join) =>
-      join
-        .onRef('replacement.id', '=', 'client.replaced_by')
-        .onRef('replacement.shop_id', '=', 'client.shop_id')
-        .on('replacement.replaced_by', 'is', null),
-    )
-    .select(['client.id', 'client.shop_id', 'client.webhook_url', 'client.webhook_secret'])
-    .select(['client.revoked_at', 'replacement.id as replaced_by', 'shop.plan'])
-    .where(sql<boolean>`client.id ${oneOf('id', clientIds)}`),
-);
+  constructor(clientId: string) {
+    this.clientId = clientId;
+  }
+}
 
-/** Where these clients' deliveries go now: a new URL, a revocation and a new plan count from the next attempt on. */
-export const receiversById = async (
-  { withoutFsync, fill }: Pick<Context, 'withoutFsync' | 'fill'>,
-  clientIds: string[],
-): Promise<Map<string, Receiver>> => {
-  const { rows } = await withoutFsync.executeQuery(fill(clientsById, { clientIds }));
-  return new Map(rows.map((row) => [row.id, receiverFrom(row)]));
+export interface Exchange {
+  readonly deliveryId: string;
+  readonly receiver: Receiver;
+  /** Whose delivery it is: another's once the receiver was replaced. */
+  owner: Receiver;
+  readonly places: number;
+  readonly startedAt: number;
+  state: ExchangeState;
+  /** Where it takes its places. */
+  pool: Health;
+  cancelTimer: () => void;
+}
+
+/** A receiver whose queue is to be read, and how many of its deliveries may be sent. */
+export interface Chosen {
+  receiver: Receiver;
+  clientId: string;
+  room: number;
+}
+
+interface Parts {
+  limits: Limits;
+  time: OwnTime;
+  stopwatch: Stopwatch;
+  transition: Transition;
+  /** A receiver of this pool is ready and there is room. */
+  onReady(pool: Health): void;
+  /** A retry timer was set. */
+  onTimer(): void;
+}
+
+const newQueue = () => ({ urgent: new Set<Receiver>(), backlog: new Set<Receiver>() });
+
+/** Takes the first ones out of a set. */
+const take = (from: Set<Receiver>, most: number): Receiver[] => {
+  const taken: Receiver[] = [];
+  for (const receiver of from) {
+    if (taken.length >= most) break;
+    taken.push(receiver);
+    from.delete(receiver);
+  }
+  return taken;
 };
 
-const receiverFrom = (row: {
-  shop_id: string;
-  webhook_url: string | null;
-  webhook_secret: string;
-  revoked_at: number | null;
-  replaced_by: string | null;
-  plan: string;
-}): Receiver => {
-  const about = { shopId: row.shop_id, replacedBy: row.replaced_by };
-  if (row.revoked_at !== null) return { ...about, unreachable: DROPPED_BECAUSE.revoked };
-  if (row.webhook_url === null) return { ...about, unreachable: DROPPED_BECAUSE.noUrl };
-  if (!hasApi({ plan: row.plan as Plan })) return { ...about, unreachable: DROPPED_BECAUSE.noApi };
-  return { ...about, url: row.webhook_url, sealedSecret: row.webhook_secret, unreachable: null };
-};
+/** The receivers that have something to do, their exchanges and retry timers. One with nothing to do is forgotten, its health too. */
+export class Receivers {
+  readonly #parts: Parts;
+  readonly #known = new Map<string, Receiver>();
+  /** By delivery. */
+  readonly #exchanges = new Map<string, Exchange>();
+  readonly #ready = { healthy: newQueue(), unhealthy: newQueue() };
+  readonly #places = { healthy: 0, unhealthy: 0 };
+  readonly #timed = new Set<Receiver>();
+  #nextTimer: Moment | null = null;
+  #whenAllSettled: () => void = () => {};
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** How many are remembered. */
+  get size(): number {
+    return this.#known.size;
+  }
+  places(pool: Health): number {
+    return this.#places[pool];
+  }
+
+  /** Something may be due for this client. */
+  wake(clientId: string, { isUrgent }: { isUrgent: boolean }): void {
+    const receiver = this.#of(clientId);
+    if (receiver.state === 'ready') {
+      if (!isUrgent || receiver.isUrgent) return;
+      this.#queueOf(receiver).delete(receiver);
+    }
+    receiver.isUrgent ||= isUrgent;
+    if (receiver.state === 'being read') this.#become(receiver, 'woken while read');
+    else if (receiver.state !== 'woken while read') this.#makeReady(receiver);
+  }
+
+  /** Wakes it after a time, or earlier where it has an earlier timer. */
+  wakeAfter(clientId: string, waitMs: number): void {
+    const receiver = this.#of(clientId);
+    if (receiver.retryAt && this.#parts.stopwatch.msUntil(receiver.retryAt) <= waitMs) return;
+    receiver.retryAt = this.#parts.stopwatch.in(waitMs);
+    this.#timed.add(receiver);
+    this.#nextTimer = earlier(this.#nextTimer, receiver.retryAt);
+    this.#parts.onTimer();
+  }
+  /** A retry that is overdue belongs to the backlog. */
+  retryAfter(clientId: string, waitMs: number): void {
+    this.#of(clientId).mayHaveRetries = true;
+    if (waitMs > 0) this.wakeAfter(clientId, waitMs);
+    else this.wake(clientId, { isUrgent: false });
+  }
+  msToNextTimer(): number {
+    return this.#nextTimer ? this.#parts.stopwatch.msUntil(this.#nextTimer) : Number.POSITIVE_INFINITY;
+  }
+  fireTimers(): void {
+    if (this.msToNextTimer() > 0) return;
+    this.#nextTimer = null;
+    for (const receiver of this.#timed) {
+      const at = receiver.retryAt as Moment;
+      if (this.#parts.stopwatch.msUntil(at) > 0) this.#nextTimer = earlier(this.#nextTimer, at);
+      else {
+        this.#timed.delete(receiver);
+        receiver.retryAt = null;
+        this.wake(receiver.clientId, { isUrgent: true });
+      }
+    }
+  }
+
+  /** Takes the next receivers of a pool: three of four places for urgent ones, so that the backlog never stands still. */
+  choose(pool: Health, mostDeliveries: number): Chosen[] {
+    // Until it is read, each body may be one of the largest.
+    const places = Math.ceil(this.#free(pool) / MOST_PLACES);
+    const deliveries = Math.min(mostDeliveries, places);
+    const most = Math.min(RECEIVERS_A_ROUND, deliveries);
+    const { urgent, backlog } = this.#ready[pool];
+    const first = take(urgent, Math.ceil(most * 0.75));
+    const chosen = [...first, ...take(backlog, most - first.length)];
+    const share = Math.floor(deliveries / chosen.length);
+    return chosen.map((receiver) => {
+      this.#become(receiver, 'being read');
+      receiver.isUrgent = false;
+      const room = Math.min(share, this.#parts.limits.perReceiver - receiver.exchanges);
+      return { receiver, clientId: receiver.clientId, room };
+    });
+  }
+  /** Its queue was read, or another process holds its lease and hears of new deliveries itself. */
+  wasRead(receiver: Receiver, { isOurs }: { isOurs: boolean }): void {
+    if (isOurs && receiver.state === 'woken while read') this.#makeReady(receiver);
+    else {
+      this.#become(receiver, 'idle');
+      receiver.isUrgent = false;
+      this.#forgetIfDone(receiver);
+    }
+  }
+
+  start(clientId: string, deliveryId: string, bodyBytes: number): Exchange {
+    const receiver = this.#of(clientId);
+    const exchange: Exchange = {
+      deliveryId,
+      receiver,
+      owner: receiver,
+      places: placesFor(bodyBytes),
+      startedAt: this.#parts.time.now(),
+      state: 'young',
+      pool: receiver.health.state,
+      cancelTimer: this.#parts.time.after(SLOW_MS, () => this.#becomeSlow(exchange)),
+    };
+    this.#places[exchange.pool] += exchange.places;
+    this.#exchanges.set(deliveryId, exchange);
+    receiver.exchanges += 1;
+    receiver.unsettled.add(deliveryId);
+    return exchange;
+  }
+  /** `isAcknowledged` is null where a stop cut the exchange short, which says nothing about the receiver. */
+  finish(exchange: Exchange, isAcknowledged: boolean | null): void {
+    const { receiver } = exchange;
+    exchange.cancelTimer();
+    this.#parts.transition(EXCHANGE, exchange, 'finished');
+    receiver.exchanges -= 1;
+    const isQuick = this.#parts.time.now() - exchange.startedAt < SLOW_MS;
+    if (isAcknowledged === false) this.#setHealth(receiver, 'unhealthy');
+    else if (isAcknowledged && isQuick) this.#setHealth(receiver, 'healthy');
+    // One free place is not worth a read of its queue.
+    if (receiver.state === 'full' && receiver.exchanges <= this.#parts.limits.perReceiver / 2)
+      this.#makeReady(receiver);
+  }
+  /** The result is written, or a stop gave it up. Returns whose delivery it was. */
+  settled(exchange: Exchange): string {
+    exchange.owner.unsettled.delete(exchange.deliveryId);
+    this.#end(exchange, 'settled');
+    return exchange.owner.clientId;
+  }
+  /** The database refuses the result: this process does not send the delivery again. */
+  setAside(exchange: Exchange): void {
+    this.#end(exchange, 'set aside');
+  }
+
+  /** Whether the delivery is being sent already, to a client that this one replaced. It is this one's from now on. */
+  takeOver(clientId: string, deliveryId: string): boolean {
+    const exchange = this.#exchanges.get(deliveryId);
+    if (!exchange) return false;
+    const before = exchange.owner;
+    before.unsettled.delete(deliveryId);
+    exchange.owner = this.#of(clientId);
+    exchange.owner.unsettled.add(deliveryId);
+    this.#forgetIfDone(before);
+    return true;
+  }
+  unsettledOf(clientId: string): string[] {
+    return [...(this.#known.get(clientId)?.unsettled ?? [])];
+  }
+  /** Clients with an exchange whose result is not written. */
+  unsettled(): string[] {
+    return [...new Set([...this.#exchanges.values()].map(({ owner }) => owner.clientId))];
+  }
+  allSettled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenAllSettled = resolve;
+      if (this.#exchanges.size === 0) resolve();
+    });
+  }
+
+  #of(clientId: string): Receiver {
+    let receiver = this.#known.get(clientId);
+    if (!receiver) {
+      receiver = new Receiver(clientId);
+      this.#known.set(clientId, receiver);
+    }
+    return receiver;
+  }
+  #forgetIfDone(receiver: Receiver): void {
+    const { state, exchanges, unsettled, retryAt } = receiver;
+    if (state === 'idle' && exchanges === 0 && unsettled.size === 0 && !retryAt)
+      this.#known.delete(receiver.clientId);
+  }
+  #become(receiver: Receiver, state: ReceiverState): void {
+    this.#parts.transition(RECEIVER, receiver, state);
+  }
+  #makeReady(receiver: Receiver): void {
+    const hasRoom = receiver.exchanges < this.#parts.limits.perReceiver;
+    this.#become(receiver, hasRoom ? 'ready' : 'full');
+    if (!hasRoom) return;
+    this.#queueOf(receiver).add(receiver);
+    if (this.#free(receiver.health.state) > 0) this.#parts.onReady(receiver.health.state);
+  }
+  #queueOf({ health, isUrgent }: Receiver): Set<Receiver> {
+    return this.#ready[health.state][isUrgent ? 'urgent' : 'backlog'];
+  }
+  #free(pool: Health): number {
+    return Math.max(0, this.#parts.limits[pool] - this.#places[pool]);
+  }
+  #setHealth(receiver: Receiver, health: Health): void {
+    if (receiver.health.state === health) return;
+    const isReady = receiver.state === 'ready';
+    if (isReady) this.#queueOf(receiver).delete(receiver);
+    this.#parts.transition(HEALTH, receiver.health, health);
+    if (isReady) this.#makeReady(receiver);
+  }
+  #becomeSlow(exchange: Exchange): void {
+    this.#parts.transition(EXCHANGE, exchange, 'slow');
+    this.#setHealth(exchange.receiver, 'unhealthy');
+    this.#leave(exchange);
+    exchange.pool = 'unhealthy';
+    this.#places.unhealthy += exchange.places;
+  }
+  #end(exchange: Exchange, state: 'settled' | 'set aside'): void {
+    this.#parts.transition(EXCHANGE, exchange, state);
+    this.#exchanges.delete(exchange.deliveryId);
+    this.#leave(exchange);
+    this.#forgetIfDone(exchange.receiver);
+    this.#forgetIfDone(exchange.owner);
+    if (this.#exchanges.size === 0) this.#whenAllSettled();
+  }
+  /** Gives back its places. */
+  #leave({ pool, places }: Exchange): void {
+    this.#places[pool] -= places;
+    const { urgent, backlog } = this.#ready[pool];
+    if (urgent.size + backlog.size > 0 && this.#free(pool) > 0) this.#parts.onReady(pool);
+  }
+}
+
+const earlier = (one: Moment | null, other: Moment): Moment =>
+  one ? { clockMs: Math.min(one.clockMs, other.clockMs), ownMs: Math.min(one.ownMs, other.ownMs) } : other;

@@ -1,12 +1,35 @@
-import { Agent, type Dispatcher } from 'undici';
+import { createHmac } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
+import { VERSION } from '../../version.ts';
 import { type AddressGuard, ForbiddenAddress } from '../address-guard.ts';
-import { ANSWER_LIMIT_BYTES, EXCHANGE_TIMEOUT_MS } from '../policy.ts';
-import { AnswerTooLong, withAnswerLimit } from './answer-limit.ts';
-import { headersOf, type Signed } from './signing.ts';
+import { ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, EXCHANGE_TIMEOUT_MS } from '../policy.ts';
+
+/** Lower-case hex HMAC-SHA256 over the exact bytes. */
+export const signatureOf = (secret: string, body: Buffer): string =>
+  createHmac('sha256', secret).update(body).digest('hex');
+
+interface Signed {
+  secret: string;
+  id: string;
+  event: string;
+  /** 1 to 4. */
+  attempt: number;
+  body: Buffer;
+}
+
+export const headersOf = ({ secret, id, event, attempt, body }: Signed): Record<string, string> => ({
+  'content-type': 'application/json',
+  'user-agent': `Handback/${VERSION}`,
+  'x-webhook-signature': signatureOf(secret, body),
+  'x-webhook-id': id,
+  'x-webhook-event': event,
+  'x-webhook-attempt': String(attempt),
+});
 
 interface Outgoing extends Signed {
   url: string;
-  /** Gets what the receiver answered, piece by piece, for whoever wants to show it. */
+  /** Gets what the receiver answered, piece by piece. */
   onAnswer?: (piece: Buffer) => void;
 }
 
@@ -17,9 +40,9 @@ interface Outcome {
 }
 
 export interface Sender {
-  /** null: a stop broke the exchange off, so it tells nothing of the receiver. */
+  /** null: a stop broke the exchange off, which says nothing about the receiver. */
   send(outgoing: Outgoing): Promise<Outcome | null>;
-  /** Breaks off what is under way. */
+  /** Breaks off all exchanges. */
   close(): Promise<void>;
 }
 
@@ -27,9 +50,8 @@ export interface Sender {
 const NO_OTHER_LIMITS = { headersTimeout: 0, bodyTimeout: 0 };
 
 export const createSender = (guard: AddressGuard): Sender => {
-  // Connections are kept for the next event. How many there are is bounded by what may be in flight, not here: two clients
-  // may share a host, and one that hangs must not use up the other's. No HTTP/2: there exchanges share a connection, and
-  // nobody could say which of them brought in how much.
+  // How many connections there are is bounded by the pools of receivers, not here: two clients may share a host, and one that
+  // hangs must not use up the other's. No HTTP/2: there exchanges share a connection, and their bytes cannot be told apart.
   const agent = new Agent({
     connect: withAnswerLimit(guard.connect),
     keepAliveTimeout: 10_000,
@@ -38,7 +60,7 @@ export const createSender = (guard: AddressGuard): Sender => {
     // Counted with the rest of the answer; undici's own limit is a quarter of it.
     maxHeaderSize: ANSWER_LIMIT_BYTES,
   });
-  const underWay = new Set<Exchange>();
+  const handlers = new Set<AnswerHandler>();
 
   return {
     async send({ url, onAnswer, ...signed }) {
@@ -53,29 +75,28 @@ export const createSender = (guard: AddressGuard): Sender => {
           ...NO_OTHER_LIMITS,
         };
         return await new Promise<Outcome | null>((done) => {
-          const exchange: Exchange = new Exchange((outcome) => {
-            underWay.delete(exchange);
+          const handler: AnswerHandler = new AnswerHandler((outcome) => {
+            handlers.delete(handler);
             done(outcome);
           }, onAnswer);
-          underWay.add(exchange);
-          agent.dispatch(outgoing, exchange);
+          handlers.add(handler);
+          agent.dispatch(outgoing, handler);
         });
       } catch (error) {
-        return { statusCode: null, error: wordsFor(error) };
+        return { statusCode: null, error: describeSendError(error) };
       }
     },
     close() {
-      for (const exchange of underWay) exchange.abandon();
+      for (const handler of handlers) handler.abandon();
       return agent.destroy();
     },
   };
 };
 
 /**
- * One request and its answer as undici tells of it. Its `request` would make a stream of every answer, which costs a third
- * of the whole exchange, for a status.
+ * Reads one answer for its status. undici's `request` would make a stream of it, which costs a third of the whole exchange.
  */
-class Exchange implements Dispatcher.DispatchHandler {
+class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #done: (outcome: Outcome | null) => void;
   readonly #onAnswer: Outgoing['onAnswer'];
   readonly #limit: NodeJS.Timeout;
@@ -110,7 +131,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_: unknown, error: Error): void {
     // Of an answer that is too long the status counts, where that has come (decision 39).
     const answered = this.#statusCode !== null && isTooLong(error);
-    this.#end(answered ? this.#answered() : { statusCode: null, error: wordsFor(error) });
+    this.#end(answered ? this.#answered() : { statusCode: null, error: describeSendError(error) });
   }
   abandon(): void {
     this.#breakOff(null);
@@ -130,6 +151,62 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#done(outcome);
   }
 }
+
+/** The receiver's answer was longer than we read. */
+class AnswerTooLong extends Error {}
+
+const LINE_BREAK = 0x0a;
+
+/** How many bytes of a piece may be read when so many bytes and lines are left. */
+const lengthWithin = (piece: Buffer, bytes: number, lines: number): { length: number; lines: number } => {
+  let found = 0;
+  let end = -1;
+  while (found < lines) {
+    end = piece.indexOf(LINE_BREAK, end + 1);
+    if (end === -1 || end >= bytes) return { length: Math.min(bytes, piece.length), lines: found };
+    found += 1;
+  }
+  return { length: end + 1, lines: found };
+};
+
+/**
+ * Breaks off a connection when one exchange has brought in more than the limits. undici's `maxResponseSize` counts bodies only:
+ * interim answers, chunk extensions and trailers without end pass it, and 5,000 short headers take 5 MB of memory. What is beyond
+ * a limit is kept from the parser. An exchange begins with a write, so what came before the last write is not counted.
+ */
+const limitAnswers = (socket: Socket): void => {
+  const read = socket.read.bind(socket);
+  let written = 0;
+  let bytesLeft = ANSWER_LIMIT_BYTES;
+  let linesLeft = ANSWER_LIMIT_LINES;
+  let isOver = false;
+  socket.read = (size?: number) => {
+    const piece: Buffer | null = isOver ? null : read(size);
+    if (piece === null) return null;
+    if (socket.bytesWritten !== written) {
+      written = socket.bytesWritten;
+      bytesLeft = ANSWER_LIMIT_BYTES;
+      linesLeft = ANSWER_LIMIT_LINES;
+    }
+    const { length, lines } = lengthWithin(piece, bytesLeft, linesLeft);
+    bytesLeft -= length;
+    linesLeft -= lines;
+    if (length === piece.length) return piece;
+    isOver = true;
+    // After the parser has seen the rest: a status that is in it still counts.
+    queueMicrotask(() => socket.destroy(new AnswerTooLong()));
+    return length === 0 ? null : piece.subarray(0, length);
+  };
+};
+
+const withAnswerLimit =
+  (connect: buildConnector.connector): buildConnector.connector =>
+  (options, callback) =>
+    connect(options, (...result) => {
+      const [, socket] = result;
+      if (socket) limitAnswers(socket);
+      callback(...result);
+    });
 
 const TOO_LATE = 'no complete answer within 10 s';
 
@@ -153,13 +230,13 @@ const WORDS: [RegExp, string][] = [
   ],
 ];
 
-/** Why an attempt failed, in words for the shop's Admin, with the code for whoever wants to look it up. */
-export const wordsFor = (error: unknown): string => {
+/** Why an attempt failed, in words for the shop's Admin, with the code. */
+export const describeSendError = (error: unknown): string => {
   if (error instanceof ForbiddenAddress) return 'address not allowed: it leads into a private network';
   if (error instanceof AnswerTooLong) return 'the answer is longer than 64 KiB or 1,000 lines';
   const { name, code, cause } = error as { name?: string; code?: string | number; cause?: unknown };
-  if (cause instanceof ForbiddenAddress) return wordsFor(cause);
-  if (error instanceof AggregateError && error.errors.length > 0) return wordsFor(error.errors[0]);
+  if (cause instanceof ForbiddenAddress) return describeSendError(cause);
+  if (error instanceof AggregateError && error.errors.length > 0) return describeSendError(error.errors[0]);
   if (name === 'HTTPParserError') return 'the answer is not valid HTTP';
   const words = WORDS.find(([pattern]) => pattern.test(String(code ?? '')))?.[1] ?? 'sending failed';
   return code === undefined ? words : `${words} (${code})`;

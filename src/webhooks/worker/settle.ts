@@ -1,7 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import { afterFailure, isUnavailable } from '../../db/errors.ts';
 import type { DeliveryStatus } from '../../db/schema.ts';
 import { statement } from '../../db/statements.ts';
+import { describeError } from '../../describe-error.ts';
+import { batched } from '../../lib/batch.ts';
 import type { Attempt } from '../attempts.ts';
 import { PENDING } from '../queue.ts';
 
@@ -18,10 +22,32 @@ export interface Settlement {
   reason: string | null;
 }
 
-/**
- * Writes down how attempts ended. A process that slept through its lease overwrites nothing: a settlement counts only where
- * the number of attempts is still the one it began with.
- */
+const COLUMNS = {
+  id: 'id',
+  before: 'integer',
+  status: 'text',
+  attempts: 'integer',
+  log: 'text',
+  due_at: 'integer',
+  finished_at: 'integer',
+  reason: 'text',
+} as const;
+
+/** All there are: named in the statement, they make PostgreSQL expect few rows, and look each one up instead of reading all. */
+const STATUSES: DeliveryStatus[] = ['PENDING', 'DELIVERED', 'DROPPED'];
+
+/** A process that slept through its lease overwrites nothing: the number of attempts must be the one that it began with. */
+const settling = statement(
+  ({ rows }, { ended }: { ended: object[] }) => sql`
+    update webhook_deliveries
+    set status = settled.status, attempts = settled.attempts, attempt_log = settled.log,
+      due_at = settled.due_at, finished_at = settled.finished_at, reason = settled.reason
+    from ${rows('settled', COLUMNS, ended)}
+    where webhook_deliveries.id = settled.id and webhook_deliveries.status = ${PENDING}
+      and webhook_deliveries.attempts = settled.before and settled.status in (${sql.join(STATUSES.map((status) => sql.lit(status)))})`,
+);
+
+/** Writes down how attempts ended. */
 export const settle = async (
   { withoutFsync, fill }: Pick<Context, 'withoutFsync' | 'fill'>,
   settlements: Settlement[],
@@ -39,26 +65,66 @@ export const settle = async (
   await withoutFsync.executeQuery(fill(settling, { ended }));
 };
 
-const COLUMNS = {
-  id: 'id',
-  before: 'integer',
-  status: 'text',
-  attempts: 'integer',
-  log: 'text',
-  due_at: 'integer',
-  finished_at: 'integer',
-  reason: 'text',
-} as const;
+const BATCH = 256;
+const AGAIN_AFTER_MS = 500;
 
-/** All there are: named in the statement, they make PostgreSQL expect few rows, and look each one up instead of reading all. */
-const STATUSES: DeliveryStatus[] = ['PENDING', 'DELIVERED', 'DROPPED'];
+/** Writes settlements in batches. What waits here is bounded by the places of the pools. */
+export class Settler {
+  readonly #ctx: Context;
+  readonly #write: (settlement: Settlement) => Promise<boolean>;
+  readonly #stopping = new AbortController();
+  #waiting = 0;
 
-const settling = statement(
-  ({ rows }, { ended }: { ended: object[] }) => sql`
-    update webhook_deliveries
-    set status = settled.status, attempts = settled.attempts, attempt_log = settled.log,
-      due_at = settled.due_at, finished_at = settled.finished_at, reason = settled.reason
-    from ${rows('settled', COLUMNS, ended)}
-    where webhook_deliveries.id = settled.id and webhook_deliveries.status = ${PENDING}
-      and webhook_deliveries.attempts = settled.before and settled.status in (${sql.join(STATUSES.map((status) => sql.lit(status)))})`,
-);
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+    // A batch that the database refuses is tried again item by item.
+    this.#write = batched((batch: Settlement[]) => this.#writeAll(batch), {
+      most: BATCH,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      afterFailure,
+    });
+  }
+
+  /** True once it is written, false where a stop gave it up. Rejects where the database refuses this one for good. */
+  async add(settlement: Settlement): Promise<boolean> {
+    this.#waiting += 1;
+    try {
+      return await this.#write(settlement);
+    } catch (error) {
+      const { id: deliveryId, status } = settlement;
+      this.#ctx.log.error(
+        { deliveryId, status, fault: describeError(error) },
+        'the database refused the result of a webhook; its receiver goes on without it',
+      );
+      this.#ctx.metrics.observeRefusedResult();
+      throw error;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+  /** What is not written yet stays unwritten: another process makes these attempts again (decision 37). */
+  giveUp(): void {
+    if (this.#waiting > 0)
+      this.#ctx.log.warn({ waiting: this.#waiting }, 'webhook results were not written before the stop');
+    this.#stopping.abort();
+  }
+
+  /** Tries again while the database is away; the leases decide whether that was in time. */
+  async #writeAll(batch: Settlement[]): Promise<boolean[]> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted)
+      try {
+        await settle(this.#ctx, batch);
+        return batch.map(() => true);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        this.#ctx.log.warn(
+          { fault: describeError(error), waiting: this.#waiting },
+          'webhook results could not be written yet',
+        );
+        // An abort only ends the pause; the loop sees it.
+        await pause(AGAIN_AFTER_MS, undefined, { signal }).catch(() => {});
+      }
+    return batch.map(() => false);
+  }
+}

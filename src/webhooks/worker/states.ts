@@ -1,22 +1,21 @@
 import type { DeliveryStatus } from '../../db/schema.ts';
 
-// The states of the dispatcher's parts and the moves between them, as tables. docs/architecture.md, "The dispatcher", tells who
-// causes each move.
+// All states of the worker and the allowed transitions. docs/architecture.md, "The dispatcher", has the diagrams.
 
-type Moves<State extends string> = Readonly<Record<State, readonly State[]>>;
+type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
 
-/** In the database, by status and number of attempts. In flight is known only to the process that sends. */
+/** In the database, by status and number of attempts; only the process that sends knows that a delivery is being sent. */
 export type DeliveryState =
   | 'waiting for its first attempt'
-  | 'in flight'
+  | 'being sent'
   | 'waiting for a retry'
   | 'delivered'
   | 'dropped';
-export const DELIVERY_MOVES: Moves<DeliveryState> = {
-  'waiting for its first attempt': ['in flight', 'dropped'],
-  // Back to where it waited: the attempt was broken off by a stop, or its process died, and does not count.
-  'in flight': ['delivered', 'waiting for a retry', 'dropped', 'waiting for its first attempt'],
-  'waiting for a retry': ['in flight', 'dropped'],
+export const DELIVERY: Transitions<DeliveryState> = {
+  'waiting for its first attempt': ['being sent', 'dropped'],
+  // Back to where it waited: a stop or a crash cut the attempt short, so it does not count.
+  'being sent': ['delivered', 'waiting for a retry', 'dropped', 'waiting for its first attempt'],
+  'waiting for a retry': ['being sent', 'dropped'],
   delivered: [],
   dropped: [],
 };
@@ -27,36 +26,32 @@ export const STATUS_AFTER = {
   dropped: 'DROPPED',
 } as const satisfies Partial<Record<DeliveryState, DeliveryStatus>>;
 
-/** One exchange. Fresh, aged or slow while it is under way; landed when it is over; settled when its result is written. */
-export type FlightState = 'fresh' | 'aged' | 'slow' | 'landed' | 'settled';
-export const FLIGHT_MOVES: Moves<FlightState> = {
-  fresh: ['aged', 'landed'],
-  aged: ['slow', 'landed'],
-  slow: ['landed'],
-  landed: ['settled'],
+/** One request and its answer. Set aside: the database refuses its result for good. */
+export type ExchangeState = 'young' | 'slow' | 'finished' | 'settled' | 'set aside';
+export const EXCHANGE: Transitions<ExchangeState> = {
+  young: ['slow', 'finished'],
+  slow: ['finished'],
+  finished: ['settled', 'set aside'],
   settled: [],
+  'set aside': [],
 };
 
 /** A receiver, as this process sees it. */
-export type ReceiverState =
-  | 'idle'
-  | 'ready'
-  | 'being served'
-  | 'called while served'
-  | 'full'
-  | 'leased elsewhere';
-export const RECEIVER_MOVES: Moves<ReceiverState> = {
+export type ReceiverState = 'idle' | 'ready' | 'being read' | 'woken while read' | 'full';
+export const RECEIVER: Transitions<ReceiverState> = {
   idle: ['ready', 'full'],
-  ready: ['being served', 'full'],
-  'being served': ['called while served', 'idle', 'leased elsewhere'],
-  'called while served': ['ready', 'full', 'leased elsewhere'],
+  ready: ['being read'],
+  'being read': ['woken while read', 'idle'],
+  'woken while read': ['ready', 'full', 'idle'],
   full: ['ready'],
-  'leased elsewhere': ['ready', 'full'],
 };
 
-/** One of the worker's loops. Woken: somebody called while it works, so it does not rest afterwards. */
+/** Whether a receiver, and an exchange with it, takes room in one pool or the other. */
+export type Health = 'healthy' | 'unhealthy';
+export const HEALTH: Transitions<Health> = { healthy: ['unhealthy'], unhealthy: ['healthy'] };
+
 export type LoopState = 'working' | 'woken' | 'resting' | 'stopping' | 'stopped';
-export const LOOP_MOVES: Moves<LoopState> = {
+export const LOOP: Transitions<LoopState> = {
   working: ['woken', 'resting', 'stopping'],
   woken: ['working', 'stopping'],
   resting: ['working', 'stopping'],
@@ -64,18 +59,22 @@ export const LOOP_MOVES: Moves<LoopState> = {
   stopped: [],
 };
 
-/** Told of a move that no table allows. */
-export type OnForbiddenMove = (message: string) => void;
-
-export type Move = <State extends string>(moves: Moves<State>, thing: { state: State }, to: State) => void;
+export type OnForbidden = (message: string) => void;
+/** Changes a state, if it is another one. */
+export type Transition = <State extends string>(
+  allowed: Transitions<State>,
+  thing: { state: State },
+  to: State,
+) => void;
 
 /**
- * The only way to change a state. A forbidden move is made all the same, after it was reported: in production that is logged,
- * since an exchange that is forgotten half-way would hold its lease and its place for ever. In tests it throws.
+ * The only way to change a state. A forbidden transition is reported and made all the same: an exchange that is forgotten
+ * half-way would hold its lease and its place for ever. Tests fail at the report.
  */
-export const createMove =
-  (onForbidden: OnForbiddenMove): Move =>
-  (moves, thing, to) => {
-    if (!moves[thing.state].includes(to)) onForbidden(`${thing.state} must not become ${to}`);
+export const createTransition =
+  (onForbidden: OnForbidden): Transition =>
+  (allowed, thing, to) => {
+    if (thing.state === to) return;
+    if (!allowed[thing.state].includes(to)) onForbidden(`${thing.state} must not become ${to}`);
     thing.state = to;
   };

@@ -1,10 +1,16 @@
-/** This process's own time: a clock that only runs forward, and timers. A test may put a simulated one in its place. */
+import type { Clock } from '../../clock.ts';
+import type { Context } from '../../context.ts';
+import { describeError } from '../../describe-error.ts';
+import { LOOP, type LoopState, type Transition } from './states.ts';
+
+// This process's own time: clock, timers, loops.
+
+/** A clock that only runs forward, and timers. Tests simulate it. */
 export interface OwnTime {
   now(): number;
   /** Returns how to cancel it. */
   after(ms: number, run: () => void): () => void;
   every(ms: number, run: () => void): () => void;
-  /** Resolves in the next turn of the event loop: what happens in one turn is taken together. */
   nextTurn(): Promise<void>;
 }
 
@@ -23,3 +29,103 @@ export const systemTime: OwnTime = {
 
 export const pause = (time: OwnTime, ms: number): Promise<void> =>
   new Promise((resolve) => void time.after(ms, resolve));
+
+/** A moment by the shared clock, which may step, and by the process's own. */
+export interface Moment {
+  clockMs: number;
+  ownMs: number;
+}
+
+/** Follows the clock that is further ahead: a shared clock that steps back delays nothing, one that is moved forward counts at once. */
+export class Stopwatch {
+  readonly #clock: Clock;
+  readonly #own: OwnTime;
+
+  constructor(clock: Clock, own: OwnTime) {
+    this.#clock = clock;
+    this.#own = own;
+  }
+  in(ms: number): Moment {
+    return { clockMs: this.#clock.now() + ms, ownMs: this.#own.now() + ms };
+  }
+  /** Below zero once it has passed. */
+  msUntil({ clockMs, ownMs }: Moment): number {
+    return Math.min(clockMs - this.#clock.now(), ownMs - this.#own.now());
+  }
+}
+
+const REST_AFTER_FAULT_MS = 1_000;
+
+interface LoopParts {
+  log: Context['log'];
+  time: OwnTime;
+  transition: Transition;
+}
+
+/** Does a step again and again, resting in between as long as the step says or until it is woken. An error ends no loop. */
+export class Loop {
+  state: LoopState = 'working';
+  readonly #parts: LoopParts;
+  readonly #step: () => Promise<number>;
+  readonly #afterError: () => void;
+  readonly #running: Promise<void>;
+  #endRest: () => void = () => {};
+
+  constructor(parts: LoopParts, step: () => Promise<number>, afterError: () => void = () => {}) {
+    this.#parts = parts;
+    this.#step = step;
+    this.#afterError = afterError;
+    this.#running = this.#run();
+  }
+
+  /** Ends its rest; a call while it works is not lost. */
+  wake(): void {
+    if (this.state === 'working') this.#become('woken');
+    else if (this.state === 'resting') this.#endRest();
+  }
+  /** Resolves when the current step is over. */
+  stop(): Promise<void> {
+    this.#become('stopping');
+    this.#endRest();
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { log, time } = this.#parts;
+    while (!this.#isStopping()) {
+      try {
+        // What happens in one turn of the event loop is taken together.
+        await time.nextTurn();
+        if (this.#isStopping()) break;
+        this.#become('working');
+        const restMs = await this.#step();
+        if (restMs > 0) await this.#rest(restMs);
+      } catch (error) {
+        log.warn(
+          { fault: describeError(error) },
+          'the webhook queue could not be read; it will be tried again',
+        );
+        this.#afterError();
+        await this.#rest(REST_AFTER_FAULT_MS);
+      }
+    }
+    this.#become('stopped');
+  }
+  async #rest(ms: number): Promise<void> {
+    if (this.state !== 'working') return;
+    this.#become('resting');
+    await new Promise<void>((resolve) => {
+      const cancel = this.#parts.time.after(ms, resolve);
+      this.#endRest = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+  #isStopping(): boolean {
+    return this.state === 'stopping';
+  }
+  #become(state: LoopState): void {
+    this.#parts.transition(LOOP, this, state);
+  }
+}

@@ -1,14 +1,8 @@
 import type { Row } from '../../../src/db/schema.ts';
 import type { Attempt } from '../../../src/webhooks/attempts.ts';
 import { DROPPED_BECAUSE } from '../../../src/webhooks/drop-reasons.ts';
-import {
-  EXCHANGE_TIMEOUT_MS,
-  GIVE_UP_AFTER_MS,
-  LEASE_MS,
-  LIMITS,
-  POOL_NAMES,
-} from '../../../src/webhooks/policy.ts';
-import { DELIVERY_MOVES, type DeliveryState } from '../../../src/webhooks/worker/states.ts';
+import { EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS, LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
+import { DELIVERY, type DeliveryState } from '../../../src/webhooks/worker/states.ts';
 import type { Delivery, Exchange } from './things.ts';
 import type { World } from './world.ts';
 
@@ -108,10 +102,10 @@ export class Onlooker {
     const isTooOld = row.reason === DROPPED_BECAUSE.tooOld;
     if (isTooOld) {
       holds(this.world.nowMs - row.created_at > GIVE_UP_AFTER_MS, () => `${name}: dropped before 24 h`);
-      holds(DELIVERY_MOVES[record.state].includes('dropped'), () => `${name}: not allowed`);
+      holds(DELIVERY[record.state].includes('dropped'), () => `${name}: not allowed`);
     } else {
       holds(
-        DELIVERY_MOVES[record.state].includes('in flight') && DELIVERY_MOVES['in flight'].includes(next),
+        DELIVERY[record.state].includes('being sent') && DELIVERY['being sent'].includes(next),
         () => `${name}: not allowed`,
       );
       holds(log.length === record.counted.length + 1, () => `${name}: ${log.length} attempts counted`);
@@ -158,17 +152,11 @@ export class Onlooker {
     const mine = this.#underWay((each) => each.process === process);
     const toReceiver = mine.filter((each) => each.receiver === receiver).length;
     holds(toReceiver <= limits.perReceiver, () => `${name}: ${toReceiver} at once to one receiver`);
-    holds(mine.length <= limits.inAll.exchanges, () => `${name}: ${mine.length} at once in all`);
-    let counted = 0;
-    for (const pool of POOL_NAMES) {
-      const { fresh, exchanges } = process.pools.used(pool);
-      counted += exchanges;
-      holds(fresh <= limits.pools[pool].fresh, () => `${name}: ${fresh} fresh ones (${pool})`);
-      // Exchanges that turn slow may exceed the limit of that pool.
-      const isWithin = pool === 'slow' || exchanges <= limits.pools[pool].exchanges;
-      holds(isWithin, () => `${name}: ${exchanges} at once (${pool})`);
-    }
-    holds(counted >= mine.length, () => `${name}: more under way than counted`);
+    const { receivers } = process.dispatcher;
+    const [healthy, unhealthy] = [receivers.places('healthy'), receivers.places('unhealthy')];
+    // Exchanges that turn slow may exceed the limit of the other pool.
+    holds(healthy <= limits.healthy, () => `${name}: ${healthy} at once in the healthy pool`);
+    holds(healthy + unhealthy >= mine.length, () => `${name}: more exchanges than counted`);
     const record = this.records.get(deliveryId);
     const before = record?.counted[attempt - 2];
     holds(attempt === 1 || before !== undefined, () => `${name}: the attempt before was not counted`);
@@ -239,8 +227,7 @@ export class Onlooker {
     const toReceiver = recent.filter((each) => each.receiver === receiver);
     const isInFlight = toReceiver.some((each) => each.deliveryId === id && !record.counted.includes(each));
     if (isInFlight || toReceiver.length > limits.perReceiver / 2) record.blockedAt = nowMs;
-    const { quick, slow } = limits.pools;
-    const isCrowded = limits !== LIMITS && recent.length > Math.min(quick.fresh, slow.fresh) / 2;
+    const isCrowded = limits !== LIMITS && recent.length > Math.min(limits.healthy, limits.unhealthy) / 2;
     if (isCrowded || record.blockedAt === nowMs) record.crowdedAt = nowMs;
   }
 }

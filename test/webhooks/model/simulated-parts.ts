@@ -1,8 +1,7 @@
 import type { Context } from '../../../src/context.ts';
 import { EXCHANGE_TIMEOUT_MS, SLOW_MS } from '../../../src/webhooks/policy.ts';
-import type { Settler } from '../../../src/webhooks/worker/carrier.ts';
 import type { Sender } from '../../../src/webhooks/worker/send.ts';
-import { settle } from '../../../src/webhooks/worker/settle.ts';
+import { type Settler, settle } from '../../../src/webhooks/worker/settle.ts';
 import { pause } from '../../../src/webhooks/worker/time.ts';
 import { aroundQueries } from './around-queries.ts';
 import type { Behaviour, Exchange, Process } from './things.ts';
@@ -11,7 +10,11 @@ import type { World } from './world.ts';
 // What stands in the dispatcher for the network, and for the batching of results.
 
 /** Writes each result at once, by the real statement. */
-export const createSimulatedSettler = (world: World, { time }: Process, ctx: Context): Settler => {
+export const createSimulatedSettler = (
+  world: World,
+  { time }: Process,
+  ctx: Context,
+): Pick<Settler, 'add' | 'giveUp'> => {
   let giveUp = (): void => {};
   const givenUp = new Promise<false>((resolve) => {
     giveUp = () => resolve(false);
@@ -60,7 +63,7 @@ export const createSimulatedSender = (world: World, process: Process): Sender =>
 };
 
 const answerOf = (world: World, behaviour: Behaviour): { afterMs: number; statusCode: number | null } => {
-  // Most answer at once; some take longer than an exchange stays fresh.
+  // Most answer at once.
   const afterMs = 1 + world.upTo([10, 10, 10, 200][world.upTo(3)] as number);
   if (behaviour === 'hangs') return { afterMs: EXCHANGE_TIMEOUT_MS, statusCode: null };
   if (behaviour === 'refuses') return { afterMs: 1, statusCode: null };

@@ -1,6 +1,5 @@
 import type { Context } from '../../../src/context.ts';
 import type { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
-import type { Pools } from '../../../src/webhooks/worker/pools.ts';
 import type { ProcessTime } from './simulation.ts';
 
 // What there is in the simulated world.
@@ -29,7 +28,6 @@ export interface Process {
   /** When it last returned from sleep. */
   returnedAt: number;
   time: ProcessTime;
-  pools: Pools;
   dispatcher: Dispatcher;
   listener: ((clientId: string | null) => void) | null;
 }

@@ -3,7 +3,6 @@ import type { Context } from '../../../src/context.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
 import type { Limits } from '../../../src/webhooks/policy.ts';
 import { startDispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
-import { createPools } from '../../../src/webhooks/worker/pools.ts';
 import { pause } from '../../../src/webhooks/worker/time.ts';
 import { aroundQueries } from './around-queries.ts';
 import { createSimulatedSender, createSimulatedSettler } from './simulated-parts.ts';
@@ -79,23 +78,20 @@ export class World {
   async start(): Promise<void> {
     if (this.awake.length === 0) this.disturbedAt = this.nowMs;
     const time = this.simulation.addProcess();
-    const pools = createPools(() => 0, this.limits);
     const process: Process = {
       name: `process ${this.processes.length + 1}`,
       state: 'awake',
       returnedAt: 0,
       time,
-      pools,
       listener: null,
-      dispatcher: { stop: async () => {} },
-    };
+    } as Omit<Process, 'dispatcher'> as Process;
     this.processes.push(process);
     const ctx = this.#contextOf(process);
     const overrides = {
       time,
-      pools,
+      limits: this.limits,
       settler: createSimulatedSettler(this, process, ctx),
-      onForbiddenMove: (message: string) => void this.faults.push(`${process.name}: ${message}`),
+      onForbidden: (message: string) => void this.faults.push(`${process.name}: ${message}`),
     };
     process.dispatcher = await startDispatcher(ctx, createSimulatedSender(this, process), overrides);
   }

@@ -1,0 +1,238 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Plan } from '../../../contract/admin-people.ts';
+import type { WebhookEventName } from '../../../contract/webhook-event.ts';
+import type { Context } from '../../context.ts';
+import { type Engine, statement } from '../../db/statements.ts';
+import { hasApi } from '../../shops/plans.ts';
+import { type Attempt, readAttempts } from '../attempts.ts';
+import { DROPPED_BECAUSE } from '../drop-reasons.ts';
+import { FIRST_ATTEMPT, PENDING, RETRY, wholeBody } from '../queue.ts';
+
+// What the dispatcher asks the database. A delivery is PENDING until it ends as DELIVERED or DROPPED.
+
+type Needed = Pick<Context, 'withoutFsync' | 'fill'>;
+
+/** What is due. */
+export interface Due {
+  id: string;
+  clientId: string;
+  event: WebhookEventName;
+  /** The bytes that are sent; null: they cannot be read. */
+  body: Buffer | null;
+  /** How many attempts there were. */
+  before: number;
+  /** null: they cannot be read. */
+  attempts: Attempt[] | null;
+  createdAt: number;
+}
+
+/** A receiver costs one step through an index, however much waits for it. In parts: SQLite blocks the process meanwhile. */
+export const SCANNED_AT_ONCE = 1_000;
+
+/** A client with something waiting; the times of its first and last retry. */
+export interface Waiting {
+  clientId: string;
+  firstDueAt: number;
+  lastDueAt: number;
+}
+
+/** The next clients after this one that first attempts, or retries, wait for. First attempts are always due. */
+export const waitingClients = async (
+  { withoutFsync: db }: Pick<Context, 'withoutFsync'>,
+  which: 'first attempts' | 'retries',
+  after: string,
+): Promise<Waiting[]> => {
+  const isIt = which === 'retries' ? RETRY : FIRST_ATTEMPT;
+  const next = (than: unknown) => sql`(
+    select client_id from webhook_deliveries where ${isIt} and client_id > ${than} order by client_id limit 1
+  )`;
+  // Its last retry may have been settled since.
+  const dueAt = (extreme: 'min' | 'max') => sql`coalesce((
+    select ${sql.raw(extreme)}(due_at) from webhook_deliveries where ${isIt} and client_id = clients.client_id
+  ), 0)`;
+  const [first, last] = which === 'retries' ? [dueAt('min'), dueAt('max')] : [sql.lit(0), sql.lit(0)];
+  const { rows } = await sql<Waiting>`
+    with recursive clients(client_id, n) as (
+      select ${next(after)}, 1
+      union all
+      select ${next(sql.ref('clients.client_id'))}, n + 1 from clients
+      where client_id is not null and n < ${sql.lit(SCANNED_AT_ONCE)}
+    )
+    select client_id as "clientId", ${first} as "firstDueAt", ${last} as "lastDueAt"
+    from clients where client_id is not null order by client_id`.execute(db);
+  return rows;
+};
+
+/** Which clients to read, and which deliveries are being sent already. */
+interface Reading {
+  clientIds: string[];
+  unsettled: string[];
+}
+
+const asRows = (clientIds: string[]) => clientIds.map((id) => ({ id }));
+
+/** The ids of the next deliveries for each client are found first, the rows then by their ids. */
+const dueOfEach = statement(
+  (
+    { rows, oneOf, among, forEachRow }: Engine,
+    params: { clients: object[]; unsettled: string[]; most: number; nowMs: number },
+  ) => {
+    const waiting = (which: RawBuilder<boolean>, name: string) => sql`
+      select * from (
+        select id, due_at from webhook_deliveries
+        where client_id = client.id and ${which} and not (id ${oneOf('id', params.unsettled)})
+        order by due_at limit ${params.most}
+      ) as ${sql.id(name)}`;
+    const next = sql`
+      select id from (
+        ${waiting(FIRST_ATTEMPT, 'first')} union all
+        ${waiting(sql<boolean>`${RETRY} and due_at <= ${params.nowMs}`, 'again')}
+      ) as waiting order by due_at limit ${params.most}`;
+    const ids = sql`select next.value from ${rows('client', { id: 'id' }, params.clients)}, ${forEachRow('next', next)}`;
+    return sql<DueRow>`
+      select id, client_id, event, attempts, attempt_log, created_at, ${wholeBody('due')} as body
+      from webhook_deliveries as due where id ${among(ids)}`;
+  },
+);
+interface DueRow {
+  id: string;
+  client_id: string;
+  event: WebhookEventName;
+  attempts: number;
+  attempt_log: string;
+  created_at: number;
+  body: string | null;
+}
+
+/** Due deliveries of each client, so many at most: first attempts and retries in the order in which they fell due. */
+export const due = async (
+  { withoutFsync, fill }: Needed,
+  { clientIds, unsettled, most }: Reading & { most: number },
+  nowMs: number,
+): Promise<Due[]> => {
+  const values = { clients: asRows(clientIds), unsettled, most, nowMs };
+  const { rows } = await withoutFsync.executeQuery(fill(dueOfEach, values));
+  return rows.map((row) => ({
+    id: row.id,
+    clientId: row.client_id,
+    event: row.event,
+    body: row.body === null ? null : Buffer.from(row.body, 'utf8'),
+    before: row.attempts,
+    attempts: readAttempts(row.attempt_log),
+    createdAt: row.created_at,
+  }));
+};
+
+const nextRetryOfEach = statement(
+  ({ rows, oneOf }: Engine, params: { clients: object[]; unsettled: string[] }) => sql<{
+    client_id: string;
+    due_at: number | null;
+  }>`
+    select client.id as client_id, (
+      select min(due_at) from webhook_deliveries
+      where client_id = client.id and ${RETRY} and not (id ${oneOf('id', params.unsettled)})
+    ) as due_at from ${rows('client', { id: 'id' }, params.clients)}`,
+);
+
+/** When the next retry of each of these clients is due. */
+export const nextRetries = async (
+  { withoutFsync, fill }: Needed,
+  { clientIds, unsettled }: Reading,
+): Promise<Waiting[]> => {
+  if (clientIds.length === 0) return [];
+  const values = { clients: asRows(clientIds), unsettled };
+  const { rows } = await withoutFsync.executeQuery(fill(nextRetryOfEach, values));
+  return rows.flatMap(({ client_id, due_at }) =>
+    due_at === null ? [] : [{ clientId: client_id, firstDueAt: due_at, lastDueAt: due_at }],
+  );
+};
+
+/** Makes retries due now whose time lies further ahead than it can: the clock that wrote it was wrong (decision 82). */
+export const bringForward = async (
+  { withoutFsync: db, oneOf }: Pick<Context, 'withoutFsync' | 'oneOf'>,
+  clientIds: string[],
+  { nowMs, furtherThanMs }: { nowMs: number; furtherThanMs: number },
+): Promise<void> => {
+  await db
+    .updateTable('webhook_deliveries')
+    .set({ due_at: nowMs })
+    .where(RETRY)
+    .where(sql<boolean>`client_id ${oneOf('id', clientIds)}`)
+    .where('due_at', '>', furtherThanMs)
+    .execute();
+};
+
+/** Bounded, so that the statement is short; the next round drops the rest. */
+const DROPPED_AT_ONCE = 5_000;
+
+/** Drops what waited too long for one receiver, in one statement; returns how many (decision 84). */
+export const dropTooOld = async (
+  { withoutFsync: db, oneOf, among }: Pick<Context, 'withoutFsync' | 'oneOf' | 'among'>,
+  { clientId, unsettled }: { clientId: string; unsettled: string[] },
+  { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
+): Promise<number> => {
+  const old = (which: typeof RETRY) =>
+    db
+      .selectFrom('webhook_deliveries')
+      .select('id')
+      .where(which)
+      .where('client_id', '=', clientId)
+      .where('created_at', '<', beforeMs)
+      .where(sql<boolean>`not (id ${oneOf('id', unsettled)})`)
+      .orderBy('due_at')
+      .limit(DROPPED_AT_ONCE);
+  const { numUpdatedRows } = await db
+    .updateTable('webhook_deliveries')
+    .set({ status: 'DROPPED', finished_at: nowMs, reason: DROPPED_BECAUSE.tooOld })
+    .where('status', '=', PENDING)
+    .where(sql<boolean>`(id ${among(old(FIRST_ATTEMPT))} or id ${among(old(RETRY))})`)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+};
+
+/** Where a client's deliveries go now, or why they go nowhere. */
+export type Destination = {
+  shopId: string;
+  /** The client that replaced it, and gets what waits. */
+  replacedBy: string | null;
+} & ({ url: string; sealedSecret: string; unreachable: null } | { unreachable: string });
+
+const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string[] }) =>
+  db
+    .selectFrom('api_clients as client')
+    .innerJoin('shops as shop', 'shop.id', 'client.shop_id')
+    // Always one step: a damaged row must not send deliveries round in a circle, or to another shop.
+    .leftJoin('api_clients as replacement', (join) =>
+      join
+        .onRef('replacement.id', '=', 'client.replaced_by')
+        .onRef('replacement.shop_id', '=', 'client.shop_id')
+        .on('replacement.replaced_by', 'is', null),
+    )
+    .select(['client.id', 'client.shop_id', 'client.webhook_url', 'client.webhook_secret'])
+    .select(['client.revoked_at', 'replacement.id as replaced_by', 'shop.plan'])
+    .where(sql<boolean>`client.id ${oneOf('id', clientIds)}`),
+);
+
+/** A new URL, a revocation and a new plan count from the next attempt on. */
+export const destinationsOf = async (
+  { withoutFsync, fill }: Needed,
+  clientIds: string[],
+): Promise<Map<string, Destination>> => {
+  const { rows } = await withoutFsync.executeQuery(fill(clientsById, { clientIds }));
+  return new Map(rows.map((row) => [row.id, destinationFrom(row)]));
+};
+
+const destinationFrom = (row: {
+  shop_id: string;
+  webhook_url: string | null;
+  webhook_secret: string;
+  revoked_at: number | null;
+  replaced_by: string | null;
+  plan: string;
+}): Destination => {
+  const about = { shopId: row.shop_id, replacedBy: row.replaced_by };
+  if (row.revoked_at !== null) return { ...about, unreachable: DROPPED_BECAUSE.revoked };
+  if (row.webhook_url === null) return { ...about, unreachable: DROPPED_BECAUSE.noUrl };
+  if (!hasApi({ plan: row.plan as Plan })) return { ...about, unreachable: DROPPED_BECAUSE.noApi };
+  return { ...about, url: row.webhook_url, sealedSecret: row.webhook_secret, unreachable: null };
+};

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { LIMITS, type Limits, RECEIVERS_A_ROUND, SLOW_MS } from '../../src/webhooks/policy.ts';
+import { type Chosen, type Exchange, Receivers } from '../../src/webhooks/worker/receivers.ts';
+import { createTransition, type Health } from '../../src/webhooks/worker/states.ts';
+import { Stopwatch, systemTime } from '../../src/webhooks/worker/time.ts';
+
+const CAP = LIMITS.perReceiver;
+const KILOBYTE = 1024;
+const MANY = 1_000;
+
+const setUp = (limits: Limits = LIMITS) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const clock = { ms: 0, now: () => clock.ms };
+  const woken: Health[] = [];
+  const receivers = new Receivers({
+    limits,
+    time: systemTime,
+    stopwatch: new Stopwatch(clock, systemTime),
+    transition: createTransition((message) => {
+      throw new Error(message);
+    }),
+    onReady: (pool) => void woken.push(pool),
+    onTimer: () => {},
+  });
+  const start = (clientId: string, count: number, bytes = KILOBYTE): Exchange[] =>
+    Array.from({ length: count }, () => receivers.start(clientId, randomUUID(), bytes));
+  const end = (exchanges: Exchange[], isAcknowledged: boolean | null = true) => {
+    for (const exchange of exchanges) {
+      receivers.finish(exchange, isAcknowledged);
+      receivers.settled(exchange);
+    }
+  };
+  const wake = (clientId: string, isUrgent = true) => receivers.wake(clientId, { isUrgent });
+  const done = (chosen: Chosen[]) => {
+    for (const { receiver } of chosen) receivers.wasRead(receiver, { isOurs: true });
+    return chosen.map(({ clientId, room }) => ({ clientId, room }));
+  };
+  /** Chooses the next of a pool, and is done with them. */
+  const next = (pool: Health = 'healthy', most = MANY) => done(receivers.choose(pool, most));
+  const names = (pool: Health = 'healthy', most = MANY) => next(pool, most).map(({ clientId }) => clientId);
+  return { clock, receivers, woken, start, end, wake, next, names };
+};
+
+describe('receivers with something due', () => {
+  it('are read once a call, each with the room it has', () => {
+    const { wake, next, start, woken } = setUp();
+    start('busy', CAP - 3);
+    for (const clientId of ['busy', 'idle', 'idle']) wake(clientId);
+    expect(woken).toContain('healthy');
+    expect(next()).toEqual([
+      { clientId: 'busy', room: 3 },
+      { clientId: 'idle', room: CAP },
+    ]);
+    expect(next()).toEqual([]);
+  });
+
+  it('wait at their cap until half of their exchanges have finished', () => {
+    const { wake, next, end, start } = setUp();
+    const [first, ...others] = start('full', CAP) as [Exchange, ...Exchange[]];
+    wake('full');
+    end([first]);
+    expect(next()).toEqual([]);
+    end(others.slice(0, CAP / 2 - 1));
+    expect(next()).toEqual([{ clientId: 'full', room: CAP / 2 }]);
+  });
+
+  it('share a round when many want one', () => {
+    const { wake, next } = setUp();
+    for (let i = 0; i < 10; i++) wake(`r${i}`);
+    expect(next('healthy', 20).map(({ room }) => room)).toEqual(Array(10).fill(2));
+  });
+
+  it('come before the backlog, which gets a quarter of each round all the same', () => {
+    const { wake, names } = setUp();
+    for (let i = 0; i < MANY; i++) wake(`old-${i}`, false);
+    wake('new');
+    const round = names();
+    expect(round).toHaveLength(RECEIVERS_A_ROUND);
+    expect(round.slice(0, 2)).toEqual(['new', 'old-0']);
+    for (let i = 0; i < MANY; i++) wake(`new-${i}`);
+    expect(names().filter((name) => name.startsWith('old-'))).toHaveLength(RECEIVERS_A_ROUND / 4);
+  });
+
+  it('come before the backlog also when they were part of it, and keep their place where a scan finds them again', () => {
+    const { wake, names } = setUp();
+    for (const clientId of ['a', 'b', 'c']) wake(clientId, false);
+    wake('c');
+    wake('a', false);
+    expect(names()).toEqual(['c', 'a', 'b']);
+  });
+
+  it('that are woken while they are read are read again', () => {
+    const { receivers, wake, names } = setUp();
+    wake('a');
+    const [chosen] = receivers.choose('healthy', MANY) as [Chosen];
+    wake('a');
+    expect(names()).toEqual([]);
+    receivers.wasRead(chosen.receiver, { isOurs: true });
+    expect(names()).toEqual(['a']);
+  });
+});
+
+describe('the two pools', () => {
+  it('a receiver is unhealthy once an exchange takes 2 s, and its places are free for others', () => {
+    const { receivers, wake, names, start } = setUp();
+    start('hangs', CAP);
+    expect([receivers.places('healthy'), receivers.places('unhealthy')]).toEqual([CAP, 0]);
+    vi.advanceTimersByTime(SLOW_MS);
+    expect([receivers.places('healthy'), receivers.places('unhealthy')]).toEqual([0, CAP]);
+    start('hangs', 1);
+    wake('healthy');
+    expect(names('healthy')).toEqual(['healthy']);
+  });
+
+  it('a receiver is unhealthy after a failure, until a quick acknowledgement', () => {
+    const { wake, names, start, end } = setUp();
+    const [failing, cutShort, slow, quick] = start('a', 4) as [Exchange, Exchange, Exchange, Exchange];
+    wake('a');
+    end([failing], false);
+    expect(names('healthy')).toEqual([]);
+    expect(names('unhealthy')).toEqual(['a']);
+    wake('a');
+    end([cutShort], null);
+    expect(names('healthy')).toEqual([]);
+    vi.advanceTimersByTime(SLOW_MS);
+    const [afterwards] = start('a', 1) as [Exchange];
+    end([slow, quick]);
+    expect(names('healthy')).toEqual([]);
+    end([afterwards]);
+    wake('a');
+    expect(names('healthy')).toEqual(['a']);
+  });
+
+  it('a full pool wakes its loop when there is room again', () => {
+    const { wake, next, start, end, woken } = setUp({ perReceiver: 2, healthy: 2, unhealthy: 2 });
+    const exchanges = start('busy', 2);
+    wake('waiting');
+    expect([woken, next()]).toEqual([[], []]);
+    end(exchanges.slice(0, 1));
+    expect(woken).toEqual(['healthy']);
+    expect(next()).toEqual([{ clientId: 'waiting', room: 1 }]);
+  });
+
+  it('bodies stay within bounds: a large one takes several places', () => {
+    const { receivers, wake, next, start } = setUp();
+    for (let i = 0; i < MANY; i++) wake(`r${i}`, false);
+    let bytes = 0;
+    for (let chosen = next(); chosen.length > 0; chosen = next())
+      for (const { clientId, room } of chosen) bytes += start(clientId, room, 262_144).length * 262_144;
+    expect(receivers.places('healthy')).toBeGreaterThanOrEqual(LIMITS.healthy);
+    expect(bytes).toBeLessThanOrEqual(33 * 1024 ** 2);
+  });
+});
+
+describe('a retry timer', () => {
+  it('wakes its receiver at the earliest of its times, not before', () => {
+    const { clock, receivers, names } = setUp();
+    receivers.wakeAfter('late', 5000);
+    receivers.wakeAfter('soon', 2000);
+    receivers.wakeAfter('soon', 9000);
+    expect(receivers.msToNextTimer()).toBe(2000);
+    clock.ms = 1999;
+    receivers.fireTimers();
+    expect(names()).toEqual([]);
+    clock.ms = 2000;
+    receivers.fireTimers();
+    expect(names()).toEqual(['soon']);
+    expect(receivers.msToNextTimer()).toBe(3000);
+  });
+
+  it('goes off in time though the shared clock steps back', () => {
+    const { clock, receivers, names } = setUp();
+    receivers.wakeAfter('soon', 2000);
+    clock.ms = -3_600_000;
+    receivers.fireTimers();
+    expect(names()).toEqual([]);
+    vi.advanceTimersByTime(2000);
+    receivers.fireTimers();
+    expect(names()).toEqual(['soon']);
+  });
+});
+
+describe('a receiver is forgotten', () => {
+  it.each([
+    ['healthy', true],
+    ['unhealthy, as a revoked client is', false],
+  ])('when nothing is being sent and nothing waits: %s', (_how, isAcknowledged) => {
+    const { receivers, wake, next, start, end } = setUp();
+    for (let i = 0; i < MANY; i++) end(start(`r${i}`, 1), isAcknowledged);
+    expect(receivers.size).toBe(0);
+    receivers.retryAfter('a', 1000);
+    wake('a');
+    next();
+    expect(receivers.size).toBe(1);
+    vi.advanceTimersByTime(1000);
+    receivers.fireTimers();
+    next();
+    expect(receivers.size).toBe(0);
+  });
+
+  it('not while a result is unwritten or set aside', () => {
+    const { receivers, start } = setUp();
+    const [exchange] = start('a', 1) as [Exchange];
+    receivers.finish(exchange, true);
+    expect(receivers.size).toBe(1);
+    receivers.setAside(exchange);
+    expect(receivers.unsettledOf('a')).toEqual([exchange.deliveryId]);
+    expect(receivers.unsettled()).toEqual([]);
+  });
+});
+
+it('an exchange that ends twice is a mistake that is noticed', () => {
+  const { receivers, start, end } = setUp();
+  const [exchange] = start('a', 1) as [Exchange];
+  end([exchange]);
+  expect(() => receivers.finish(exchange, true)).toThrow('settled must not become finished');
+});
