@@ -4,11 +4,11 @@ import { type AuditActor, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { AUDIT_COLUMNS } from '../db/columns.ts';
 import type { Db, Trx, Write } from '../db/database.ts';
+import { rowCount } from '../db/statements.ts';
 import type { Row } from '../db/tables.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
-import { answerPage, type FoundPage, type PageAnswer } from '../paging/page-answer.ts';
-import { longestText, rowCount, sizedColumns } from '../paging/row-size.ts';
+import { answerPage, type PageAnswer, WHOLE_ROWS } from '../paging/page-answer.ts';
 import { fromStored } from '../stored-json.ts';
 
 export interface AuditRecord {
@@ -90,9 +90,6 @@ export const changesBetween = <Thing extends object>(
     : Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
 };
 
-/** A list of rules that was replaced stands here whole, before and after. */
-const COLUMNS = { all: AUDIT_COLUMNS, longTexts: ['data'] } as const;
-
 const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
   id: row.id,
   at: instant(row.at),
@@ -109,12 +106,15 @@ export const listAudit = async (
   page: Page,
 ): Promise<PageAnswer<AuditEntry>> => {
   const own = ctx.db.selectFrom('audit_log').where('shop_id', '=', shopId);
+  // An entry may be long: a list of rules that was replaced stands in it whole, before and after.
+  const whole = page.limit <= WHOLE_ROWS;
   const [rows, { total }] = await Promise.all([
     own
-      .select(sizedColumns(COLUMNS, longestText(page.limit)))
+      .select(whole ? AUDIT_COLUMNS : ['id'])
       .orderBy('id', 'desc')
       .limit(rowCount(page.limit))
       .offset(rowCount((page.page - 1) * page.limit))
+      .$castTo<Row<'audit_log'>>()
       .execute(),
     own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ]);
@@ -122,7 +122,8 @@ export const listAudit = async (
     name: 'audit_log',
     view: viewEntry,
     keyOf: ({ id }: Row<'audit_log'>) => id,
-    readWhole: (ids: string[]) => own.select(AUDIT_COLUMNS).where('id', 'in', ids).execute(),
+    readRows: (ids: string[]) => own.select(AUDIT_COLUMNS).where('id', 'in', ids).execute(),
   };
-  return answerPage(ctx, shopId, source, { rows, total } as FoundPage<Row<'audit_log'>>, page);
+  const found = whole ? { rows, keys: [], total } : { rows: [], keys: rows.map(({ id }) => id), total };
+  return answerPage(ctx, shopId, source, found, page);
 };

@@ -25,8 +25,6 @@ export interface Dialect {
   contains(column: string, part: string): RawBuilder<boolean>;
   /** The same in any case, letter by letter: `lower` knows only A to Z on SQLite, and on PostgreSQL what its locale knows. */
   containsAnyCase(column: string, part: string): RawBuilder<boolean>;
-  /** A column that is looked at row by row: another one leads to the rows. */
-  beside(column: string): RawBuilder<unknown>;
 }
 
 /** What a builder works with. */
@@ -70,6 +68,12 @@ export const encoded = <Value>(value: Value, encode: (value: Value) => unknown):
 
 /** A list as one parameter. */
 export const asJson = (values: unknown): unknown => encoded(values, JSON.stringify);
+
+/**
+ * A value for `limit` or `offset`. With a bare parameter there, SQLite prepares the statement again for every run, and that
+ * takes as long as reading a page.
+ */
+export const rowCount = (count: number): RawBuilder<number> => sql<number>`cast(${count} as bigint)`;
 
 /** Few shapes occur in practice. But how many words a search has is up to whoever types it, so what is kept is bounded. */
 const MOST_KEPT = 1_000;

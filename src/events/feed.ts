@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
 import type { Base } from '../base.ts';
 import { prune } from '../db/prune.ts';
-import { statement } from '../db/statements.ts';
+import { rowCount, statement } from '../db/statements.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { lowestId } from '../ids.ts';
-import { rowCount, SLICE_BYTES } from '../paging/row-size.ts';
+import { CHUNK_BYTES } from '../paging/page-answer.ts';
 import { fromStored } from '../stored-json.ts';
 import { cursorOf, positionOf } from './cursor.ts';
 import { KEPT_MS } from './event.ts';
@@ -45,7 +45,7 @@ const eventsAfter = statement(
     select counter.last_position, fits.position, fits.id, fits.at,
       (select body from events where id = fits.id) as body
     from shop_counters as counter
-    left join sized as fits on fits.bytes_before < ${sql.lit(SLICE_BYTES)}
+    left join sized as fits on fits.bytes_before < ${sql.lit(CHUNK_BYTES)}
     where counter.shop_id = ${shop}
     order by fits.position`,
 );

@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
 import { instant } from '../instant.ts';
-import { viewAll } from '../paging/page-answer.ts';
+import { viewRow } from '../paging/page-answer.ts';
 import { fromStored } from '../stored-json.ts';
 import { findRma, from } from './store.ts';
 import type { RmaRow, RmaTableName } from './visibility.ts';
@@ -98,11 +98,11 @@ const viewOf =
 type Found = RelatedReturns['sameSerial'];
 
 const find = async (ctx: Context, shape: Shape, values: Values): Promise<Found> => {
-  const { rows } = await ctx.lists.executeQuery<RelatedRow>(ctx.fill(newest(shape), values));
+  const { rows } = await ctx.db.executeQuery<RelatedRow>(ctx.fill(newest(shape), values));
   const source = { name: 'related returns', view: viewOf(shape.table), keyOf: ({ id }: RelatedRow) => id };
-  const items = viewAll(ctx, source, rows);
+  const items = rows.flatMap((row) => viewRow(ctx, source, row) ?? []);
   if (rows.length < MOST) return { items, total: rows.length };
-  const count = await ctx.lists.executeQuery(ctx.fill(counted(shape), values));
+  const count = await ctx.db.executeQuery(ctx.fill(counted(shape), values));
   return { items, total: count.rows[0]?.total ?? items.length };
 };
 

@@ -1,7 +1,6 @@
 import type { ExactMatch } from '../../contract/admin-search.ts';
-import { statement, statementsBy } from '../db/statements.ts';
+import { rowCount, statement, statementsBy } from '../db/statements.ts';
 import type { Row } from '../db/tables.ts';
-import { rowCount } from '../paging/row-size.ts';
 import { from } from '../rma/store.ts';
 import { isVisible, type RmaTableName } from '../rma/visibility.ts';
 

@@ -25,7 +25,6 @@ const engine: Engine = {
   among: (query) => sql`in (${query})`,
   contains: (column, part) => sql`${sql.ref(column)} like ${part}`,
   containsAnyCase: (column, part) => sql`${sql.ref(column)} like ${part}`,
-  beside: (column) => sql.ref(column),
 };
 
 let built = 0;
