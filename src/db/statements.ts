@@ -18,7 +18,7 @@ export interface Dialect {
   /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
   /** To stand after a column: it is one of these, as one parameter, whatever their number. */
-  oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
+  oneOf(kind: ColumnKind, values: (string | number)[]): RawBuilder<boolean>;
   /** To stand after a column: it is among what a query finds. The query runs once, also by a plan that was made for an empty table. */
   among(query: Expression<unknown>): RawBuilder<boolean>;
   /** Whether a text column has this part, in the same upper and lower case. */

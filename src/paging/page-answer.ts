@@ -54,6 +54,11 @@ export class LargeAnswers {
   }
 }
 
+/** Every row has an id, by which the log names it. */
+interface Listed {
+  id: string;
+}
+
 /** The rows of a list, and how they are shown. */
 export interface ListSource<Row, Item, Key> {
   /** The list's name in the log. */
@@ -82,24 +87,21 @@ export interface PageAnswer<Item> {
 }
 
 /** A row that cannot be shown is skipped and logged; the others are shown. */
-export const viewRow = <Row, Item, Key>(
+export const viewRow = <Row extends Listed, Item>(
   { log }: Pick<Context, 'log'>,
-  { name, view, keyOf }: Pick<ListSource<Row, Item, Key>, 'name' | 'view' | 'keyOf'>,
+  { name, view }: { name: string; view(row: Row): Item },
   row: Row,
 ): Item | undefined => {
   try {
     return view(row);
   } catch (error) {
-    log.error(
-      { list: name, key: keyOf(row), fault: describeError(error) },
-      'skipped a row that cannot be read',
-    );
+    log.error({ list: name, key: row.id, fault: describeError(error) }, 'skipped a row that cannot be read');
     return undefined;
   }
 };
 
 /** What is left of a page, and how it is read. */
-class Chunks<Row, Item, Key> {
+class Chunks<Row extends Listed, Item, Key> {
   readonly #ctx: Context;
   readonly #source: ListSource<Row, Item, Key>;
   #rows: Row[];
@@ -150,7 +152,7 @@ class Chunks<Row, Item, Key> {
 }
 
 /** Answers a page: a small one at once, a large one as a stream. The first chunk is read before anything is sent. */
-export const answerPage = async <Row, Item, Key>(
+export const answerPage = async <Row extends Listed, Item, Key>(
   ctx: Context,
   shopId: string,
   source: ListSource<Row, Item, Key>,
@@ -167,7 +169,7 @@ export const answerPage = async <Row, Item, Key>(
   return { body: stream.once('close', end) };
 };
 
-async function* textOf<Row, Item, Key>(
+async function* textOf<Row extends Listed, Item, Key>(
   { log }: Context,
   list: string,
   chunks: Chunks<Row, Item, Key>,

@@ -4,16 +4,18 @@ import type { Context } from '../context.ts';
 import { RMA_COLUMNS } from '../db/columns.ts';
 import type { Db } from '../db/database.ts';
 import { rowCount, statement, statementsBy } from '../db/statements.ts';
-import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
+import { answerPage, type PageAnswer, totalOfLastPage } from '../paging/page-answer.ts';
 import { readTargets } from '../shops/target-days.ts';
 import {
   type Equal,
+  isInOrder,
   isTotalKept,
   type ListShape,
   listQuery,
   matching,
   ordered,
   originFor,
+  type PageShape,
   type RmaFilters,
   type Values,
 } from './list-query.ts';
@@ -27,10 +29,10 @@ type ListedRow<Table extends RmaTableName> = Omit<RmaRow<Table>, 'search_text'>;
 
 const columnsOf = (table: RmaTableName) => RMA_COLUMNS[table].filter((column) => column !== 'search_text');
 
-const pageOfList = statementsBy((shape: ListShape & { whole: boolean }) =>
+const pageOfList = statementsBy((shape: PageShape) =>
   statement((engine, params: Values) =>
     ordered(matching(engine, shape, params), shape)
-      .select(shape.whole ? columnsOf(shape.table) : ['id'])
+      .select(shape.whole ? columnsOf(shape.table) : ['number'])
       .limit(rowCount(params.limit))
       .offset(rowCount(params.offset)),
   ),
@@ -42,13 +44,20 @@ const countOfList = statementsBy((shape: ListShape) =>
   ),
 );
 
-const rowsById = statementsBy((table: RmaTableName) =>
-  statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
+const rowsByNumber = statementsBy((table: RmaTableName) =>
+  statement(({ db, oneOf }, { shop, numbers }: { shop: string; numbers: number[] }) =>
     from(db, table)
       .select(columnsOf(table))
-      .where(sql<boolean>`id ${oneOf('id', ids)}`),
+      .where('shop_id', '=', shop)
+      .where(sql<boolean>`number ${oneOf('integer', numbers)}`),
   ),
 );
+
+/** Up to this limit a page reads whole rows: 6 MB of repairs at the most, 12 MB of trade returns. */
+const WHOLE_ROWS = { offline_repairs: 100, trade_returns: 50 };
+
+/** Up to so many that changed lately are sorted; beyond, the page is found sooner among all numbers. */
+const FEW = 10_000;
 
 /** What programs ask never shares connections with the admin app. */
 export const listsFor = (ctx: Context, caller: Caller): Db => (isProgram(caller) ? ctx.lists : ctx.db);
@@ -66,26 +75,34 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   const db = listsFor(ctx, caller);
   const due = filters.overdue ? dueTimes(await readTargets(ctx, shopId), table, ctx.clock.now()) : null;
   const { shape, values } = listQuery(caller, table, filters, equal, due);
-  const whole = filters.limit <= WHOLE_ROWS;
+  const count = async () => (await db.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
+  // Kept plans know no values, so the count decides how the page is read.
+  const counted = filters.updatedSince === undefined ? null : await count();
+  const few = counted !== null && counted <= FEW;
+  // Otherwise numbers are found first, which most indexes have: what is sorted or searched are numbers and not whole rows.
+  const whole = filters.limit <= WHOLE_ROWS[table] && isInOrder(shape);
+  const page = pageOfList({ ...shape, whole, few });
   const [{ rows }, kept] = await Promise.all([
-    db.executeQuery<ListedRow<Table>>(ctx.fill(pageOfList({ ...shape, whole }), values)),
+    counted === 0 ? { rows: [] } : db.executeQuery<ListedRow<Table>>(ctx.fill(page, values)),
     isTotalKept(shape)
       ? totalOf(ctx, shopId, table, {
           status: equal.status,
           open: filters.open,
           origin: originFor(caller, filters),
         })
-      : null,
+      : counted,
   ]);
-  const count = async () => (await db.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total;
-  const total = kept ?? totalOfLastPage(filters, rows.length) ?? (await count()) ?? 0;
+  const total = kept ?? totalOfLastPage(filters, rows.length) ?? (await count());
   const source = {
     name: table,
     view,
-    keyOf: ({ id }: ListedRow<Table>) => id,
-    readRows: async (ids: string[]) =>
-      (await db.executeQuery<ListedRow<Table>>(ctx.fill(rowsById(table), { ids }))).rows,
+    keyOf: ({ number }: ListedRow<Table>) => number,
+    readRows: async (numbers: number[]) =>
+      (await db.executeQuery<ListedRow<Table>>(ctx.fill(rowsByNumber(table), { shop: shopId, numbers })))
+        .rows,
   };
-  const found = whole ? { rows, keys: [], total } : { rows: [], keys: rows.map(({ id }) => id), total };
+  const found = whole
+    ? { rows, keys: [], total }
+    : { rows: [], keys: rows.map(({ number }) => number), total };
   return answerPage(ctx, shopId, source, found, filters);
 };

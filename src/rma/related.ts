@@ -99,7 +99,7 @@ type Found = RelatedReturns['sameSerial'];
 
 const find = async (ctx: Context, shape: Shape, values: Values): Promise<Found> => {
   const { rows } = await ctx.db.executeQuery<RelatedRow>(ctx.fill(newest(shape), values));
-  const source = { name: 'related returns', view: viewOf(shape.table), keyOf: ({ id }: RelatedRow) => id };
+  const source = { name: 'related returns', view: viewOf(shape.table) };
   const items = rows.flatMap((row) => viewRow(ctx, source, row) ?? []);
   if (rows.length < MOST) return { items, total: rows.length };
   const count = await ctx.db.executeQuery(ctx.fill(counted(shape), values));

@@ -6,13 +6,14 @@ import { answerPage, CHUNK_BYTES, LargeAnswers } from '../../src/paging/page-ans
 import { until } from '../support/until.ts';
 
 interface Row {
-  id: number;
+  id: string;
+  n: number;
   text: string;
 }
 
 /** A list of rows of these lengths, which remembers what was read of it. */
 const listOf = (lengths: number[]) => {
-  const rows = lengths.map((length, id) => ({ id, text: 'x'.repeat(length) }));
+  const rows = lengths.map((length, n) => ({ id: `row ${n}`, n, text: 'x'.repeat(length) }));
   const reads: number[][] = [];
   const log = { error: vi.fn() };
   const largeAnswers = new LargeAnswers();
@@ -20,10 +21,10 @@ const listOf = (lengths: number[]) => {
   const source = {
     name: 'rows',
     view: (row: Row) => row,
-    keyOf: ({ id }: Row) => id,
-    async readRows(ids: number[]) {
-      reads.push(ids);
-      return rows.filter(({ id }) => ids.includes(id)).toReversed();
+    keyOf: ({ n }: Row) => n,
+    async readRows(numbers: number[]) {
+      reads.push(numbers);
+      return rows.filter(({ n }) => numbers.includes(n)).toReversed();
     },
   };
   const page = { page: 1, limit: rows.length };
@@ -34,7 +35,7 @@ const listOf = (lengths: number[]) => {
     whole: JSON.stringify({ items: rows, total: rows.length, ...page, totalPages: 1 }),
   };
 };
-const byKeys = (rows: Row[]) => ({ rows: [], keys: rows.map(({ id }) => id) });
+const byKeys = (rows: Row[]) => ({ rows: [], keys: rows.map(({ n }) => n) });
 const textOf = async (body: string | Readable): Promise<string> => {
   if (typeof body === 'string') return body;
   const chunks: Buffer[] = [];
@@ -48,7 +49,7 @@ describe('a page', () => {
     expect((await answer({ rows, keys: [] })).body).toBe(whole);
     expect(reads).toEqual([]);
     expect(await textOf((await answer(byKeys(rows))).body)).toBe(whole);
-    expect(reads.map((ids) => ids.length)).toEqual([20, 80]);
+    expect(reads.map((numbers) => numbers.length)).toEqual([20, 80]);
   });
 
   it.each([
@@ -71,12 +72,12 @@ describe('a page', () => {
     const { answer, rows, source, log } = listOf(Array(6).fill(CHUNK_BYTES));
     const bad = [0, 1, 3, 5];
     source.view = (row) => {
-      if (bad.includes(row.id)) throw new Error('bad');
+      if (bad.includes(row.n)) throw new Error('bad');
       return row;
     };
     const { items } = JSON.parse(await textOf((await answer({ rows, keys: [] })).body));
-    expect(items.map(({ id }: Row) => id)).toEqual([2, 4]);
-    expect(log.error.mock.calls.map(([{ key }]) => key)).toEqual(bad);
+    expect(items.map(({ n }: Row) => n)).toEqual([2, 4]);
+    expect(log.error.mock.calls.map(([{ key }]) => key)).toEqual(bad.map((n) => `row ${n}`));
   });
 });
 
@@ -105,7 +106,8 @@ describe('a stream of a page', () => {
   it('that fails is destroyed, and its message quotes nothing', async () => {
     const { answer, rows, source, log } = listOf(Array(40).fill(CHUNK_BYTES));
     const { readRows } = source;
-    source.readRows = (ids) => (ids.includes(39) ? Promise.reject(new Error('Ada')) : readRows(ids));
+    source.readRows = (numbers) =>
+      numbers.includes(39) ? Promise.reject(new Error('Ada')) : readRows(numbers);
     const { body } = await answer(byKeys(rows));
     await expect(textOf(body)).rejects.toThrow(new Error('the answer was aborted'));
     expect(log.error).toHaveBeenCalledOnce();

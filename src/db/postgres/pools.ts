@@ -28,6 +28,8 @@ const GENERIC_PLANS = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  // A kept plan guesses that a third of a shop has changed, and starts two workers, 10 ms, to look for nothing.
+  max_parallel_workers_per_gather: '0',
 };
 
 interface PoolKind {
@@ -45,8 +47,8 @@ const KINDS = {
   waiting: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
   /** Lists and timelines. */
   lists: { lockTimeoutMs: PATIENTLY_MS, settings: GENERIC_PLANS },
-  /** The admin app, searches, figures, clean-up; planned for their values. */
-  admin: { lockTimeoutMs: PATIENTLY_MS },
+  /** The admin app, searches, figures, clean-up; planned for their values, as lists with a rare status or a search need it. */
+  admin: { lockTimeoutMs: PATIENTLY_MS, settings: { plan_cache_mode: 'force_custom_plan' } },
   /** The dispatcher. Its loss in a power cut does no harm: an attempt is made again. */
   webhooks: { lockTimeoutMs: PATIENTLY_MS, settings: { ...GENERIC_PLANS, synchronous_commit: 'off' } },
   /** Short reads: keys, rate limits, one record. */
