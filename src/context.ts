@@ -3,7 +3,7 @@ import { type Base, type Overrides, openBase } from './base.ts';
 import type { Config } from './config.ts';
 import { FeedWatches } from './events/follow.ts';
 import { type Mailer, openMailer } from './mail/mailer.ts';
-import { type BeginLargeAnswer, fairTurns } from './paging/turns.ts';
+import { LargeAnswers } from './paging/page-answer.ts';
 import { ChangeQueue } from './returns/changes/change-queue.ts';
 import { type RmaById, readRmaById } from './rma/store.ts';
 import { readTotals, type TotalsOf } from './rma/totals.ts';
@@ -25,8 +25,8 @@ export interface Context extends Base {
   mail: Mailer;
   /** Mails people about changes to their own account. */
   mailAccountChanges: MailAccountChanges;
-  /** Starts a large answer of a shop, or refuses it when too many are in progress. */
-  beginLargeAnswer: BeginLargeAnswer;
+  /** Large answers that are being sent. */
+  largeAnswers: LargeAnswers;
 }
 
 /** After this the service can work. Each service is built once per process, here. */
@@ -42,6 +42,6 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     feedWatches: new FeedWatches(base),
     mail,
     mailAccountChanges: openAccountMails(base, mail),
-    beginLargeAnswer: fairTurns(base.metrics),
+    largeAnswers: new LargeAnswers(),
   };
 };

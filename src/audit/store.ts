@@ -5,10 +5,10 @@ import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { AUDIT_COLUMNS } from '../db/schema.ts';
+import { rowCount } from '../db/statements.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
-import { answerPage, type FoundPage, type PageAnswer } from '../paging/page-answer.ts';
-import { longestText, rowCount, sizedColumns } from '../paging/row-size.ts';
+import { answerPage, type PageAnswer, WHOLE_ROWS } from '../paging/page-answer.ts';
 import { fromStored } from '../stored-json.ts';
 
 export interface AuditRecord {
@@ -87,9 +87,6 @@ export const changesBetween = <Thing extends object>(
     : Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
 };
 
-/** A list of rules that was replaced stands here whole, before and after. */
-const COLUMNS = { all: AUDIT_COLUMNS, longTexts: ['data'] } as const;
-
 const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
   id: row.id,
   at: instant(row.at),
@@ -106,12 +103,15 @@ export const listAudit = async (
   page: Page,
 ): Promise<PageAnswer<AuditEntry>> => {
   const own = ctx.db.selectFrom('audit_log').where('shop_id', '=', shopId);
+  // An entry may be long: a list of rules that was replaced stands in it whole, before and after.
+  const whole = page.limit <= WHOLE_ROWS;
   const [rows, { total }] = await Promise.all([
     own
-      .select(sizedColumns(COLUMNS, longestText(page.limit)))
+      .select(whole ? AUDIT_COLUMNS : ['id'])
       .orderBy('id', 'desc')
       .limit(rowCount(page.limit))
       .offset(rowCount((page.page - 1) * page.limit))
+      .$castTo<Row<'audit_log'>>()
       .execute(),
     own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ]);
@@ -119,7 +119,8 @@ export const listAudit = async (
     name: 'audit_log',
     view: viewEntry,
     keyOf: ({ id }: Row<'audit_log'>) => id,
-    readWhole: (ids: string[]) => own.select(AUDIT_COLUMNS).where('id', 'in', ids).execute(),
+    readRows: (ids: string[]) => own.select(AUDIT_COLUMNS).where('id', 'in', ids).execute(),
   };
-  return answerPage(ctx, shopId, source, { rows, total } as FoundPage<Row<'audit_log'>>, page);
+  const found = whole ? { rows, keys: [], total } : { rows: [], keys: rows.map(({ id }) => id), total };
+  return answerPage(ctx, shopId, source, found, page);
 };

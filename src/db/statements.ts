@@ -18,7 +18,7 @@ export interface Dialect {
   /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
   /** To stand after a column: it is one of these, as one parameter, whatever their number. */
-  oneOf(kind: ColumnKind, values: string[]): RawBuilder<boolean>;
+  oneOf(kind: ColumnKind, values: (string | number)[]): RawBuilder<boolean>;
   /** To stand after a column: it is among what a query finds. The query runs once, also by a plan that was made for an empty table. */
   among(query: Expression<unknown>): RawBuilder<boolean>;
   /** To stand in a `from`: the ids, as `alias.value`, that a query finds for each row of what stands before it. */
@@ -27,8 +27,6 @@ export interface Dialect {
   contains(column: string, part: string): RawBuilder<boolean>;
   /** The same in any case, letter by letter: `lower` knows only A to Z on SQLite, and on PostgreSQL what its locale knows. */
   containsAnyCase(column: string, part: string): RawBuilder<boolean>;
-  /** A column that is looked at row by row: another one leads to the rows. */
-  beside(column: string): RawBuilder<unknown>;
 }
 
 /** What a builder works with. */
@@ -72,6 +70,12 @@ export const encoded = <Value>(value: Value, encode: (value: Value) => unknown):
 
 /** A list as one parameter. */
 export const asJson = (values: unknown): unknown => encoded(values, JSON.stringify);
+
+/**
+ * A value for `limit` or `offset`. With a bare parameter there, SQLite prepares the statement again for every run, and that
+ * takes as long as reading a page.
+ */
+export const rowCount = (count: number): RawBuilder<number> => sql<number>`cast(${count} as bigint)`;
 
 /** Few shapes occur in practice. But the caller decides how many words a search has, so what is kept is bounded. */
 const MOST_KEPT = 1_000;

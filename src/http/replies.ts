@@ -4,18 +4,24 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 // biome-ignore lint/suspicious/noExplicitAny: replies of differently typed routes all fit
 type AnyReply = FastifyReply<any, any, any, any, any, any, any>;
 
-/** Sends a page of a list: the page itself, or a stream of its JSON where it is large. */
-export const sendPage = async <Page extends object>(
+interface SentPage<Item> {
+  items: Item[];
+  total: number;
+  page: number;
+  limit: number;
+  totalPages: number;
+}
+
+/** Sends a page of a list, which is JSON already: a text, or a stream where it is large. */
+export const sendPage = async <Item>(
   reply: AnyReply,
-  page: Promise<Page | Readable>,
-): Promise<Page> => {
-  const answer = await page;
-  if (answer instanceof Readable) {
-    reply.type('application/json; charset=utf-8');
-    // A HEAD gets no body: without this we would read all of it from the database for nothing.
-    if (reply.request.method === 'HEAD') answer.destroy();
-  }
-  return answer as Page;
+  page: Promise<{ body: string | Readable; items?: Item[] }>,
+): Promise<SentPage<Item>> => {
+  const { body } = await page;
+  reply.type('application/json; charset=utf-8');
+  // A HEAD gets no body, nor does a request that was answered at its deadline: nothing more is read for them.
+  if (body instanceof Readable && (reply.request.method === 'HEAD' || reply.sent)) body.destroy();
+  return body as object as SentPage<Item>;
 };
 
 /** Sends a body that is JSON text already. */

@@ -4,9 +4,8 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import { instant } from '../instant.ts';
-import { isOverdue } from '../rma/list-conditions.ts';
 import { isOpen, STATUSES } from '../rma/open.ts';
-import { dueTimes } from '../rma/overdue.ts';
+import { dueTimes, isOverdue } from '../rma/overdue.ts';
 import { from } from '../rma/store.ts';
 import { totalOf } from '../rma/totals.ts';
 import type { RmaTableName } from '../rma/visibility.ts';
@@ -58,12 +57,12 @@ const countingMine = statementsBy((table: RmaTableName) =>
 );
 
 const countingOverdue = statementsBy(({ table, statuses }: { table: RmaTableName; statuses: string[] }) =>
-  statement((engine, params: { shop: string } & Record<string, unknown>) =>
-    from(engine.db, table)
+  statement(({ db }, params: { shop: string } & Record<string, unknown>) =>
+    from(db, table)
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('shop_id', '=', params.shop)
       .where(isOpen(table))
-      .where(isOverdue(engine, table, statuses, params)),
+      .where(isOverdue(statuses, params)),
   ),
 );
 

@@ -1,10 +1,63 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { listEnvelope, type Page } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
-import { ReaderGone, streamOf } from './page-stream.ts';
-import { longestText, type Sized, SLICE_BYTES, type Slice, slicesOf } from './row-size.ts';
-import type { LargeAnswer } from './turns.ts';
+import { ServiceError } from '../errors.ts';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
+
+// A page of up to 256 kB is one answer. A larger one is a stream: a chunk of rows is read when the client has taken the one before.
+
+/** Up to this limit the page's statement reads whole rows; above it only their keys, and the rows follow in chunks. */
+export const WHOLE_ROWS = 50;
+/** How much of a page is sent at once: so much is held in memory for each client, however slowly it reads. */
+export const CHUNK_BYTES = 256 * 1024;
+/** How many rows are read at once: the first time, and where they turn out to be short. */
+const CHUNK_ROWS = { first: 20, most: 100 } as const;
+/** How many large answers may be open at once. */
+const MOST_OPEN = { perShop: 100, total: 400 } as const;
+/** A chunk that waits longer for its turn is refused. Below the deadline of a request, so that the first chunk can be a 503. */
+const QUEUE_TIMEOUT_MS = 3_500;
+
+const busy = () => new ServiceError('SERVICE_UNAVAILABLE');
+
+/** Chunks are read and written two at a time in a process, and large answers are counted. */
+export class LargeAnswers {
+  readonly #open = new Map<string, number>();
+  readonly #turns = new BoundedQueue({
+    atOnce: 2,
+    waiting: MOST_OPEN.total,
+    withinMs: QUEUE_TIMEOUT_MS,
+    refusal: busy,
+  });
+
+  chunk<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.run(async () => {
+      const result = await work();
+      // On SQLite all of this runs without a pause: other requests go first.
+      await nextTurn();
+      return result;
+    });
+  }
+
+  /** Counts an answer until the function that it returns is called. */
+  begin(shopId: string): () => void {
+    const own = this.#open.get(shopId) ?? 0;
+    const total = [...this.#open.values()].reduce((sum, count) => sum + count, 0);
+    if (own >= MOST_OPEN.perShop || total >= MOST_OPEN.total) throw busy();
+    this.#open.set(shopId, own + 1);
+    return () => {
+      const others = (this.#open.get(shopId) ?? 0) - 1;
+      if (others > 0) this.#open.set(shopId, others);
+      else this.#open.delete(shopId);
+    };
+  }
+}
+
+/** Every row has an id, by which the log names it. */
+interface Listed {
+  id: string;
+}
 
 /** The rows of a list, and how they are shown. */
 export interface ListSource<Row, Item, Key> {
@@ -12,126 +65,129 @@ export interface ListSource<Row, Item, Key> {
   name: string;
   view(row: Row): Item;
   keyOf(row: Row): Key;
-  /** Rows with all of their texts, in any order. Deleted rows may be missing. */
-  readWhole(keys: Key[]): Promise<Row[]>;
+  /** In any order. Deleted rows may be missing. */
+  readRows(keys: Key[]): Promise<Row[]>;
 }
 
-export interface FoundPage<Row> {
-  rows: Sized<Row>[];
+/** A page as it was found: its first rows, and the keys of those that are not read yet. */
+export interface FoundPage<Row, Key> {
+  rows: Row[];
+  keys: Key[];
   total: number;
 }
 
 /** The total, where the page is the last one and so tells it. */
-export const toldByLastPage = ({ page, limit }: Page, rows: number): number | null =>
+export const totalOfLastPage = ({ page, limit }: Page, rows: number): number | null =>
   rows < limit && (rows > 0 || page === 1) ? (page - 1) * limit + rows : null;
 
-export type PageAnswer<Item> = ReturnType<typeof listEnvelope<Item>> | Readable;
+/** A page as JSON. `items` is a type only: what the JSON holds. */
+export interface PageAnswer<Item> {
+  body: string | Readable;
+  items?: Item[];
+}
 
-/** Answers a page: a small one at once, a large one as a stream of JSON that is read slice by slice. */
-export const answerPage = async <Row extends object, Item, Key>(
+/** A row that cannot be shown is skipped and logged; the others are shown. */
+export const viewRow = <Row extends Listed, Item>(
+  { log }: Pick<Context, 'log'>,
+  { name, view }: { name: string; view(row: Row): Item },
+  row: Row,
+): Item | undefined => {
+  try {
+    return view(row);
+  } catch (error) {
+    log.error({ list: name, key: row.id, fault: describeError(error) }, 'skipped a row that cannot be read');
+    return undefined;
+  }
+};
+
+/** What is left of a page, and how it is read. */
+class Chunks<Row extends Listed, Item, Key> {
+  readonly #ctx: Context;
+  readonly #source: ListSource<Row, Item, Key>;
+  #rows: Row[];
+  #keys: Key[];
+  #atOnce: number = CHUNK_ROWS.first;
+
+  constructor(ctx: Context, source: ListSource<Row, Item, Key>, { rows, keys }: FoundPage<Row, Key>) {
+    this.#ctx = ctx;
+    this.#source = source;
+    this.#rows = rows;
+    this.#keys = keys;
+  }
+
+  get isOver(): boolean {
+    return this.#rows.length + this.#keys.length === 0;
+  }
+
+  /** The next items as JSON, separated by commas. */
+  async next(): Promise<string> {
+    if (this.#rows.length > 0 || this.#keys.length === 0) return this.#write();
+    return this.#ctx.largeAnswers.chunk(async () => {
+      const keys = this.#keys.splice(0, this.#atOnce);
+      const found = new Map((await this.#source.readRows(keys)).map((row) => [this.#source.keyOf(row), row]));
+      this.#rows = keys.flatMap((key) => found.get(key) ?? []);
+      return this.#write();
+    });
+  }
+
+  /** Rows that do not fit are read again later: they do not wait in memory for a slow client. */
+  #write(): string {
+    const texts: string[] = [];
+    let bytes = 0;
+    let used = 0;
+    while (used < this.#rows.length && bytes < CHUNK_BYTES) {
+      const item = viewRow(this.#ctx, this.#source, this.#rows[used] as Row);
+      used += 1;
+      if (item === undefined) continue;
+      const text = JSON.stringify(item);
+      texts.push(text);
+      bytes += text.length;
+    }
+    this.#keys.unshift(...this.#rows.slice(used).map(this.#source.keyOf));
+    this.#rows = [];
+    const fitting = Math.floor((used * CHUNK_BYTES) / Math.max(1, bytes));
+    this.#atOnce = Math.min(Math.max(1, fitting), CHUNK_ROWS.most);
+    return texts.join();
+  }
+}
+
+/** Answers a page: a small one at once, a large one as a stream. The first chunk is read before anything is sent. */
+export const answerPage = async <Row extends Listed, Item, Key>(
   ctx: Context,
   shopId: string,
   source: ListSource<Row, Item, Key>,
-  { rows, total }: FoundPage<Row>,
+  found: FoundPage<Row, Key>,
   page: Page,
 ): Promise<PageAnswer<Item>> => {
-  if (isSmall(rows, page.limit)) return listEnvelope(viewAll(ctx, source, rows), total, page);
-  const answer = ctx.beginLargeAnswer(shopId);
+  const { items: _, ...rest } = listEnvelope([], found.total, page);
+  const tail = `],${JSON.stringify(rest).slice(1)}`;
+  const chunks = new Chunks(ctx, source, found);
+  const first = await chunks.next();
+  if (chunks.isOver) return { body: `{"items":[${first}${tail}` };
+  const end = ctx.largeAnswers.begin(shopId);
+  const stream = Readable.from(textOf(ctx, source.name, chunks, first, tail), { objectMode: false });
+  return { body: stream.once('close', end) };
+};
+
+async function* textOf<Row extends Listed, Item, Key>(
+  { log }: Context,
+  list: string,
+  chunks: Chunks<Row, Item, Key>,
+  first: string,
+  tail: string,
+): AsyncGenerator<Buffer> {
   try {
-    const slices = slicesOf(rows, page.limit, source.keyOf);
-    if (slices.length > 1)
-      return await streamPage(ctx, source, answer, slices, listEnvelope([], total, page));
-    const items = await answer.slice(() => itemsOf(ctx, source, slices[0] as Slice<Row, Key>));
-    answer.end();
-    return listEnvelope(items, total, page);
-  } catch (error) {
-    answer.end();
-    throw error;
-  }
-};
-
-const isSmall = (rows: readonly Sized<unknown>[], limit: number): boolean => {
-  const longest = longestText(limit);
-  let bytes = 0;
-  for (const row of rows) {
-    if (row.bytes > longest) return false;
-    bytes += row.bytes;
-  }
-  return bytes <= SLICE_BYTES;
-};
-
-/** A row that cannot be shown is left out and logged; the others are shown. */
-export const viewAll = <Row extends object, Item, Key>(
-  { log }: Pick<Context, 'log'>,
-  { name, view, keyOf }: Pick<ListSource<Row, Item, Key>, 'name' | 'view' | 'keyOf'>,
-  rows: readonly Row[],
-): Item[] => {
-  const items: Item[] = [];
-  for (const row of rows) {
-    try {
-      items.push(view(row));
-    } catch (error) {
-      log.error(
-        { list: name, key: keyOf(row), fault: describeError(error) },
-        'left out a row that cannot be read',
-      );
+    yield Buffer.from(`{"items":[${first}`);
+    let separator = first && ',';
+    while (!chunks.isOver) {
+      const text = await chunks.next();
+      if (text) yield Buffer.from(separator + text);
+      if (text) separator = ',';
     }
+    yield Buffer.from(tail);
+  } catch (error) {
+    log.error({ list, fault: describeError(error) }, 'aborted a large answer');
+    // Ends the connection, so that no aborted answer looks complete. Fastify logs the message, which must not quote data.
+    throw new Error('the answer was aborted');
   }
-  return items;
-};
-
-const itemsOf = async <Row extends object, Item, Key>(
-  ctx: Context,
-  source: ListSource<Row, Item, Key>,
-  { keys, whole, missing }: Slice<Row, Key>,
-): Promise<Item[]> => {
-  const read = missing.length > 0 ? await source.readWhole(missing) : [];
-  const found = new Map([...whole, ...read].map((row) => [source.keyOf(row), row]));
-  return viewAll(
-    ctx,
-    source,
-    keys.flatMap((key) => found.get(key) ?? []),
-  );
-};
-
-/** Streams the same text as the envelope with all of its items. The first piece is ready before anything is sent. */
-const streamPage = async <Row extends object, Item, Key>(
-  ctx: Context,
-  source: ListSource<Row, Item, Key>,
-  answer: LargeAnswer,
-  slices: Slice<Row, Key>[],
-  { items: _, ...rest }: ReturnType<typeof listEnvelope<Item>>,
-): Promise<Readable> => {
-  let isOver = false;
-  let separator = '';
-  const write = (items: Item[]): string => {
-    if (items.length === 0) return '';
-    const text = separator + JSON.stringify(items).slice(1, -1);
-    separator = ',';
-    return text;
-  };
-  const next = async (head: string): Promise<Buffer | null> => {
-    const slice = slices.shift();
-    if (!slice) return null;
-    return answer.slice(async () => {
-      // The reader hung up while this slice waited: read nothing for them.
-      if (isOver) return null;
-      const text = write(await itemsOf(ctx, source, slice));
-      const tail = slices.length === 0 ? `],${JSON.stringify(rest).slice(1)}` : '';
-      return Buffer.from(head + text + tail);
-    });
-  };
-  const first = (await next('{"items":[')) as Buffer;
-  return streamOf(first, {
-    next: () => next(''),
-    end() {
-      isOver = true;
-      answer.end();
-    },
-    onBroken(error) {
-      if (error instanceof ReaderGone)
-        ctx.log.info({ list: source.name }, 'gave up a reader who takes nothing');
-      else ctx.log.error({ list: source.name, fault: describeError(error) }, 'broke off a large answer');
-    },
-  });
-};
+}

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { AddNote, AdminOfflineRepairQuery, AdminTradeReturnQuery, TradeMove } from '../../contract/admin.ts';
@@ -14,7 +13,13 @@ import {
   RelatedReturns,
   StoreList,
 } from '../../contract/admin-returns.ts';
-import { IdempotencyKey, type Page, Timeline, TimelineQuery } from '../../contract/common.ts';
+import {
+  IdempotencyKey,
+  type Page,
+  Timeline,
+  type TimelineEntry,
+  TimelineQuery,
+} from '../../contract/common.ts';
 import {
   OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
@@ -41,6 +46,7 @@ import { idempotencyKeyOf, sendCreated, sendPage } from '../http/replies.ts';
 import { routesOf } from '../http/route.ts';
 import * as repairs from '../offline-repairs/actions.ts';
 import { listStores } from '../offline-repairs/stores.ts';
+import type { PageAnswer } from '../paging/page-answer.ts';
 import { readAhead } from '../rma/store.ts';
 import * as trade from '../trade-returns/actions.ts';
 
@@ -87,8 +93,8 @@ interface Kind<Create extends z.ZodType, Query extends z.ZodType, Correct extend
     dryRun: Action<[z.output<Create>, string?], DryRun>;
     // A method, so that each kind may take the rows of its own table.
     get(ctx: Context, caller: Caller, id: string, ahead?: Promise<unknown>): Promise<unknown>;
-    list: Action<[z.output<Query>], object>;
-    timeline: Action<[string, Page], z.output<typeof Timeline> | Readable>;
+    list: Action<[z.output<Query>], PageAnswer<unknown>>;
+    timeline: Action<[string, Page], PageAnswer<TimelineEntry>>;
     note: Action<[string, string]>;
     assign: Action<[string, string | null]>;
     correct: Action<[string, z.output<Correct>]>;

@@ -1,11 +1,17 @@
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Page } from '../../contract/common.ts';
-import type { ReturnSort, SortOrder } from '../../contract/return-order.ts';
+import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
 import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
+import type { Tables } from '../db/schema.ts';
+import type { Engine } from '../db/statements.ts';
+import { isEnded, isOpen, statusRank } from './open.ts';
+import { type DueTimes, isOverdue } from './overdue.ts';
+import { digitsOf } from './search-text.ts';
+import { from } from './store.ts';
 import type { Origin } from './totals.ts';
-import type { RmaTableName } from './visibility.ts';
+import { isApiClient, type RmaTableName } from './visibility.ts';
 
-// A list as it was asked for.
+// Turns the filters of a list into a query. To add a filter: its value in `RmaFilters`, its condition in `CONDITIONS`.
 
 /** What a list may be narrowed by, of either kind. All but `updatedSince` is for staff only. */
 export interface RmaFilters extends Page {
@@ -23,41 +29,185 @@ export interface RmaFilters extends Page {
   /** A part of the store's id, or of the company's id or name. */
   store?: string | undefined;
   company?: string | undefined;
-  /** Newest first without. */
   sort?: ReturnSort | undefined;
   order?: SortOrder | undefined;
 }
 
-/** How a list is found, and where its total comes from. */
-export interface Plan {
-  /** `db` where the best plan depends on the values; otherwise an index leads to the page, and often straight. */
-  connection: 'db' | 'lists';
-  /** Kept with every change, counted in the page's own statement up to `SHORT`, or counted where the page does not tell. */
-  total: 'kept' | 'with page' | 'counted';
-}
+/** Columns that must have these values, where there is one. */
+export type Equal<Table extends RmaTableName> = Partial<
+  Record<keyof Tables[Table], string | number | undefined>
+> & { status: string | undefined };
 
-/** A list that was asked for, with the values of its statements. */
-export interface Query {
-  ctx: Context;
+/** What the text of a list's statements depends on. */
+export interface ListShape {
   table: RmaTableName;
-  caller: Caller;
-  filters: RmaFilters;
-  offset: number;
   /** Columns that must have a value of their own. */
-  named: string[];
-  /** How many words are searched for. */
+  equal: string[];
+  conditions: Condition[];
+  /** How many words are searched for, and whether they may be a phone number. */
   words: number;
+  phone: boolean;
   /** The statuses that have target days, where only what is overdue is asked for. */
-  dueStatuses: string[] | undefined;
-  plan: Plan;
-  values: Values;
+  dueStatuses: string[];
+  sort: ReturnSort;
+  order: SortOrder;
 }
 
-/** Also the columns that must have a value, the words that must be found (`word0`, `word1` …), and since when what is overdue. */
-export type Values = {
-  shop: string;
-  updatedSince: number | undefined;
-  limit: number;
-  offset: number;
-  longest: number;
-} & Record<string, unknown>;
+/** By column, filter or word (`word0`, `word1` …). */
+export type Values = { shop: string; limit: number; offset: number } & Record<string, unknown>;
+
+type ToCondition = (params: Values, engine: Engine, shape: ListShape) => RawBuilder<SqlBool>;
+const CONDITIONS = {
+  fromApi: () => sql`client_id is not null`,
+  fromStaff: () => sql`client_id is null`,
+  open: (_params, _engine, { table }) => isOpen(table),
+  ended: (_params, _engine, { table }) => isEnded(table),
+  updatedSince: ({ updatedSince }) => sql`updated_at >= ${updatedSince}`,
+  createdFrom: ({ createdFrom }) => sql`created_at >= ${createdFrom}`,
+  createdTo: ({ createdTo }) => sql`created_at < ${createdTo}`,
+  assigned: ({ assignee }) => sql`assignee_id = ${assignee}`,
+  unassigned: () => sql`assignee_id is null`,
+  overdue: (params, _engine, { dueStatuses }) => isOverdue(dueStatuses, params),
+  store: (params, engine) => hasStoreLike(params, engine),
+  company: (params, engine) => hasCompanyLike(params, engine),
+  words: (params, engine, shape) => hasWords(params, engine, shape),
+} satisfies Record<string, ToCondition>;
+type Condition = keyof typeof CONDITIONS;
+
+/** With these alone, and a status, the total is one that is kept with every change. */
+const KEPT: readonly Condition[] = ['fromApi', 'fromStaff', 'open', 'ended'];
+
+export const isTotalKept = ({ equal, conditions }: ListShape): boolean =>
+  equal.every((column) => column === 'status') && conditions.every((name) => KEPT.includes(name));
+
+/** With these alone an index leads to the rows in the order of their numbers. */
+const IN_ORDER: readonly Condition[] = [...KEPT, 'assigned', 'unassigned'];
+
+export const isInOrder = ({ sort, conditions }: ListShape): boolean =>
+  sort === 'number' && conditions.every((name) => IN_ORDER.includes(name));
+
+/** Programs see what programs made. */
+export const originFor = (caller: Caller, { origin }: RmaFilters): Origin | undefined =>
+  isApiClient(caller) ? 'API' : origin;
+
+/** The shape and the values of a list; `due` where only what is overdue is asked for. */
+export const listQuery = <Table extends RmaTableName>(
+  caller: Caller,
+  table: Table,
+  filters: RmaFilters,
+  equal: Equal<Table>,
+  due: DueTimes | null,
+): { shape: ListShape; values: Values } => {
+  const { page, limit, q, assignee, store, company, updatedSince, createdFrom, createdTo } = filters;
+  const words = q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
+  const phone = phoneDigitsOf(q);
+  const origin = originFor(caller, filters);
+  const open = due ? true : filters.open;
+  const asked: Record<Condition, boolean> = {
+    fromApi: origin === 'API',
+    fromStaff: origin === 'STAFF',
+    open: open === true,
+    ended: open === false,
+    updatedSince: updatedSince !== undefined,
+    createdFrom: createdFrom !== undefined,
+    createdTo: createdTo !== undefined,
+    assigned: assignee !== undefined && assignee !== 'none',
+    unassigned: assignee === 'none',
+    overdue: due !== null,
+    store: store !== undefined,
+    company: company !== undefined,
+    words: words.length > 0,
+  };
+  const shape: ListShape = {
+    table,
+    equal: Object.keys(equal).filter((column) => equal[column as keyof typeof equal] !== undefined),
+    conditions: (Object.keys(asked) as Condition[]).filter((name) => asked[name]),
+    words: words.length,
+    phone: phone !== undefined,
+    dueStatuses: due?.statuses ?? [],
+    sort: filters.sort ?? DEFAULT_ORDER.sort,
+    order: filters.order ?? DEFAULT_ORDER.order,
+  };
+  const values: Values = {
+    ...equal,
+    ...due?.values,
+    ...Object.fromEntries(words.map((word, i) => [`word${i}`, word])),
+    ...{ phone, updatedSince, createdFrom, createdTo },
+    assignee: assignee === 'me' ? caller.actor.id : assignee,
+    store: store?.toLowerCase(),
+    company: company?.toLowerCase(),
+    shop: caller.shop.id,
+    limit,
+    offset: (page - 1) * limit,
+  };
+  return { shape, values };
+};
+
+export type Matching = SelectQueryBuilder<Tables, 'offline_repairs', object>;
+
+/** Everything that a list has, in no order. */
+export const matching = (engine: Engine, shape: ListShape, params: Values): Matching => {
+  let found: Matching = from(engine.db, shape.table).where('shop_id', '=', params.shop);
+  for (const column of shape.equal) found = found.where(sql.ref(column), '=', params[column]);
+  for (const name of shape.conditions) found = found.where(CONDITIONS[name](params, engine, shape));
+  return found;
+};
+
+const SORT_COLUMNS = { updatedAt: 'updated_at', statusSince: 'status_since' } as const;
+
+/** How a page of a list is read. */
+export interface PageShape extends ListShape {
+  /** With all columns, or only the numbers. */
+  whole: boolean;
+  /** So few match that they are sorted: looking for them among all numbers of a million returns took 0.6 s. */
+  few: boolean;
+}
+
+/** A shop's numbers rise with every creation, and so do the times: that order is stable and has an index. */
+export const ordered = (found: Matching, { table, sort, order, conditions, few }: PageShape): Matching => {
+  if (sort === 'status') found = found.orderBy(statusRank(table, sql.ref('status')), order);
+  else if (sort !== 'number') found = found.orderBy(SORT_COLUMNS[sort], order);
+  else if (conditions.includes('createdFrom') || conditions.includes('createdTo'))
+    found = found.orderBy('created_at', order);
+  // Of an expression no engine thinks that an index has its order.
+  return found.orderBy(few ? sql`number + 0` : sql.ref('number'), order);
+};
+
+const PHONE = /^[+(]?[\d\s().+/-]+$/;
+const FEWEST_DIGITS = 5;
+
+/** The digits of a text that may be a phone number, without the zeros that stand for a country; undefined for any other text. */
+const phoneDigitsOf = (q: string | undefined): string | undefined => {
+  if (q === undefined || !PHONE.test(q)) return undefined;
+  const digits = digitsOf(q).replace(/^0+/, '');
+  return digits.length >= FEWEST_DIGITS ? digits : undefined;
+};
+
+/** The stores are found first, of which there are few: from each the index leads to the next. */
+const hasStoreLike = ({ shop, store }: Values, { containsAnyCase }: Engine): RawBuilder<SqlBool> => {
+  const next = (after: RawBuilder<SqlBool>) =>
+    sql`(select min(store_id) from offline_repairs where shop_id = ${shop} and ${after})`;
+  return sql<SqlBool>`store_id in (
+    with recursive store(store_id) as (
+      select ${next(sql<SqlBool>`true`)}
+      union all select ${next(sql<SqlBool>`offline_repairs.store_id > store.store_id`)} from store where store.store_id is not null
+    )
+    select store.store_id from store where ${containsAnyCase('store.store_id', store as string)})`;
+};
+
+/** The search text has both, and an index; but it has more than that. */
+const hasCompanyLike = ({ company }: Values, { contains, containsAnyCase }: Engine): RawBuilder<SqlBool> => {
+  const part = company as string;
+  const inEither = ['company_name', 'company_id'].map((name) => containsAnyCase(name, part));
+  return sql<SqlBool>`${contains('search_text', part)} and (${sql.join(inEither, sql` or `)})`;
+};
+
+/** All words, or the digits of a phone number that is written in another way. */
+const hasWords = (params: Values, { contains }: Engine, { words, phone }: ListShape): RawBuilder<SqlBool> => {
+  const has = (name: string) => contains('search_text', params[name] as string);
+  const all = sql<SqlBool>`${sql.join(
+    Array.from({ length: words }, (_, i) => has(`word${i}`)),
+    sql` and `,
+  )}`;
+  return phone ? sql<SqlBool>`((${all}) or ${has('phone')})` : all;
+};

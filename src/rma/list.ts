@@ -1,44 +1,68 @@
+import { sql } from 'kysely';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Tables } from '../db/schema.ts';
-import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
-import { longestText } from '../paging/row-size.ts';
+import type { Db } from '../db/database.ts';
+import { RMA_COLUMNS } from '../db/schema.ts';
+import { rowCount, statement, statementsBy } from '../db/statements.ts';
+import { answerPage, type PageAnswer, totalOfLastPage } from '../paging/page-answer.ts';
 import { readTargets } from '../shops/target-days.ts';
-import { leadOf, numbered, phoneDigitsOf, wordsOf } from './list-conditions.ts';
-import type { Plan, Query, RmaFilters } from './list-query.ts';
-import { countAll, findPage, SHORT } from './list-statements.ts';
-import { type ListedRow, readListed } from './listed.ts';
+import {
+  type Equal,
+  isInOrder,
+  isTotalKept,
+  type ListShape,
+  listQuery,
+  matching,
+  ordered,
+  originFor,
+  type PageShape,
+  type RmaFilters,
+  type Values,
+} from './list-query.ts';
 import { dueTimes } from './overdue.ts';
+import { from } from './store.ts';
 import { totalOf } from './totals.ts';
-import { isApiClient, type RmaTableName } from './visibility.ts';
+import { isApiClient, type ReturnRow, type RmaTableName } from './visibility.ts';
 
-/** Columns that must have these values, where there is one. */
-type Equal<Table extends RmaTableName> = Partial<Record<keyof Tables[Table], string | number | undefined>> & {
-  status: string | undefined;
-};
+/** A row as lists read it: without the text for searches. */
+type ListedRow<Table extends RmaTableName> = Omit<ReturnRow<Table>, 'search_text'>;
 
-const PLANS = {
-  search: { connection: 'db', total: 'counted' },
-  workFilters: { connection: 'db', total: 'counted' },
-  updatedSince: { connection: 'db', total: 'counted' },
-  reference: { connection: 'lists', total: 'with page' },
-  statusOnly: { connection: 'lists', total: 'kept' },
-  otherColumns: { connection: 'lists', total: 'counted' },
-} as const satisfies Record<string, Plan>;
+const columnsOf = (table: RmaTableName) => RMA_COLUMNS[table].filter((column) => column !== 'search_text');
 
-/** Filters of the staff whose totals are not kept. */
-const WORK_FILTERS = ['assignee', 'overdue', 'createdFrom', 'createdTo', 'store', 'company'] as const;
+const pageOfList = statementsBy((shape: PageShape) =>
+  statement((engine, params: Values) =>
+    ordered(matching(engine, shape, params), shape)
+      .select(shape.whole ? columnsOf(shape.table) : ['number'])
+      .limit(rowCount(params.limit))
+      .offset(rowCount(params.offset)),
+  ),
+);
 
-const planOf = (filters: RmaFilters, named: string[]): Plan => {
-  const { q, updatedSince } = filters;
-  if (q) return PLANS.search;
-  if (WORK_FILTERS.some((name) => filters[name] !== undefined)) return PLANS.workFilters;
-  if (updatedSince !== undefined) return PLANS.updatedSince;
-  if (leadOf(named) !== undefined) return PLANS.reference;
-  return named.every((column) => column === 'status') ? PLANS.statusOnly : PLANS.otherColumns;
-};
+const countOfList = statementsBy((shape: ListShape) =>
+  statement((engine, params: Values) =>
+    matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total')),
+  ),
+);
 
-/** Newest first unless asked otherwise: a shop's numbers rise with every creation, so their order is stable and has an index. */
+const rowsByNumber = statementsBy((table: RmaTableName) =>
+  statement(({ db, oneOf }, { shop, numbers }: { shop: string; numbers: number[] }) =>
+    from(db, table)
+      .select(columnsOf(table))
+      .where('shop_id', '=', shop)
+      .where(sql<boolean>`number ${oneOf('integer', numbers)}`),
+  ),
+);
+
+/** Up to this limit a page reads whole rows: 6 MB of repairs at the most, 12 MB of trade returns. */
+const WHOLE_ROWS = { offline_repairs: 100, trade_returns: 50 };
+
+/** Up to so many that changed lately are sorted; beyond, the page is found sooner among all numbers. */
+const FEW = 10_000;
+
+/** What programs ask never shares connections with the admin app. */
+export const listsFor = (ctx: Context, caller: Caller): Db => (isApiClient(caller) ? ctx.lists : ctx.db);
+
+/** Newest first unless asked otherwise. */
 export const listRmas = async <Table extends RmaTableName, Item>(
   ctx: Context,
   table: Table,
@@ -47,74 +71,38 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   equal: Equal<Table>,
   view: (row: ListedRow<Table>) => Item,
 ): Promise<PageAnswer<Item>> => {
-  const query = await queryOf(ctx, table, caller, filters, equal);
-  const { plan } = query;
-  const [{ rows, counted }, kept] = await Promise.all([
-    findPage<Table>(query),
-    plan.total === 'kept' ? keptTotal(query, equal.status) : null,
+  const shopId = caller.shop.id;
+  const db = listsFor(ctx, caller);
+  const due = filters.overdue ? dueTimes(await readTargets(ctx, shopId), table, ctx.clock.now()) : null;
+  const { shape, values } = listQuery(caller, table, filters, equal, due);
+  const count = async () => (await db.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
+  // Kept plans know no values, so the count decides how the page is read.
+  const counted = filters.updatedSince === undefined ? null : await count();
+  const few = counted !== null && counted <= FEW;
+  // Otherwise numbers are found first, which most indexes have: what is sorted or searched are numbers and not whole rows.
+  const whole = filters.limit <= WHOLE_ROWS[table] && isInOrder(shape);
+  const page = pageOfList({ ...shape, whole, few });
+  const [{ rows }, kept] = await Promise.all([
+    counted === 0 ? { rows: [] } : db.executeQuery<ListedRow<Table>>(ctx.fill(page, values)),
+    isTotalKept(shape)
+      ? totalOf(ctx, shopId, table, {
+          status: equal.status,
+          open: filters.open,
+          origin: originFor(caller, filters),
+        })
+      : counted,
   ]);
-  const total = kept ?? totalToldBy(query, rows.length, counted) ?? (await countAll(query));
+  const total = kept ?? totalOfLastPage(filters, rows.length) ?? (await count());
   const source = {
     name: table,
     view,
-    keyOf: ({ id }: ListedRow<Table>) => id,
-    readWhole: (ids: string[]) => readListed(ctx, table, ids),
+    keyOf: ({ number }: ListedRow<Table>) => number,
+    readRows: async (numbers: number[]) =>
+      (await db.executeQuery<ListedRow<Table>>(ctx.fill(rowsByNumber(table), { shop: shopId, numbers })))
+        .rows,
   };
-  return answerPage(ctx, caller.shop.id, source, { rows, total }, filters);
+  const found = whole
+    ? { rows, keys: [], total }
+    : { rows: [], keys: rows.map(({ number }) => number), total };
+  return answerPage(ctx, shopId, source, found, filters);
 };
-
-const queryOf = async <Table extends RmaTableName>(
-  ctx: Context,
-  table: Table,
-  caller: Caller,
-  filters: RmaFilters,
-  equal: Equal<Table>,
-): Promise<Query> => {
-  const { limit, page, q, assignee, store, company, updatedSince, createdFrom, createdTo } = filters;
-  const offset = (page - 1) * limit;
-  const named = Object.keys(equal).filter((column) => equal[column as keyof typeof equal] !== undefined);
-  const words = wordsOf(q);
-  const due = filters.overdue
-    ? dueTimes(await readTargets(ctx, caller.shop.id), table, ctx.clock.now())
-    : null;
-  const values = {
-    ...equal,
-    ...numbered(words),
-    ...due?.values,
-    shop: caller.shop.id,
-    updatedSince,
-    createdFrom,
-    createdTo,
-    assignee: assignee === 'me' ? caller.actor.id : assignee,
-    store: store?.toLowerCase(),
-    company: company?.toLowerCase(),
-    phone: phoneDigitsOf(q),
-    limit,
-    offset,
-    longest: longestText(limit),
-  };
-  const plan = planOf(filters, named);
-  return {
-    ctx,
-    table,
-    caller,
-    filters,
-    offset,
-    named,
-    words: words.length,
-    dueStatuses: due?.statuses,
-    plan,
-    values,
-  };
-};
-
-const keptTotal = ({ ctx, table, caller, filters }: Query, status: string | undefined): Promise<number> =>
-  totalOf(ctx, caller.shop.id, table, {
-    status,
-    open: filters.open,
-    origin: isApiClient(caller) ? 'API' : filters.origin,
-  });
-
-/** What the page itself tells of the total: the last page all of it, a statement that counted by the way up to `SHORT`. */
-const totalToldBy = ({ filters }: Query, rows: number, counted: number | undefined): number | null =>
-  toldByLastPage(filters, rows) ?? (counted !== undefined && counted <= SHORT ? counted : null);

@@ -1,5 +1,5 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Targets } from '../shops/target-days.ts';
-import { DUE_PARAM, dueParam } from './list-conditions.ts';
 import { openStatuses } from './open.ts';
 import type { RmaTableName } from './visibility.ts';
 
@@ -11,14 +11,28 @@ export const dueAtOf = (targets: Targets, status: string, statusSince: number): 
   return days === undefined ? null : statusSince + days * DAY_MS;
 };
 
-/** The statuses of a kind in which returns may be overdue now, and since when they must have them: values for `isOverdue`. */
-export const dueTimes = (
-  targets: Targets,
-  table: RmaTableName,
-  nowMs: number,
-): { statuses: string[]; values: Record<string, number> } => {
+/** The statuses in which returns may be overdue now, and by parameter since when they must have them. */
+export interface DueTimes {
+  statuses: string[];
+  values: Record<string, number>;
+}
+
+const dueParam = (status: string): string => `due ${status}`;
+/** The latest of all, by which the index is read. */
+const DUE_PARAM = 'due';
+
+export const dueTimes = (targets: Targets, table: RmaTableName, nowMs: number): DueTimes => {
   const statuses = openStatuses(table).filter((status) => targets.has(status));
   const since = statuses.map((status) => nowMs - (targets.get(status) ?? 0) * DAY_MS);
   const values = Object.fromEntries(statuses.map((status, i) => [dueParam(status), since[i] ?? 0]));
   return { statuses, values: { ...values, [DUE_PARAM]: Math.max(0, ...since) } };
+};
+
+/** The same in SQL, of open returns and with the values of `dueTimes`. */
+export const isOverdue = (statuses: string[], params: Record<string, unknown>): RawBuilder<SqlBool> => {
+  if (statuses.length === 0) return sql<SqlBool>`1 = 0`;
+  const each = statuses.map(
+    (status) => sql`(status = ${sql.lit(status)} and status_since <= ${params[dueParam(status)]})`,
+  );
+  return sql<SqlBool>`status_since <= ${params[DUE_PARAM]} and (${sql.join(each, sql` or `)})`;
 };

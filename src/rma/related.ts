@@ -5,10 +5,10 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
 import { instant } from '../instant.ts';
-import { viewAll } from '../paging/page-answer.ts';
+import { viewRow } from '../paging/page-answer.ts';
 import { fromStored } from '../stored-json.ts';
 import { findRma, from } from './store.ts';
-import type { RmaRow, RmaTableName } from './visibility.ts';
+import type { ReturnRow, RmaTableName } from './visibility.ts';
 
 /** So many of each sort are shown. */
 const MOST = 5;
@@ -98,11 +98,11 @@ const viewOf =
 type Found = RelatedReturns['sameSerial'];
 
 const find = async (ctx: Context, shape: Shape, values: Values): Promise<Found> => {
-  const { rows } = await ctx.lists.executeQuery<RelatedRow>(ctx.fill(newest(shape), values));
-  const source = { name: 'related returns', view: viewOf(shape.table), keyOf: ({ id }: RelatedRow) => id };
-  const items = viewAll(ctx, source, rows);
+  const { rows } = await ctx.db.executeQuery<RelatedRow>(ctx.fill(newest(shape), values));
+  const source = { name: 'related returns', view: viewOf(shape.table) };
+  const items = rows.flatMap((row) => viewRow(ctx, source, row) ?? []);
   if (rows.length < MOST) return { items, total: rows.length };
-  const count = await ctx.lists.executeQuery(ctx.fill(counted(shape), values));
+  const count = await ctx.db.executeQuery(ctx.fill(counted(shape), values));
   return { items, total: count.rows[0]?.total ?? items.length };
 };
 
@@ -123,7 +123,9 @@ export const findRelated = async (
   id: string,
 ): Promise<RelatedReturns> => {
   // Each kind lacks a column of the other.
-  const row = (await findRma(ctx, table, caller, id)) as RmaRow<'offline_repairs'> & { company_id?: string };
+  const row = (await findRma(ctx, table, caller, id)) as ReturnRow<'offline_repairs'> & {
+    company_id?: string;
+  };
   const { serial_number: serial = null, company_id: company = null } = row;
   const values = { shop: caller.shop.id, number: row.number, serial, email: row.customer_email, company };
   const all = (shapes: Shape[]) => Promise.all(shapes.map((shape) => find(ctx, shape, values)));

@@ -4,73 +4,80 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Row } from '../db/schema.ts';
 import { TIMELINE_COLUMNS } from '../db/schema.ts';
-import { type Engine, statement } from '../db/statements.ts';
+import { rowCount, statement, statementsBy } from '../db/statements.ts';
 import { instant } from '../instant.ts';
-import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
-import { longestText, rowCount, type Sized, sizedColumns } from '../paging/row-size.ts';
+import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
 import { fromStored } from '../stored-json.ts';
+import { listsFor } from './list.ts';
 import { findRma, notFound } from './store.ts';
 import { isApiClient, type RmaTableName } from './visibility.ts';
 
 type Entry = Row<'timeline'>;
 
-const COLUMNS = { all: TIMELINE_COLUMNS, longTexts: ['note'] } as const;
+/** Entries after a time, oldest first: whole, or only their times, which are different along a timeline and only rise. */
+const entriesAfter = statementsBy(({ whole }: { whole: boolean }) =>
+  statement(({ db }, params: { rma: string; after: number; limit: number; offset: number }) =>
+    db
+      .selectFrom('timeline')
+      .select(whole ? TIMELINE_COLUMNS : ['at'])
+      .where('rma_id', '=', params.rma)
+      .where('at', '>', params.after)
+      .orderBy('at')
+      .limit(rowCount(params.limit))
+      .offset(rowCount(params.offset))
+      .$castTo<Entry>(),
+  ),
+);
+
+const entriesBetween = statement(
+  ({ db }, { rma, first, last }: { rma: string; first: number; last: number }) =>
+    db
+      .selectFrom('timeline')
+      .select(TIMELINE_COLUMNS)
+      .where('rma_id', '=', rma)
+      .where('at', '>=', first)
+      .where('at', '<=', last),
+);
+
+const lengthOfTimeline = statement(({ db }, { rma }: { rma: string }) =>
+  db
+    .selectFrom('timeline')
+    .where('rma_id', '=', rma)
+    .select((eb) => eb.fn.countAll<number>().as('total')),
+);
 
 /** A page of an RMA's timeline, oldest first, for callers who may see the RMA. */
 export const readTimeline = async (
   ctx: Context,
   table: RmaTableName,
   caller: Caller,
-  rmaId: string,
+  rma: string,
   page: Page,
 ): Promise<PageAnswer<TimelineEntry>> => {
-  if (!isId(rmaId)) throw notFound(rmaId);
-  const [rows] = await Promise.all([findPage(ctx, rmaId, page), findRma(ctx, table, caller, rmaId)]);
+  if (!isId(rma)) throw notFound(rma);
+  const db = listsFor(ctx, caller);
+  const read = async (whole: boolean, after: number, limit: number, offset: number) =>
+    (await db.executeQuery(ctx.fill(entriesAfter({ whole }), { rma, after, limit, offset }))).rows;
+  const first = Math.min(page.limit, WHOLE_ROWS);
+  const [rows] = await Promise.all([
+    read(true, 0, first, (page.page - 1) * page.limit),
+    findRma(ctx, table, caller, rma),
+  ]);
+  // Most timelines end here, and then no count is needed either.
+  const last = rows[first - 1]?.at;
+  const rest = last === undefined ? [] : await read(false, last, page.limit - first, 0);
+  const count = async () => (await db.executeQuery(ctx.fill(lengthOfTimeline, { rma }))).rows[0]?.total;
+  const total = totalOfLastPage(page, rows.length + rest.length) ?? (await count()) ?? 0;
   const source = {
     name: 'timeline',
     view: isApiClient(caller) ? viewForProgram : viewEntry,
     keyOf: ({ at }: Entry) => at,
-    readWhole: (times: number[]) => readEntries(ctx, rmaId, times),
+    readRows: async (times: number[]) => {
+      const [from = 0, to = from] = [times[0], times.at(-1)];
+      return (await db.executeQuery(ctx.fill(entriesBetween, { rma, first: from, last: to }))).rows;
+    },
   };
-  const total = await totalOf(ctx, rmaId, rows.length, page);
-  return answerPage(ctx, caller.shop.id, source, { rows, total }, page);
-};
-
-const entriesOf = ({ db }: Engine, rma: string) => db.selectFrom('timeline').where('rma_id', '=', rma);
-
-const pageOfTimeline = statement(
-  (engine, params: { rma: string; limit: number; offset: number; longest: number }) =>
-    entriesOf(engine, params.rma)
-      .select(sizedColumns(COLUMNS, params.longest))
-      .orderBy('at')
-      .limit(rowCount(params.limit))
-      .offset(rowCount(params.offset)),
-);
-
-const findPage = async (ctx: Context, rma: string, { page, limit }: Page): Promise<Sized<Entry>[]> => {
-  const values = { rma, limit, offset: (page - 1) * limit, longest: longestText(limit) };
-  return (await ctx.lists.executeQuery<Sized<Entry>>(ctx.fill(pageOfTimeline, values))).rows;
-};
-
-const partOfTimeline = statement(
-  (engine, { rma, first, last }: { rma: string; first: number; last: number }) =>
-    entriesOf(engine, rma).select(TIMELINE_COLUMNS).where('at', '>=', first).where('at', '<=', last),
-);
-
-/** Times only rise along a timeline, so a slice is everything between its first and its last time. */
-const readEntries = async (ctx: Context, rma: string, times: number[]): Promise<Entry[]> => {
-  const [first = 0, last = first] = [times[0], times.at(-1)];
-  return (await ctx.lists.executeQuery(ctx.fill(partOfTimeline, { rma, first, last }))).rows;
-};
-
-const lengthOfTimeline = statement((engine, { rma }: { rma: string }) =>
-  entriesOf(engine, rma).select((eb) => eb.fn.countAll<number>().as('total')),
-);
-
-/** Most timelines end on their first page; then no count is needed. */
-const totalOf = async (ctx: Context, rma: string, found: number, page: Page): Promise<number> => {
-  const count = () => ctx.lists.executeQuery(ctx.fill(lengthOfTimeline, { rma }));
-  return toldByLastPage(page, found) ?? (await count()).rows[0]?.total ?? 0;
+  return answerPage(ctx, caller.shop.id, source, { rows, keys: rest.map(({ at }) => at), total }, page);
 };
 
 const viewEntry = (row: Entry): TimelineEntry => ({

@@ -1,7 +1,6 @@
 import type { ExactMatch } from '../../contract/admin-search.ts';
 import type { Row } from '../db/schema.ts';
-import { statement, statementsBy } from '../db/statements.ts';
-import { rowCount } from '../paging/row-size.ts';
+import { rowCount, statement, statementsBy } from '../db/statements.ts';
 import { from } from '../rma/store.ts';
 import { isVisible, type RmaTableName } from '../rma/visibility.ts';
 

@@ -1,3 +1,4 @@
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Delivery } from '../../contract/admin.ts';
 import { isId } from '../../contract/common.ts';
 import type {
@@ -6,22 +7,104 @@ import type {
   WebhookDeliveryWithBody,
 } from '../../contract/delivery.ts';
 import type { Context } from '../context.ts';
+import type { DeliveryStatus, Row, Tables } from '../db/schema.ts';
+import { DELIVERY_COLUMNS } from '../db/schema.ts';
+import { type Engine, rowCount, statement, statementsBy } from '../db/statements.ts';
 import { ServiceError } from '../errors.ts';
 import { KEPT_MS } from '../events/event.ts';
 import { lowestId } from '../ids.ts';
 import { instant } from '../instant.ts';
-import { answerPage, type PageAnswer, toldByLastPage } from '../paging/page-answer.ts';
-import { longestText } from '../paging/row-size.ts';
+import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
 import { readAttempts } from './attempts.ts';
-import {
-  countOfDeliveries,
-  type DeliveryRow,
-  deliveriesById,
-  oneDelivery,
-  pageOfDeliveries,
-  type Shape,
-} from './delivery-statements.ts';
 import { DROPPED_BECAUSE } from './drop-reasons.ts';
+import { FIRST_ATTEMPT, RETRY, wholeBody } from './queue.ts';
+
+// What programs and the admin app see of a client's deliveries.
+
+type DeliveryRow = Row<'webhook_deliveries'>;
+type Deliveries = SelectQueryBuilder<Tables, 'webhook_deliveries', object>;
+
+const WITHOUT_BODY = DELIVERY_COLUMNS.filter((column) => column !== 'body');
+
+/** What a list reads of its rows. Without bodies all of a page is small. */
+type Columns = 'without bodies' | 'with bodies' | 'ids';
+const selected = (deliveries: Deliveries, columns: Columns) => {
+  if (columns === 'ids') return deliveries.select('id').$castTo<DeliveryRow>();
+  const body = columns === 'with bodies' ? wholeBody('webhook_deliveries') : sql<null>`null`;
+  return deliveries
+    .select(WITHOUT_BODY)
+    .select(sql<string>`coalesce(${body}, '')`.as('body'))
+    .$castTo<DeliveryRow>();
+};
+
+/** What the text of the statements depends on. */
+interface Shape {
+  /** In the text, as in `queue.ts`: those that wait and those that were dropped have indexes. */
+  status: DeliveryStatus | undefined;
+  ofEvent: boolean;
+  ofRma: boolean;
+}
+
+interface Values {
+  client: string;
+  since: string;
+  event: string | undefined;
+  rma: string | undefined;
+}
+
+/** Each way uses the indexes there are. */
+const OF_STATUS: Record<DeliveryStatus, (db: Engine['db'], client: string) => Expression<SqlBool>> = {
+  PENDING: (db, client) => {
+    const waiting = db.selectFrom('webhook_deliveries').select('id').where('client_id', '=', client);
+    return sql`id in ${waiting.where(FIRST_ATTEMPT).unionAll(waiting.where(RETRY))}`;
+  },
+  DELIVERED: () => sql`status = 'DELIVERED'`,
+  DROPPED: () => sql`status = 'DROPPED'`,
+};
+
+/** A client's deliveries since an id: ids rise with time. */
+const matching = ({ db }: Engine, shape: Shape, { client, since, event, rma }: Values): Deliveries => {
+  let found: Deliveries = db
+    .selectFrom('webhook_deliveries')
+    .where('client_id', '=', client)
+    .where('id', '>=', since);
+  if (shape.status) found = found.where(OF_STATUS[shape.status](db, client));
+  if (shape.ofEvent) found = found.where('event', '=', event as DeliveryRow['event']);
+  if (shape.ofRma) found = found.where('rma_id', '=', rma as string);
+  return found;
+};
+
+const pageOfDeliveries = statementsBy(({ columns, ...shape }: Shape & { columns: Columns }) =>
+  statement((engine, params: Values & { limit: number; offset: number }) =>
+    selected(matching(engine, shape, params), columns)
+      .orderBy('id', 'desc')
+      .limit(rowCount(params.limit))
+      .offset(rowCount(params.offset)),
+  ),
+);
+
+const countOfDeliveries = statementsBy((shape: Shape) =>
+  statement((engine, params: Values) =>
+    matching(engine, shape, params).select((eb) => eb.fn.countAll<number>().as('total')),
+  ),
+);
+
+const deliveriesById = statementsBy((columns: Columns) =>
+  statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
+    selected(db.selectFrom('webhook_deliveries'), columns).where(sql<boolean>`id ${oneOf('id', ids)}`),
+  ),
+);
+
+const oneDelivery = statement(
+  ({ db }, { id, client, since }: { id: string; client: string; since: string }) =>
+    db
+      .selectFrom('webhook_deliveries')
+      .select(WITHOUT_BODY)
+      .select(wholeBody('webhook_deliveries').as('body'))
+      .where('id', '=', id)
+      .where('client_id', '=', client)
+      .where('id', '>=', since),
+);
 
 /** As programs see their own. */
 const viewDelivery = (row: Omit<DeliveryRow, 'body'>): WebhookDelivery => ({
@@ -45,16 +128,16 @@ export const viewWithPayload = (row: DeliveryRow): Delivery => ({
   payload: payloadOf(row.body),
 });
 
+/** A damaged body is shown as it stands. */
 const payloadOf = (body: string): unknown => {
   try {
     return JSON.parse(body);
   } catch {
-    // A damaged row is shown as it stands: whoever looks at the list sees it.
     return body;
   }
 };
 
-/** Older ones may still be there until they are cleared away. */
+/** Older ones may still be there until they are deleted. */
 const shownSince = ({ clock }: Pick<Context, 'clock'>): string => lowestId(clock.now() - KEPT_MS);
 
 interface Receiver {
@@ -63,42 +146,55 @@ interface Receiver {
 }
 
 interface Readers<Item> {
-  readers: Shape['readers'];
+  /** What programs ask never shares connections with the admin app. */
+  connection: 'lists' | 'db';
+  columns: Columns;
   view(row: DeliveryRow): Item;
 }
 
 /** What was and will be sent to a client, newest first. */
 const listFor =
-  <Item>({ readers, view }: Readers<Item>) =>
+  <Item>({ connection, columns, view }: Readers<Item>) =>
   async (
     ctx: Context,
     { shopId, clientId }: Receiver,
     query: WebhookDeliveryQuery,
   ): Promise<PageAnswer<Item>> => {
     const { status, event, rmaId: rma, page, limit } = query;
-    const shape = { readers, status, ofEvent: event !== undefined, ofRma: rma !== undefined };
+    const db = ctx[connection];
+    const shape = { status, ofEvent: event !== undefined, ofRma: rma !== undefined };
     const values = { client: clientId, since: shownSince(ctx), event, rma };
-    // Planned for the client that asks: one may have nearly all deliveries there are, and another none.
-    const { db } = ctx;
-    const whichPage = { limit, offset: (page - 1) * limit, longest: longestText(limit) };
-    const { rows } = await db.executeQuery(ctx.fill(pageOfDeliveries(shape), { ...values, ...whichPage }));
+    const whole = columns === 'without bodies' || limit <= WHOLE_ROWS;
+    const statement = pageOfDeliveries({ ...shape, columns: whole ? columns : 'ids' });
+    const { rows } = await db.executeQuery(
+      ctx.fill(statement, { ...values, limit, offset: (page - 1) * limit }),
+    );
     const count = async () => (await db.executeQuery(ctx.fill(countOfDeliveries(shape), values))).rows[0];
-    const total = toldByLastPage(query, rows.length) ?? (await count())?.total ?? 0;
+    const total = totalOfLastPage(query, rows.length) ?? (await count())?.total ?? 0;
     const source = {
       name: 'webhook_deliveries',
       view,
       keyOf: ({ id }: DeliveryRow) => id,
-      readWhole: async (ids: string[]) =>
-        (await db.executeQuery(ctx.fill(deliveriesById(readers), { ids }))).rows,
+      readRows: async (ids: string[]) =>
+        (await db.executeQuery(ctx.fill(deliveriesById(columns), { ids }))).rows,
     };
-    return answerPage(ctx, shopId, source, { rows, total }, query);
+    const found = whole ? { rows, keys: [], total } : { rows: [], keys: rows.map(({ id }) => id), total };
+    return answerPage(ctx, shopId, source, found, query);
   };
 
 /** For the client itself. */
-export const listDeliveries = listFor({ readers: 'programs', view: viewDelivery });
+export const listDeliveries = listFor({
+  connection: 'lists',
+  columns: 'without bodies',
+  view: viewDelivery,
+});
 
 /** For the admin app, with what was sent. The caller has made sure that the client is of its own shop. */
-export const listDeliveriesWithPayloads = listFor({ readers: 'people', view: viewWithPayload });
+export const listDeliveriesWithPayloads = listFor({
+  connection: 'db',
+  columns: 'with bodies',
+  view: viewWithPayload,
+});
 
 /** One of the client's own deliveries. Another client's is a 404. */
 export const getDelivery = async (

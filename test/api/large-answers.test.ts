@@ -1,6 +1,9 @@
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { listEnvelope } from '../../contract/common.ts';
+import { sendPage } from '../../src/http/replies.ts';
 import { newId } from '../../src/ids.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, leftOut, newRepair, newTradeReturn } from '../support/api.ts';
@@ -71,7 +74,7 @@ describe('a page of many large returns', () => {
     await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
     expect(await readToEnd(page)).toBeInstanceOf(Error);
     await sql`alter table trade_returns_away rename to trade_returns`.execute(t.ctx.db);
-    expect(t.logs.some((line) => /broke off a large answer/.test(line))).toBe(true);
+    expect(t.logs.some((line) => /aborted a large answer/.test(line))).toBe(true);
     expect((await t.get('/trade-returns')).status).toBe(200);
   });
 
@@ -80,7 +83,7 @@ describe('a page of many large returns', () => {
     await manyReturns(t, 60, 215);
     const other = await t.addShop();
     await newTradeReturn(t, {}, { key: other.client.apiKey });
-    const held = Array.from({ length: 99 }, () => t.ctx.beginLargeAnswer(t.shop.id));
+    const held = Array.from({ length: 99 }, () => t.ctx.largeAnswers.begin(t.shop.id));
     const last = await openPage(t);
     const refused = await t.get('/trade-returns?limit=100');
     expectError(refused, 503);
@@ -90,7 +93,35 @@ describe('a page of many large returns', () => {
     // Whoever hangs up makes room for the next.
     last.destroy();
     await until('there is room again', async () => (await t.get('/trade-returns?limit=100')).status === 200);
-    for (const answer of held) answer.end();
+    for (const end of held) end();
+  });
+
+  it('is cut off where its reader takes nothing, and makes room for the next', async () => {
+    const t = await harness();
+    await manyReturns(t, 60, 215);
+    const sockets: Socket[] = [];
+    t.app.server.on('connection', (socket) => sockets.push(socket));
+    const held = Array.from({ length: 99 }, () => t.ctx.largeAnswers.begin(t.shop.id));
+    const unread = await openPage(t);
+    // Not after 30 s, as it is otherwise.
+    for (const socket of sockets) socket.setTimeout(50);
+    await until('there is room again', async () => (await t.get('/trade-returns?limit=100')).status === 200);
+    expect(await readToEnd(unread)).toBeInstanceOf(Error);
+    for (const end of held) end();
+  });
+
+  it('is not read for a request that was answered at its deadline', async () => {
+    const found = Promise.withResolvers<{ body: Readable }>();
+    const t = await harness({
+      prepare: (app) =>
+        void app.get('/late', { config: { deadlineMs: 20 } }, (_request, reply) =>
+          sendPage(reply, found.promise),
+        ),
+    });
+    expect((await fetch(`${t.url}/late`)).status).toBe(503);
+    const body = Readable.from(['never read']);
+    found.resolve({ body });
+    await until('it is closed', () => body.closed);
   });
 });
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
+import type { Db } from '../../src/db/database.ts';
 import { newId } from '../../src/ids.ts';
+import { newPerson } from '../support/admin.ts';
 import {
   expectError,
   newRepair,
@@ -13,7 +15,7 @@ import {
   stopClock,
   UNKNOWN_ID,
 } from '../support/api.ts';
-import { type Harness, sharedHarness } from '../support/harness.ts';
+import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, type KindRow, REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
@@ -315,3 +317,41 @@ it('trade returns are found by customerEmail, exactly that address', async () =>
   for (const customerEmail of ['x'.repeat(256), '', 'a\0b'])
     expect(Object.keys(await rules(t, { customerEmail }))).toEqual(['customerEmail']);
 });
+
+if (ENGINE === 'postgres')
+  describe('what programs ask shares no connection with the admin app', () => {
+    const POOLS = { DATABASE_POOLS: 'admin=1,lists=1' };
+    /** Holds the only connection of a pool while this runs. */
+    const whileHeld = async (pool: Db, work: () => Promise<void>): Promise<void> =>
+      pool.connection().execute(work);
+
+    it('polls, deliveries and timelines are answered while the admin app holds all of its own', async () => {
+      const t = await harness({ env: POOLS });
+      const { id } = await newRepair(t);
+      await whileHeld(t.ctx.db, async () => {
+        for (const path of [
+          '/offline-repairs?updatedSince=2000-01-01T00:00:00Z',
+          '/offline-repairs?externalRef=POS-1&limit=100',
+          `/offline-repairs/${id}/timeline`,
+          '/deliveries',
+        ])
+          expect({ path, status: (await t.get(path)).status }).toEqual({ path, status: 200 });
+      });
+    });
+
+    it('staff read lists and timelines while programs hold all of theirs', async () => {
+      const t = await harness({ env: POOLS });
+      const { id } = await newRepair(t);
+      const admin = await newPerson(t);
+      await whileHeld(t.ctx.lists, async () => {
+        for (const path of [
+          '/offline-repairs',
+          '/offline-repairs?q=rma&sort=status',
+          `/offline-repairs/${id}/timeline`,
+          `/offline-repairs/${id}/related`,
+          `/clients/${t.client.id}/deliveries`,
+        ])
+          expect({ path, status: (await admin.get(path)).status }).toEqual({ path, status: 200 });
+      });
+    });
+  });

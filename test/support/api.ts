@@ -251,7 +251,7 @@ export const overSocket = async (url: string, bytes: string | Uint8Array): Promi
 
 /** What the log says of rows that could not be read. */
 export const leftOut = ({ logs }: Harness) =>
-  logs.map((line) => JSON.parse(line)).filter(({ msg }) => /^left out/.test(msg));
+  logs.map((line) => JSON.parse(line)).filter(({ msg }) => /a row that cannot be read$/.test(msg));
 
 /** What a caller can tell two refusals apart by. */
 export const refusalOf = ({ status, body: { requestId, ...body } }: Answer) => ({ status, body });

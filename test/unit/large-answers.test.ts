@@ -1,152 +1,159 @@
-import { Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { ReaderGone, streamOf } from '../../src/paging/page-stream.ts';
-import { SLICE_BYTES, slicesOf } from '../../src/paging/row-size.ts';
-import { fairTurns } from '../../src/paging/turns.ts';
+import type { Context } from '../../src/context.ts';
+import { answerPage, CHUNK_BYTES, LargeAnswers } from '../../src/paging/page-answer.ts';
 import { until } from '../support/until.ts';
 
-const row = (id: number, bytes: number) => ({ id, bytes });
-const keyOf = ({ id }: { id: number }) => id;
-const half = SLICE_BYTES / 2;
+interface Row {
+  id: string;
+  n: number;
+  text: string;
+}
 
-describe('a page is cut', () => {
-  it('so that no slice is larger than it may be, unless it is one row', () => {
-    const rows = [half, half, 1, half, 3 * half, half, half - 1].map((bytes, id) => row(id, bytes));
-    expect(slicesOf(rows, 100, keyOf).map(({ keys }) => keys)).toEqual([[0, 1], [2, 3], [4], [5, 6]]);
-  });
-
-  it('so that only the first slice keeps rows, and only those that came with their texts', () => {
-    const longest = Math.floor(SLICE_BYTES / 100);
-    const rows = [longest, longest + 1, SLICE_BYTES, 1].map((bytes, id) => row(id, bytes));
-    expect(slicesOf(rows, 100, keyOf)).toEqual([
-      { keys: [0, 1], whole: [rows[0]], missing: [1] },
-      { keys: [2], whole: [], missing: [2] },
-      { keys: [3], whole: [], missing: [3] },
-    ]);
-  });
-});
-
-/** Work that ends when it is told to, and remembers in which order it began. */
-const stagedWork = () => {
-  const begun: string[] = [];
-  const ends: (() => void)[] = [];
-  return {
-    begun,
-    named: (name: string) => () => {
-      begun.push(name);
-      return new Promise<string>((resolve) => ends.push(() => resolve(name)));
+/** A list of rows of these lengths, which remembers what was read of it. */
+const listOf = (lengths: number[]) => {
+  const rows = lengths.map((length, n) => ({ id: `row ${n}`, n, text: 'x'.repeat(length) }));
+  const reads: number[][] = [];
+  const log = { error: vi.fn() };
+  const largeAnswers = new LargeAnswers();
+  const ctx = { log, largeAnswers } as unknown as Context;
+  const source = {
+    name: 'rows',
+    view: (row: Row) => row,
+    keyOf: ({ n }: Row) => n,
+    async readRows(numbers: number[]) {
+      reads.push(numbers);
+      return rows.filter(({ n }) => numbers.includes(n)).toReversed();
     },
-    endNext: () => ends.shift()?.(),
+  };
+  const page = { page: 1, limit: rows.length };
+  return {
+    ...{ rows, reads, log, largeAnswers, source },
+    answer: (found: { rows: Row[]; keys: number[] }) =>
+      answerPage(ctx, 'shop', source, { ...found, total: rows.length }, page),
+    whole: JSON.stringify({ items: rows, total: rows.length, ...page, totalPages: 1 }),
   };
 };
+const byKeys = (rows: Row[]) => ({ rows: [], keys: rows.map(({ n }) => n) });
+const textOf = async (body: string | Readable): Promise<string> => {
+  if (typeof body === 'string') return body;
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
 
-describe('slices of large answers', () => {
-  it('are made one at a time, shop by shop in turn', async () => {
-    const begin = fairTurns({ requestsUnderWay: () => 0, requestsBegun: () => 0 });
-    const { begun, named, endNext } = stagedWork();
-    const names = ['x', 'a1', 'a2', 'a3', 'b1', 'b2', 'c1'];
-    const results = names.map((name) => begin(name.charAt(0)).slice(named(name)));
-    for (let count = 1; count <= names.length; count += 1) {
-      await until(`${count} have begun`, () => begun.length === count);
-      endNext();
+describe('a page', () => {
+  it('of short rows is one answer, from few reads', async () => {
+    const { answer, rows, reads, whole } = listOf(Array(100).fill(100));
+    expect((await answer({ rows, keys: [] })).body).toBe(whole);
+    expect(reads).toEqual([]);
+    expect(await textOf((await answer(byKeys(rows))).body)).toBe(whole);
+    expect(reads.map((numbers) => numbers.length)).toEqual([20, 80]);
+  });
+
+  it.each([
+    ['long', Array(30).fill(CHUNK_BYTES)],
+    ['half a chunk', Array(30).fill(CHUNK_BYTES / 2)],
+    ['short, then long', [...Array(40).fill(10), ...Array(20).fill(CHUNK_BYTES)]],
+    ['long, then short', [...Array(20).fill(CHUNK_BYTES), ...Array(40).fill(10)]],
+  ])('of rows that are %s is a stream, and few rows are read twice', async (_, lengths) => {
+    const { answer, rows, reads, whole } = listOf(lengths);
+    for (const found of [byKeys(rows), { rows, keys: [] }]) {
+      reads.length = 0;
+      const { body } = await answer(found);
+      expect(typeof body).toBe('object');
+      expect(await textOf(body)).toBe(whole);
+      expect(reads.flat().length).toBeLessThan(1.7 * rows.length + 20);
     }
-    expect(begun).toEqual(['x', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
-    expect(await Promise.all(results)).toEqual(names);
   });
 
-  it('fail alone', async () => {
-    const answer = fairTurns({ requestsUnderWay: () => 1, requestsBegun: () => 0 })('a');
-    await expect(answer.slice(() => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
-    expect(await answer.slice(async () => 'next')).toBe('next');
-  });
-
-  it('that waited too long are refused, the first one after three and a half seconds', async () => {
-    const { begun, named, endNext } = stagedWork();
-    const begin = fairTurns({ requestsUnderWay: () => 0, requestsBegun: () => 0 });
-    const [one, two, three] = [begin('a'), begin('a'), begin('b')];
-    await two.slice(async () => {});
-    const first = one.slice(named('first'));
-    const late = three.slice(named('late'));
-    const later = two.slice(named('later'));
-    await until('the first has begun', () => begun.length === 1);
-    const now = performance.now();
-    vi.spyOn(performance, 'now').mockReturnValue(now + 6_000);
-    endNext();
-    await expect(late).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await until('the later slice has begun', () => begun.includes('later'));
-    endNext();
-    expect(await Promise.all([first, later])).toEqual(['first', 'later']);
-    vi.restoreAllMocks();
-  });
-
-  it('are of a hundred answers of a shop at most, and of four hundred in all', () => {
-    const begin = fairTurns({ requestsUnderWay: () => 0, requestsBegun: () => 0 });
-    const held = Array.from({ length: 400 }, (_, i) => begin(`shop ${i % 4}`));
-    expect(() => begin('another')).toThrow(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }));
-    for (let i = 1; i < 400; i += 4) held[i]?.end();
-    expect(() => begin('shop 0')).toThrow(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }));
-    begin('shop 1');
-    begin('another');
+  it('skips what cannot be shown, wherever it stands', async () => {
+    const { answer, rows, source, log } = listOf(Array(6).fill(CHUNK_BYTES));
+    const bad = [0, 1, 3, 5];
+    source.view = (row) => {
+      if (bad.includes(row.n)) throw new Error('bad');
+      return row;
+    };
+    const { items } = JSON.parse(await textOf((await answer({ rows, keys: [] })).body));
+    expect(items.map(({ n }: Row) => n)).toEqual([2, 4]);
+    expect(log.error.mock.calls.map(([{ key }]) => key)).toEqual(bad.map((n) => `row ${n}`));
   });
 });
 
-/** Pieces with a count of how many were asked for. */
-const countedPieces = (last: number) => {
-  const seen = { asked: 0, ended: 0, broken: [] as unknown[] };
-  return {
-    seen,
-    pieces: {
-      async next() {
-        seen.asked += 1;
-        return seen.asked > last ? null : Buffer.from(`${seen.asked}`);
-      },
-      end() {
-        seen.ended += 1;
-      },
-      onBroken: (error: unknown) => void seen.broken.push(error),
-    },
-  };
-};
-
-describe('a stream of pieces', () => {
-  it('asks for a piece only when the one before was taken', async () => {
-    const { seen, pieces } = countedPieces(3);
-    const taken: string[] = [];
+describe('a stream of a page', () => {
+  it('reads no further than one chunk ahead of its reader', async () => {
+    const { answer, rows, reads } = listOf(Array(20).fill(CHUNK_BYTES));
     let takeNext: (() => void) | undefined;
     const reader = new Writable({
       highWaterMark: 1,
-      write(chunk, _encoding, done) {
-        taken.push(String(chunk));
+      write(_chunk, _encoding, done) {
         takeNext = done;
       },
     });
-    streamOf(Buffer.from('0'), pieces).pipe(reader);
-    for (let count = 1; count <= 4; count += 1) {
-      await until(`${count} pieces have come`, () => taken.length === count);
-      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
-      expect(seen.asked).toBe(count - 1);
+    const { body } = await answer(byKeys(rows));
+    (body as Readable).pipe(reader);
+    // The first twenty are read at once, and of those one is kept.
+    for (let taken = 1; taken <= 5; taken += 1) {
+      await until('a chunk has come', () => takeNext !== undefined);
+      for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+      expect(reads.length).toBeLessThanOrEqual(taken + 2);
       takeNext?.();
+      takeNext = undefined;
     }
-    await until('the stream has ended', () => seen.ended === 1);
-    expect(taken).toEqual(['0', '1', '2', '3']);
-    expect(seen.broken).toEqual([]);
   });
 
-  it('gives up a reader who takes nothing, and says so once', async () => {
-    const { seen, pieces } = countedPieces(3);
-    const stream = streamOf(Buffer.from('0'), pieces, 10);
-    const failed = new Promise((resolve) => stream.once('error', resolve));
-    stream.pipe(new Writable({ highWaterMark: 1, write() {} }));
-    expect(await failed).toEqual(new Error('the answer was broken off'));
-    expect(seen).toMatchObject({ asked: 0, ended: 1, broken: [expect.any(ReaderGone)] });
+  it('that fails is destroyed, and its message quotes nothing', async () => {
+    const { answer, rows, source, log } = listOf(Array(40).fill(CHUNK_BYTES));
+    const { readRows } = source;
+    source.readRows = (numbers) =>
+      numbers.includes(39) ? Promise.reject(new Error('Ada')) : readRows(numbers);
+    const { body } = await answer(byKeys(rows));
+    await expect(textOf(body)).rejects.toThrow(new Error('the answer was aborted'));
+    expect(log.error).toHaveBeenCalledOnce();
   });
 
-  it('ends once where the reader leaves', async () => {
-    const { seen, pieces } = countedPieces(3);
-    const stream = streamOf(Buffer.from('0'), pieces);
-    stream.destroy();
-    await until('it has ended', () => seen.ended === 1);
-    expect(seen).toMatchObject({ asked: 0, broken: [] });
+  it('counts until it is closed, also where it was never read', async () => {
+    const { answer, rows, largeAnswers } = listOf(Array(3).fill(CHUNK_BYTES));
+    const held = Array.from({ length: 99 }, () => largeAnswers.begin('shop'));
+    const { body } = await answer({ rows, keys: [] });
+    await expect(answer({ rows, keys: [] })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    (body as Readable).destroy();
+    await until('it is closed', () => (body as Readable).closed);
+    expect(typeof (await answer({ rows, keys: [] })).body).toBe('object');
+    expect(held).toHaveLength(99);
+  });
+});
+
+describe('large answers', () => {
+  it('are a hundred of a shop at most, and four hundred in all', () => {
+    const answers = new LargeAnswers();
+    const refused = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
+    const held = Array.from({ length: 400 }, (_, i) => answers.begin(`shop ${i % 4}`));
+    expect(() => answers.begin('another')).toThrow(refused);
+    for (let i = 1; i < 400; i += 4) held[i]?.();
+    expect(() => answers.begin('shop 0')).toThrow(refused);
+    answers.begin('shop 1');
+    answers.begin('another');
+  });
+
+  it('are read two chunks at a time, and one that fails does not hold up the others', async () => {
+    const answers = new LargeAnswers();
+    const ends: PromiseWithResolvers<string>[] = [];
+    const results = [1, 2, 3, 4].map(() =>
+      answers.chunk(() => {
+        const end = Promise.withResolvers<string>();
+        ends.push(end);
+        return end.promise;
+      }),
+    );
+    await until('two have begun', () => ends.length === 2);
+    ends[0]?.reject(new Error('lost'));
+    await expect(results[0]).rejects.toThrow('lost');
+    await until('the third has begun', () => ends.length === 3);
+    for (const end of ends.slice(1)) end.resolve('read');
+    await until('the fourth has begun', () => ends.length === 4);
+    ends[3]?.resolve('read');
+    expect(await Promise.all(results.slice(1))).toEqual(['read', 'read', 'read']);
   });
 });

@@ -26,7 +26,6 @@ const engine: Engine = {
   forEachRow: (alias, query) => sql`(${query}) as ${sql.id(alias)}`,
   contains: (column, part) => sql`${sql.ref(column)} like ${part}`,
   containsAnyCase: (column, part) => sql`${sql.ref(column)} like ${part}`,
-  beside: (column) => sql.ref(column),
 };
 
 let built = 0;

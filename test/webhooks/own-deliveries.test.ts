@@ -169,7 +169,7 @@ describe("a program's deliveries", () => {
       .where('id', '=', bad?.id as string)
       .execute();
     expect((await listed(t, client.apiKey)).items).toMatchObject([{ id: good?.id }]);
-    expect(t.logs.join('')).toContain('left out a row that cannot be read');
+    expect(t.logs.join('')).toContain('skipped a row that cannot be read');
   });
 });
 

@@ -32,6 +32,8 @@ const GENERIC_PLANS: Settings = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  // A kept plan guesses that a third of a shop has changed, and starts two workers, 10 ms, to look for nothing.
+  max_parallel_workers_per_gather: 0,
 };
 /** Not waiting for the disk: a power cut may lose what is done again anyway. */
 const NO_FSYNC: Settings = { synchronous_commit: 'off' };
@@ -42,8 +44,8 @@ const KINDS = {
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
   /** Lists and timelines. */
   lists: GENERIC_PLANS,
-  /** The admin app, sign-in, searches, figures; planned for their values. */
-  admin: {},
+  /** The admin app, sign-in, searches, figures; planned for their values, as a list with a rare status or a search needs it. */
+  admin: { plan_cache_mode: 'force_custom_plan' },
   /** The dispatcher. */
   webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
   /** Short reads: keys, rate limits, one record. */

@@ -120,6 +120,4 @@ const dialect: Dialect = {
   contains: (column, part) =>
     sql`${sql.ref(column)} like ${encoded(part, likePattern)} escape '\\' ${sql.raw(PLANNED_ANEW)}`,
   containsAnyCase: (column, part) => sql`${sql.ref(column)} ~ ${encoded(part, anyCaseRegex)}`,
-  // It knows how many rows have a value.
-  beside: (column) => sql.ref(column),
 };
