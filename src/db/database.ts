@@ -68,6 +68,11 @@ export interface Database extends Dialect {
   /** The same for short reads, which share a few connections. */
   reads: Db;
   /**
+   * For reads of staff that may look at all rows of a shop: searches, counts, figures. On PostgreSQL the connections of `db`; on
+   * SQLite a thread of its own, so that no other request waits for them.
+   */
+  scans: Db;
+  /**
    * For work whose loss in a power cut does no harm: it does not wait for the disk. What it writes is seen by everybody at once
    * and is on disk with the next commit that does wait.
    */
@@ -76,6 +81,8 @@ export interface Database extends Dialect {
   fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
+  /** Brings the planner's statistics up to date for tables that have about ten times the rows they were made from. */
+  analyze(): Promise<void>;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   /** Takes locks by name until the transaction ends; gives back those names that somebody else holds. */
   tryLocks(trx: Trx, names: string[]): Promise<Set<string>>;

@@ -30,8 +30,8 @@ export interface RmaFilters extends Page {
 
 /** How a list is found, and where its total comes from. */
 export interface Plan {
-  /** `db` where the best plan depends on the values; otherwise an index leads to the page, and often straight. */
-  connection: 'db' | 'lists';
+  /** `scans` where all rows of the shop may be read, `db` where the best plan depends on the values; otherwise an index leads to the page. */
+  connection: 'scans' | 'db' | 'lists';
   /** Kept with every change, counted in the page's own statement up to `SHORT`, or counted where the page does not tell. */
   total: 'kept' | 'with page' | 'counted';
 }

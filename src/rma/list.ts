@@ -18,8 +18,8 @@ type Equal<Table extends RmaTableName> = Partial<Record<keyof Tables[Table], str
 };
 
 const PLANS = {
-  search: { connection: 'db', total: 'counted' },
-  workFilters: { connection: 'db', total: 'counted' },
+  search: { connection: 'scans', total: 'counted' },
+  workFilters: { connection: 'scans', total: 'counted' },
   updatedSince: { connection: 'db', total: 'counted' },
   reference: { connection: 'lists', total: 'with page' },
   statusOnly: { connection: 'lists', total: 'kept' },

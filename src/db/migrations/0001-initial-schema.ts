@@ -293,8 +293,10 @@ const indexBoth = async (db: Db, kind: Kind): Promise<void> => {
   await index('created', ['created_at']).execute();
   await index('external_ref', ['external_ref', 'number']).where('external_ref', 'is not', null).execute();
   await index('assignee', ['assignee_id', 'number']).where('assignee_id', 'is not', null).execute();
-  // With all that open returns are counted and ordered by.
-  await index('open', ['number', 'assignee_id', 'created_at', 'updated_at']).where(IS_OPEN[kind]).execute();
+  // With all that open returns are counted and ordered by. Without the status SQLite would not count from it: 480 ms instead of 30 for
+  // 80,000 open returns of a million.
+  const counted = ['number', 'assignee_id', 'created_at', 'updated_at', 'status'];
+  await index('open', counted).where(IS_OPEN[kind]).execute();
   await index('waiting', ['status_since', 'number', 'status']).where(IS_OPEN[kind]).execute();
   const ofCustomer = db.schema.createIndex(`${kind}_customer`).on(kind);
   await ofCustomer.expression(sql`shop_id, lower(customer_email), number`).execute();
