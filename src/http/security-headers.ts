@@ -1,7 +1,8 @@
-import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import helmet, { type HelmetOptions } from 'helmet';
+import { IncomingMessage, ServerResponse } from './node-http.ts';
 
 /** Helmet sets the same headers on every answer, so it runs once, on an answer that is never sent. */
 const headersOf = (options: HelmetOptions): OutgoingHttpHeaders => {

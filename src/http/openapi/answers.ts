@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import type { FieldFault } from '../../../contract/common.ts';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import type { Json } from './json.ts';
 
 /** What the answers of all operations of an API share. */
