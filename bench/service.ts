@@ -16,10 +16,10 @@ export interface Program {
   flags: boolean;
 }
 
-/** What `npm start` runs in the end, without npm around it. */
+/** What `npm start` runs in the end, without npm around it; of another copy its sources. */
 const commandOf = ({ root, flags }: Program): string[] => [
   ...(flags ? V8_FLAGS : []),
-  join(root, 'src/cli/handback.ts'),
+  join(root, root === ROOT ? 'dist/service/handback.js' : 'src/cli/handback.ts'),
   'serve',
 ];
 

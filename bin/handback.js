@@ -17,7 +17,9 @@ await import((await program()).href);
 async function program() {
   const sources = new URL('../src/cli/handback.ts', import.meta.url);
   const built = new URL('../dist/service/handback.js', import.meta.url);
-  if (!(await import('node:fs')).existsSync(sources)) return built;
+  const { existsSync } = await import('node:fs');
+  if (!existsSync(sources)) return built;
+  if (!existsSync(built)) return sources;
   const { isFresh } = await import('../scripts/fresh.mjs');
   return isFresh(built, ['src', 'contract']) ? built : sources;
 }

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../test/support/postgres-server.ts';
 import type { TestDatabase } from '../databases.ts';
@@ -16,8 +16,6 @@ export const start: Measurement = {
     const { engine, effort } = stage;
     const { database, service } = await stage.oneShop(effort.large);
     await service.stop();
-    // As `npm ci` does.
-    execFileSync(process.execPath, ['scripts/build-service.mjs'], { cwd: ROOT });
     await startOnce(database);
     const seconds: number[] = [];
     for (let round = 0; round < effort.rounds; round++) seconds.push(await startOnce(database));

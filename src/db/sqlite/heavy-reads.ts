@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import type { Observer } from '../database.ts';
+import { QueueTimeout } from '../errors.ts';
 import { turns } from '../turns.ts';
-import { busyError } from './driver.ts';
 import type { Answer, Query } from './reader-thread.ts';
 
 /** Less than the 4.5 s after which a request is refused anyway; more than so many cannot be done in that time. */
@@ -25,7 +25,7 @@ export class HeavyReads {
     atOnce: 1,
     waiting: WAITING,
     withinMs: WAIT_MS,
-    refusal: busyError,
+    refusal: () => new QueueTimeout('too many reads of many rows'),
   });
   #thread: Worker | null = null;
 
