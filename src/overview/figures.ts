@@ -51,7 +51,10 @@ const createdPerDay = async (
 /** Found in the index of open returns, which has this order, and nothing else of the table is read for that. */
 const oldestOpen = statementsBy((table: RmaTableName) =>
   statement(({ db }, { shop }: { shop: string }) => {
-    const oldest = from(db, table).where('shop_id', '=', shop).orderBy('number').limit(sql.lit(LONGEST_SHOWN));
+    const oldest = from(db, table)
+      .where('shop_id', '=', shop)
+      .orderBy('number')
+      .limit(sql.lit(LONGEST_SHOWN));
     return oldest
       .select(['id', 'number', 'status', 'customer_name', 'created_at', 'updated_at'])
       .where('number', 'in', oldest.select('number').where(isOpen(table)));

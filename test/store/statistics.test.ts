@@ -30,7 +30,9 @@ const fill = async (t: Harness): Promise<void> => {
 const timesAnalyzed = async ({ db }: Context): Promise<number> => {
   const counting =
     ENGINE === 'sqlite'
-      ? sql<{ count: number }>`select count(*) > 0 as count from sqlite_stat1 where idx = 'offline_repairs_order'`
+      ? sql<{
+          count: number;
+        }>`select count(*) > 0 as count from sqlite_stat1 where idx = 'offline_repairs_order'`
       : sql<{
           count: number;
         }>`select analyze_count as count from pg_stat_user_tables where relname = 'offline_repairs'`;
@@ -48,7 +50,8 @@ it('the clean-up gives the planner statistics of a table that grew, once', async
     return (await timesAnalyzed(t.ctx)) > 0;
   });
   // What is not asked for is not made again.
-  if (ENGINE === 'sqlite') await sql`delete from sqlite_stat1 where idx = 'offline_repairs_order'`.execute(t.ctx.db);
+  if (ENGINE === 'sqlite')
+    await sql`delete from sqlite_stat1 where idx = 'offline_repairs_order'`.execute(t.ctx.db);
   await sweep(t.ctx);
   expect(await timesAnalyzed(t.ctx)).toBe(ENGINE === 'sqlite' ? 0 : 1);
   expect(t.logs.filter((line) => line.includes('failed'))).toEqual([]);

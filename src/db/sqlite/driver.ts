@@ -19,7 +19,7 @@ import type { Query } from './reader-thread.ts';
 export const BUSY_WAIT_MS = 2000;
 export const LONGEST_PAUSE_MS = 20;
 
-export const busyError = (): Error => new Sqlite.SqliteError('database is locked', 'SQLITE_BUSY');
+const busyError = (): Error => new Sqlite.SqliteError('database is locked', 'SQLITE_BUSY');
 
 const isBusy = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
