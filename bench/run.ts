@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { ablate } from './ablation/ablate.ts';
 import { FULL, QUICK } from './effort.ts';
@@ -120,6 +121,8 @@ const sorted = (rows: Row[]): Row[] => {
   return rows.toSorted((one, other) => place(one) - place(other));
 };
 
+// As `npm ci` does: `npm start` runs what was built where no source is newer.
+execFileSync(process.execPath, ['scripts/build-service.mjs'], { stdio: 'inherit' });
 if (options.page) writePage(keptResults());
 else if (options.ablate) await ablate(say, options.only);
 else {

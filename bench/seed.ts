@@ -240,6 +240,7 @@ export const waitingDeliveries = async (database: TestDatabase): Promise<number>
 /** What a database does by itself some time after so many rows came in. */
 export const settleDown = async (database: TestDatabase): Promise<void> => {
   if (database.engine === 'sqlite') {
+    await database.run('pragma optimize(0x10012)');
     await database.run('pragma wal_checkpoint(truncate)');
     return;
   }

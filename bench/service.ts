@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { V8_FLAGS } from '../bin/v8-flags.js';
 import { freePort } from '../test/support/postgres-server.ts';
 import { startChild } from './children.ts';
 import type { TestDatabase } from './databases.ts';
@@ -16,10 +15,9 @@ export interface Program {
   flags: boolean;
 }
 
-/** What `npm start` runs in the end, without npm around it. */
+/** What `npm start` runs, without npm around it. */
 const commandOf = ({ root, flags }: Program): string[] => [
-  ...(flags ? V8_FLAGS : []),
-  join(root, 'src/cli/handback.ts'),
+  join(root, flags ? 'bin/handback.js' : 'src/cli/handback.ts'),
   'serve',
 ];
 

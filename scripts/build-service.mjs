@@ -1,5 +1,5 @@
-// Builds the service into dist/service: one program that any Node from 22.19 runs without stripping types, and that starts in
-// half the time. Installed packages run it; so do the tests, which build it anew where a source is newer.
+// Builds the service into dist/service: one program, and the thread that it starts, which any Node from 22.19 runs without stripping
+// types and starts in half the time. Installed packages run it; so do the tests, which build it anew where a source is newer.
 
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const bundleService = (vite, outDir) =>
       outDir,
       minify: false,
       rolldownOptions: {
-        input: { handback: 'src/cli/handback.ts' },
+        input: { handback: 'src/cli/handback.ts', 'reader-thread': 'src/db/sqlite/reader-thread.ts' },
         external: PACKAGES,
         // Nothing is left out: it would take `decodeURIComponent(path);` for a line without effect, though it may throw.
         treeshake: false,

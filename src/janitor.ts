@@ -28,6 +28,7 @@ const STEPS: Step[] = [
   unassignDeparted,
   forgetOldEvents,
   forgetOldDeliveries,
+  (ctx) => ctx.analyze().then(() => false),
 ];
 
 /**

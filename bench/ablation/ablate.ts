@@ -62,7 +62,9 @@ const lineOf = ({ mechanism, withIt, withoutIt }: Gain): string => {
 
 /** Measures all mechanisms, or those whose names contain one of these texts, separated by commas. */
 export const ablate = async (say: (line: string) => void, only = ''): Promise<void> => {
-  const whole = openStage(ENGINE, EFFORT);
+  // A copy of the sources too, so that nothing else differs.
+  const { root, remove } = makeVariant([]);
+  const whole = openStage(ENGINE, EFFORT, { root, flags: true });
   try {
     for (const mechanism of MECHANISMS.filter(({ name }) =>
       only.split(',').some((text) => name.includes(text)),
@@ -70,5 +72,6 @@ export const ablate = async (say: (line: string) => void, only = ''): Promise<vo
       say(lineOf(await gainOf(whole, mechanism)));
   } finally {
     await whole.close();
+    remove();
   }
 };

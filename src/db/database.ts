@@ -83,6 +83,11 @@ export interface Database extends Dialect {
   /** The same for short reads, which share a few connections. */
   reads: Db;
   /**
+   * For reads of staff that may look at all rows of a shop: searches, counts, figures. On PostgreSQL the connections of `db`; on
+   * SQLite a thread of its own, so that no other request waits for them.
+   */
+  scans: Db;
+  /**
    * For the webhook worker. It does not wait for the disk, since what a power cut loses of it is done again: what it writes is seen
    * by every process at once, and is on disk with the next commit that does wait.
    */
@@ -93,6 +98,8 @@ export interface Database extends Dialect {
   fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
+  /** Brings the planner's statistics up to date for tables that have about ten times the rows they were made from. */
+  analyze(): Promise<void>;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   changeTransactions: ChangeTransactions;
   /** Calls every process that uses this database: there is something new for this id; null: for an unknown one. */

@@ -61,7 +61,7 @@ const UNAVAILABLE: ErrorClass[] = [
     reason: "the server's certificate does not hold (DATABASE_URL)",
   },
   { codes: /^SQLITE_BUSY/, reason: 'another process holds it for too long' },
-  { codes: /^SQLITE_LOCKED/ },
+  { codes: /^SQLITE_(LOCKED|ABORT)/ },
   { codes: /^SQLITE_FULL/, reason: 'the disk is full (DATA_DIR)' },
   { codes: /^SQLITE_READONLY/, reason: 'its folder or file is read-only (DATA_DIR)' },
   { codes: /^SQLITE_CANTOPEN/, reason: 'its file cannot be opened (DATA_DIR)' },

@@ -58,12 +58,14 @@ const madeChanges = async (db: Kysely<Tables>): Promise<string[]> => {
 
 /**
  * A database that a later release has migrated is taken as it is, since releases only add (decision 191): in a rolling upgrade the
- * earlier release may start again beside the later one, and one may go back to it.
+ * earlier release may start again beside the later one, and one may go back to it. Says whether the schema was changed.
  */
-export const migrateToLatest = async (db: Kysely<Tables>, words: Words): Promise<void> => {
+export const migrateToLatest = async (db: Kysely<Tables>, words: Words): Promise<boolean> => {
   let doneLater: string[] = [];
+  let hasChanged = false;
   for (;;) {
-    const { error } = await migrator(db, words, doneLater).migrateToLatest();
+    const { error, results = [] } = await migrator(db, words, doneLater).migrateToLatest();
+    hasChanged ||= results.length > 0;
     if (!error) break;
     const found = changesOfLaterReleases(await madeChanges(db).catch(() => []));
     // Nothing new to know of: it failed for another reason.
@@ -72,6 +74,7 @@ export const migrateToLatest = async (db: Kysely<Tables>, words: Words): Promise
   }
   const wrong = await wrongSchema(db, words);
   if (wrong) throw new ConfigError(wrong);
+  return hasChanged;
 };
 
 /** What is wrong with the schema of a database that has all migrations, and what to do, in one line; null: nothing. */

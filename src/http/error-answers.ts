@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -9,6 +8,7 @@ import { describeError } from '../describe-error.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { closeSoon } from './connection-limits.ts';
+import { STATUS_CODES } from './node-http.ts';
 import { REQUEST_ID_HEADER } from './observe.ts';
 
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {

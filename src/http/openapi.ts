@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
@@ -7,6 +6,7 @@ import type { z } from 'zod';
 import type { FieldFault } from '../../contract/common.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { VERSION } from '../version.ts';
+import { STATUS_CODES } from './node-http.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,4 +1,4 @@
-import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import helmet, { type HelmetOptions } from 'helmet';
@@ -11,6 +11,7 @@ import { keepDeadlines } from './deadline.ts';
 import { prepareDrain } from './drain.ts';
 import { answerParserError, errorAnswer } from './error-answers.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
+import { IncomingMessage, ServerResponse } from './node-http.ts';
 import { type Observation, observeRequests, REQUEST_ID_HEADER, requestIdOf } from './observe.ts';
 import { answerOddRequests, routable } from './odd-requests.ts';
 

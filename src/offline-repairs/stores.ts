@@ -20,7 +20,7 @@ const storesOfShop = statement(({ db }, { shop }: { shop: string }) => {
 });
 
 /** Where the shop's repairs were handed in, and how many of each are open. */
-export const listStores = async ({ db, fill }: Context, shopId: string): Promise<StoreList> => {
-  const { rows } = await db.executeQuery(fill(storesOfShop, { shop: shopId }));
+export const listStores = async ({ scans, fill }: Context, shopId: string): Promise<StoreList> => {
+  const { rows } = await scans.executeQuery(fill(storesOfShop, { shop: shopId }));
   return { items: rows.map(({ store_id, open }) => ({ storeId: store_id, open: Number(open) })) };
 };

@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Overview } from '../../contract/admin.ts';
 import { rmaNumber } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
@@ -7,7 +7,8 @@ import type { Db } from '../db/database.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import { lowestId } from '../ids.ts';
 import { instant } from '../instant.ts';
-import { openStatuses } from '../rma/open.ts';
+import { isOpen } from '../rma/open.ts';
+import { from } from '../rma/store.ts';
 import type { RmaTableName } from '../rma/visibility.ts';
 import { readUsage } from '../shops/allowance.ts';
 import { readTargets } from '../shops/target-days.ts';
@@ -38,30 +39,35 @@ const countingPerDay = statementsBy((table: RmaTableName) =>
 
 /** By the beginning of each day. */
 const createdPerDay = async (
-  { db, fill }: Context,
+  { scans, fill }: Context,
   table: RmaTableName,
   shop: string,
   days: Spans,
 ): Promise<Map<number, number>> => {
-  const { rows } = await db.executeQuery(fill(countingPerDay(table), { shop, days }));
+  const { rows } = await scans.executeQuery(fill(countingPerDay(table), { shop, days }));
   return new Map(rows.map(({ from_at, count }) => [from_at, count]));
 };
 
-/** The oldest RMAs of each open status, from its index. The oldest of all are among them. */
-const openLongest = async (db: Db, table: RmaTableName, shopId: string): Promise<Overview['openLongest']> => {
-  const lists = await Promise.all(
-    openStatuses(table).map((status) =>
-      db
-        .selectFrom(table as 'offline_repairs')
-        .select(['id', 'number', 'status', 'customer_name', 'created_at', 'updated_at'])
-        .where('shop_id', '=', shopId)
-        .where(sql<SqlBool>`status = ${status}`)
-        .orderBy('number')
-        .limit(LONGEST_SHOWN)
-        .execute(),
-    ),
-  );
-  return lists.flat().map((row) => ({
+/** Found in the index of open returns, which has this order, and nothing else of the table is read for that. */
+const oldestOpen = statementsBy((table: RmaTableName) =>
+  statement(({ db }, { shop }: { shop: string }) => {
+    const oldest = from(db, table)
+      .where('shop_id', '=', shop)
+      .orderBy('number')
+      .limit(sql.lit(LONGEST_SHOWN));
+    return oldest
+      .select(['id', 'number', 'status', 'customer_name', 'created_at', 'updated_at'])
+      .where('number', 'in', oldest.select('number').where(isOpen(table)));
+  }),
+);
+
+const openLongest = async (
+  { scans, fill }: Context,
+  table: RmaTableName,
+  shop: string,
+): Promise<Overview['openLongest']> => {
+  const { rows } = await scans.executeQuery(fill(oldestOpen(table), { shop }));
+  return rows.map((row) => ({
     kind: KINDS[table],
     id: row.id,
     rmaNumber: rmaNumber(row.number),
@@ -108,7 +114,6 @@ export const overviewOf = async (
   caller: Caller,
   { timeZone, isAdmin }: Reader,
 ): Promise<Overview> => {
-  const { db } = ctx;
   const { shop } = caller;
   const nowMs = ctx.clock.now();
   const days = lastDays(DAYS_SHOWN, timeZone, nowMs);
@@ -121,9 +126,9 @@ export const overviewOf = async (
       createdPerDay(ctx, 'offline_repairs', shop.id, spans),
       createdPerDay(ctx, 'trade_returns', shop.id, spans),
       readUsage(ctx, shop),
-      deliveriesOf(db, shop.id, nowMs - DAY_MS),
-      openLongest(db, 'offline_repairs', shop.id),
-      openLongest(db, 'trade_returns', shop.id),
+      deliveriesOf(ctx.scans, shop.id, nowMs - DAY_MS),
+      openLongest(ctx, 'offline_repairs', shop.id),
+      openLongest(ctx, 'trade_returns', shop.id),
     ]);
   return {
     offlineRepairs: offlineRepairs as Overview['offlineRepairs'],

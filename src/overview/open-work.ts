@@ -26,9 +26,9 @@ const stepsAt = (nowMs: number): { upToDays: number | null; from: number | null;
     };
   });
 
-/** By step of age, how many there are and how many of those are nobody's; in one pass over the index of open returns. */
+/** By step of age: how many there are, have an assignee, are this person's. In one pass over the index of open returns. */
 const openByAge = statementsBy((table: RmaTableName) =>
-  statement(({ db }, params: { shop: string } & Record<string, unknown>) => {
+  statement(({ db }, params: { shop: string; person: string | null } & Record<string, unknown>) => {
     const step = AGE_STEPS_DAYS.reduceRight(
       (otherwise, _days, i) =>
         sql<number>`case when created_at >= ${params[`from${i}`]} then ${sql.lit(i)} else ${otherwise} end`,
@@ -39,21 +39,12 @@ const openByAge = statementsBy((table: RmaTableName) =>
         step.as('step'),
         eb.fn.countAll<number>().as('count'),
         eb.fn.count<number>('assignee_id').as('assigned'),
+        sql<number>`count(case when assignee_id = ${params.person} then 1 end)`.as('mine'),
       ])
       .where('shop_id', '=', params.shop)
       .where(isOpen(table))
       .groupBy('step');
   }),
-);
-
-const countingMine = statementsBy((table: RmaTableName) =>
-  statement(({ db }, { shop, person }: { shop: string; person: string | null }) =>
-    from(db, table)
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('shop_id', '=', shop)
-      .where('assignee_id', '=', person)
-      .where(isOpen(table)),
-  ),
 );
 
 const countingOverdue = statementsBy(({ table, statuses }: { table: RmaTableName; statuses: string[] }) =>
@@ -67,7 +58,7 @@ const countingOverdue = statementsBy(({ table, statuses }: { table: RmaTableName
 );
 
 const countOverdue = async (
-  { db, fill }: Context,
+  { scans, fill }: Context,
   table: RmaTableName,
   shop: string,
   targets: Targets,
@@ -75,7 +66,7 @@ const countOverdue = async (
 ) => {
   const { statuses, values } = dueTimes(targets, table, nowMs);
   if (statuses.length === 0) return 0;
-  const { rows } = await db.executeQuery(fill(countingOverdue({ table, statuses }), { ...values, shop }));
+  const { rows } = await scans.executeQuery(fill(countingOverdue({ table, statuses }), { ...values, shop }));
   return rows[0]?.count ?? 0;
 };
 
@@ -86,14 +77,12 @@ export const openWorkOf = async (
   targets: Targets,
   nowMs: number,
 ): Promise<Overview['offlineRepairs'] | Overview['tradeReturns']> => {
-  const { db, fill } = ctx;
   const steps = stepsAt(nowMs);
   const fromTimes = Object.fromEntries(steps.map(({ from: time }, i) => [`from${i}`, time]));
-  const [totals, open, byAge, mine, overdue] = await Promise.all([
+  const [totals, open, { rows: byAge }, overdue] = await Promise.all([
     ctx.totalsOf({ shopId: shop.id, kind: table }),
     totalOf(ctx, shop.id, table, { open: true }),
-    db.executeQuery(fill(openByAge(table), { ...fromTimes, shop: shop.id })),
-    db.executeQuery(fill(countingMine(table), { shop: shop.id, person: actor.id })),
+    ctx.scans.executeQuery(ctx.fill(openByAge(table), { ...fromTimes, shop: shop.id, person: actor.id })),
     countOverdue(ctx, table, shop.id, targets, nowMs),
   ]);
   const sum = (some: number[]) => some.reduce((total, count) => total + count, 0);
@@ -103,12 +92,12 @@ export const openWorkOf = async (
       count: sum(totals.filter((total) => total.status === status).map(({ count }) => count)),
     })),
     open,
-    mine: mine.rows[0]?.count ?? 0,
-    unassigned: sum(byAge.rows.map(({ count, assigned }) => count - assigned)),
+    mine: sum(byAge.map(({ mine }) => mine)),
+    unassigned: sum(byAge.map(({ count, assigned }) => count - assigned)),
     overdue,
     openByAge: steps.map(({ upToDays, from: createdFrom, to: createdTo }, i) => ({
       upToDays,
-      count: byAge.rows.find(({ step }) => step === i)?.count ?? 0,
+      count: byAge.find(({ step }) => step === i)?.count ?? 0,
       createdFrom: createdFrom === null ? null : instant(createdFrom),
       createdTo: createdTo === null ? null : instant(createdTo),
     })),

@@ -72,9 +72,10 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   view: (row: ListedRow<Table>) => Item,
 ): Promise<PageAnswer<Item>> => {
   const shopId = caller.shop.id;
-  const db = listsFor(ctx, caller);
   const due = filters.overdue ? dueTimes(await readTargets(ctx, shopId), table, ctx.clock.now()) : null;
   const { shape, values } = listQuery(caller, table, filters, equal, due);
+  const isQuick = isTotalKept(shape) && isInOrder(shape);
+  const db = isQuick || isApiClient(caller) ? listsFor(ctx, caller) : ctx.scans;
   const count = async () => (await db.executeQuery(ctx.fill(countOfList(shape), values))).rows[0]?.total ?? 0;
   // Kept plans know no values, so the count decides how the page is read.
   const counted = filters.updatedSince === undefined ? null : await count();
@@ -98,8 +99,11 @@ export const listRmas = async <Table extends RmaTableName, Item>(
     view,
     keyOf: ({ number }: ListedRow<Table>) => number,
     readRows: async (numbers: number[]) =>
-      (await db.executeQuery<ListedRow<Table>>(ctx.fill(rowsByNumber(table), { shop: shopId, numbers })))
-        .rows,
+      (
+        await listsFor(ctx, caller).executeQuery<ListedRow<Table>>(
+          ctx.fill(rowsByNumber(table), { shop: shopId, numbers }),
+        )
+      ).rows,
   };
   const found = whole
     ? { rows, keys: [], total }

@@ -1,22 +1,85 @@
+import { sql } from 'kysely';
 import type { ExactMatch, FoundReturn, SearchResult } from '../../contract/admin-search.ts';
 import { rmaNumber, rmaNumberFilter } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
+import { type Engine, statement, statementsBy } from '../db/statements.ts';
 import { instant } from '../instant.ts';
+import { from } from '../rma/store.ts';
 import type { RmaTableName } from '../rma/visibility.ts';
-import { type FoundRow, findExact, findText, LOOKED_UP, MOST_FOUND } from './statements.ts';
 
-const TABLES = ['offline_repairs', 'trade_returns'] as const;
-/** Whatever somebody types, a statement has no more words than this. */
+const MOST_FOUND = 10;
+/** A statement has no more words than this, whatever was typed. */
 const MOST_WORDS = 8;
+
+interface FoundRow {
+  id: string;
+  number: number;
+  status: string;
+  customer_name: string;
+  updated_at: number;
+  order_number: string;
+  about: string;
+  tracking_number?: string | null;
+}
+
+const SHARED = ['id', 'number', 'status', 'customer_name', 'updated_at'] as const;
+
+/** What a search reads of each kind, and the columns that are looked up to the letter. Tracking numbers are found by the free text. */
+const KINDS = {
+  offline_repairs: {
+    name: 'OFFLINE_REPAIR',
+    columns: [...SHARED, 'order_number', 'faulty_item as about', 'tracking_number'],
+    exact: {
+      number: 'number',
+      serial: 'serial_number',
+      reference: 'external_ref',
+      order: 'order_number',
+    },
+  },
+  trade_returns: {
+    name: 'TRADE_RETURN',
+    columns: [...SHARED, 'trade_order_number as order_number', 'company_name as about'],
+    exact: { number: 'number', reference: 'external_ref', order: 'trade_order_number' },
+  },
+} as const satisfies Record<
+  RmaTableName,
+  { name: string; columns: readonly string[]; exact: Partial<Record<ExactMatch, string>> }
+>;
+const TABLES = ['offline_repairs', 'trade_returns'] as const;
+
+const found = (db: Engine['db'], table: RmaTableName, shop: string) =>
+  from(db, table).where('shop_id', '=', shop).orderBy('number', 'desc').limit(sql.lit(MOST_FOUND));
+
+/** Both kinds, typed as if they were one. */
+const columnsOf = (table: RmaTableName) => KINDS[table].columns as unknown as typeof SHARED;
+
+const findExact = statementsBy(({ table, column }: { table: RmaTableName; column: string }) =>
+  statement(({ db }, { shop, value }: { shop: string; value: string | number }) =>
+    found(db, table, shop)
+      .select(columnsOf(table))
+      .where(column as 'number', '=', value as number),
+  ),
+);
+
+/** The words are `word0`, `word1` … Rows that match are found in an index, and only those of the answer are read. */
+const findText = statementsBy(({ table, words }: { table: RmaTableName; words: number }) =>
+  statement(({ db, contains }, params: { shop: string } & Record<string, unknown>) => {
+    let matching = found(db, table, params.shop).select('number');
+    for (let i = 0; i < words; i++)
+      matching = matching.where(contains('search_text', params[`word${i}`] as string));
+    return found(db, table, params.shop).select(columnsOf(table)).where('number', 'in', matching);
+  }),
+);
 
 /** Returns of both kinds: exact matches first, then what holds every word; the newest first. */
 export const searchReturns = async (ctx: Context, caller: Caller, q: string): Promise<SearchResult> => {
-  const found = await Promise.all(
+  const matches = await Promise.all(
     TABLES.flatMap((table) => [...exactMatches(ctx, caller, table, q), textMatches(ctx, caller, table, q)]),
   );
   const byId = new Map<string, FoundReturn>();
-  for (const each of found.flat().toSorted(exactThenNewest)) if (!byId.has(each.id)) byId.set(each.id, each);
+  for (const each of matches.flat().toSorted(exactThenNewest))
+    if (!byId.has(each.id)) byId.set(each.id, each);
   return { items: [...byId.values()].slice(0, MOST_FOUND) };
 };
 
@@ -28,11 +91,11 @@ const exactThenNewest = (one: FoundReturn, other: FoundReturn): number =>
 
 const exactMatches = (ctx: Context, caller: Caller, table: RmaTableName, q: string) => {
   const number = rmaNumberFilter.safeParse(q).data;
-  return Object.entries(LOOKED_UP[table]).map(async ([match, column]) => {
+  return Object.entries(KINDS[table].exact).map(async ([match, column]) => {
     const value = match === 'number' ? number : q;
     if (value === undefined) return [];
-    const values = { shop: caller.shop.id, value, limit: MOST_FOUND };
-    const { rows } = await ctx.reads.executeQuery<FoundRow>(ctx.fill(findExact({ table, column }), values));
+    const values = { shop: caller.shop.id, value };
+    const { rows } = await ctx.db.executeQuery<FoundRow>(ctx.fill(findExact({ table, column }), values));
     return rows.map((row) => viewFound(table, row, match as ExactMatch));
   });
 };
@@ -40,25 +103,23 @@ const exactMatches = (ctx: Context, caller: Caller, table: RmaTableName, q: stri
 const textMatches = async (ctx: Context, caller: Caller, table: RmaTableName, q: string) => {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
   const named = Object.fromEntries(words.map((word, i) => [`word${i}`, word]));
-  const values = { shop: caller.shop.id, limit: MOST_FOUND, ...named };
-  const statement = findText({ table, words: words.length });
-  const { rows } = await ctx.db.executeQuery<FoundRow>(ctx.fill(statement, values));
+  const values = { shop: caller.shop.id, ...named };
+  const query = findText({ table, words: words.length });
+  const { rows } = await ctx.scans.executeQuery<FoundRow>(ctx.fill(query, values));
   return rows.map((row) => viewFound(table, row, isSame(row.tracking_number, q) ? 'tracking' : null));
 };
 
 const isSame = (one: string | null | undefined, other: string): boolean =>
   one?.toLowerCase() === other.toLowerCase();
 
-const KINDS = { offline_repairs: 'OFFLINE_REPAIR', trade_returns: 'TRADE_RETURN' } as const;
-
 const viewFound = (table: RmaTableName, row: FoundRow, match: ExactMatch | null): FoundReturn => ({
-  kind: KINDS[table],
+  kind: KINDS[table].name,
   id: row.id,
   rmaNumber: rmaNumber(row.number),
   status: row.status,
   customerName: row.customer_name,
-  about: row.company_name ?? productOf(row.faulty_item ?? ''),
-  orderNumber: row.order_number ?? row.trade_order_number ?? '',
+  about: table === 'trade_returns' ? row.about : productOf(row.about),
+  orderNumber: row.order_number,
   match,
   updatedAt: instant(row.updated_at),
 });

@@ -1,7 +1,11 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/caller.ts';
 import type { Database } from '../../src/db/database.ts';
+import { searchReturns } from '../../src/search/actions.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
 import { openEngine } from '../support/database.ts';
+import { harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 
 /** Which process of PostgreSQL answers. */
@@ -19,6 +23,20 @@ describe('short reads', () => {
       const pid = await answerer(database);
       await sql`select pg_advisory_unlock(1)`.execute(other);
       expect(pid).not.toBe(await slow);
+    });
+  });
+
+  it('leave none of their connections to a search', async () => {
+    const t = await harness();
+    const caller: Caller = { shop: t.shop, actor: { type: 'USER', id: UNKNOWN_ID, name: 'Ada' } };
+    await t.ctx.db.connection().execute(async (other) => {
+      await sql`select pg_advisory_lock(1)`.execute(other);
+      const busy = Array.from({ length: t.ctx.config.poolSizes.reads }, () =>
+        sql`select pg_advisory_lock_shared(1)`.execute(t.ctx.reads),
+      );
+      expect(await searchReturns(t.ctx, caller, '000001')).toEqual({ items: [] });
+      await sql`select pg_advisory_unlock(1)`.execute(other);
+      await Promise.allSettled(busy);
     });
   });
 

@@ -157,8 +157,9 @@ create index ${kind}_updated on ${kind} (shop_id, updated_at);
 create index ${kind}_created on ${kind} (shop_id, created_at);
 create index ${kind}_external_ref on ${kind} (shop_id, external_ref, number) where external_ref is not null;
 create index ${kind}_assignee on ${kind} (shop_id, assignee_id, number) where assignee_id is not null;
--- With all that open returns are counted and ordered by.
-create index ${kind}_open on ${kind} (shop_id, number, assignee_id, created_at, updated_at) where ${IS_OPEN[kind]};
+-- With all that open returns are counted and ordered by. Without the status SQLite would not count from it: 480 ms instead of 30
+-- for 80,000 open returns of a million.
+create index ${kind}_open on ${kind} (shop_id, number, assignee_id, created_at, updated_at, status) where ${IS_OPEN[kind]};
 create index ${kind}_waiting on ${kind} (shop_id, status_since, number, status) where ${IS_OPEN[kind]};
 create index ${kind}_customer on ${kind} (shop_id, lower(customer_email), number);
 `;

@@ -59,6 +59,7 @@ export const openPostgres = (
     db,
     lists: pools.lists.kysely(),
     reads: pools.reads.kysely(),
+    scans: db,
     withoutFsync: pools.webhooks.kysely(),
     background: pools.background.kysely(),
     fill: statements.fill,
@@ -66,6 +67,7 @@ export const openPostgres = (
       await hosts.connect((url) => migrate(url, notice, observer));
       await clock.start();
     },
+    analyze: () => analyzeGrown(db),
     rateGate: (windows, given) =>
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
     ...dialect,
@@ -95,10 +97,21 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
   try {
     const client = await pool.connect();
     await refuseSharedSessions(client, connectionString).finally(() => client.release());
-    await migrateToLatest(alone, { ...SCHEMA_WORDS.postgres, notice });
+    if (await migrateToLatest(alone, { ...SCHEMA_WORDS.postgres, notice })) await analyzeGrown(alone);
   } finally {
     await pool.end();
   }
+};
+
+/**
+ * Autovacuum does the same within minutes; until then a table that was empty when it was analysed is planned as if it still were.
+ * One that another process analyses is skipped.
+ */
+const analyzeGrown = async (db: Kysely<Tables>): Promise<void> => {
+  const { rows } = await sql<{ name: string }>`
+    select s.relname as name from pg_stat_user_tables as s join pg_class as c on c.oid = relid
+      where pg_table_is_visible(relid) and n_mod_since_analyze > 10 * greatest(reltuples, 100)`.execute(db);
+  for (const { name } of rows) await sql`analyze (skip_locked) ${sql.table(name)}`.execute(db);
 };
 
 const TYPES: Record<ColumnKind, string> = { id: 'uuid', text: 'text', integer: 'bigint' };

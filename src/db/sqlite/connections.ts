@@ -16,6 +16,8 @@ export interface Connections {
   writer: Connection;
   reader: Connection;
   syncCommits(mode: Synchronous): void;
+  /** A connection reads the planner's statistics when it is opened, and then never again. */
+  reopenReader(): void;
   close(): void;
 }
 
@@ -29,13 +31,11 @@ export const openConnections = (file: string): Connections => {
   writer.pragma('journal_mode = WAL');
   writer.pragma('foreign_keys = ON');
   writer.pragma('wal_autocheckpoint = 4000');
-  const reader = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
-  reader.pragma('query_only = ON');
-  for (const connection of [writer, reader]) {
-    connection.pragma('cache_size = -16384');
-    // From here on SQLite never waits: it would stop the event loop. The driver waits instead.
-    connection.pragma('busy_timeout = 0');
-  }
+  const openReader = (): Connection => {
+    const reader = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
+    reader.pragma('query_only = ON');
+    return withStatements(reader);
+  };
   let synchronous: Synchronous | null = null;
   const syncCommits = (mode: Synchronous): void => {
     if (mode !== synchronous) writer.pragma(`synchronous = ${mode}`);
@@ -44,16 +44,23 @@ export const openConnections = (file: string): Connections => {
   syncCommits('FULL');
   return {
     writer: withStatements(writer),
-    reader: withStatements(reader),
+    reader: openReader(),
     syncCommits,
+    reopenReader() {
+      this.reader.raw.close();
+      this.reader = openReader();
+    },
     close() {
-      reader.close();
+      this.reader.raw.close();
       writer.close();
     },
   };
 };
 
 const withStatements = (raw: Sqlite.Database): Connection => {
+  raw.pragma('cache_size = -16384');
+  // From here on SQLite never waits: it would stop the event loop. The driver waits instead.
+  raw.pragma('busy_timeout = 0');
   const statements = new Map<string, Sqlite.Statement<unknown[]>>();
   return {
     raw,

@@ -1,4 +1,5 @@
-import type Sqlite from 'better-sqlite3';
+import { setTimeout as pause } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -11,8 +12,33 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
-import { BUSY_WAIT_MS, busyError, patiently } from './busy.ts';
 import type { Connections, Synchronous } from './connections.ts';
+import type { Query } from './reader-thread.ts';
+
+/** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (decision 100). */
+export const BUSY_WAIT_MS = 2000;
+export const LONGEST_PAUSE_MS = 20;
+
+const busyError = (): Error => new Sqlite.SqliteError('database is locked', 'SQLITE_BUSY');
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+
+/** Tries again while another program holds the lock, until the deadline. The event loop runs on in between. */
+const retryWhileBusy = async <Result>(
+  work: () => Result,
+  deadline = performance.now() + BUSY_WAIT_MS,
+): Promise<Awaited<Result>> => {
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      // Not awaited: reads in the thread have waited long enough when they fail.
+      return work() as Awaited<Result>;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error;
+    }
+    await pause(pauseMs);
+  }
+};
 
 /** More than this cannot be written within the time that each of them may wait. */
 const WAITING_WRITERS = 2000;
@@ -26,11 +52,13 @@ interface Settings {
   synchronous: Synchronous;
   /** How long a writer waits for other programs. */
   waitMs: number;
+  /** Instead of the reading connection. */
+  heavyReads?: { run(query: Query): Promise<unknown[]> };
 }
 
 /**
- * What Kysely takes for a connection. A read outside a transaction goes to the reading connection at once. Everything else
- * waits for its turn on the writing connection: a single statement for as long as it runs, a transaction until its end.
+ * What Kysely takes for a connection. A read outside a transaction goes to the reading connection, or thread, at once. Anything
+ * else waits for its turn on the writing connection: a single statement for as long as it runs, a transaction until its end.
  */
 class Session implements DatabaseConnection {
   readonly #settings: Settings;
@@ -42,15 +70,15 @@ class Session implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { writer, reader } = this.#settings.connections;
+    const { writer } = this.#settings.connections;
     if (this.#endTurn) return run<Row>(writer.prepare(sql), parameters);
     // Asked of the writer: the reader may not have heard yet of a table that was just changed.
     const isRead = () => writer.prepare(sql).readonly;
-    const read = await patiently(() => (isRead() ? run<Row>(reader.prepare(sql), parameters) : null));
+    const read = await retryWhileBusy(() => (isRead() ? this.#read<Row>(sql, parameters) : null));
     if (read) return read;
     const { deadline, release } = await this.#takeTurn();
     try {
-      return await patiently(() => run<Row>(writer.prepare(sql), parameters), deadline);
+      return await retryWhileBusy(() => run<Row>(writer.prepare(sql), parameters), deadline);
     } finally {
       release();
     }
@@ -60,7 +88,7 @@ class Session implements DatabaseConnection {
   async begin(): Promise<void> {
     const { deadline, release } = await this.#takeTurn();
     try {
-      await patiently(() => this.#settings.connections.writer.raw.exec('begin immediate'), deadline);
+      await retryWhileBusy(() => this.#settings.connections.writer.raw.exec('begin immediate'), deadline);
       this.#endTurn = release;
     } catch (error) {
       release();
@@ -69,7 +97,7 @@ class Session implements DatabaseConnection {
   }
 
   async commit(): Promise<void> {
-    await patiently(() => this.#settings.connections.writer.raw.exec('commit'));
+    await retryWhileBusy(() => this.#settings.connections.writer.raw.exec('commit'));
     this.#giveBack();
   }
 
@@ -86,6 +114,12 @@ class Session implements DatabaseConnection {
   // biome-ignore lint/correctness/useYield: nobody asks for it, and Kysely wants the method
   async *streamQuery(): AsyncIterableIterator<never> {
     throw new Error('not supported: rows are read at once');
+  }
+
+  #read<Row>(sql: string, parameters: readonly unknown[]): QueryResult<Row> | Promise<QueryResult<Row>> {
+    const { connections, heavyReads } = this.#settings;
+    if (!heavyReads) return run<Row>(connections.reader.prepare(sql), parameters);
+    return heavyReads.run({ sql, parameters }).then((rows) => ({ rows: rows as Row[] }));
   }
 
   async #takeTurn(): Promise<{ deadline: number; release: () => void }> {

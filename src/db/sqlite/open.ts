@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
-import { Kysely } from 'kysely';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Kysely, sql } from 'kysely';
 import { systemClock } from '../../clock.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite, Update } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
@@ -9,10 +10,10 @@ import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
 import { SCHEMA_WORDS } from '../schema-change.ts';
 import { compiledStatements, type Fill } from '../statements.ts';
-import { BUSY_WAIT_MS } from './busy.ts';
 import { type Connections, openConnections, type Synchronous } from './connections.ts';
 import { dialect } from './dialect.ts';
-import { sessionDialect, writerTurns } from './driver.ts';
+import { BUSY_WAIT_MS, LONGEST_PAUSE_MS, sessionDialect, writerTurns } from './driver.ts';
+import { HeavyReads } from './heavy-reads.ts';
 
 /** Another process may be migrating: that is worth waiting for, and nobody is served yet. */
 const MIGRATION_WAIT_MS = 15_000;
@@ -20,9 +21,10 @@ const MIGRATION_WAIT_MS = 15_000;
 export const openSqlite = (file: string, { onQuery, onFault }: Observer): Database => {
   const connections = openConnections(file);
   const writers = writerTurns();
-  const kyselyThat = (synchronous: Synchronous, waitMs = BUSY_WAIT_MS) =>
+  const heavyReads = new HeavyReads(file, onFault);
+  const kyselyThat = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
     new Kysely<Tables>({
-      dialect: sessionDialect({ connections, writers, synchronous, waitMs }),
+      dialect: sessionDialect({ connections, writers, synchronous, waitMs: BUSY_WAIT_MS, ...more }),
       log: logQuery(onQuery),
     });
   // A commit is on disk before it is acknowledged.
@@ -30,16 +32,25 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
   const light = kyselyThat('NORMAL');
   const { fill } = compiledStatements({ db, ...dialect });
   const transaction = readThenWrite(db, connections, fill);
+  const analyze = async (): Promise<void> => {
+    if (!(await analyzeGrown(light, heavyReads))) return;
+    connections.reopenReader();
+    await heavyReads.close();
+  };
   return {
     clock: systemClock,
     db,
     lists: db,
     reads: db,
+    scans: kyselyThat('FULL', { heavyReads }),
     withoutFsync: light,
     background: light,
     fill,
-    migrate: (notice = () => {}) =>
-      migrateToLatest(kyselyThat('FULL', MIGRATION_WAIT_MS), { ...SCHEMA_WORDS.sqlite, notice }),
+    async migrate(notice = () => {}) {
+      const patient = kyselyThat('FULL', { waitMs: MIGRATION_WAIT_MS });
+      if (await migrateToLatest(patient, { ...SCHEMA_WORDS.sqlite, notice })) await analyze();
+    },
+    analyze,
     // One process, so counters need not outlive it nor be shared.
     rateGate: memoryRateGate,
     ...dialect,
@@ -48,10 +59,31 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     ...wakeCalls(onFault),
     checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
-      await Promise.all([db.destroy(), light.destroy()]);
+      await Promise.all([db.destroy(), light.destroy(), heavyReads.close()]);
       connections.close();
     },
   };
+};
+
+/**
+ * Analyses the tables of which SQLite says that they grew about tenfold since the last time. An index of a million rows takes up to
+ * 0.2 s, during which no other connection writes: so each by itself, with a pause that is longer than writers wait before they try again.
+ */
+const analyzeGrown = async (db: Db, heavyReads: HeavyReads): Promise<boolean> => {
+  const { rows } = await sql<{ optimize: string }>`pragma optimize(0x10003)`.execute(db);
+  const tables = rows.map(({ optimize }) => /"(\w+)"$/.exec(optimize)?.[1] ?? '');
+  // The list of migrations is all that a new database has.
+  const grown = tables.filter((table) => !table.startsWith('kysely_'));
+  for (const table of grown) {
+    const indexes = await sql<{ name: string }>`select name from pragma_index_list(${table})`.execute(db);
+    for (const { name } of indexes.rows) {
+      await heavyReads.run({ sql: `analyze "${name}"`, parameters: [] });
+      await pause(LONGEST_PAUSE_MS + 5);
+    }
+  }
+  // Reads the statistics into this connection, which would otherwise ask for the same again.
+  if (grown.length > 0) await sql`analyze sqlite_schema`.execute(db);
+  return grown.length > 0;
 };
 
 /** Transactions come one after another: the file has one writer. */

@@ -71,6 +71,7 @@ export const sqliteSnapshot =
         writer: connection,
         reader: connection,
         syncCommits: () => {},
+        reopenReader: () => {},
         close: () => {},
       });
       return await work(reading(raw, db));

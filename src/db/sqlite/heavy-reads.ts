@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import Sqlite from 'better-sqlite3';
+import { QueueTimeout } from '../../lib/batch.ts';
+import { BoundedQueue } from '../../lib/bounded-queue.ts';
+import type { Observer } from '../database.ts';
+import type { Answer, Query } from './reader-thread.ts';
+
+/** Less than the 4.5 s after which a request is refused anyway; more than so many cannot be done in that time. */
+const WAIT_MS = 4000;
+const WAITING = 200;
+
+/** Beside this file, in the sources as in what is built from them. */
+const THREAD = import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.js';
+
+const ENDED: Answer = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };
+
+/**
+ * Statements that look at many rows, in a thread of their own: a search reads the texts of a million returns in about 200 ms, and
+ * SQLite would block the event loop for as long. The first of them starts the thread, and so does the next one after it ended.
+ */
+export class HeavyReads {
+  readonly #file: string;
+  readonly #onFault: Observer['onFault'];
+  readonly #queue = new BoundedQueue({
+    atOnce: 1,
+    waiting: WAITING,
+    withinMs: WAIT_MS,
+    refusal: () => new QueueTimeout('too many reads of many rows'),
+  });
+  #thread: Worker | null = null;
+
+  constructor(file: string, onFault: Observer['onFault']) {
+    this.#file = file;
+    this.#onFault = onFault;
+  }
+
+  run(query: Query): Promise<unknown[]> {
+    return this.#queue.run(async () => {
+      const answer = await this.#ask(query);
+      if ('rows' in answer) return answer.rows;
+      throw new Sqlite.SqliteError(answer.failed.message, answer.failed.code);
+    });
+  }
+
+  /** Ends the thread after the statement that it is at. */
+  async close(): Promise<void> {
+    const thread = this.#thread;
+    if (!thread) return;
+    this.#thread = null;
+    thread.ref();
+    thread.postMessage('close');
+    await new Promise((resolve) => thread.once('exit', resolve));
+  }
+
+  #ask(query: Query): Promise<Answer> {
+    this.#thread ??= this.#start();
+    const thread = this.#thread;
+    return new Promise((resolve) => {
+      const settle = (answer: Answer) => {
+        thread.off('message', settle).off('exit', ended);
+        resolve(answer);
+      };
+      const ended = () => settle(ENDED);
+      thread.on('message', settle).on('exit', ended);
+      thread.postMessage(query);
+    });
+  }
+
+  #start(): Worker {
+    const thread = new Worker(new URL(THREAD, import.meta.url), { workerData: this.#file });
+    // A command that does not close the database must end all the same.
+    thread.unref();
+    thread.on('error', (error) => this.#onFault('reader thread failed', error));
+    thread.on('exit', () => {
+      if (this.#thread === thread) this.#thread = null;
+    });
+    return thread;
+  }
+}

@@ -1,0 +1,41 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import Sqlite from 'better-sqlite3';
+
+// The thread of `heavy-reads.ts`: one connection, one statement at a time. Built as a program of its own.
+
+export interface Query {
+  sql: string;
+  parameters: readonly unknown[];
+}
+
+/** An error crosses to the other thread without its class and code. */
+export type Answer = { rows: unknown[] } | { failed: { message: string; code: string } };
+
+/** SQLite may wait here: no request runs in this thread. */
+const BUSY_TIMEOUT_MS = 1000;
+
+/** Rows that statistics are made of, for each value of an index's first column. */
+const ANALYSIS_LIMIT = 1000;
+
+const connection = new Sqlite(workerData, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+connection.pragma('cache_size = -16384');
+connection.pragma('synchronous = NORMAL');
+connection.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
+
+const answerTo = ({ sql, parameters }: Query): Answer => {
+  try {
+    const statement = connection.prepare<unknown[]>(sql);
+    if (statement.reader) return { rows: statement.all(parameters) };
+    statement.run(parameters);
+    return { rows: [] };
+  } catch (error) {
+    const { message, code = 'SQLITE_ERROR' } = error as { message: string; code?: string };
+    return { failed: { message, code } };
+  }
+};
+
+parentPort?.on('message', (query: Query | 'close') => {
+  if (query !== 'close') return parentPort?.postMessage(answerTo(query));
+  connection.close();
+  parentPort?.close();
+});

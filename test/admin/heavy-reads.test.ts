@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { newPerson, type Person } from '../support/admin.ts';
+import { repairBody } from '../support/bodies.ts';
+import { type Harness, harness } from '../support/harness.ts';
+
+// On SQLite, reads of many rows run in a thread of their own.
+
+/** Every position of such a text matches the word but for its last letter, which takes some milliseconds. */
+const LONG_TEXT = 'a'.repeat(10_000);
+const SLOW_WORD = `${'a'.repeat(90)}b`;
+const SLOW_ROWS = 60;
+const OPEN_ROWS = 100_000;
+const GETS = 5;
+
+/** Repairs like the first one, with these values for the columns instead, in which `n` counts from 1. */
+const copyRepairs = async ({ ctx: { db } }: Harness, count: number, values: Record<string, string>) => {
+  const row = await db.selectFrom('offline_repairs').selectAll().executeTakeFirstOrThrow();
+  const columns = Object.keys(row);
+  const selected = columns.map((column) => sql`${sql.raw(values[column] ?? column)}`);
+  await sql`
+    with recursive n(n) as (select 1 union all select n + 1 from n where n < ${count})
+    insert into offline_repairs (${sql.join(columns.map((column) => sql.ref(column)))})
+    select ${sql.join(selected)} from n, offline_repairs where id = ${row.id}`.execute(db);
+};
+/** Far from the ids and numbers that the service gives. */
+const COPY = { id: `printf('%s%012x', substr(id, 1, 24), n)`, number: 'number + 1000000 + n' };
+
+/** The threads that are started from now on. */
+const startedThreads = (): Worker[] => {
+  const threads: Worker[] = [];
+  const add = (thread: Worker) => void threads.push(thread);
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+  return threads;
+};
+
+/** A shop with a repair, in which a search for `SLOW_WORD` takes long. */
+const slowShop = async () => {
+  const threads = startedThreads();
+  const t = await harness();
+  const { body: repair } = await t.post('/offline-repairs', repairBody());
+  await copyRepairs(t, SLOW_ROWS, { ...COPY, search_text: `'${LONG_TEXT}'` });
+  const staff = await newPerson(t, { role: 'STAFF' });
+  return { t, staff, repair, threads };
+};
+
+/** Whether this many gets, one after another, are answered while the page is on its way. */
+const areAnsweredBeside = async (t: Harness, staff: Person, page: string, repairId: string) => {
+  let isOver = false;
+  const answer = staff.get(page).then((value) => {
+    isOver = true;
+    return value;
+  });
+  for (let i = 0; i < GETS; i++) expect((await t.get(`/offline-repairs/${repairId}`)).status).toBe(200);
+  const answeredFirst = !isOver;
+  expect((await answer).status).toBe(200);
+  return answeredFirst;
+};
+
+describe('on SQLite', () => {
+  it('requests are answered while a search, a list with a text and an overview run', async () => {
+    const { t, staff, repair } = await slowShop();
+    expect(await areAnsweredBeside(t, staff, `/search?q=${SLOW_WORD}`, repair.id)).toBe(true);
+    expect(await areAnsweredBeside(t, staff, `/offline-repairs?q=${SLOW_WORD}`, repair.id)).toBe(true);
+    await t.ctx.db.deleteFrom('offline_repairs').where('id', '!=', repair.id).execute();
+    await copyRepairs(t, OPEN_ROWS, COPY);
+    expect(await areAnsweredBeside(t, staff, '/overview', repair.id)).toBe(true);
+  });
+
+  it('a search sees what was committed before it', async () => {
+    const { t, staff } = await slowShop();
+    for (const name of ['Grace', 'Edsger', 'Barbara']) {
+      const { body } = await t.post('/offline-repairs', repairBody({ customerName: name }));
+      const found = await staff.get(`/search?q=${name}`);
+      expect(found.body.items).toMatchObject([{ id: body.id }]);
+    }
+  });
+
+  it('a search during which the thread ends gets a 503, and the next one another thread', async () => {
+    const { staff, threads, repair } = await slowShop();
+    expect((await staff.get('/search?q=kettle')).body.items).toMatchObject([{ id: repair.id }]);
+    const cutOff = staff.get(`/search?q=${SLOW_WORD}`, { unchecked: true });
+    await threads[0]?.terminate();
+    expect(await cutOff).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+    expect((await staff.get('/search?q=kettle')).body.items).toMatchObject([{ id: repair.id }]);
+    expect(threads).toHaveLength(2);
+  });
+
+  it('the thread ends with the service, and leaves no log of the database behind', async () => {
+    const { t, staff, threads } = await slowShop();
+    await staff.get('/search?q=kettle');
+    const log = join(t.env['DATA_DIR'] ?? '', 'handback.sqlite-wal');
+    expect(existsSync(log)).toBe(true);
+    await t.app.close();
+    await t.ctx.close();
+    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+    expect(existsSync(log)).toBe(false);
+  });
+
+  it('no thread is started without a search', async () => {
+    const { t, repair, threads } = await slowShop();
+    await t.get('/offline-repairs');
+    await t.get(`/offline-repairs/${repair.id}/timeline`);
+    expect(threads).toEqual([]);
+  });
+});
