@@ -1,4 +1,4 @@
-// The service keeps V8's heap small (decision 74). V8 reads these once, before any program begins, so they cannot be set from inside:
+// The service keeps V8's heap small (ADR 0026). V8 reads these once, before any program begins, so they cannot be set from inside:
 // the process replaces itself by one that has them. It keeps its id, its signals and its streams, and there is no second process.
 
 export const V8_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=60', '--v8-pool-size=1'];

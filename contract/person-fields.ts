@@ -24,7 +24,7 @@ export const GivenPassword = password(1);
 
 export const staffEmail = () => email({ examples: ['grace@example.com'] });
 
-/** What people are called. Programs read it in timelines, so it must not be an e-mail address (decision 46). */
+/** What people are called. Programs read it in timelines, so it must not be an e-mail address (docs/contract.md). */
 export const NAME = {
   description: 'What timelines call them. To programs, a person without a name is `Staff`.',
   examples: ['Grace Muller'],

@@ -9,15 +9,7 @@ const forbid = (name: string, from: object, to: object, comment: string) => ({
 });
 const inside = (folders: readonly string[]): string => `^src/(${folders.join('|')})/`;
 
-const FEATURES = [
-  'api-clients',
-  'offline-repairs',
-  'overview',
-  'saved-views',
-  'search',
-  'staff',
-  'trade-returns',
-];
+const FEATURES = ['api-clients', 'overview', 'saved-views', 'search', 'staff'];
 
 /** Imports point downwards: a folder may import from its own line and from the lines below it. */
 const LAYERS = [
@@ -25,7 +17,6 @@ const LAYERS = [
   ['api'],
   FEATURES,
   ['returns'],
-  ['rma'],
   ['shops', 'webhooks', 'events'],
   ['audit'],
   ['paging', 'mail'],
@@ -144,7 +135,7 @@ export const forbidden = [
     'features-are-independent',
     { path: inside(FEATURES) },
     { path: inside(FEATURES), pathNot: '^src/$1/' },
-    'What two features share lives below them, in rma/ for example.',
+    'What two features share lives below them, in returns/ for example.',
   ),
   ...adminRules,
 ];

@@ -18,7 +18,7 @@ interface Operation {
   security?: unknown;
 }
 
-/** The document without what Specmatic makes wrong values for (decision 231), and without the product of all optional filters. */
+/** The document without what Specmatic makes wrong values for (ADR 0027), and without the product of all optional filters. */
 const simplerDocument = () => {
   const document = JSON.parse(readFileSync('dist/openapi.json', 'utf8'), (_name, value) => {
     if (value?.type === 'number') return { ...value, type: 'integer' };

@@ -9,7 +9,7 @@ import { AddressError, parseAddress } from './db/postgres/hosts.ts';
 const ROLES = ['all', 'api', 'worker'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Connections to PostgreSQL for each kind of work (decision 108). */
+/** Connections to PostgreSQL for each kind of work (ADR 0011). */
 const POOL_SIZES = {
   changes: 6,
   lists: 4,

@@ -5,8 +5,8 @@ import { FeedWatches } from './events/follow.ts';
 import { type Mailer, openMailer } from './mail/mailer.ts';
 import { LargeAnswers } from './paging/page-answer.ts';
 import { ChangeQueue } from './returns/changes/change-queue.ts';
-import { type RmaById, readRmaById } from './rma/store.ts';
-import { readTotals, type TotalsOf } from './rma/totals.ts';
+import { type RmaById, readRmaById } from './returns/store.ts';
+import { readTotals, type TotalsOf } from './returns/totals.ts';
 import { type MailAccountChanges, openAccountMails } from './staff/account-mails.ts';
 
 /** Everything an action or a route may need. It is their first argument. */

@@ -17,7 +17,7 @@ const framesOf = ({ stack = '', message }: Error): string => {
   return frames.filter((line) => line.startsWith('    at ')).join('\n');
 };
 
-/** An error as it may be logged: what kind, where, and a message only where it cannot hold a customer's data (decision 95). */
+/** An error as it may be logged: what kind, where, and a message only where it cannot hold a customer's data (ADR 0024). */
 export const describeError = (error: unknown): object => {
   if (!(error instanceof Error)) return { type: typeof error };
   const { code } = error as { code?: unknown };

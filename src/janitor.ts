@@ -4,7 +4,7 @@ import { forgetEndedWindows } from './db/rate-windows.ts';
 import { describeError } from './describe-error.ts';
 import { forgetOldEvents } from './events/feed.ts';
 import { forgetExpiredKeys } from './returns/idempotency.ts';
-import { unassignDeparted } from './rma/people.ts';
+import { unassignDeparted } from './returns/people.ts';
 import { forgetExpiredLinks } from './staff/links.ts';
 import { forgetExpiredSessions } from './staff/sessions.ts';
 import { forgetOldFailures } from './staff/sign-in-attempt.ts';

@@ -23,7 +23,7 @@ export interface Place {
   id: string;
 }
 
-/** Encrypts what must be read again later; hashes are for what need not. The first key seals, all of them open (decision 104). */
+/** Encrypts what must be read again later; hashes are for what need not. The first key seals, all of them open (ADR 0018). */
 export interface SecretBox {
   seal(plain: string, place: Place): string;
   /** Throws where no key opens it, or where it was sealed for another place. */

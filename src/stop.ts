@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 import { describeError } from './describe-error.ts';
 import { withTimeout } from './lib/with-timeout.ts';
 
-/** Open requests are cut off so long after the stop began, or so long after a longer drain: decision 88. */
+/** Open requests are cut off so long after the stop began, or so long after a longer drain: docs/contract.md. */
 const ANSWER_WITHIN_MS = 8_000;
 const AFTER_DRAIN_MS = 4_000;
 /** Beyond that: the rest of a webhook exchange (10 s in all), the database, the last log lines. */

@@ -44,7 +44,7 @@ const about = (client: ApiClient) => ({
   subject: { type: 'CLIENT', id: client.id, name: client.name } as const,
 });
 
-/** Active ones of a shop (contract §22). */
+/** Active ones of a shop (docs/contract.md). */
 const MOST_CLIENTS = 100;
 
 /** Locks the shop: two at once cannot both be the last. */
@@ -116,7 +116,7 @@ export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Pro
 
 /**
  * Creates a client in the place of another, which is revoked: what waits for the old one, and events of RMAs that it
- * created, go to the new one from now on (decisions 153 to 155). What is not given is taken over.
+ * created, go to the new one from now on. What is not given is taken over.
  */
 export const replaceClient = async (
   ctx: Context,
@@ -241,7 +241,7 @@ export const listOwnDeliveries = async (
   return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, clientId: client.id }, query);
 };
 
-/** Each makes up to four signed requests to any public host: not a flood in our name (contract §22). */
+/** Each makes up to four signed requests to any public host: not a flood in our name (docs/contract.md). */
 export const TEST_EVENTS: RateWindows = [{ name: 'test-events-minute', points: 10, seconds: 60 }];
 
 export const sendTestEvent = async (ctx: Context, often: RateGate, caller: Caller, id: string) => {

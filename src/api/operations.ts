@@ -49,7 +49,7 @@ export const operationRoutes = (app: FastifyInstance, ctx: Context): void => {
 
   app.get('/metrics', hide, async (request, reply) => {
     const { metricsToken } = ctx.config;
-    // Without a token only callers on this machine get the metrics; for others the page does not exist (decision 34). A web page that
+    // Without a token only callers on this machine get the metrics; for others the page does not exist (docs/contract.md). A web page that
     // gives its own name our address (DNS rebinding) calls from this machine, too, but by that name.
     if (!metricsToken && !(isLoopback(request.ip) && isOwnName(request.headers.host)))
       throw new ServiceError('ROUTE_NOT_FOUND');

@@ -12,9 +12,9 @@ export const RATE_LIMITS = {
     { name: 'create-minute', points: 60, seconds: 60 },
   ],
   other: [{ name: 'other-minute', points: 200, seconds: 60 }],
-  /** Pages, their files and unknown addresses. The first page loads up to 20 files. Decision 92. */
+  /** Pages, their files and unknown addresses. The first page loads up to 20 files. docs/contract.md. */
   page: [{ name: 'page-minute', points: 3000, seconds: 60 }],
-  /** The admin API (contract §22). A page of the app makes about ten calls. */
+  /** The admin API (docs/contract.md). A page of the app makes about ten calls. */
   adminAddress: [{ name: 'admin-address-minute', points: 3000, seconds: 60 }],
   adminSession: [{ name: 'admin-session-minute', points: 600, seconds: 60 }],
   adminVisitor: [{ name: 'admin-visitor-minute', points: 60, seconds: 60 }],

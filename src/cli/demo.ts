@@ -8,11 +8,10 @@ import { createClient } from '../api-clients/actions.ts';
 import { type Caller, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { knownAddress } from '../greeting.ts';
-import { assignOfflineRepair, createOfflineRepair, moveOfflineRepair } from '../offline-repairs/actions.ts';
+import { offlineRepairs, tradeReturns } from '../returns/actions.ts';
 import { changeDangerousGoods, createShop } from '../shops/actions.ts';
 import { replaceTargets } from '../shops/target-days.ts';
 import { createUser } from '../staff/users.ts';
-import { createTradeReturn, moveTradeReturn } from '../trade-returns/actions.ts';
 
 // Sample data. Some of it is untidy, as data of real shops is: long names, other scripts, emoji, many items.
 
@@ -176,25 +175,25 @@ export const demo = async (ctx: Context) => {
   const now = ctx.clock.now();
   const repairs = Array.from({ length: REPAIRS }, (_, i) =>
     lifeOf(now, { i, count: REPAIRS, hoursApart: 9 }, [
-      async (at) => (await createOfflineRepair(at, till, CreateOfflineRepair.parse(repair(i)))).answer.id,
-      async (at, id) => (await assignOfflineRepair(at, staff, id, pick(assignees, i))).id,
+      async (at) => (await offlineRepairs.create(at, till, CreateOfflineRepair.parse(repair(i)))).answer.id,
+      async (at, id) => (await offlineRepairs.assign(at, staff, id, pick(assignees, i))).id,
       ...pick(REPAIR_JOURNEYS, i).map((action) => async (at: Context, id: string) => {
         const body = OfflineRepairActionBody[action].parse(REPAIR_STEPS[action](i));
-        return (await moveOfflineRepair(at, till, id, action, body as never)).id;
+        return (await offlineRepairs.move(at, till, id, action, body)).id;
       }),
     ]),
   );
-  const tradeReturns = Array.from({ length: TRADE_RETURNS }, (_, i) =>
+  const trade = Array.from({ length: TRADE_RETURNS }, (_, i) =>
     lifeOf(now, { i, count: TRADE_RETURNS, hoursApart: 20 }, [
-      async (at) => (await createTradeReturn(at, till, CreateTradeReturn.parse(tradeReturn(i)))).answer.id,
+      async (at) => (await tradeReturns.create(at, till, CreateTradeReturn.parse(tradeReturn(i)))).answer.id,
       ...pick(TRADE_JOURNEYS, i).map(
         (action) => async (at: Context, id: string) =>
-          (await moveTradeReturn(at, staff, id, action, null)).id,
+          (await tradeReturns.move(at, staff, id, action, { note: null })).id,
       ),
     ]),
   );
   // In the order of time: a shop's changes never go back in it.
-  const steps = [...repairs, ...tradeReturns].flat().toSorted((one, other) => one.at - other.at);
+  const steps = [...repairs, ...trade].flat().toSorted((one, other) => one.at - other.at);
   for (const { at, take } of steps) await take({ ...ctx, clock: { now: () => at } });
 
   const url = await knownAddress(ctx);

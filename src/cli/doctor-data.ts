@@ -3,7 +3,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading, Value } from '../db/transfer.ts';
 import { tryAllSealed } from '../reseal.ts';
-import { originOf } from '../rma/totals.ts';
+import { originOf } from '../returns/totals.ts';
 import { findCheck, keysOf } from '../secret-keys.ts';
 import { countWaiting, oldestWaiting } from '../webhooks/queue.ts';
 

@@ -57,7 +57,7 @@ const madeChanges = async (db: Kysely<Tables>): Promise<string[]> => {
 };
 
 /**
- * A database that a later release has migrated is taken as it is, since releases only add (decision 191): in a rolling upgrade the
+ * A database that a later release has migrated is taken as it is, since releases only add (ADR 0020): in a rolling upgrade the
  * earlier release may start again beside the later one, and one may go back to it. Says whether the schema was changed.
  */
 export const migrateToLatest = async (db: Kysely<Tables>, words: Words): Promise<boolean> => {

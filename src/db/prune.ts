@@ -5,7 +5,7 @@ import type { Tables } from './schema.ts';
 
 /**
  * How many rows one step of the clean-up deletes. SQLite deletes inside the event loop: a hundred rows of the largest
- * kind take it about 10 ms (decision 100).
+ * kind take it about 10 ms (ADR 0017).
  */
 export const PRUNED_AT_ONCE = 100;
 
@@ -22,7 +22,7 @@ interface Past<Table extends keyof Tables> {
 /**
  * Deletes the oldest rows, about a hundred, so that no request waits long. Returns true when more may be left. It finds the age of
  * the hundredth row and deletes up to that, both by the index. By a plan that PostgreSQL made while the table was empty, each step
- * would sort all rows that are due (decision 238). A row that gets a new time meanwhile stays.
+ * would sort all rows that are due (ADR 0021). A row that gets a new time meanwhile stays.
  */
 export const prune = async <Table extends keyof Tables>(
   { background }: Pick<Database, 'background'>,

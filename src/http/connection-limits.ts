@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { addressKey } from './caller-address.ts';
 
-/** Time limits of a connection, as server options: decision 90. */
+/** Time limits of a connection, as server options: docs/contract.md. */
 export const CONNECTION_LIMITS = {
   /** No byte in either direction. Longer than any answer may take; Node exempts idle keep-alive connections. */
   connectionTimeout: 30_000,
@@ -21,7 +21,7 @@ export const CONNECTION_LIMITS = {
 /** The process must not run out of file descriptors. */
 const MAX_CONNECTIONS = 5_000;
 
-/** How long, and how many bytes, a caller may keep sending a body that was already answered: decision 91. */
+/** How long, and how many bytes, a caller may keep sending a body that was already answered: docs/contract.md. */
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 512 * 1024;
 
@@ -51,7 +51,7 @@ interface Held {
 const noneHeld = (): Held => ({ open: new Set(), idle: new Set() });
 
 /**
- * A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (contract §22). So an
+ * A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
  * address that holds idle connections keeps no other out. `perAddress` null: all come from a proxy.
  */
 const limitNumber = (server: Server, perAddress: number | null): void => {

@@ -17,7 +17,7 @@ interface Deadline {
   leftMs: number;
 }
 
-/** Every answer comes within 5 s, not counting the time the body takes to arrive: decision 93. */
+/** Every answer comes within 5 s, not counting the time the body takes to arrive: docs/contract.md. */
 export const DEADLINE_MS = 4_500;
 
 const TOO_LATE = { message: 'The answer took too long: try again in a moment.' };

@@ -24,7 +24,7 @@ const decodable = (url: string): string => {
 
 const SLASH_AT_END = new RegExp(`^((?:${BASE_PATH}|${ADMIN_BASE_PATH})/[^?]*[^/?])/(?=\\?|$)`);
 
-/** The address as the router takes it. In both APIs a slash at its end changes nothing (contract §3). */
+/** The address as the router takes it. In both APIs a slash at its end changes nothing (docs/contract.md). */
 export const routable = (url: string): string => decodable(url.replace(SLASH_AT_END, '$1'));
 
 /** The parameters of a query whose value is not UTF-8 in percent-encoding (`%ff`, `%zz`). The parser would take it literally. */

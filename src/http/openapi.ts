@@ -68,7 +68,7 @@ const asStated = ({ jsonSchema }: Converted): void => {
 };
 
 /**
- * Answers are open, since fields are added within v1 (contract §8); bodies are strict objects and stay closed. Bodies have no
+ * Answers are open, since fields are added within v1 (docs/contract.md); bodies are strict objects and stay closed. Bodies have no
  * defaults: generators would make such fields required.
  */
 const asBodyOrAnswer = ({ zodSchema, jsonSchema }: Converted): void => {

@@ -10,7 +10,7 @@ declare module 'fastify' {
     role?: 'ADMIN';
     /** Also for people whose shop requires a second factor that they have not set up yet. */
     withoutFactor?: boolean;
-    /** Only after a proof of identity in the last ten minutes (contract §22). */
+    /** Only after a proof of identity in the last ten minutes (docs/contract.md). */
     proof?: true;
   }
 }

@@ -4,11 +4,11 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import { instant } from '../instant.ts';
-import { isOpen, STATUSES } from '../rma/open.ts';
-import { dueTimes, isOverdue } from '../rma/overdue.ts';
-import { from } from '../rma/store.ts';
-import { totalOf } from '../rma/totals.ts';
-import type { RmaTableName } from '../rma/visibility.ts';
+import { isOpen, STATUSES } from '../returns/open.ts';
+import { dueTimes, isOverdue } from '../returns/overdue.ts';
+import { from } from '../returns/store.ts';
+import { totalOf } from '../returns/totals.ts';
+import type { RmaTableName } from '../returns/visibility.ts';
 import type { Targets } from '../shops/target-days.ts';
 
 // What is open, of either kind: how old it is, whose it is, what is overdue. Each figure is counted as the list counts its rows.

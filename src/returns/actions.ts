@@ -5,29 +5,34 @@ import type { TradeReturn } from '../../contract/trade-return.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { newId } from '../ids.ts';
-import { findAssignee } from '../rma/people.ts';
-import { findRelated } from '../rma/related.ts';
-import { viewFor, viewForStaff } from '../rma/staff-view.ts';
-import { type Ahead, findRma, notFound } from '../rma/store.ts';
-import { readTimeline } from '../rma/timeline.ts';
-import type { ReturnRow, RmaTableName } from '../rma/visibility.ts';
 import { mustBeActive } from '../shops/plans.ts';
 import type { Correction } from './changes/correct.ts';
 import type { Wanted } from './changes/decide.ts';
 import { tryChange } from './changes/dry-run.ts';
 import { keyUse } from './idempotency.ts';
 import type { Action, CreateBody, Kind } from './kinds/kind.ts';
+import { OFFLINE_REPAIR } from './kinds/offline-repair.ts';
+import { TRADE_RETURN } from './kinds/trade-return.ts';
+import { listRmas } from './list.ts';
+import type { RmaFilters } from './list-query.ts';
+import { findAssignee } from './people.ts';
+import { findRelated } from './related.ts';
+import { viewFor, viewForStaff } from './staff-view.ts';
+import { type Ahead, findRma, notFound } from './store.ts';
+import { readTimeline } from './timeline.ts';
+import type { ReturnRow, RmaTableName } from './visibility.ts';
 
 type OfType<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>;
 type What = { [Type in Wanted['type']]: Omit<OfType<Type>, 'kind' | 'caller' | 'nowMs'> }[Wanted['type']];
 
 /** What callers do with RMAs of one kind: what each says is passed on as data, and decided in `changes/`. */
-export const actionsOf = <
+const actionsOf = <
   Table extends RmaTableName,
   Body extends CreateBody,
   Answer extends OfflineRepair | TradeReturn,
+  Query extends RmaFilters,
 >(
-  kind: Kind<Table, Body, Answer>,
+  kind: Kind<Table, Body, Answer, Query>,
 ) => {
   const { table, view } = kind;
 
@@ -72,6 +77,8 @@ export const actionsOf = <
       ]);
       return shown(row);
     },
+    list: async (ctx: Context, caller: Caller, query: Query) =>
+      listRmas(ctx, table, caller, query, kind.equal(query), await viewFor(ctx, caller, view)),
     timeline: (ctx: Context, caller: Caller, id: string, page: Page) =>
       readTimeline(ctx, table, caller, id, page),
     related: (ctx: Context, caller: Caller, id: string) => findRelated(ctx, table, caller, id),
@@ -91,3 +98,6 @@ export const actionsOf = <
     ) => change(ctx, caller, viewForStaff(ctx, caller, view), { type: 'correct', id, fields, seen }),
   };
 };
+
+export const offlineRepairs = actionsOf(OFFLINE_REPAIR);
+export const tradeReturns = actionsOf(TRADE_RETURN);

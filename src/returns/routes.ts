@@ -44,11 +44,10 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { idempotencyKeyOf, sendCreated, sendPage } from '../http/replies.ts';
 import { routesOf } from '../http/route.ts';
-import * as repairs from '../offline-repairs/actions.ts';
-import { listStores } from '../offline-repairs/stores.ts';
 import type { PageAnswer } from '../paging/page-answer.ts';
-import { readAhead } from '../rma/store.ts';
-import * as trade from '../trade-returns/actions.ts';
+import { offlineRepairs, tradeReturns } from './actions.ts';
+import { readAhead } from './store.ts';
+import { listStores } from './totals.ts';
 
 // The routes of both kinds of RMA, in both APIs, from one table per kind.
 
@@ -148,8 +147,7 @@ const OFFLINE_REPAIRS = defineKind({
     at: action,
     ...REPAIR_MOVES[action],
     body: OfflineRepairActionBody[action],
-    run: (ctx, caller, id, body, seen) =>
-      repairs.moveOfflineRepair(ctx, caller, id, action, body as never, seen),
+    run: (ctx, caller, id, body, seen) => offlineRepairs.move(ctx, caller, id, action, body as object, seen),
   })),
   hasProgramMoves: true,
   describe: {
@@ -157,17 +155,7 @@ const OFFLINE_REPAIRS = defineKind({
       'For an item handed in at a counter, a service desk or a partner. Counts toward the monthly allowance. Send an `Idempotency-Key` and a retry after a lost answer creates nothing twice.',
     related: 'List earlier repairs of the item and returns of the customer',
   },
-  actions: {
-    create: repairs.createOfflineRepair,
-    dryRun: repairs.tryOfflineRepair,
-    get: repairs.getOfflineRepair,
-    list: repairs.listOfflineRepairs,
-    timeline: repairs.getOfflineRepairTimeline,
-    note: repairs.noteOfflineRepair,
-    assign: repairs.assignOfflineRepair,
-    correct: repairs.correctOfflineRepair,
-    related: repairs.relatedToOfflineRepair,
-  },
+  actions: offlineRepairs,
 });
 
 const TRADE_MOVE_IDS: Record<TradeReturnAction, string> = {
@@ -193,8 +181,7 @@ const TRADE_RETURNS = defineKind({
     summary: `Move to ${TRADE_RETURN_MOVES[action].to}`,
     description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.`,
     body: TradeMove,
-    run: (ctx, caller, id, body, seen) =>
-      trade.moveTradeReturn(ctx, caller, id, action, (body as z.output<typeof TradeMove>).note, seen),
+    run: (ctx, caller, id, body, seen) => tradeReturns.move(ctx, caller, id, action, body as object, seen),
   })),
   hasProgramMoves: false,
   describe: {
@@ -202,17 +189,7 @@ const TRADE_RETURNS = defineKind({
       "A business-to-business return against a trade order. Counts toward the monthly allowance. The shop's staff move it from here; webhooks tell you.",
     related: 'List earlier returns of the company or customer',
   },
-  actions: {
-    create: trade.createTradeReturn,
-    dryRun: trade.tryTradeReturn,
-    get: trade.getTradeReturn,
-    list: trade.listTradeReturns,
-    timeline: trade.getTradeReturnTimeline,
-    note: trade.noteTradeReturn,
-    assign: trade.assignTradeReturn,
-    correct: trade.correctTradeReturn,
-    related: trade.relatedToTradeReturn,
-  },
+  actions: tradeReturns,
 });
 
 const headers = z.object({ 'Idempotency-Key': IdempotencyKey });

@@ -5,8 +5,8 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
 import { instant } from '../instant.ts';
-import { from } from '../rma/store.ts';
-import type { RmaTableName } from '../rma/visibility.ts';
+import { from } from '../returns/store.ts';
+import type { RmaTableName } from '../returns/visibility.ts';
 
 const MOST_FOUND = 10;
 /** A statement has no more words than this, whatever was typed. */

@@ -14,7 +14,7 @@ interface Month {
   used: number;
 }
 
-/** No two clocks are further apart, also where one was set back by an hour (contract §6). */
+/** No two clocks are further apart, also where one was set back by an hour (docs/contract.md). */
 const APART_MS = 2 * 60 * 60_000;
 
 const monthAt = (ms: number): string => instant(ms).slice(0, 7);

@@ -6,7 +6,7 @@ import { COUNTER_COLUMNS } from '../db/schema.ts';
 import { change, type Engine, statement, statementsBy } from '../db/statements.ts';
 
 // One row per shop, which every change of one of its RMAs locks until the commit. It hands out numbers, positions in the event
-// log and times, and counts the month's allowance, so all of them follow the order of the commits (decision 143).
+// log and times, and counts the month's allowance, so all of them follow the order of the commits (ADR 0002).
 
 export type Counter = Row<'shop_counters'>;
 

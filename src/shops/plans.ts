@@ -8,7 +8,7 @@ export interface Billing {
   limit: number | null;
 }
 
-/** How each plan is billed (decision 22). */
+/** How each plan is billed (docs/contract.md). */
 const PLAN_BILLING: Record<Plan, Billing> = {
   STARTER: { kind: 'ALLOWANCE', limit: null },
   GROWTH: { kind: 'ALLOWANCE', limit: null },

@@ -3,7 +3,7 @@ import type { Row } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
 
-// What people are mailed about their account: links, and changes, so that a change that was not theirs is seen (contract §22).
+// What people are mailed about their account: links, and changes, so that a change that was not theirs is seen (docs/contract.md).
 // Names of shops and people are theirs to choose, so they are escaped and kept to one line.
 
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();

@@ -186,7 +186,7 @@ export const mailLinkLater = (
     .catch((error) => ctx.log.warn({ fault: describeError(error) }, 'a link could not be created'));
 };
 
-/** How often callers without a session may try (decision 174). */
+/** How often callers without a session may try (docs/contract.md). */
 const WINDOWS = {
   links: [{ name: 'links-minute', points: 30, seconds: 60 }],
   asked: [{ name: 'links-asked-hour', points: 20, seconds: 60 * 60 }],

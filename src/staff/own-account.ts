@@ -32,7 +32,7 @@ import {
 } from './store.ts';
 import { refuseTakenEmail } from './users.ts';
 
-// What people do about their own account, and the proof of identity that the riskier requests need (contract §22).
+// What people do about their own account, and the proof of identity that the riskier requests need (docs/contract.md).
 
 const PROOF_MS = 10 * 60_000;
 

@@ -6,7 +6,7 @@ export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVA
 
 /**
  * Limits how many passwords are hashed or checked at once. Each takes a thread, 19 MiB and tens of milliseconds: a flood of
- * sign-ins must leave room for the rest of the service (decision 106).
+ * sign-ins must leave room for the rest of the service (docs/contract.md).
  */
 export const passwordTurns = new BoundedQueue({
   atOnce: 2,

@@ -17,7 +17,7 @@ import { aboutUser, actorOf, auditUser, findByEmail, updateUser } from './store.
 import { isAddressOf, rememberAddress, type TrustedBy, trustedDevice } from './trusted-devices.ts';
 
 // What a sign-in goes through before and after the password: it waits its turn, is refused where too many failed before it, and
-// leaves a trace however it ends (contract §16 and §22).
+// leaves a trace however it ends (docs/contract.md).
 
 /** Where a sign-in comes from, according to the request. */
 export interface Origin extends UsedFrom {

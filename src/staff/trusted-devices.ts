@@ -32,7 +32,7 @@ const readCookie = (secrets: SecretBox, cookie = ''): { id: string; signatures: 
 export const deviceId = (secrets: SecretBox, cookie?: string): string | null =>
   cookie === undefined ? null : (readCookie(secrets, cookie)?.id ?? null);
 
-/** With what the person proved there: a new password or another second factor ends the trust in every browser (contract §22). */
+/** With what the person proved there: a new password or another second factor ends the trust in every browser (docs/contract.md). */
 const signedText = (deviceId: string, user: TrustedBy): string =>
   JSON.stringify([deviceId, user.id, user.password_hash, user.factor_since, user.factor_removals]);
 

@@ -9,7 +9,7 @@ import type { Row } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { calledName, noteDeparture, readTeam, unassignDeparted } from '../rma/people.ts';
+import { calledName, noteDeparture, readTeam, unassignDeparted } from '../returns/people.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';
 import {

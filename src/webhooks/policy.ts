@@ -1,4 +1,4 @@
-// How a delivery is tried: specification, "Delivery". Limits of the dispatcher: decisions 82 to 87.
+// How a delivery is tried: specification, "Delivery". Limits of the dispatcher: ADR 0007.
 
 /** For the whole exchange: name look-up, connection, request and answer. */
 export const EXCHANGE_TIMEOUT_MS = 10_000;
@@ -6,7 +6,7 @@ export const EXCHANGE_TIMEOUT_MS = 10_000;
 /** How long after the end of an attempt the next one comes; after the last entry none does. */
 const WAITS_MS = [1_000, 4_000, 16_000];
 export const MOST_ATTEMPTS = WAITS_MS.length + 1;
-/** A due time further ahead than this was written by a clock that was wrong: it counts as now (decision 82). */
+/** A due time further ahead than this was written by a clock that was wrong: it counts as now (ADR 0010). */
 export const LONGEST_WAIT_MS = Math.max(...WAITS_MS) + 2_000;
 
 /** When to try again after so many attempts, the last of which ended at `endedAtMs`; null: never, the delivery is dropped. */
@@ -15,14 +15,14 @@ export const nextAttemptAt = (attempts: number, endedAtMs: number): number | nul
   return wait === undefined ? null : endedAtMs + wait;
 };
 
-/** A delivery that has not ended this long after its change is dropped (decision 84). */
+/** A delivery that has not ended this long after its change is dropped (docs/contract.md). */
 export const GIVE_UP_AFTER_MS = 24 * 60 * 60 * 1000;
 
 export const isAcknowledged = (status: number): boolean => status >= 200 && status < 300;
 
-/** Of all that a receiver answers, from the first byte of its status line to the last of its trailers (decision 85). */
+/** Of all that a receiver answers, from the first byte of its status line to the last of its trailers (ADR 0008). */
 export const ANSWER_LIMIT_BYTES = 64 * 1024;
-/** Of the same, by line breaks: many short headers cost more memory than their bytes (decision 225). */
+/** Of the same, by line breaks: many short headers cost more memory than their bytes (ADR 0008). */
 export const ANSWER_LIMIT_LINES = 1_000;
 
 /** An exchange that takes this long makes its receiver unhealthy; so does one that fails. A quicker 2xx makes it healthy again. */
@@ -61,12 +61,12 @@ export const LEASE_MS = 10_000;
 export const RENEW_MS = 3_000;
 /** While a process stops: how often it releases the leases of receivers whose last exchange has ended. */
 export const RELEASE_EVERY_MS = 200;
-/** A lease that ends later than this was written by a clock that was wrong: it is free (decision 82). */
+/** A lease that ends later than this was written by a clock that was wrong: it is free (ADR 0010). */
 export const LONGEST_LEASE_MS = 2 * LEASE_MS;
 /** How long a process does not ask again for a lease that another process holds. */
 export const ASK_AGAIN_MS = 1_000;
 
-/** A stop waits this long for exchanges; those that hang are then broken off and not counted (decision 86). */
+/** A stop waits this long for exchanges; those that hang are then broken off and not counted (ADR 0006). */
 export const FINISH_WITHIN_MS = 3_000;
 /** And this long for each of the steps after that: leases, connections. */
 export const LAST_STEP_WITHIN_MS = 800;

@@ -17,7 +17,7 @@ export const watchQueue = ({ db, clock, metrics }: Context): void => {
   );
 };
 
-/** For a process that knows it is the only one: the holder of each lease is dead (decision 219). */
+/** For a process that knows it is the only one: the holder of each lease is dead (ADR 0006). */
 export const freeLeases = async ({ withoutFsync, log }: Context): Promise<void> => {
   try {
     await withoutFsync.deleteFrom('webhook_leases').execute();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRelated } from '../../src/rma/related.ts';
+import { findRelated } from '../../src/returns/related.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, staffOf, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';

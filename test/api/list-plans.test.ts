@@ -5,8 +5,7 @@ import type { Caller } from '../../src/caller.ts';
 import type { Context } from '../../src/context.ts';
 import type { Tables } from '../../src/db/schema.ts';
 import { newId } from '../../src/ids.ts';
-import { listOfflineRepairs } from '../../src/offline-repairs/actions.ts';
-import { listTradeReturns } from '../../src/trade-returns/actions.ts';
+import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import { KINDS, type Kind, newRma } from '../support/api.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
@@ -75,8 +74,8 @@ const fill = async (t: Harness, kind: Kind) => {
 
 const list = (ctx: Context, caller: Caller, kind: Kind, query: object) =>
   kind === 'offline-repairs'
-    ? listOfflineRepairs(ctx, caller, AdminOfflineRepairQuery.parse(query))
-    : listTradeReturns(ctx, caller, AdminTradeReturnQuery.parse(query));
+    ? offlineRepairs.list(ctx, caller, AdminOfflineRepairQuery.parse(query))
+    : tradeReturns.list(ctx, caller, AdminTradeReturnQuery.parse(query));
 
 /** An index whose first two columns, or all of which, have one value each. */
 const STRAIGHT =

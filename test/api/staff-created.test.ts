@@ -5,8 +5,7 @@ import {
   TRADE_RETURN_MOVES,
   type TradeReturnAction,
 } from '../../contract/lifecycle.ts';
-import { moveOfflineRepair, noteOfflineRepair } from '../../src/offline-repairs/actions.ts';
-import { noteTradeReturn } from '../../src/trade-returns/actions.ts';
+import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import {
   askAll,
   call,
@@ -33,15 +32,15 @@ interface Step {
   take(t: Harness, id: string): Promise<unknown>;
 }
 
-const repairStep = <Action extends OfflineRepairAction>(
-  name: Action,
-  body: Parameters<typeof moveOfflineRepair<Action>>[4],
-): Step => ({ name, take: (t, id) => moveOfflineRepair(t.ctx, staffOf(t), id, name, body) });
+const repairStep = (name: OfflineRepairAction, body: object): Step => ({
+  name,
+  take: (t, id) => offlineRepairs.move(t.ctx, staffOf(t), id, name, body),
+});
 const REPAIR_STEPS: Step[] = [
   repairStep('tracking', { trackingNumber: 'T', carrierName: 'C' }),
   repairStep('begin-diagnostics', { notes: 'n' }),
   repairStep('begin-repair', { repairNotes: 'n', assignedToId: 'a' }),
-  { name: 'note', take: (t, id) => noteOfflineRepair(t.ctx, staffOf(t), id, 'n') },
+  { name: 'note', take: (t, id) => offlineRepairs.note(t.ctx, staffOf(t), id, 'n') },
   repairStep('resolve', { offlineDisposition: 'WRITE_OFF', notes: null }),
   repairStep('close', {}),
 ];
@@ -49,7 +48,7 @@ const tradeSteps = (...actions: (TradeReturnAction | 'note')[]): Step[] =>
   actions.map((action) => ({
     name: action,
     take: (t, id) =>
-      action === 'note' ? noteTradeReturn(t.ctx, staffOf(t), id, 'n') : moveThrough(t, id, [action]),
+      action === 'note' ? tradeReturns.note(t.ctx, staffOf(t), id, 'n') : moveThrough(t, id, [action]),
   }));
 
 const TABLE: { what: string; kind: Kind; steps: Step[] }[] = [

@@ -11,7 +11,7 @@ import {
 } from '../../contract/lifecycle.ts';
 import type { Caller } from '../../src/caller.ts';
 import { ERRORS, ServiceError } from '../../src/errors.ts';
-import { moveTradeReturn, noteTradeReturn } from '../../src/trade-returns/actions.ts';
+import { tradeReturns } from '../../src/returns/actions.ts';
 import {
   newRma,
   newStaffRma,
@@ -94,7 +94,7 @@ describe('the table of moves', () => {
       expect(before.status).toBe(from);
       const row = rowOf(from, action);
       const state = await stateOf(t);
-      const attempt = moveTradeReturn(t.ctx, staffOf(t), id, action, `to ${action}`);
+      const attempt = tradeReturns.move(t.ctx, staffOf(t), id, action, { note: `to ${action}` });
       if (!row) {
         const refusal = await refusalOf(attempt);
         expect(refusal).toBeInstanceOf(ServiceError);
@@ -147,9 +147,9 @@ describe('a move', () => {
       staffOf(t, { id: null, name: 'Grace' }),
     ];
     const note = 'Looked at it:\n"two broken", \\ 🙂';
-    await moveTradeReturn(t.ctx, people[0] as Caller, id, 'approve', note);
-    await moveTradeReturn(t.ctx, people[1] as Caller, id, 'receive', null);
-    await moveTradeReturn(t.ctx, people[2] as Caller, id, 'resolve', 'x'.repeat(5000));
+    await tradeReturns.move(t.ctx, people[0] as Caller, id, 'approve', { note: note });
+    await tradeReturns.move(t.ctx, people[1] as Caller, id, 'receive', { note: null });
+    await tradeReturns.move(t.ctx, people[2] as Caller, id, 'resolve', { note: 'x'.repeat(5000) });
     const [, ...entries] = await timelineOf(t, id);
     expect(entries.map(({ actor, note }) => [actor, note])).toEqual([
       [{ type: 'USER', id: null, name: 'Sam' }, note],
@@ -162,11 +162,13 @@ describe('a move', () => {
     const t = await harness();
     const { id } = await newStaffRma(t, 'trade-returns');
     for (const action of ['approve', 'receive', 'request-credit', 'resolve'] as const)
-      expect(await moveTradeReturn(t.ctx, staffOf(t), id, action, null)).toMatchObject({
+      expect(await tradeReturns.move(t.ctx, staffOf(t), id, action, { note: null })).toMatchObject({
         id,
         status: TRADE_RETURN_MOVES[action].to,
       });
-    expect(await refusalOf(moveTradeReturn(t.ctx, staffOf(t), id, 'approve', null))).toMatchObject({
+    expect(
+      await refusalOf(tradeReturns.move(t.ctx, staffOf(t), id, 'approve', { note: null })),
+    ).toMatchObject({
       code: 'MOVE_NOT_ALLOWED',
     });
   });
@@ -186,7 +188,9 @@ describe('a move', () => {
     ];
     for (const [caller, wrong] of attempts) {
       for (const action of ACTIONS)
-        expect(await refusalOf(moveTradeReturn(t.ctx, caller, wrong, action, null))).toMatchObject({
+        expect(
+          await refusalOf(tradeReturns.move(t.ctx, caller, wrong, action, { note: null })),
+        ).toMatchObject({
           code: 'NOT_FOUND',
         });
     }
@@ -227,8 +231,8 @@ describe('many people at once', () => {
             wishes.map((wish, index) => {
               const caller = staffOf(t, { name: `Person ${index}` });
               return wish === 'note'
-                ? noteTradeReturn(t.ctx, caller, id, `note ${index}`)
-                : moveTradeReturn(t.ctx, caller, id, wish, `wish ${index}`);
+                ? tradeReturns.note(t.ctx, caller, id, `note ${index}`)
+                : tradeReturns.move(t.ctx, caller, id, wish, { note: `wish ${index}` });
             }),
           );
           const items = await timelineOf(t, id);
@@ -282,7 +286,7 @@ describe('many people at once', () => {
         const wishes = [one, other];
         const outcomes = await Promise.allSettled(
           wishes.map((action, index) =>
-            moveTradeReturn(t.ctx, staffOf(t, { name: `Person ${index}` }), id, action, null),
+            tradeReturns.move(t.ctx, staffOf(t, { name: `Person ${index}` }), id, action, { note: null }),
           ),
         );
         const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');

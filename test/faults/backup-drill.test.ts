@@ -9,8 +9,7 @@ import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { readConfig } from '../../src/config.ts';
 import { openContext } from '../../src/context.ts';
 import { snapshotOf } from '../../src/db/open.ts';
-import { createOfflineRepair } from '../../src/offline-repairs/actions.ts';
-import { createTradeReturn } from '../../src/trade-returns/actions.ts';
+import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import { emptyOn } from '../support/backups.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
@@ -50,8 +49,8 @@ const fill = async (env: Env, { shop, client }: Made): Promise<void> => {
   const create = async () => {
     for (let i = left--; i > 0; i = left--)
       await (i % 4 === 0
-        ? createTradeReturn(ctx, caller, CreateTradeReturn.parse(tradeBody(own(i))))
-        : createOfflineRepair(ctx, caller, CreateOfflineRepair.parse(repairBody(own(i)))));
+        ? tradeReturns.create(ctx, caller, CreateTradeReturn.parse(tradeBody(own(i))))
+        : offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody(own(i)))));
   };
   await Promise.all(Array.from({ length: 200 }, create));
   await ctx.close();

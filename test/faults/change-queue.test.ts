@@ -15,7 +15,7 @@ const CALLERS = effort(80, 200);
 /** Each time as long as a large batch of another process. */
 const HELD_MS = 400;
 const GAP_MS = 5;
-/** Every answer comes within this time, contract §3. */
+/** Every answer comes within this time, docs/contract.md. */
 const WITHIN_MS = 5_000;
 
 const setUp = async () => {

@@ -7,7 +7,7 @@ import { type Answer, ENGINE, harness } from '../support/harness.ts';
 import { anything, type Bytes, goodBodies, ownBodies } from '../support/random-bodies.ts';
 
 describe('random bodies', () => {
-  /** 2,000 of both kinds together; fewer where only storing could differ (decision 119). */
+  /** 2,000 of both kinds together; fewer where only storing could differ (ADR 0029). */
   const BATCHES = ENGINE === 'sqlite' ? 50 : 12;
   const BATCH = 20;
 

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 import { expectWithin } from '../support/within.ts';
 
 const PATIENTLY_MS = 30_000;
-/** Every answer comes within this time, contract §3. */
+/** Every answer comes within this time, docs/contract.md. */
 const WITHIN_MS = 5_000;
 
 const setUp = async () => {

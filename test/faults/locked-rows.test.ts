@@ -22,7 +22,7 @@ const CALLERS_EACH = effort(4, 12);
 /** Between a refusal and the next try of the same caller, so that it is not the machine that is used up. */
 const REST_MS = 20;
 const MOVES = effort(25, 40);
-/** Every answer comes within this time, contract §3. */
+/** Every answer comes within this time, docs/contract.md. */
 const WITHIN_MS = 5_000;
 
 if (ENGINE === 'postgres')

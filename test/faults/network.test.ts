@@ -7,7 +7,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { expectWithin } from '../support/within.ts';
 
-/** Every answer comes within this time, contract §3. */
+/** Every answer comes within this time, docs/contract.md. */
 const WITHIN_MS = 5_000;
 
 const behindProxy = async (more: Env = {}) => {

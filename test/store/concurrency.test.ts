@@ -7,7 +7,7 @@ import type { Caller } from '../../src/caller.ts';
 import { OPERATOR } from '../../src/caller.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
-import { createOfflineRepair, moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
+import { offlineRepairs } from '../../src/returns/actions.ts';
 import { forgetExpiredKeys } from '../../src/returns/idempotency.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { type Counter, nextTimestamp } from '../../src/shops/counters.ts';
@@ -44,12 +44,12 @@ describe('times of one repair', () => {
         ? await contextAt(env, NOON - HOUR_MS)
         : { ...ctx, clock: { now: () => NOON - HOUR_MS } };
     const caller = await newCaller(ctx);
-    const { answer } = await createOfflineRepair(ctx, caller, CreateOfflineRepair.parse(repairBody()));
+    const { answer } = await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody()));
     const tracking = (i: number) =>
       OfflineRepairActionBody.tracking.parse({ trackingNumber: `T-${i}`, carrierName: 'DHL' });
     const moved = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
-        moveOfflineRepair(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
+        offlineRepairs.move(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
       ),
     );
     const entries = await ctx.db.selectFrom('timeline').select('at').orderBy('at').execute();
@@ -79,7 +79,7 @@ describe('a place in the allowance', () => {
   };
   const take = async (ctx: Context, caller: Caller, nowMs: number): Promise<number> => {
     const at = { ...ctx, clock: { now: () => nowMs } };
-    const { answer } = await createOfflineRepair(at, caller, CreateOfflineRepair.parse(repairBody()));
+    const { answer } = await offlineRepairs.create(at, caller, CreateOfflineRepair.parse(repairBody()));
     return Number(answer.rmaNumber.slice('#RMA-'.length));
   };
   const counters = (ctx: Context) =>
@@ -123,7 +123,7 @@ describe('a place in the allowance', () => {
     const { ctx, caller } = await setUp(1);
     const body = CreateOfflineRepair.parse(repairBody());
     // The database refuses its row.
-    const failing = createOfflineRepair(ctx, caller, { ...body, customerName: null as never });
+    const failing = offlineRepairs.create(ctx, caller, { ...body, customerName: null as never });
     await expect(failing).rejects.toThrow(/not.null/i);
     expect(await counters(ctx)).toMatchObject({ month_used: 0 });
     expect(await take(ctx, caller, NOON)).toBe(1);

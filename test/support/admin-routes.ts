@@ -1,8 +1,8 @@
 import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
+import { tradeReturns } from '../../src/returns/actions.ts';
 import { createView } from '../../src/saved-views/actions.ts';
-import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
 import { newUser, PASSWORD } from './admin.ts';
 import { newRepair, newTradeReturn, staffOf, UNKNOWN_ID } from './api.ts';
 import { repairBody, tradeBody } from './bodies.ts';
@@ -37,7 +37,7 @@ const aReturn =
   (...moves: TradeReturnAction[]) =>
   async (t: Harness) => {
     const { id } = await newTradeReturn(t);
-    for (const move of moves) await moveTradeReturn(t.ctx, staffOf(t), id, move, null);
+    for (const move of moves) await tradeReturns.move(t.ctx, staffOf(t), id, move, { note: null });
     return id;
   };
 

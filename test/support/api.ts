@@ -4,8 +4,7 @@ import { expect, onTestFinished, vi } from 'vitest';
 import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import type { Caller } from '../../src/caller.ts';
-import { createOfflineRepair } from '../../src/offline-repairs/actions.ts';
-import { createTradeReturn } from '../../src/trade-returns/actions.ts';
+import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
 import { repairBody, tradeBody } from './bodies.ts';
 import type { Answer, Harness, SendOptions } from './harness.ts';
@@ -184,8 +183,8 @@ export const staffOf = ({ shop }: Pick<Harness, 'shop'>, actor: Partial<Caller['
 export const newStaffRma = async (t: Harness, kind: Kind, more: Record<string, unknown> = {}) => {
   const { answer } =
     kind === 'offline-repairs'
-      ? await createOfflineRepair(t.ctx, staffOf(t), CreateOfflineRepair.parse(repairBody(more)))
-      : await createTradeReturn(t.ctx, staffOf(t), CreateTradeReturn.parse(tradeBody(more)));
+      ? await offlineRepairs.create(t.ctx, staffOf(t), CreateOfflineRepair.parse(repairBody(more)))
+      : await tradeReturns.create(t.ctx, staffOf(t), CreateTradeReturn.parse(tradeBody(more)));
   return answer;
 };
 export const newStaffRepair = (t: Harness, more?: Record<string, unknown>) =>

@@ -12,7 +12,7 @@ export interface Hostile {
   behave(socket: Socket): void;
   /** Begins when somebody connects, not when they have sent something. */
   atConnection?: true;
-  /** The status that is noted; where it is a 2xx, it counts whatever follows it (decision 39). */
+  /** The status that is noted; where it is a 2xx, it counts whatever follows it (docs/contract.md). */
   status?: number;
   /** Words for an attempt without a status. */
   error?: RegExp;

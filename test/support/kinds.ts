@@ -7,8 +7,7 @@ import {
   type TradeReturnStatus,
 } from '../../contract/lifecycle.ts';
 import type { Caller } from '../../src/caller.ts';
-import { noteOfflineRepair } from '../../src/offline-repairs/actions.ts';
-import { moveTradeReturn, noteTradeReturn } from '../../src/trade-returns/actions.ts';
+import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import { ISO, type Kind, newRepair, staffOf, UUID7 } from './api.ts';
 import { EMPTY_ITEM, repairBody, TRADE_ITEM, tradeBody, wholeTradeBody } from './bodies.ts';
 import type { Answer, Harness, SendOptions } from './harness.ts';
@@ -134,7 +133,7 @@ const repairStep = (
 });
 const tradeStep = (action: TradeReturnAction, rest: Pick<Step, 'entry' | 'to' | 'event' | 'data'>): Step => ({
   action,
-  take: (t, id) => moveTradeReturn(t.ctx, staffOf(t), id, action, null),
+  take: (t, id) => tradeReturns.move(t.ctx, staffOf(t), id, action, { note: null }),
   ...rest,
 });
 
@@ -257,7 +256,7 @@ export const REPAIRS: KindRow = {
     if (action) await t.post(`/offline-repairs/${id}/${action}`, body, options);
     return { id };
   },
-  note: (t, id, text, caller = staffOf(t)) => noteOfflineRepair(t.ctx, caller, id, text),
+  note: (t, id, text, caller = staffOf(t)) => offlineRepairs.note(t.ctx, caller, id, text),
 };
 
 export const TRADE_RETURNS: KindRow = {
@@ -349,7 +348,7 @@ export const TRADE_RETURNS: KindRow = {
     }),
   ],
   reach: (t, status, options) => tradeReturnIn(t, status as TradeReturnStatus, options),
-  note: (t, id, text, caller = staffOf(t)) => noteTradeReturn(t.ctx, caller, id, text),
+  note: (t, id, text, caller = staffOf(t)) => tradeReturns.note(t.ctx, caller, id, text),
 };
 
 export const KINDS = [REPAIRS, TRADE_RETURNS];

@@ -1,5 +1,5 @@
 import type { TradeReturnAction, TradeReturnStatus } from '../../contract/lifecycle.ts';
-import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
+import { tradeReturns } from '../../src/returns/actions.ts';
 import { newTradeReturn, staffOf } from './api.ts';
 import type { Harness, SendOptions } from './harness.ts';
 
@@ -20,7 +20,7 @@ export const moveThrough = async (
   actions: TradeReturnAction[],
   caller = staffOf(t),
 ): Promise<void> => {
-  for (const action of actions) await moveTradeReturn(t.ctx, caller, id, action, null);
+  for (const action of actions) await tradeReturns.move(t.ctx, caller, id, action, { note: null });
 };
 
 /** A trade return of a program that is in that status now. */

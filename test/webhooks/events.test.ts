@@ -4,8 +4,7 @@ import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/caller.ts';
-import { moveOfflineRepair } from '../../src/offline-repairs/actions.ts';
-import { moveTradeReturn } from '../../src/trade-returns/actions.ts';
+import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import { newRepair, newRma, newTradeReturn, staffOf } from '../support/api.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, walkThrough } from '../support/kinds.ts';
@@ -186,7 +185,7 @@ describe('the events of a trade return', () => {
     const client = await addReceiver(t);
     const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
     for (const action of ['receive', 'request-credit', 'resolve'] as const)
-      await expect(moveTradeReturn(t.ctx, staffOf(t), id, action, null)).rejects.toMatchObject({
+      await expect(tradeReturns.move(t.ctx, staffOf(t), id, action, { note: null })).rejects.toMatchObject({
         code: 'MOVE_NOT_ALLOWED',
       });
     expect(await eventsOf(t)).toEqual([[client.id, 'trade_return.created']]);
@@ -198,7 +197,7 @@ it.each(['STARTER', 'GROWTH'] as const)('no move fires an event while the plan i
   const { id, apiKey } = await addReceiver(t);
   const staff = staffOf({ shop: { ...t.shop, plan } });
   const repair = await newRepair(t, {}, { key: apiKey });
-  await moveOfflineRepair(t.ctx, staff, repair.id, 'close', {});
+  await offlineRepairs.move(t.ctx, staff, repair.id, 'close', {});
   // Between them these make every move of a trade return.
   const ways: TradeReturnAction[][] = [
     ['approve', 'receive', 'request-credit', 'resolve'],

@@ -6,7 +6,7 @@ import { type NewApiClient, replaceClient, revokeClient } from '../../src/api-cl
 import { createAuthenticate } from '../../src/api-clients/authenticate.ts';
 import { type Caller, OPERATOR } from '../../src/caller.ts';
 import { newId } from '../../src/ids.ts';
-import { createOfflineRepair } from '../../src/offline-repairs/actions.ts';
+import { offlineRepairs } from '../../src/returns/actions.ts';
 import { lockCounter } from '../../src/shops/counters.ts';
 import { newTradeReturn, staffOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
@@ -33,7 +33,7 @@ const expectSignedBy = ({ received }: TestReceiver, { webhookSecret }: NewApiCli
 const keyHolder = (t: WebhookHarness, { apiKey }: NewApiClient): Promise<Caller> =>
   createAuthenticate(t.ctx)({ 'x-api-key': apiKey });
 const createWith = async (t: WebhookHarness, caller: Caller) =>
-  (await createOfflineRepair(t.ctx, caller, CreateOfflineRepair.parse(repairBody()))).answer;
+  (await offlineRepairs.create(t.ctx, caller, CreateOfflineRepair.parse(repairBody()))).answer;
 /** A receiver whose answers wait for the test. */
 const hangingReceiver = async () => {
   const open: ServerResponse[] = [];

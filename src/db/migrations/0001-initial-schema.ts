@@ -99,7 +99,7 @@ create index saved_views_user on saved_views (user_id);
 const KINDS = ['offline_repairs', 'trade_returns'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What is open, spelt as statements spell it (`rma/open.ts`), so that they find the indexes of open returns. */
+/** What is open, spelt as statements spell it (`returns/open.ts`), so that they find the indexes of open returns. */
 const IS_OPEN: Record<Kind, string> = {
   offline_repairs: `status <> 'OFFLINE_CLOSED'`,
   trade_returns: `status <> 'TRADE_REJECTED' and status <> 'TRADE_RESOLVED'`,
@@ -169,7 +169,7 @@ const scannedTexts = (kind: Kind): string => `
 create index ${kind}_search on ${kind} (shop_id, number, search_text);
 `;
 
-/** The user may not create it, or the server does not have it; anything else fails the migration (decision 107). */
+/** The user may not create it, or the server does not have it; anything else fails the migration (ADR 0016). */
 const NOT_AVAILABLE = new Set(['42501', '0A000', '58P01', '42704']);
 
 /** Where the extension is not available, searches still find everything, by reading every text of the shop. */
@@ -206,7 +206,7 @@ create table webhook_deliveries (
   created_at bigint not null, finished_at bigint, reason text
 );
 -- The queue, receiver by receiver: one with a backlog is skipped in one step. First attempts have an index of their own,
--- since they are due whatever clock wrote them (decision 82). Not in the order of ids: SQLite would then read the index of
+-- since they are due whatever clock wrote them (ADR 0010). Not in the order of ids: SQLite would then read the index of
 -- all deliveries of a client instead, those that have ended included.
 create index webhook_deliveries_first on webhook_deliveries (client_id, due_at) where status = 'PENDING' and attempts = 0;
 create index webhook_deliveries_retry on webhook_deliveries (client_id, due_at) where status = 'PENDING' and attempts > 0;

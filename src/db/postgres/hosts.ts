@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { REPLACED } from '../errors.ts';
 
-// DATABASE_URL may name several servers. Which of them is used, by every connection of this process (decision 203).
+// DATABASE_URL may name several servers. Which of them is used, by every connection of this process (ADR 0019).
 
 /** DATABASE_URL taken apart. */
 export interface PostgresAddress {

@@ -6,7 +6,7 @@ import type { Between } from '../transfer.ts';
 import { Hosts, plainClient } from './hosts.ts';
 
 // Settings, prepared statements and LISTEN belong to a session of the server. A pooler that gives every transaction any free
-// session loses them without an error (decision 205). Comparing sessions finds that only by chance, since a transaction may get
+// session loses them without an error (ADR 0019). Comparing sessions finds that only by chance, since a transaction may get
 // the same one again: what is certain is that a notification never arrives.
 
 /** In a session of its own a notification comes within milliseconds; this is what a busy machine may need. */

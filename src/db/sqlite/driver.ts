@@ -15,7 +15,7 @@ import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import type { Connections, Synchronous } from './connections.ts';
 import type { Query } from './reader-thread.ts';
 
-/** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (decision 100). */
+/** How long a writer waits for its turn and for other programs (the command line, a backup) before it gives up (ADR 0017). */
 export const BUSY_WAIT_MS = 2000;
 export const LONGEST_PAUSE_MS = 20;
 

@@ -11,7 +11,7 @@ const held = new Set<Sqlite.Database>();
 
 /**
  * Makes this process the only one that serves from the folder: rate limits are counted in memory, and two would count twice
- * (decision 101). The lock is the operating system's and ends with the process, however it ends, or when it is released.
+ * (ADR 0001). The lock is the operating system's and ends with the process, however it ends, or when it is released.
  */
 export const lockFolder = (folder: string): (() => void) => {
   const file = join(folder, 'handback.lock');

@@ -1,6 +1,6 @@
-import type { ReturnRow } from '../../rma/visibility.ts';
 import { fromStored } from '../../stored-json.ts';
 import type { Step } from '../kinds/kind.ts';
+import type { ReturnRow } from '../visibility.ts';
 
 /** What may be corrected, and its column. */
 const COLUMNS = {

@@ -7,10 +7,6 @@ import type { Row } from '../../db/schema.ts';
 import { ServiceError } from '../../errors.ts';
 import { buildEvent, type LoggedEvent } from '../../events/event.ts';
 import { newId } from '../../ids.ts';
-import { SEARCHED_COLUMNS, searchText } from '../../rma/search-text.ts';
-import { notFound } from '../../rma/store.ts';
-import { originOf, type TotalChange } from '../../rma/totals.ts';
-import { isVisibleTo, type ReturnRow, type RmaTableName } from '../../rma/visibility.ts';
 import { consumeAllowance } from '../../shops/allowance.ts';
 import { type Counter, nextTimestamp } from '../../shops/counters.ts';
 import { deliveryOf, type NewDelivery, type Reachable } from '../../webhooks/outbox.ts';
@@ -18,6 +14,10 @@ import { type KeptAnswers, type KeyUse, keptAnswer, keyName, recall } from '../i
 import type { Action, CreateBody, Kind, Step } from '../kinds/kind.ts';
 import { OFFLINE_REPAIR } from '../kinds/offline-repair.ts';
 import { TRADE_RETURN } from '../kinds/trade-return.ts';
+import { SEARCHED_COLUMNS, searchText } from '../search-text.ts';
+import { notFound } from '../store.ts';
+import { originOf, type TotalChange } from '../totals.ts';
+import { isVisibleTo, type ReturnRow, type RmaTableName } from '../visibility.ts';
 import { type Correction, correction } from './correct.ts';
 
 // Decides on each change of a batch in turn, from what is wanted and what was read. Nothing here waits, reads or writes.

@@ -5,7 +5,7 @@ import { usageOf } from '../../shops/allowance.ts';
 import { Decision, LOCKED, type Wanted } from './decide.ts';
 import { reading } from './read.ts';
 
-/** Decides on a creation as things stand: it reads without locks and writes nothing (decision 146). */
+/** Decides on a creation as things stand: it reads without locks and writes nothing (docs/contract.md). */
 export const tryChange = async (ctx: Pick<Base, 'reads' | 'fill'>, wanted: Wanted): Promise<DryRun> => {
   const { shop } = wanted.caller;
   const { queries, factsFrom } = reading(ctx, [wanted], 'none');

@@ -3,12 +3,12 @@ import type { TimelineType } from '../../../contract/lifecycle.ts';
 import type { Base } from '../../base.ts';
 import type { Row } from '../../db/schema.ts';
 import { statement, statementsBy } from '../../db/statements.ts';
-import { from, rowsById } from '../../rma/store.ts';
-import type { ReturnRow, RmaTableName } from '../../rma/visibility.ts';
 import { type Counter, type Locking, selectCounters } from '../../shops/counters.ts';
 import { type Good, isGoodIn, selectDangerous } from '../../shops/dangerous-goods.ts';
 import { type Reachable, selectReachable } from '../../webhooks/outbox.ts';
 import { keyName, selectAnswers } from '../idempotency.ts';
+import { from, rowsById } from '../store.ts';
+import type { ReturnRow, RmaTableName } from '../visibility.ts';
 
 import { type Facts, KINDS, type Wanted } from './decide.ts';
 
@@ -120,7 +120,7 @@ const earliest = (seen: { rma_id: string; at: number }[]): { rma_id: string; at:
   return [...byId].map(([rma_id, at]) => ({ rma_id, at }));
 };
 
-/** A creator with a URL receives, which its key has told; a trade return may find another receiver in its shop (decision 77). */
+/** A creator with a URL receives, which its key has told; a trade return may find another receiver in its shop (docs/contract.md). */
 const receiversFor = (batch: Wanted[]): { shopIds: string[]; creatorIds: string[] } => {
   const asking = batch.filter(
     ({ type, kind, caller: { actor, hasWebhook } }) =>

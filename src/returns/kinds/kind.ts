@@ -3,7 +3,8 @@ import type { CreateOfflineRepair, OfflineRepair } from '../../../contract/offli
 import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-return.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { Event } from '../../events/event.ts';
-import type { ReturnRow, RmaTableName } from '../../rma/visibility.ts';
+import type { Equal, RmaFilters } from '../list-query.ts';
+import type { ReturnRow, RmaTableName } from '../visibility.ts';
 
 type Common =
   | 'id'
@@ -40,6 +41,7 @@ export interface Kind<
   Table extends RmaTableName = RmaTableName,
   Body extends CreateBody = CreateBody,
   Answer extends OfflineRepair | TradeReturn = OfflineRepair | TradeReturn,
+  Query extends RmaFilters = RmaFilters,
 > {
   table: Table;
   /** The collection's path: the same idempotency key on the other kind is another request. */
@@ -54,6 +56,8 @@ export interface Kind<
   /** Refuses a move that is not allowed from the present status. */
   move(before: ReturnRow<Table>, action: Action, body: object): Step;
   view(row: ReturnRow<Table>): Answer;
+  /** The columns that a list's query asks to be equal to something. */
+  equal(query: Query): Equal<Table>;
   /** What staff search in, beside the number and the customer. */
   searchedIn(row: ReturnRow<Table>): (string | null)[];
 }

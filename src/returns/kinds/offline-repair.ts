@@ -9,19 +9,19 @@ import type {
   CreateOfflineRepair,
   OfflineRepair,
   OfflineRepairActionBody,
+  OfflineRepairQuery,
 } from '../../../contract/offline-repair.ts';
 import type { Event, EventExtra } from '../../events/event.ts';
 import { instant } from '../../instant.ts';
-import { itemTexts } from '../../rma/search-text.ts';
-import type { ReturnRow } from '../../rma/visibility.ts';
 import { fromStored } from '../../stored-json.ts';
+import type { RmaFilters } from '../list-query.ts';
+import { itemTexts } from '../search-text.ts';
+import type { ReturnRow } from '../visibility.ts';
 import type { Kind, OwnColumns } from './kind.ts';
 
 type Repair = ReturnRow<'offline_repairs'>;
 
-export type ActionBody<Action extends OfflineRepairAction> = z.infer<
-  (typeof OfflineRepairActionBody)[Action]
->;
+type ActionBody<Action extends OfflineRepairAction> = z.infer<(typeof OfflineRepairActionBody)[Action]>;
 
 /** What an action's body changes; status, timeline entry and event name are in the table of moves. */
 interface Effect<Action extends OfflineRepairAction = OfflineRepairAction> {
@@ -63,7 +63,10 @@ const EFFECTS: {
   }),
 };
 
-export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, OfflineRepair> = {
+type Query = OfflineRepairQuery &
+  RmaFilters & { isDangerous?: boolean | undefined; disposition?: string | undefined };
+
+export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, OfflineRepair, Query> = {
   table: 'offline_repairs',
   path: 'offline-repairs',
   mutable: [
@@ -120,6 +123,17 @@ export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, Offlin
       event: { name, data: event } as Event,
     };
   },
+  equal: (query) => ({
+    number: query.rmaNumber,
+    status: query.status,
+    external_ref: query.externalRef,
+    external_source: query.externalSource,
+    order_number: query.orderNumber,
+    store_id: query.storeId,
+    serial_number: query.serialNumber,
+    offline_disposition: query.disposition,
+    is_dangerous: query.isDangerous === undefined ? undefined : Number(query.isDangerous),
+  }),
   searchedIn: (row) => [
     row.order_number,
     ...itemTexts(row.faulty_item),

@@ -5,14 +5,15 @@ import {
   TRADE_RETURN_START,
   type TradeReturnAction,
 } from '../../../contract/lifecycle.ts';
-import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-return.ts';
+import type { CreateTradeReturn, TradeReturn, TradeReturnQuery } from '../../../contract/trade-return.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Event } from '../../events/event.ts';
 import { exactNumber } from '../../exact-number.ts';
 import { instant } from '../../instant.ts';
-import { itemTexts } from '../../rma/search-text.ts';
-import type { ReturnRow } from '../../rma/visibility.ts';
 import { fromStored } from '../../stored-json.ts';
+import type { RmaFilters } from '../list-query.ts';
+import { itemTexts } from '../search-text.ts';
+import type { ReturnRow } from '../visibility.ts';
 import type { Kind, OwnColumns } from './kind.ts';
 
 type Return = ReturnRow<'trade_returns'>;
@@ -43,7 +44,12 @@ const moveNotAllowed = (action: TradeReturnAction, status: Return['status']): Se
   });
 };
 
-export const TRADE_RETURN: Kind<'trade_returns', CreateTradeReturn, TradeReturn> = {
+export const TRADE_RETURN: Kind<
+  'trade_returns',
+  CreateTradeReturn,
+  TradeReturn,
+  TradeReturnQuery & RmaFilters
+> = {
   table: 'trade_returns',
   path: 'trade-returns',
   mutable: [
@@ -57,6 +63,15 @@ export const TRADE_RETURN: Kind<'trade_returns', CreateTradeReturn, TradeReturn>
     'company_name',
     'search_text',
   ],
+  equal: (query) => ({
+    number: query.rmaNumber,
+    status: query.status,
+    external_ref: query.externalRef,
+    external_source: query.externalSource,
+    trade_order_number: query.tradeOrderNumber,
+    company_id: query.companyId,
+    customer_email: query.customerEmail,
+  }),
   skuOf: () => null,
   create: (body) => ({
     columns: {

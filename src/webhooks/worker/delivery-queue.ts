@@ -147,7 +147,7 @@ export const nextRetries = async (
   );
 };
 
-/** Makes retries due now whose time lies further ahead than it can: the clock that wrote it was wrong (decision 82). */
+/** Makes retries due now whose time lies further ahead than it can: the clock that wrote it was wrong (ADR 0010). */
 export const bringForward = async (
   { withoutFsync: db, oneOf }: Pick<Context, 'withoutFsync' | 'oneOf'>,
   clientIds: string[],
@@ -165,7 +165,7 @@ export const bringForward = async (
 /** Bounded, so that the statement is short; the next round drops the rest. */
 const DROPPED_AT_ONCE = 5_000;
 
-/** Drops what waited too long for one receiver, in one statement; returns how many (decision 84). */
+/** Drops what waited too long for one receiver, in one statement; returns how many (docs/contract.md). */
 export const dropTooOld = async (
   { withoutFsync: db, oneOf, among }: Pick<Context, 'withoutFsync' | 'oneOf' | 'among'>,
   { clientId, unsettled }: { clientId: string; unsettled: string[] },

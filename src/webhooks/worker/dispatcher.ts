@@ -182,7 +182,7 @@ export class Dispatcher {
       this.receivers.fireTimers();
     } while (found.length === SCANNED_AT_ONCE && !this.#isStopping);
   }
-  /** A retry that is due further ahead than can be is due now (decision 82). */
+  /** A retry that is due further ahead than can be is due now (ADR 0010). */
   async #setTimers(found: Waiting[]): Promise<void> {
     const nowMs = this.#ctx.clock.now();
     const furtherThanMs = nowMs + LONGEST_WAIT_MS;

@@ -129,7 +129,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#end(this.#answered());
   }
   onResponseError(_: unknown, error: Error): void {
-    // Of an answer that is too long the status counts, where that has come (decision 39).
+    // Of an answer that is too long the status counts, where that has come (docs/contract.md).
     const answered = this.#statusCode !== null && isTooLong(error);
     this.#end(answered ? this.#answered() : { statusCode: null, error: describeSendError(error) });
   }

@@ -102,7 +102,7 @@ export class Settler {
       this.#waiting -= 1;
     }
   }
-  /** What is not written yet stays unwritten: another process makes these attempts again (decision 37). */
+  /** What is not written yet stays unwritten: another process makes these attempts again (docs/contract.md). */
   giveUp(): void {
     if (this.#waiting > 0)
       this.#ctx.log.warn({ waiting: this.#waiting }, 'webhook results were not written before the stop');

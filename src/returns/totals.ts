@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
+import type { StoreList } from '../../contract/admin-returns.ts';
 import type { Base } from '../base.ts';
+import type { Context } from '../context.ts';
 import type { Write } from '../db/database.ts';
 import { afterFailure } from '../db/errors.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
-import { openStatuses } from './open.ts';
+import { isOpen, openStatuses } from './open.ts';
 import type { RmaTableName } from './visibility.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
@@ -91,3 +93,24 @@ export const totalOf = async (
     .filter(({ status }) => wanted.open === undefined || wanted.open === openStatuses(kind).includes(status))
     .filter(({ origin }) => wanted.origin === undefined || origin === wanted.origin)
     .reduce((sum, { count }) => sum + count, 0);
+
+const MOST_STORES = 500;
+
+/** From one index alone, store by store. */
+const storesOfShop = statement(({ db }, { shop }: { shop: string }) => {
+  const open = sql<number>`sum(case when ${isOpen('offline_repairs')} then 1 else 0 end)`;
+  return db
+    .selectFrom('offline_repairs')
+    .select(['store_id', open.as('open')])
+    .where('shop_id', '=', shop)
+    .groupBy('store_id')
+    .orderBy('open', 'desc')
+    .orderBy('store_id')
+    .limit(sql.lit(MOST_STORES));
+});
+
+/** Where the shop's repairs were handed in, and how many of each are open. */
+export const listStores = async ({ scans, fill }: Context, shopId: string): Promise<StoreList> => {
+  const { rows } = await scans.executeQuery(fill(storesOfShop, { shop: shopId }));
+  return { items: rows.map(({ store_id, open }) => ({ storeId: store_id, open: Number(open) })) };
+};

@@ -24,9 +24,6 @@ import { from } from './store.ts';
 import { totalOf } from './totals.ts';
 import { isApiClient, type ReturnRow, type RmaTableName } from './visibility.ts';
 
-/** A row as lists read it: without the text for searches. */
-type ListedRow<Table extends RmaTableName> = Omit<ReturnRow<Table>, 'search_text'>;
-
 const columnsOf = (table: RmaTableName) => RMA_COLUMNS[table].filter((column) => column !== 'search_text');
 
 const pageOfList = statementsBy((shape: PageShape) =>
@@ -69,7 +66,7 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   caller: Caller,
   filters: RmaFilters,
   equal: Equal<Table>,
-  view: (row: ListedRow<Table>) => Item,
+  view: (row: ReturnRow<Table>) => Item,
 ): Promise<PageAnswer<Item>> => {
   const shopId = caller.shop.id;
   const due = filters.overdue ? dueTimes(await readTargets(ctx, shopId), table, ctx.clock.now()) : null;
@@ -84,7 +81,7 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   const whole = filters.limit <= WHOLE_ROWS[table] && isInOrder(shape);
   const page = pageOfList({ ...shape, whole, few });
   const [{ rows }, kept] = await Promise.all([
-    counted === 0 ? { rows: [] } : db.executeQuery<ListedRow<Table>>(ctx.fill(page, values)),
+    counted === 0 ? { rows: [] } : db.executeQuery<ReturnRow<Table>>(ctx.fill(page, values)),
     isTotalKept(shape)
       ? totalOf(ctx, shopId, table, {
           status: equal.status,
@@ -97,10 +94,10 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   const source = {
     name: table,
     view,
-    keyOf: ({ number }: ListedRow<Table>) => number,
+    keyOf: ({ number }: ReturnRow<Table>) => number,
     readRows: async (numbers: number[]) =>
       (
-        await listsFor(ctx, caller).executeQuery<ListedRow<Table>>(
+        await listsFor(ctx, caller).executeQuery<ReturnRow<Table>>(
           ctx.fill(rowsByNumber(table), { shop: shopId, numbers }),
         )
       ).rows,
