@@ -231,7 +231,12 @@ export class Dispatcher {
     for (const [i, delivery] of deliveries.entries()) {
       if (i > 0 && i % SENT_IN_A_TURN === 0) await this.#time.nextTurn();
       if (this.#isStopping) return i;
-      void this.#deliver(delivery, destinations.get(delivery.clientId));
+      this.#deliver(delivery, destinations.get(delivery.clientId)).catch((error) =>
+        this.#ctx.log.error(
+          { deliveryId: delivery.id, fault: describeError(error) },
+          'unexpected error in webhook delivery',
+        ),
+      );
     }
     const [withMore, others] = [ours.filter(hasMore), ours.filter((each) => !hasMore(each))];
     for (const { clientId } of withMore) this.receivers.wake(clientId, { isUrgent: false });
