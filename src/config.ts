@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
-import { AddressError, parseAddress } from './db/postgres/hosts.ts';
 
 // Environment → one frozen Config. Nothing else reads process.env.
 
@@ -90,13 +89,55 @@ const webUrl = (name: string, value: string): string => {
   return value.replace(/\/+$/, '');
 };
 
+/** DATABASE_URL taken apart. */
+export interface PostgresAddress {
+  /** One for each host that it names, in its order. */
+  urls: readonly [string, ...string[]];
+  /** Only a server that accepts writes will do. */
+  mustTakeWrites: boolean;
+}
+
+const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
+/** By what `target_session_attrs` says. */
+const MUST_TAKE_WRITES = new Map([
+  ['read-write', true],
+  ['any', false],
+]);
+
+/**
+ * Several hosts are separated by commas, each with its own port: neither `URL` nor the driver knows such a list. Messages never repeat
+ * the address, since it may hold a password.
+ */
+export const parseAddress = (text: string, name = 'DATABASE_URL'): PostgresAddress => {
+  const [, scheme = '', authority = '', rest = ''] = PARTS.exec(text) ?? [];
+  // A password may hold commas, and an @ that is not encoded.
+  const login = authority.slice(0, authority.lastIndexOf('@') + 1);
+  const hosts = authority.slice(login.length).split(',');
+  const [first, ...others] = hosts.map((host) => `${scheme}${login}${host}${rest}`);
+  const isList = others.length > 0;
+  const isWhole = hosts.every((host) => host || !isList);
+  if (!scheme || !first || !isWhole || ![first, ...others].every((url) => URL.canParse(url)))
+    throw new ConfigError(
+      `${name} must be a PostgreSQL address, postgres://user:password@host:5432/database for example`,
+    );
+  const { searchParams } = new URL(first);
+  // The driver would take these for every host.
+  if (isList ? searchParams.has('host') || searchParams.has('port') : searchParams.get('host')?.includes(','))
+    throw new ConfigError(
+      `${name} must name several hosts before the database: postgres://…@one:5432,two:5432/…`,
+    );
+  const wanted = searchParams.get('target_session_attrs') ?? (isList ? 'read-write' : 'any');
+  const mustTakeWrites = MUST_TAKE_WRITES.get(wanted);
+  if (mustTakeWrites === undefined)
+    throw new ConfigError(
+      `${name} can have target_session_attrs=${[...MUST_TAKE_WRITES.keys()].join(' or ')} only: Handback writes`,
+    );
+  return { urls: [first, ...others], mustTakeWrites };
+};
+
 const postgresUrl = (name: string, value: string): string => {
-  try {
-    parseAddress(value);
-    return value;
-  } catch (error) {
-    throw error instanceof AddressError ? new ConfigError(`${name} ${error.message}`) : error;
-  }
+  parseAddress(value, name);
+  return value;
 };
 
 /** `lists=8,admin=6`: what is not named keeps its size. */

@@ -72,8 +72,8 @@ export const MECHANISMS: Mechanism[] = [
     edits: [
       {
         file: 'src/db/statements.ts',
-        find: '    if (!known) {\n      known = compile();',
-        replace: '    {\n      known = compile();',
+        find: 'cached(compiled, key, compile)',
+        replace: 'compile()',
       },
     ],
   },

@@ -79,6 +79,14 @@ export const rowCount = (count: number): RawBuilder<number> => sql<number>`cast(
 
 /** Few shapes occur in practice. But the caller decides how many words a search has, so what is kept is bounded. */
 const MOST_KEPT = 1_000;
+const cached = <Value>(cache: Map<string, Value>, key: string, make: () => Value): Value => {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  if (cache.size >= MOST_KEPT) cache.clear();
+  const made = make();
+  cache.set(key, made);
+  return made;
+};
 
 let statements = 0;
 
@@ -95,16 +103,7 @@ export const statementsBy = <Shape, Values, Result>(
   define: (shape: Shape) => Statement<Values, Result>,
 ): ((shape: Shape) => Statement<Values, Result>) => {
   const defined = new Map<string, Statement<Values, Result>>();
-  return (shape) => {
-    const key = JSON.stringify(shape);
-    let known = defined.get(key);
-    if (!known) {
-      known = define(shape);
-      if (defined.size >= MOST_KEPT) defined.clear();
-      defined.set(key, known);
-    }
-    return known;
-  };
+  return (shape) => cached(defined, JSON.stringify(shape), () => define(shape));
 };
 
 /** Pairs a statement with its values, to be run later. */
@@ -122,15 +121,7 @@ const paramsOf = <Values>(part: number): Values =>
 export const compiledStatements = (engine: Engine) => {
   const compiled = new Map<string, CompiledQuery>();
 
-  const once = (key: string, compile: () => CompiledQuery): CompiledQuery => {
-    let known = compiled.get(key);
-    if (!known) {
-      known = compile();
-      if (compiled.size >= MOST_KEPT) compiled.clear();
-      compiled.set(key, known);
-    }
-    return known;
-  };
+  const once = (key: string, compile: () => CompiledQuery): CompiledQuery => cached(compiled, key, compile);
   const withValues = (query: CompiledQuery, values: readonly object[]): CompiledQuery => ({
     ...query,
     parameters: query.parameters.map((each) =>

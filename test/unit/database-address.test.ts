@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { parseAddress } from '../../src/db/postgres/hosts.ts';
+import { parseAddress, readConfig } from '../../src/config.ts';
 
 const SECRET_KEY = 'k'.repeat(32);
 

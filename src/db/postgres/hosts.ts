@@ -1,52 +1,9 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
+import { parseAddress } from '../../config.ts';
 import { REPLACED } from '../errors.ts';
 
 // DATABASE_URL may name several servers. Which of them is used, by every connection of this process (ADR 0019).
-
-/** DATABASE_URL taken apart. */
-export interface PostgresAddress {
-  /** One for each host that it names, in its order. */
-  urls: readonly [string, ...string[]];
-  /** Only a server that accepts writes will do. */
-  mustTakeWrites: boolean;
-}
-
-/** What is wrong with an address; never repeats it, since it may hold a password. */
-export class AddressError extends Error {}
-
-const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
-/** By what `target_session_attrs` says. */
-const MUST_TAKE_WRITES = new Map([
-  ['read-write', true],
-  ['any', false],
-]);
-
-/** Several hosts are separated by commas, each with its own port: neither `URL` nor the driver knows such a list. */
-export const parseAddress = (text: string): PostgresAddress => {
-  const [, scheme = '', authority = '', rest = ''] = PARTS.exec(text) ?? [];
-  // A password may hold commas, and an @ that is not encoded.
-  const login = authority.slice(0, authority.lastIndexOf('@') + 1);
-  const hosts = authority.slice(login.length).split(',');
-  const [first, ...others] = hosts.map((host) => `${scheme}${login}${host}${rest}`);
-  const isList = others.length > 0;
-  const isWhole = hosts.every((host) => host || !isList);
-  if (!scheme || !first || !isWhole || ![first, ...others].every((url) => URL.canParse(url)))
-    throw new AddressError(
-      'must be a PostgreSQL address, postgres://user:password@host:5432/database for example',
-    );
-  const { searchParams } = new URL(first);
-  // The driver would take these for every host.
-  if (isList ? searchParams.has('host') || searchParams.has('port') : searchParams.get('host')?.includes(','))
-    throw new AddressError('must name several hosts before the database: postgres://…@one:5432,two:5432/…');
-  const wanted = searchParams.get('target_session_attrs') ?? (isList ? 'read-write' : 'any');
-  const mustTakeWrites = MUST_TAKE_WRITES.get(wanted);
-  if (mustTakeWrites === undefined)
-    throw new AddressError(
-      `can have target_session_attrs=${[...MUST_TAKE_WRITES.keys()].join(' or ')} only: Handback writes`,
-    );
-  return { urls: [first, ...others], mustTakeWrites };
-};
 
 /** How long a host has to answer when we look for the one to use. */
 const ANSWER_TIMEOUT_MS = 1_500;
