@@ -18,6 +18,12 @@ const loading =
     load({ url, requests: () => manyRequests(make) }, { connections, seconds });
 
 const keyOf = ({ apiKey }: SeededShop) => ({ 'x-api-key': apiKey });
+/** To and fro. */
+const aMove = (path: string, headers: Record<string, string>, i: number): Request => ({
+  method: 'POST',
+  path: `${path}/${i % 2 === 0 ? 'begin-repair' : 'begin-diagnostics'}`,
+  headers,
+});
 const spread = (i: number, over: number): number => ((i * 7919) % over) + 1;
 
 export const serviceWork = ({ service, rmas }: House, connections = CONNECTIONS) => {
@@ -37,8 +43,7 @@ export const serviceWork = ({ service, rmas }: House, connections = CONNECTIONS)
       const some = Array.from({ length: repairs }, (_, i) => i + 1).filter(isOne);
       return under((i) => {
         const n = some[spread(i, some.length) - 1] as number;
-        const action = i % 2 === 0 ? 'begin-repair' : 'begin-diagnostics';
-        return { ...reading(`${REPAIRS}/${rmas.idOf(n)}/${action}`, keyOf(rmas.shopOf(n))), method: 'POST' };
+        return aMove(`${REPAIRS}/${rmas.idOf(n)}`, keyOf(rmas.shopOf(n)), i);
       });
     },
     createAndGet: () => under((i) => (i % 2 === 0 ? creating(shops, i) : getting('', i))),
@@ -47,11 +52,15 @@ export const serviceWork = ({ service, rmas }: House, connections = CONNECTIONS)
   };
 };
 
-export const baselineWork = ({ url, shop, repair, repairs }: Baseline, connections = CONNECTIONS) => {
+export const baselineWork = ({ url, shop, repair, repairs, moving }: Baseline, connections = CONNECTIONS) => {
   const under = (make: (i: number) => Request) => loading(url, make, connections);
   return {
     validate: under((i) => creation('/validated', { 'x-shop': shop(1) }, i)),
     create: under((i) => creation('/offline-repairs', { 'x-shop': shop((i % MANY_SHOPS) + 1) }, i)),
+    move: under((i) => {
+      const n = repairs + spread(i, moving.repairs);
+      return aMove(`/offline-repairs/${repair(n)}`, { 'x-shop': moving.shopOf(n) }, i);
+    }),
     get: under((i) => reading(`/offline-repairs/${repair(spread(i, repairs))}`, { 'x-shop': shop(1) })),
     page: under(() => reading('/offline-repairs', { 'x-shop': shop(1) })),
   };

@@ -23,7 +23,7 @@ export const FULL: Effort = {
   medium: 100_000,
   large: 1_000_000,
   backlog: 20_000,
-  creations: 100_000,
+  creations: 60_000,
   trickleSeconds: 6,
 };
 

@@ -40,6 +40,8 @@ export interface Baseline {
   /** The n-th repair of the first shop, from 1. */
   repair(n: number): string;
   repairs: number;
+  /** Behind these, repairs of a few other shops, for moves. */
+  moving: { repairs: number; shopOf(n: number): string };
 }
 
 export interface Stage {
@@ -56,6 +58,8 @@ export interface Stage {
   oneShop(rmas: number): Promise<House>;
   /** A few shops with ordinary RMAs, for what one of them does to the others. */
   fewShops(): Promise<House>;
+  /** The same with clients that want events, which are written down and stay, as with many shops. */
+  movingShops(): Promise<House>;
   /** A service with 100 receivers in a process of their own, some of our own, and shops that have none. */
   webhooks(): Promise<WebhookHouse>;
   close(): Promise<void>;
@@ -92,6 +96,12 @@ export const openStage = (engine: Engine, effort: Effort, program?: Program): St
     return { database, service, rmas: seeded };
   };
 
+  const silent = async (name: string, shops: number, rmas: number): Promise<House> => {
+    const silence = await startSilence();
+    onClose(silence.close);
+    return house(name, shops, rmas, silence.url, ANSWERS_ONLY[engine]);
+  };
+
   return {
     engine,
     effort,
@@ -99,7 +109,10 @@ export const openStage = (engine: Engine, effort: Effort, program?: Program): St
     baseline: () =>
       once('baseline', async () => {
         const database = await (await databases()).create('baseline');
-        await fillBaseline(database, MANY_SHOPS, effort.medium);
+        await fillBaseline(database, MANY_SHOPS, effort.medium, {
+          shops: FEW_SHOPS,
+          repairs: effort.small,
+        });
         const child = await startChild(
           process.execPath,
           [BASELINE, engine, database.address],
@@ -112,14 +125,14 @@ export const openStage = (engine: Engine, effort: Effort, program?: Program): St
           shop: baselineShop,
           repair: baselineRepair,
           repairs: effort.medium,
+          moving: {
+            repairs: effort.small,
+            shopOf: (n) => baselineShop(2 + (n % FEW_SHOPS)),
+          },
         };
       }),
-    manyShops: () =>
-      once('many shops', async () => {
-        const silence = await startSilence();
-        onClose(silence.close);
-        return house('many_shops', MANY_SHOPS, effort.medium, silence.url, ANSWERS_ONLY[engine]);
-      }),
+    manyShops: () => once('many shops', () => silent('many_shops', MANY_SHOPS, effort.medium)),
+    movingShops: () => once('moving shops', () => silent('moving_shops', FEW_SHOPS, effort.small)),
     oneShop: (rmas) => once(`one shop of ${rmas}`, () => house(`one_shop_${rmas}`, 1, rmas)),
     fewShops: () => once('few shops', () => house('few_shops', FEW_SHOPS, effort.small)),
     webhooks: () =>

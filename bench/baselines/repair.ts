@@ -30,6 +30,7 @@ export const REPAIR_COLUMNS = [
   'search_text',
   'created_at',
   'updated_at',
+  'status_since',
 ] as const;
 export type RepairRow = Record<(typeof REPAIR_COLUMNS)[number], string | number | null>;
 
@@ -62,6 +63,7 @@ export const newRepair = (shopId: string, body: RepairBody): RepairRow => {
     search_text: `${body.orderNumber} ${body.customerName} ${body.customerEmail} ${item.sku}`.toLowerCase(),
     created_at: now,
     updated_at: now,
+    status_since: now,
   };
 };
 
@@ -88,6 +90,7 @@ export const viewOf = (row: RepairRow) => ({
   carrierName: row.carrier_name,
   assignedToId: row.assigned_to_id,
   repairNotes: row.repair_notes,
+  statusSince: new Date(row.status_since as number).toISOString(),
   createdAt: new Date(row.created_at as number).toISOString(),
   updatedAt: new Date(row.updated_at as number).toISOString(),
 });
@@ -98,4 +101,29 @@ export const eventOf = (row: RepairRow): string =>
     event: 'offline_repair.created',
     timestamp: new Date(row.created_at as number).toISOString(),
     data: viewOf(row),
+  });
+
+/** What a move wants: the service's table has more of them. */
+export const MOVES = {
+  'begin-repair': 'OFFLINE_REPAIR',
+  'begin-diagnostics': 'OFFLINE_DIAGNOSTICS',
+} as const;
+export type MoveName = keyof typeof MOVES;
+
+export const MOVE_EVENT = 'offline_repair.status_changed';
+
+/** What the outbox keeps of a move. */
+export const moveEventOf = (row: RepairRow, previousStatus: unknown): string =>
+  JSON.stringify({
+    event: MOVE_EVENT,
+    timestamp: new Date(row.updated_at as number).toISOString(),
+    data: {
+      id: row.id,
+      rmaNumber: numbered(row.number as number),
+      externalRef: row.external_ref,
+      externalSource: row.external_source,
+      status: row.status,
+      previousStatus,
+      assignedToId: row.assigned_to_id,
+    },
   });

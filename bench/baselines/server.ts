@@ -2,11 +2,11 @@ import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 import type { Engine } from '../engines.ts';
 import { openPostgresStore } from './postgres-store.ts';
-import { newRepair, viewOf } from './repair.ts';
+import { MOVES, type MoveName, newRepair, viewOf } from './repair.ts';
 import { REPAIR_BODY, type RepairBody } from './repair-body.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
-// The baselines L0, L2, L3, L4n (PostgreSQL) and S2, S3, S4n (SQLite): bare Fastify over one prepared statement or one
+// The baselines L0, L2, M2, L3, L4n (PostgreSQL) and S2, SM2, S3, S4n (SQLite): bare Fastify over one prepared statement or one
 // transaction. No keys, no limits, no rules: the shop is believed from a header.
 
 const [engine, address] = process.argv.slice(2) as [Engine, string];
@@ -25,6 +25,14 @@ app.post<{ Body: RepairBody }>('/offline-repairs', { schema }, async (request, r
   await store.create(repair);
   reply.code(201);
   return viewOf(repair);
+});
+
+app.post<{ Params: { id: string; move: MoveName } }>('/offline-repairs/:id/:move', async (request, reply) => {
+  const { id, move } = request.params;
+  const repair = await store.move(shopOf(request.headers), id, MOVES[move]);
+  if (repair) return viewOf(repair);
+  reply.code(404);
+  return { message: 'Not found' };
 });
 
 app.get<{ Params: { id: string } }>('/offline-repairs/:id', async (request, reply) => {

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { newId } from '../../src/ids.ts';
-import { eventOf, REPAIR_COLUMNS, type RepairRow } from './repair.ts';
+import { eventOf, MOVE_EVENT, moveEventOf, REPAIR_COLUMNS, type RepairRow } from './repair.ts';
 import type { Store } from './store.ts';
 
 export const openSqliteStore = (file: string): Store => {
@@ -23,13 +23,12 @@ export const openSqliteStore = (file: string): Store => {
      values (?, ?, ?, 'CREATED', 'API_CLIENT', ?, 'Till', ?, '{}')`,
   );
   const log = connection.prepare(
-    `insert into events (shop_id, position, id, rma_id, event, at, body)
-     values (?, ?, ?, ?, 'offline_repair.created', ?, ?)`,
+    'insert into events (shop_id, position, id, rma_id, event, at, body) values (?, ?, ?, ?, ?, ?, ?)',
   );
   const send = connection.prepare(
     `insert into webhook_deliveries
        (id, client_id, rma_id, event, body, status, attempts, attempt_log, due_at, created_at)
-     values (?, ?, ?, 'offline_repair.created', '', 'PENDING', 0, '[]', ?, ?)`,
+     values (?, ?, ?, ?, '', 'PENDING', 0, '[]', ?, ?)`,
   );
   const create = connection.transaction((repair: RepairRow) => {
     const now = repair.created_at as number;
@@ -38,16 +37,48 @@ export const openSqliteStore = (file: string): Store => {
     repair.number = counter?.last_number ?? 0;
     insert.run(repair);
     enter.run(repair.id, now, newId(now), repair.client_id, repair.status);
-    log.run(repair.shop_id, counter?.last_position, eventId, repair.id, now, eventOf(repair));
-    send.run(eventId, repair.client_id, repair.id, now, now);
+    const name = 'offline_repair.created';
+    log.run(repair.shop_id, counter?.last_position, eventId, repair.id, name, now, eventOf(repair));
+    send.run(eventId, repair.client_id, repair.id, name, now, now);
   }).immediate;
 
   const columns = REPAIR_COLUMNS.join(', ');
   const get = connection.prepare<[string, string], RepairRow>(
     `select ${columns} from offline_repairs where id = ? and shop_id = ?`,
   );
+
+  const advance = connection.prepare<[number, string], { last_position: number }>(
+    `update shop_counters set last_position = last_position + 1, last_at = ? where shop_id = ? returning last_position`,
+  );
+  const update = connection.prepare(
+    'update offline_repairs set status = ?, status_since = ?, updated_at = ? where id = ?',
+  );
+  const note = connection.prepare(
+    `insert into timeline (rma_id, at, id, type, actor_type, actor_id, actor_name, from_status, to_status, data)
+     values (?, ?, ?, 'STATUS_CHANGED', 'API_CLIENT', ?, 'Till', ?, ?, '{}')`,
+  );
+  const total = connection.prepare(
+    `update rma_totals set count = count + case when status = @to then 1 else -1 end
+     where shop_id = @shopId and status in (@to, @previous) and @to <> @previous`,
+  );
+  const move = connection.transaction((shopId: string, id: string, to: string) => {
+    const before = get.get(id, shopId);
+    if (!before) return undefined;
+    // Strictly rising for each repair: its entries are told apart by their times.
+    const now = Math.max(Date.now(), (before.updated_at as number) + 1);
+    const counter = advance.get(now, shopId);
+    const after = { ...before, status: to, status_since: now, updated_at: now };
+    const eventId = newId(now);
+    update.run(to, now, now, id);
+    note.run(id, now, newId(now), before.client_id, before.status, to);
+    log.run(shopId, counter?.last_position, eventId, id, MOVE_EVENT, now, moveEventOf(after, before.status));
+    send.run(eventId, before.client_id, id, MOVE_EVENT, now, now);
+    total.run({ shopId, to, previous: before.status });
+    return after;
+  }).immediate;
+
   const page = connection.prepare<[string], RepairRow>(
     `select ${columns} from offline_repairs where shop_id = ? order by number desc limit 20`,
   );
-  return { create, get: (shopId, id) => get.get(id, shopId), page: (shopId) => page.all(shopId) };
+  return { create, move, get: (shopId, id) => get.get(id, shopId), page: (shopId) => page.all(shopId) };
 };

@@ -14,7 +14,7 @@ const TABLES = (id: string): string[] => [
     customer_name text not null, customer_phone text, faulty_item text not null, fault_description text not null,
     store_id text not null, replacement_sku text, notes text, is_dangerous integer not null, tracking_number text,
     carrier_name text, offline_disposition text, assigned_to_id text, repair_notes text, search_text text not null,
-    created_at bigint not null, updated_at bigint not null)`,
+    created_at bigint not null, updated_at bigint not null, status_since bigint not null)`,
   'create unique index offline_repairs_number on offline_repairs (shop_id, number)',
   'create index offline_repairs_status on offline_repairs (shop_id, status, number, created_at)',
   'create index offline_repairs_order on offline_repairs (shop_id, order_number, number)',
@@ -30,6 +30,9 @@ const TABLES = (id: string): string[] => [
     shop_id ${id} not null, position bigint not null, id ${id} not null, rma_id ${id} not null, event text not null,
     at bigint not null, body text not null, primary key (shop_id, position))`,
   'create unique index events_id on events (id)',
+  `create table rma_totals (
+    shop_id ${id} not null, kind text not null, origin text not null, status text not null, count bigint not null,
+    primary key (shop_id, kind, origin, status))`,
   `create table webhook_deliveries (
     id ${id} primary key not null, client_id ${id} not null, rma_id ${id}, event text not null, body text not null,
     status text not null, attempts integer not null, attempt_log text not null, due_at bigint not null,
@@ -44,14 +47,26 @@ const STEP_MS = 1000;
 export const baselineShop = (n: number): string => seededId(START_MS, n, 'shop');
 export const baselineRepair = (n: number): string => seededId(START_MS + n * STEP_MS, n, 'rma');
 
-/** Shops with their counters, and so many repairs in the first of them. */
-export const fillBaseline = async (database: TestDatabase, shops: number, repairs: number): Promise<void> => {
+/** Shops with their counters and totals, so many repairs in the first of them, and so many more in the few after it. */
+export const fillBaseline = async (
+  database: TestDatabase,
+  shops: number,
+  repairs: number,
+  moving: { shops: number; repairs: number },
+): Promise<void> => {
   const words = sqlWords(database.engine);
   for (const statement of TABLES(words.idType)) await database.run(statement);
   await database.run(`insert into shop_counters (shop_id, last_number, month, month_used)
     select ${words.id(String(START_MS), 'n', 'shop')}, ${repairs}, '2026-01', 0 from ${words.series(shops)}`);
+  for (const status of ['OFFLINE_DIAGNOSTICS', 'OFFLINE_REPAIR'])
+    await database.run(`insert into rma_totals (shop_id, kind, origin, status, count)
+      select ${words.id(String(START_MS), 'n', 'shop')}, 'offline_repairs', 'API', '${status}', ${repairs} from ${words.series(shops)}`);
   const at = `(${START_MS} + n * ${STEP_MS})`;
-  const shop = words.id(String(START_MS), '1', 'shop');
+  const shop = words.id(
+    String(START_MS),
+    `(case when n <= ${repairs} then 1 else 2 + n % ${moving.shops} end)`,
+    'shop',
+  );
   const columns = {
     id: words.id(at, 'n', 'rma'),
     shop_id: shop,
@@ -71,8 +86,9 @@ export const fillBaseline = async (database: TestDatabase, shops: number, repair
     search_text: `'so-' || n || ' customer ' || n || ' customer' || n || '@example.com sku-' || (n % 5000)`,
     created_at: at,
     updated_at: at,
+    status_since: at,
   };
   await database.run(`insert into offline_repairs (${Object.keys(columns).join(', ')})
-    select ${Object.values(columns).join(', ')} from ${words.series(repairs)}`);
+    select ${Object.values(columns).join(', ')} from ${words.series(repairs + moving.repairs)}`);
   await settleDown(database);
 };

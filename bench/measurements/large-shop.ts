@@ -9,11 +9,13 @@ import type { House } from '../stage.ts';
 // Pages of the largest shop that may take noticeable time, asked for one after another.
 
 const TIMES = 5;
+/** A heavy page holds other requests up by at most this. */
+const MOST_BESIDE_MS = 20;
 const ACCOUNT = { email: 'admin@large.example', password: 'a password for benchmarks' };
 
 const PAGES: { work: string; path: string; mostMs: number }[] = [
   { work: 'page 1,000', path: `${BASE_PATH}/offline-repairs?page=1000`, mostMs: 50 },
-  { work: 'admin overview', path: `${ADMIN_BASE_PATH}/overview`, mostMs: 200 },
+  { work: 'admin overview', path: `${ADMIN_BASE_PATH}/overview`, mostMs: 300 },
   ...[
     ['admin search for a number', '%23RMA-000777'],
     ['admin search for a part of a sku', 'sku-17'],
@@ -21,7 +23,7 @@ const PAGES: { work: string; path: string; mostMs: number }[] = [
   ].map(([work, q]) => ({
     work: work as string,
     path: `${ADMIN_BASE_PATH}/offline-repairs?q=${q}`,
-    mostMs: 200,
+    mostMs: 300,
   })),
 ];
 
@@ -37,18 +39,43 @@ export const largeShop: Measurement = {
       for (const { path } of PAGES)
         for (let i = 0; i < TIMES; i++)
           times.get(path)?.push(await timeOf(house.service.url + path, headers));
+    const beside: number[] = [];
+    for (const { path } of PAGES)
+      for (let i = 0; i < TIMES; i++) beside.push(await slowestBeside(house, path, headers));
+    const shop = `${effort.large.toLocaleString('en')} RMAs in one shop`;
+    const rowOf = (work: string, measured: number, mostMs: number): Row => ({
+      work: `${work}, ${shop}`,
+      engine,
+      measured,
+      unit: 'ms',
+      goal: { bound: 'most', value: mostMs },
+    });
     return {
-      rows: PAGES.map(
-        ({ work, path, mostMs }): Row => ({
-          work: `${work}, ${effort.large.toLocaleString('en')} RMAs in one shop`,
-          engine,
-          measured: median(times.get(path) ?? []),
-          unit: 'ms',
-          goal: { bound: 'most', value: mostMs },
-        }),
-      ),
+      rows: [
+        ...PAGES.map(({ work, path, mostMs }) => rowOf(work, median(times.get(path) ?? []), mostMs)),
+        rowOf('slowest get beside one of these pages: median', median(beside), MOST_BESIDE_MS),
+      ],
     };
   },
+};
+
+/** Reads one repair after the other until the page is there, and gives back how long the slowest of them took. */
+const slowestBeside = async (
+  { service, rmas }: House,
+  path: string,
+  headers: Record<string, string>,
+): Promise<number> => {
+  let isThere = false;
+  const page = timeOf(service.url + path, headers).finally(() => {
+    isThere = true;
+  });
+  let slowest = 0;
+  for (let n = 1; !isThere; n++) {
+    const url = `${service.url}${BASE_PATH}/offline-repairs/${rmas.idOf(n)}`;
+    slowest = Math.max(slowest, await timeOf(url, { ...headers, 'x-forwarded-for': `10.200.0.${n % 250}` }));
+  }
+  await page;
+  return slowest;
 };
 
 const signIn = async ({ database, service, rmas }: House): Promise<string> => {

@@ -36,6 +36,11 @@ const BASELINES: [string, string][] = [
     'S2',
     'the same on better-sqlite3: one transaction of four prepared statements, `WAL`, `synchronous=FULL`',
   ],
+  [
+    'M2',
+    'bare Fastify and pg: one prepared statement that updates repair, counter and totals and writes timeline entry, event and delivery; 20 shops',
+  ],
+  ['SM2', 'the same on better-sqlite3: one transaction of seven prepared statements'],
   ['L3, S3', 'one repair by its id, one prepared query'],
   ['L4n, S4n', 'the newest 20 of a shop’s 100,000 repairs, one prepared query, nothing counted'],
   [

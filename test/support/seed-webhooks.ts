@@ -11,16 +11,21 @@ export interface SeededReceiver {
   apiKey: string;
 }
 
-/** A shop whose clients have these webhook URLs, each with events that wait, written before any server runs. */
+/** As many as a shop may have. */
+const CLIENTS_OF_A_SHOP = 100;
+
+/** Clients with these webhook URLs, each with events that wait, in as many shops as that takes; written before any server runs. */
 export const seedReceivers = async (
   env: Env,
   receivers: { url: string; events: number; bodyBytes?: number }[],
 ): Promise<SeededReceiver[]> => {
   const ctx = await openContext(readConfig({ ...env, LOG_LEVEL: 'error' }));
   try {
-    const shop = await createShop(ctx, OPERATOR, { name: 'Shop', plan: 'ENTERPRISE' });
+    const newShop = () => createShop(ctx, OPERATOR, { name: 'Shop', plan: 'ENTERPRISE' });
+    let shop = await newShop();
     const clients: SeededReceiver[] = [];
     for (const { url, events, bodyBytes = 100 } of receivers) {
+      if (clients.length > 0 && clients.length % CLIENTS_OF_A_SHOP === 0) shop = await newShop();
       const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'R', webhookUrl: url });
       clients.push(client);
       const now = ctx.clock.now();
