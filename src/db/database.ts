@@ -45,8 +45,7 @@ export interface Update {
 
 /**
  * A transaction of two round trips: `begin` and all reads, in this order, in one packet; then everything that `decide` wants
- * written, and the commit. The writes must not depend on each other's effects. `decide` may run more than once, so it changes
- * nothing but what it returns. `sent` is called when the writes are on their way.
+ * written, and the commit. The writes must not depend on each other's effects. `sent` is called when they are on their way.
  */
 export type ReadThenWrite = <Result>(
   reads: readonly CompiledQuery[],

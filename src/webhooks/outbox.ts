@@ -36,27 +36,32 @@ export const selectReachable = statement(
       select id from api_clients where id ${oneOf('id', creatorIds)}
       union select client_id from offline_repairs where id ${oneOf('id', repairIds)}
       union select client_id from trade_returns where id ${oneOf('id', tradeReturnIds)}`;
-    return db
-      .with('creator', (eb) =>
-        eb
-          .selectFrom(sql<{ id: string }>`(${creators})`.as('asked'))
-          .innerJoin('api_clients as client', 'client.id', 'asked.id')
-          .where('client.replaced_by', 'is not', null)
-          .select(['client.id', 'client.replaced_by']),
-      )
-      .selectFrom((eb) =>
-        eb
-          .selectFrom('api_clients')
-          .select((of) => [NOW.as('id'), 'shop_id', of.fn.min('created_at').as('since')])
-          .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
-          .groupBy(['shop_id', NOW])
-          .having(sql<number>`max(${IS_REACHABLE})`, '=', sql<number>`1`)
-          .as('client'),
-      )
-      .leftJoin('creator', 'creator.replaced_by', 'client.id')
-      .select(['client.id', 'client.shop_id', 'creator.id as replaces'])
-      .orderBy('client.since')
-      .orderBy('client.id');
+    return (
+      db
+        // Once, not again for each of the shops.
+        .with(
+          (cte) => cte('creator').materialized(),
+          (eb) =>
+            eb
+              .selectFrom(sql<{ id: string }>`(${creators})`.as('asked'))
+              .innerJoin('api_clients as client', 'client.id', 'asked.id')
+              .where('client.replaced_by', 'is not', null)
+              .select(['client.id', 'client.replaced_by']),
+        )
+        .selectFrom((eb) =>
+          eb
+            .selectFrom('api_clients')
+            .select((of) => [NOW.as('id'), 'shop_id', of.fn.min('created_at').as('since')])
+            .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
+            .groupBy(['shop_id', NOW])
+            .having(sql<number>`max(${IS_REACHABLE})`, '=', sql<number>`1`)
+            .as('client'),
+        )
+        .leftJoin('creator', 'creator.replaced_by', 'client.id')
+        .select(['client.id', 'client.shop_id', 'creator.id as replaces'])
+        .orderBy('client.since')
+        .orderBy('client.id')
+    );
   },
 );
 

@@ -47,6 +47,7 @@ export const openPostgres = (
     readiness: pool('readiness'),
   };
   const db = pools.admin.kysely();
+  const background = pools.background.kysely();
   const readiness = pools.readiness.kysely();
   const statements = compiledStatements({ db, ...dialect });
   const clock = new DatabaseClock(pools.background, observer.onFault, ownClock);
@@ -61,13 +62,13 @@ export const openPostgres = (
     reads: pools.reads.kysely(),
     scans: db,
     withoutFsync: pools.webhooks.kysely(),
-    background: pools.background.kysely(),
+    background,
     fill: statements.fill,
     async migrate(notice = () => {}) {
       await hosts.connect((url) => migrate(url, notice, observer));
       await clock.start();
     },
-    analyze: () => analyzeGrown(db),
+    analyze: () => analyzeGrown(background),
     rateGate: (windows, given) =>
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
     ...dialect,

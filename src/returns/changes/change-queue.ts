@@ -7,7 +7,7 @@ import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import type { Locking } from '../../shops/counters.ts';
 import { keyName } from '../idempotency.ts';
 import { type Changed, Decision, LOCKED, type Result, type Wanted } from './decide.ts';
-import { reading } from './read.ts';
+import { Reading } from './read.ts';
 import { writesOf } from './write.ts';
 
 // The one way of every change: queue → read → decide → write. Changes that arrive together share a transaction, which locks the
@@ -121,12 +121,12 @@ export class ChangeQueue {
 
   #run(transaction: ReadThenWrite, items: Waiting[], locking: Locking, sent?: () => void): Promise<Result[]> {
     const batch = items.map(({ wanted }) => wanted);
-    const { queries, factsFrom } = reading(this.#ctx, batch, locking);
+    const reading = new Reading(this.#ctx, batch, locking);
     const decide = (answers: object[][]) => {
-      const decision = new Decision(factsFrom(answers));
+      const decision = new Decision(reading.factsFrom(answers));
       for (const wanted of batch) decision.add(wanted);
       return { writes: writesOf(decision), result: decision.results };
     };
-    return transaction(queries, decide, sent);
+    return transaction(reading.queries, decide, sent);
   }
 }

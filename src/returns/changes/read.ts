@@ -1,35 +1,14 @@
 import { type CompiledQuery, sql } from 'kysely';
 import type { TimelineType } from '../../../contract/lifecycle.ts';
 import type { Base } from '../../base.ts';
-import type { Row } from '../../db/schema.ts';
-import { statement, statementsBy } from '../../db/statements.ts';
-import { type Counter, type Locking, selectCounters } from '../../shops/counters.ts';
+import { type Statement, statement, statementsBy } from '../../db/statements.ts';
+import { type Locking, selectCounters } from '../../shops/counters.ts';
 import { type Good, isGoodIn, selectDangerous } from '../../shops/dangerous-goods.ts';
-import { type Reachable, selectReachable } from '../../webhooks/outbox.ts';
+import { selectReachable } from '../../webhooks/outbox.ts';
 import { keyName, selectAnswers } from '../idempotency.ts';
 import { from, rowsById } from '../store.ts';
 import type { ReturnRow, RmaTableName } from '../visibility.ts';
-
 import { type Facts, KINDS, type Wanted } from './decide.ts';
-
-interface LatestEntry {
-  rma_id: string;
-  type: TimelineType;
-  at: number;
-}
-
-/** What each statement answers. */
-interface Answers {
-  counters: Counter[];
-  repairs: ReturnRow[];
-  tradeReturns: ReturnRow[];
-  freeRepairs: { id: string }[];
-  freeTradeReturns: { id: string }[];
-  keptAnswers: Row<'idempotency_keys'>[];
-  dangerous: Good[];
-  reachable: Reachable[];
-  latestEntries: LatestEntry[];
-}
 
 /** Ids of the rows that no other transaction has locked; these are locked from now on. */
 const freeById = statementsBy((table: RmaTableName) =>
@@ -42,9 +21,14 @@ const freeById = statementsBy((table: RmaTableName) =>
   ),
 );
 
-/** By RMA and type the newest entry behind what a person has seen. */
+interface Entry {
+  rma_id: string;
+  at: number;
+}
+
+/** By RMA and type the newest entry later than what a person has seen. */
 const selectLatest = statement(
-  ({ rows }, { seen }: { seen: { rma_id: string; at: number }[] }) => sql<LatestEntry>`
+  ({ rows }, { seen }: { seen: Entry[] }) => sql<Entry & { type: TimelineType }>`
     select timeline.rma_id, timeline.type, max(timeline.at) as at
     from ${rows('seen', { rma_id: 'id', at: 'integer' }, seen)}
     join timeline on timeline.rma_id = seen.rma_id and timeline.at > seen.at
@@ -53,130 +37,122 @@ const selectLatest = statement(
 
 const unique = (values: string[]): string[] => [...new Set(values)];
 
+const shopIdsOf = (batch: Wanted[]): string[] => unique(batch.map(({ caller }) => caller.shop.id));
+
+const goodsOf = (batch: Wanted[]): Good[] =>
+  batch.flatMap((wanted) => {
+    const sku = wanted.type === 'create' ? KINDS[wanted.kind].skuOf(wanted.body) : null;
+    return sku === null ? [] : { shop_id: wanted.caller.shop.id, sku };
+  });
+
+const keysOf = (batch: Wanted[]): { client_id: string; key: string }[] =>
+  batch.flatMap((each) =>
+    each.type === 'create' && each.use ? { client_id: each.use.clientId, key: each.use.key } : [],
+  );
+
+/** Several people may have seen one RMA at different times: the earliest of them. */
+const seenOf = (batch: Wanted[]): Entry[] => {
+  const earliest = new Map<string, number>();
+  for (const each of batch)
+    if ('seen' in each && each.seen !== undefined)
+      earliest.set(each.id, Math.min(each.seen, earliest.get(each.id) ?? each.seen));
+  return [...earliest].map(([rma_id, at]) => ({ rma_id, at }));
+};
+
+/** Whether another client may receive the event: a creator with a URL does itself, as its key has told (decision 77). */
+const needsReceiver = ({ type, kind, caller: { actor, hasWebhook } }: Wanted): boolean =>
+  type === 'move' ||
+  (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook);
+
+const emptyFacts = (batch: Wanted[]): Facts => ({
+  counters: new Map(),
+  rows: { offline_repairs: new Map(), trade_returns: new Map() },
+  lockedRows: new Set(),
+  keptAnswers: new Map(),
+  isDangerous: () => false,
+  reachable: batch.flatMap(({ type, caller: { actor, hasWebhook, shop } }) =>
+    type === 'create' && hasWebhook && actor.id ? { id: actor.id, shop_id: shop.id, replaces: null } : [],
+  ),
+  latestEntries: new Map(),
+});
+
 /**
- * The statements that a batch needs. The first locks the shops' counters: what the next ones read cannot change before the
- * commit. With `skip` nothing waits and no RMA is locked; with `wait` RMAs that another transaction has locked are found out.
+ * The statements that a batch needs, in the order in which they are to run, and the facts that follow from their answers. The
+ * first locks the shops' counters: what the next ones read cannot change before the commit. With `skip` nothing waits and no
+ * RMA is locked; with `wait` RMAs that another transaction has locked are found out.
  */
-const queriesFor = (
-  { fill }: Pick<Base, 'fill'>,
-  batch: Wanted[],
-  locking: Locking,
-): [keyof Answers, CompiledQuery][] => {
-  const changed = batch.filter(({ type }) => type !== 'create');
-  const idsOf = (kind: RmaTableName) =>
-    unique(changed.filter((each) => each.kind === kind).map(({ id }) => id));
-  const [repairIds, tradeReturnIds] = [idsOf('offline_repairs'), idsOf('trade_returns')];
-  const uses = batch.flatMap((each) => (each.type === 'create' ? (each.use ?? []) : []));
-  const asked = uses.map(({ clientId, key }) => ({ client_id: clientId, key }));
-  const goods = batch.flatMap(goodOf);
-  const seen = batch.flatMap((each) =>
-    'seen' in each && each.seen !== undefined ? { rma_id: each.id, at: each.seen } : [],
-  );
-  const receivers = receiversFor(batch);
-  const isWaiting = locking === 'wait';
-  const queries: [keyof Answers, boolean, () => CompiledQuery][] = [
-    [
-      'counters',
-      true,
-      () => fill(selectCounters(locking), { shopIds: unique(batch.map(({ caller }) => caller.shop.id)) }),
-    ],
-    [
-      'freeRepairs',
-      isWaiting && repairIds.length > 0,
-      () => fill(freeById('offline_repairs'), { ids: repairIds }),
-    ],
-    [
-      'freeTradeReturns',
-      isWaiting && tradeReturnIds.length > 0,
-      () => fill(freeById('trade_returns'), { ids: tradeReturnIds }),
-    ],
-    ['repairs', repairIds.length > 0, () => fill(rowsById('offline_repairs'), { ids: repairIds })],
-    [
-      'tradeReturns',
-      tradeReturnIds.length > 0,
-      () => fill(rowsById('trade_returns'), { ids: tradeReturnIds }),
-    ],
-    ['keptAnswers', asked.length > 0, () => fill(selectAnswers, { asked })],
-    ['dangerous', goods.length > 0, () => fill(selectDangerous, { goods })],
-    [
-      'reachable',
-      receivers.shopIds.length > 0,
-      () => fill(selectReachable, { ...receivers, repairIds, tradeReturnIds }),
-    ],
-    ['latestEntries', seen.length > 0, () => fill(selectLatest, { seen: earliest(seen) })],
-  ];
-  return queries.flatMap(([name, isNeeded, query]) => (isNeeded ? [[name, query()]] : []));
-};
+export class Reading {
+  readonly queries: CompiledQuery[] = [];
+  readonly #takers: ((rows: never[]) => void)[] = [];
+  readonly #fill: Base['fill'];
+  readonly #facts: Facts;
 
-const goodOf = (wanted: Wanted): Good[] => {
-  const sku = wanted.type === 'create' ? KINDS[wanted.kind].skuOf(wanted.body) : null;
-  return sku === null ? [] : [{ shop_id: wanted.caller.shop.id, sku }];
-};
+  constructor({ fill }: Pick<Base, 'fill'>, batch: Wanted[], locking: Locking) {
+    const facts = emptyFacts(batch);
+    this.#fill = fill;
+    this.#facts = facts;
+    this.#read(batch, selectCounters(locking), { shopIds: shopIdsOf(batch) }, (counters) => {
+      facts.counters = new Map(counters.map((counter) => [counter.shop_id, counter]));
+    });
+    const repairIds = this.#readRows(batch, 'offline_repairs', locking);
+    const tradeReturnIds = this.#readRows(batch, 'trade_returns', locking);
+    const asked = keysOf(batch);
+    this.#read(asked, selectAnswers, { asked }, (kept) => {
+      facts.keptAnswers = new Map(
+        kept.map((each) => [keyName({ clientId: each.client_id, key: each.key }), each]),
+      );
+    });
+    const goods = goodsOf(batch);
+    this.#read(goods, selectDangerous, { goods }, (dangerous) => {
+      facts.isDangerous = isGoodIn(dangerous);
+    });
+    const telling = batch.filter(needsReceiver);
+    const creatorIds = unique(telling.flatMap(({ caller }) => caller.actor.id ?? []));
+    const of = { shopIds: shopIdsOf(telling), creatorIds, repairIds, tradeReturnIds };
+    this.#read(telling, selectReachable, of, (reachable) => {
+      facts.reachable = [...reachable, ...facts.reachable];
+    });
+    const seen = seenOf(batch);
+    this.#read(seen, selectLatest, { seen }, (entries) => {
+      const types = (rmaId: string) => entries.filter(({ rma_id }) => rma_id === rmaId);
+      facts.latestEntries = new Map(
+        seen.map(({ rma_id }) => [rma_id, new Map(types(rma_id).map(({ type, at }) => [type, at]))]),
+      );
+    });
+  }
 
-/** Several people may have seen one RMA at different times. */
-const earliest = (seen: { rma_id: string; at: number }[]): { rma_id: string; at: number }[] => {
-  const byId = new Map<string, number>();
-  for (const { rma_id, at } of seen) byId.set(rma_id, Math.min(at, byId.get(rma_id) ?? at));
-  return [...byId].map(([rma_id, at]) => ({ rma_id, at }));
-};
+  factsFrom(answers: object[][]): Facts {
+    for (const [i, take] of this.#takers.entries()) take((answers[i] ?? []) as never[]);
+    return this.#facts;
+  }
 
-/** A creator with a URL receives, which its key has told; a trade return may find another receiver in its shop (docs/contract.md). */
-const receiversFor = (batch: Wanted[]): { shopIds: string[]; creatorIds: string[] } => {
-  const asking = batch.filter(
-    ({ type, kind, caller: { actor, hasWebhook } }) =>
-      type === 'move' ||
-      (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook),
-  );
-  return {
-    shopIds: unique(asking.map(({ caller }) => caller.shop.id)),
-    creatorIds: unique(
-      asking.flatMap(({ type, caller }) => (type === 'create' ? (caller.actor.id ?? []) : [])),
-    ),
-  };
-};
+  /** The RMAs that are to change. */
+  #readRows(batch: Wanted[], kind: RmaTableName, locking: Locking): string[] {
+    const own = batch.filter((each) => each.type !== 'create' && each.kind === kind);
+    const ids = unique(own.map(({ id }) => id));
+    const facts = this.#facts;
+    let free = new Set<string>();
+    if (locking === 'wait')
+      this.#read(ids, freeById(kind), { ids }, (found) => {
+        free = new Set(found.map(({ id }) => id));
+      });
+    this.#read(ids, rowsById(kind), { ids }, (found) => {
+      facts.rows[kind] = new Map((found as ReturnRow[]).map((row) => [row.id, row]));
+      const locked = locking === 'wait' ? found.filter(({ id }) => !free.has(id)) : [];
+      facts.lockedRows = new Set([...facts.lockedRows, ...locked.map(({ id }) => id)]);
+    });
+    return ids;
+  }
 
-const creatorsWithWebhook = (batch: Wanted[]): Reachable[] =>
-  batch.flatMap(({ type, caller: { actor, hasWebhook, shop } }) =>
-    type === 'create' && hasWebhook && actor.id !== null
-      ? [{ id: actor.id, shop_id: shop.id, replaces: null }]
-      : [],
-  );
-
-const factsFrom = (batch: Wanted[], answers: Partial<Answers>, locking: Locking): Facts => {
-  const { counters = [], keptAnswers = [], dangerous = [], reachable = [], latestEntries = [] } = answers;
-  const { repairs = [], tradeReturns = [] } = answers;
-  const free = new Set(
-    [...(answers.freeRepairs ?? []), ...(answers.freeTradeReturns ?? [])].map(({ id }) => id),
-  );
-  const latest = new Map<string, Map<TimelineType, number>>();
-  for (const { rma_id, type, at } of latestEntries)
-    latest.set(rma_id, (latest.get(rma_id) ?? new Map<TimelineType, number>()).set(type, at));
-  return {
-    counters: new Map(counters.map((counter) => [counter.shop_id, counter])),
-    rows: {
-      offline_repairs: new Map(repairs.map((row) => [row.id, row])),
-      trade_returns: new Map(tradeReturns.map((row) => [row.id, row])),
-    },
-    lockedRows: new Set(
-      locking === 'wait'
-        ? [...repairs, ...tradeReturns].map(({ id }) => id).filter((id) => !free.has(id))
-        : [],
-    ),
-    keptAnswers: new Map(
-      keptAnswers.map((kept) => [keyName({ clientId: kept.client_id, key: kept.key }), kept]),
-    ),
-    isDangerous: isGoodIn(dangerous),
-    reachable: [...reachable, ...creatorsWithWebhook(batch)],
-    latestEntries: latest,
-  };
-};
-
-/** The statements, in the order in which they are to run, and what follows from their answers. */
-export const reading = (ctx: Pick<Base, 'fill'>, batch: Wanted[], locking: Locking) => {
-  const queries = queriesFor(ctx, batch, locking);
-  return {
-    queries: queries.map(([, query]) => query),
-    factsFrom: (answers: object[][]): Facts =>
-      factsFrom(batch, Object.fromEntries(queries.map(([name], i) => [name, answers[i]])), locking),
-  };
-};
+  /** Only where there is something to ask about. */
+  #read<Values, Row>(
+    about: readonly unknown[],
+    what: Statement<Values, Row>,
+    values: Values,
+    take: (rows: Row[]) => void,
+  ): void {
+    if (about.length === 0) return;
+    this.queries.push(this.#fill(what, values));
+    this.#takers.push(take);
+  }
+}
