@@ -6,8 +6,8 @@ import { statement } from '../db/statements.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { lowestId } from '../ids.ts';
-import { sha256 } from '../secrets.ts';
 import { fromStored } from '../stored-json.ts';
+import { cursorOf, positionOf } from './cursor.ts';
 import { KEPT_MS } from './event.ts';
 
 // A shop's events are committed in the order of their positions, without gaps: a reader that has read up to a position has
@@ -19,24 +19,6 @@ const MARGIN_MS = 10_000;
 const DELETED_AFTER_MS = KEPT_MS + 60_000;
 /** A page has no more than this, or one larger event: a hundred events of 250 items would be 12 MB. */
 const MOST_BYTES = 256 * 1024;
-
-/**
- * A cursor names a position in one shop's event log. It holds nothing secret: the check is there so that a cursor of another
- * shop, or one that was cut off or made up, is refused instead of answered with the wrong events.
- */
-const checkOf = (shopId: string, position: string): string => sha256(`${shopId} ${position}`).slice(0, 8);
-
-export const cursorOf = (shopId: string, position: number): string =>
-  Buffer.from(`${position}.${checkOf(shopId, String(position))}`).toString('base64url');
-
-/** null: no cursor of this shop. */
-export const positionOf = (shopId: string, cursor: string): number | null => {
-  const [position = '', check] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
-  if (!/^\d{1,15}$/.test(position) || check !== checkOf(shopId, position)) return null;
-  const known = Number(position);
-  // One position has one cursor.
-  return cursorOf(shopId, known) === cursor ? known : null;
-};
 
 interface FoundEvent {
   position: number;
