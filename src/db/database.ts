@@ -90,7 +90,7 @@ export interface Database extends Dialect {
    * For the webhook worker. It does not wait for the disk, since what a power cut loses of it is done again: what it writes is seen
    * by every process at once, and is on disk with the next commit that does wait.
    */
-  withoutFsync: Db;
+  webhooks: Db;
   /** The same for clean-up and notes of a last use, on a connection that neither webhooks nor requests share. */
   background: Db;
   /** A statement with its values, ready to run. */

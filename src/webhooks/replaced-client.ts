@@ -56,9 +56,9 @@ export const takeOverDeliveries = (from: string, to: string): Change[] => [
 
 /** For what was written while the client was being replaced, and what was left over. Returns how many were moved. */
 export const moveDeliveries = async (
-  { withoutFsync, fill }: Pick<Context, 'withoutFsync' | 'fill'>,
+  { webhooks, fill }: Pick<Context, 'webhooks' | 'fill'>,
   move: Move,
 ): Promise<number> => {
-  const { numAffectedRows } = await withoutFsync.executeQuery(fill(moving, move));
+  const { numAffectedRows } = await webhooks.executeQuery(fill(moving, move));
   return Number(numAffectedRows ?? 0);
 };

@@ -18,9 +18,9 @@ export const watchQueue = ({ db, clock, metrics }: Context): void => {
 };
 
 /** For a process that knows it is the only one: the holder of each lease is dead (ADR 0006). */
-export const freeLeases = async ({ withoutFsync, log }: Context): Promise<void> => {
+export const freeLeases = async ({ webhooks, log }: Context): Promise<void> => {
   try {
-    await withoutFsync.deleteFrom('webhook_leases').execute();
+    await webhooks.deleteFrom('webhook_leases').execute();
   } catch (error) {
     log.warn(
       { fault: describeError(error) },

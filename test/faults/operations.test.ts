@@ -128,8 +128,8 @@ if (ENGINE === 'sqlite')
 if (ENGINE === 'postgres') {
   it('a process whose connections are all busy is ready', async () => {
     const t = await harness({ env: { DATABASE_POOLS: 'admin=1,lists=1,reads=1,webhooks=1' } });
-    const { db, lists, reads, withoutFsync, background } = t.ctx;
-    const release = await holdConnections(db, lists, reads, withoutFsync, background);
+    const { db, lists, reads, webhooks, background } = t.ctx;
+    const release = await holdConnections(db, lists, reads, webhooks, background);
     expect((await t.get('/readyz', { key: null, unchecked: true })).status).toBe(200);
     await release();
   });

@@ -19,7 +19,7 @@ describe('each kind of work has connections of its own', () => {
   it('clean-up does not wait for those of webhooks', async () => {
     const t = await harness({ env: { DATABASE_POOLS: 'webhooks=1' } });
     await addOldKey(t);
-    const release = await holdConnections(t.ctx.withoutFsync);
+    const release = await holdConnections(t.ctx.webhooks);
     await sweep(t.ctx);
     expect(await oldKeys(t)).toEqual([]);
     await release();

@@ -53,8 +53,8 @@ const prepareGround = async (): Promise<Ground> => {
 };
 
 const clear = async ({ ctx }: Ground): Promise<void> => {
-  await ctx.withoutFsync.deleteFrom('webhook_deliveries').execute();
-  await ctx.withoutFsync.deleteFrom('webhook_leases').execute();
+  await ctx.webhooks.deleteFrom('webhook_deliveries').execute();
+  await ctx.webhooks.deleteFrom('webhook_leases').execute();
 };
 
 /** Time enough for all that can wait: each receiver's deliveries, a few at a time, four attempts of 10 s each and the waits. */

@@ -29,7 +29,7 @@ if (ENGINE === 'postgres')
         await due(t.ctx, { clientIds, unsettled: [], most: 8 }, t.ctx.clock.now());
       }
       const { rows } = await sql<{ statement: string }>`
-      select statement from pg_prepared_statements`.execute(t.ctx.withoutFsync);
+      select statement from pg_prepared_statements`.execute(t.ctx.webhooks);
       const about = (table: string) => rows.filter(({ statement }) => statement.includes(table)).length;
       expect(about('webhook_leases')).toBe(1);
       expect(about('from webhook_deliveries')).toBe(1);
@@ -71,7 +71,7 @@ it('what is due or moves to another client is found through the indexes of what 
   expect(seen).toHaveLength(2);
   const explain = ENGINE === 'postgres' ? 'explain' : 'explain query plan';
   for (const statement of seen) {
-    const { rows } = await t.ctx.withoutFsync.executeQuery(
+    const { rows } = await t.ctx.webhooks.executeQuery(
       CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]),
     );
     const lines = rows.map((row) =>
@@ -99,7 +99,7 @@ if (ENGINE === 'postgres')
     await due(ctx, { clientIds: [UNKNOWN_ID], unsettled: [], most: 8 }, ctx.clock.now());
     await readFeed(ctx, t.shop.id, 0, 100);
     const [settling, looking, reading] = await Promise.all(
-      statements.map(async (statement) => readsIn(await planOf(t.ctx.withoutFsync, statement))),
+      statements.map(async (statement) => readsIn(await planOf(t.ctx.webhooks, statement))),
     );
     expect(settling).toContainEqual(
       expect.stringMatching(/deliveries_pkey.*Index Cond: \(id = settled\.id\)/),

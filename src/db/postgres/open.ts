@@ -61,7 +61,7 @@ export const openPostgres = (
     lists: pools.lists.kysely(),
     reads: pools.reads.kysely(),
     scans: db,
-    withoutFsync: pools.webhooks.kysely(),
+    webhooks: pools.webhooks.kysely(),
     background,
     fill: statements.fill,
     async migrate(notice = () => {}) {

@@ -43,7 +43,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     lists: db,
     reads: db,
     scans: kyselyThat('FULL', { heavyReads }),
-    withoutFsync: light,
+    webhooks: light,
     background: light,
     fill,
     async migrate(notice = () => {}) {

@@ -10,7 +10,7 @@ import { FIRST_ATTEMPT, PENDING, RETRY, wholeBody } from '../queue.ts';
 
 // What the dispatcher asks the database. A delivery is PENDING until it ends as DELIVERED or DROPPED.
 
-type Needed = Pick<Context, 'withoutFsync' | 'fill'>;
+type Needed = Pick<Context, 'webhooks' | 'fill'>;
 
 /** What is due. */
 export interface Due {
@@ -38,7 +38,7 @@ export interface Waiting {
 
 /** The next clients after this one that first attempts, or retries, wait for. First attempts are always due. */
 export const waitingClients = async (
-  { withoutFsync: db }: Pick<Context, 'withoutFsync'>,
+  { webhooks: db }: Pick<Context, 'webhooks'>,
   which: 'first attempts' | 'retries',
   after: string,
 ): Promise<Waiting[]> => {
@@ -106,12 +106,12 @@ interface DueRow {
 
 /** Due deliveries of each client, so many at most: first attempts and retries in the order in which they fell due. */
 export const due = async (
-  { withoutFsync, fill }: Needed,
+  { webhooks, fill }: Needed,
   { clientIds, unsettled, most }: Reading & { most: number },
   nowMs: number,
 ): Promise<Due[]> => {
   const values = { clients: asRows(clientIds), unsettled, most, nowMs };
-  const { rows } = await withoutFsync.executeQuery(fill(dueOfEach, values));
+  const { rows } = await webhooks.executeQuery(fill(dueOfEach, values));
   return rows.map((row) => ({
     id: row.id,
     clientId: row.client_id,
@@ -136,12 +136,12 @@ const nextRetryOfEach = statement(
 
 /** When the next retry of each of these clients is due. */
 export const nextRetries = async (
-  { withoutFsync, fill }: Needed,
+  { webhooks, fill }: Needed,
   { clientIds, unsettled }: Reading,
 ): Promise<Waiting[]> => {
   if (clientIds.length === 0) return [];
   const values = { clients: asRows(clientIds), unsettled };
-  const { rows } = await withoutFsync.executeQuery(fill(nextRetryOfEach, values));
+  const { rows } = await webhooks.executeQuery(fill(nextRetryOfEach, values));
   return rows.flatMap(({ client_id, due_at }) =>
     due_at === null ? [] : [{ clientId: client_id, firstDueAt: due_at, lastDueAt: due_at }],
   );
@@ -149,7 +149,7 @@ export const nextRetries = async (
 
 /** Makes retries due now whose time lies further ahead than it can: the clock that wrote it was wrong (ADR 0010). */
 export const bringForward = async (
-  { withoutFsync: db, oneOf }: Pick<Context, 'withoutFsync' | 'oneOf'>,
+  { webhooks: db, oneOf }: Pick<Context, 'webhooks' | 'oneOf'>,
   clientIds: string[],
   { nowMs, furtherThanMs }: { nowMs: number; furtherThanMs: number },
 ): Promise<void> => {
@@ -167,7 +167,7 @@ const DROPPED_AT_ONCE = 5_000;
 
 /** Drops what waited too long for one receiver, in one statement; returns how many (docs/contract.md). */
 export const dropTooOld = async (
-  { withoutFsync: db, oneOf, among }: Pick<Context, 'withoutFsync' | 'oneOf' | 'among'>,
+  { webhooks: db, oneOf, among }: Pick<Context, 'webhooks' | 'oneOf' | 'among'>,
   { clientId, unsettled }: { clientId: string; unsettled: string[] },
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
 ): Promise<number> => {
@@ -215,10 +215,10 @@ const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string
 
 /** A new URL, a revocation and a new plan count from the next attempt on. */
 export const destinationsOf = async (
-  { withoutFsync, fill }: Needed,
+  { webhooks, fill }: Needed,
   clientIds: string[],
 ): Promise<Map<string, Destination>> => {
-  const { rows } = await withoutFsync.executeQuery(fill(clientsById, { clientIds }));
+  const { rows } = await webhooks.executeQuery(fill(clientsById, { clientIds }));
   return new Map(rows.map((row) => [row.id, destinationFrom(row)]));
 };
 

@@ -6,7 +6,7 @@ import { describeError } from '../../describe-error.ts';
 import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RELEASE_EVERY_MS, RENEW_MS } from '../policy.ts';
 import { type Moment, type OwnTime, Stopwatch, systemTime } from './time.ts';
 
-type Needed = Pick<Context, 'withoutFsync' | 'clock' | 'oneOf' | 'fill' | 'log' | 'wake'>;
+type Needed = Pick<Context, 'webhooks' | 'clock' | 'oneOf' | 'fill' | 'log' | 'wake'>;
 
 /** Takes or renews the leases that no other process holds; returns whose. */
 const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; longestMs: number }) => {
@@ -61,9 +61,9 @@ export class Leases {
   }
   /** Releases all leases but those in use, and wakes the other processes. */
   async release(inUse: string[]): Promise<void> {
-    const { withoutFsync, oneOf, wake } = this.#ctx;
+    const { webhooks, oneOf, wake } = this.#ctx;
     for (const clientId of this.#held.keys()) if (!inUse.includes(clientId)) this.#held.delete(clientId);
-    const { numDeletedRows } = await withoutFsync
+    const { numDeletedRows } = await webhooks
       .deleteFrom('webhook_leases')
       .where('holder', '=', this.#holder)
       .where(sql<boolean>`not (client_id ${oneOf('id', inUse)})`)
@@ -98,7 +98,7 @@ export class Leases {
   }
   async #take(clientIds: string[]): Promise<void> {
     if (clientIds.length === 0) return;
-    const { withoutFsync, fill, clock } = this.#ctx;
+    const { webhooks, fill, clock } = this.#ctx;
     const nowMs = clock.now();
     const lease = { renewAt: this.#stopwatch.in(RENEW_MS), endsAt: this.#stopwatch.in(LEASE_MS) };
     const askAt = this.#stopwatch.in(ASK_AGAIN_MS);
@@ -110,7 +110,7 @@ export class Leases {
       nowMs,
       longestMs: nowMs + LONGEST_LEASE_MS,
     };
-    const { rows } = await withoutFsync.executeQuery(fill(holding, values));
+    const { rows } = await webhooks.executeQuery(fill(holding, values));
     const taken = new Set(rows.map((row) => row.client_id));
     for (const clientId of clientIds)
       if (taken.has(clientId)) {

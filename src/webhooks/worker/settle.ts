@@ -49,7 +49,7 @@ const settling = statement(
 
 /** Writes down how attempts ended. */
 export const settle = async (
-  { withoutFsync, fill }: Pick<Context, 'withoutFsync' | 'fill'>,
+  { webhooks, fill }: Pick<Context, 'webhooks' | 'fill'>,
   settlements: Settlement[],
 ): Promise<void> => {
   const ended = settlements.map(({ id, before, status, attempts, dueAt, finishedAt, reason }) => ({
@@ -62,7 +62,7 @@ export const settle = async (
     finished_at: finishedAt,
     reason,
   }));
-  await withoutFsync.executeQuery(fill(settling, { ended }));
+  await webhooks.executeQuery(fill(settling, { ended }));
 };
 
 const BATCH = 256;

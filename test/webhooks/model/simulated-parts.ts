@@ -19,10 +19,10 @@ export const createSimulatedSettler = (
   const givenUp = new Promise<false>((resolve) => {
     giveUp = () => resolve(false);
   });
-  const settling = aroundQueries(ctx.withoutFsync, { after: async () => world.onSettled() });
+  const settling = aroundQueries(ctx.webhooks, { after: async () => world.onSettled() });
   const write = async (settlement: Parameters<Settler['add']>[0]): Promise<true> => {
     await pause(time, 0);
-    await settle({ ...ctx, withoutFsync: settling }, [settlement]);
+    await settle({ ...ctx, webhooks: settling }, [settlement]);
     return true;
   };
   return { add: (settlement) => Promise.race([write(settlement), givenUp]), giveUp: () => giveUp() };

@@ -55,7 +55,7 @@ export class World {
 
   async enqueue(receiver: number): Promise<void> {
     const clientId = this.ground.receivers[receiver]?.id as string;
-    const { id } = await enqueueTest(this.ground.ctx.withoutFsync, clientId, this.nowMs);
+    const { id } = await enqueueTest(this.ground.ctx.webhooks, clientId, this.nowMs);
     this.deliveries.set(id, { id, receiver, createdAt: this.nowMs });
     this.wake(clientId);
   }
@@ -135,7 +135,7 @@ export class World {
       ...ctx,
       log: QUIET,
       clock: { now: () => Math.floor(this.nowMs) },
-      withoutFsync: aroundQueries(ctx.withoutFsync, { before: latency, after: latency }),
+      webhooks: aroundQueries(ctx.webhooks, { before: latency, after: latency }),
       wake: (_topic, clientId) => this.wake(clientId),
       onWake: async (_topic, listener) => {
         process.listener = listener;
