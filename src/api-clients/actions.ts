@@ -2,6 +2,7 @@ import type { Actor } from '../../contract/common.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
+import { retryConflicts } from '../db/errors.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { lockCounter } from '../shops/counters.ts';
@@ -114,7 +115,7 @@ export const replaceClient = async (
 ): Promise<NewApiClient> => {
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
-  const client = await ctx.db.transaction().execute(async (trx) => {
+  const replacing = async (trx: Trx) => {
     // Every change of an RMA holds the counter until the commit: its event is on one side of the replacement or the other.
     await lockCounter(ctx, trx, shopId);
     const old = await lockClient(trx, id);
@@ -135,7 +136,9 @@ export const replaceClient = async (
     const data = { replacedBy: made.id, ...changesBetween(old, made, ['name', 'webhookUrl']) };
     await recordAudit(trx, { ...about(old), at, actor, action: 'CLIENT_REPLACED', data });
     return made;
-  });
+  };
+  // The dispatcher settles deliveries of the old client at the same time, in another order.
+  const client = await retryConflicts(() => ctx.db.transaction().execute(replacing));
   // Not for the new client alone: a look also finds when its retries are due.
   ctx.wake('deliveries', null);
   return { ...client, ...shownOnce };

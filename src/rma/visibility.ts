@@ -22,10 +22,10 @@ export type ReturnRow<Table extends RmaTableName = RmaTableName> = Table extends
 
 export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
 
-/** The caller's own shop, and for programs only what programs made. */
+/** The caller's own shop, and for API clients only what API clients created. */
 export const isVisible =
-  (shopId: string, forProgram: boolean) => (eb: ExpressionBuilder<Tables, RmaTableName>) =>
-    eb.and([eb('shop_id', '=', shopId), ...(forProgram ? [eb('client_id', 'is not', null)] : [])]);
+  (shopId: string, forApiClient: boolean) => (eb: ExpressionBuilder<Tables, RmaTableName>) =>
+    eb.and([eb('shop_id', '=', shopId), ...(forApiClient ? [eb('client_id', 'is not', null)] : [])]);
 
 /** The same, of a row that was read already. */
 export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: string | null }): boolean =>
