@@ -129,7 +129,9 @@ export const forbidden = [
   forbid(
     'http-imports-no-feature',
     { path: '^src/http/' },
-    { path: '^src/(?!http/|lib/|db/errors\\.ts|(clock|config|describe-error|errors|ids|metrics|version)\\.ts)' },
+    {
+      path: '^src/(?!http/|lib/|db/errors\\.ts|(clock|config|describe-error|errors|ids|metrics|version)\\.ts)',
+    },
     'http/ knows no feature and no Context: it gets what it needs as arguments.',
   ),
   forbid(
