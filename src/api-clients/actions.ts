@@ -11,6 +11,7 @@ import { changesBetween, recordAudit } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
+import { retryConflicts } from '../db/errors.ts';
 import { rateLimited, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
@@ -126,7 +127,7 @@ export const replaceClient = async (
 ): Promise<NewApiClient> => {
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
-  const client = await ctx.db.transaction().execute(async (trx) => {
+  const replacing = async (trx: Trx) => {
     // Every change of an RMA holds the counter until the commit: its event is on one side of the replacement or the other.
     await lockCounter(ctx, trx, shopId);
     const old = await lockClient(trx, id);
@@ -147,7 +148,9 @@ export const replaceClient = async (
     const data = { replacedBy: made.id, ...changesBetween(old, made, ['name', 'webhookUrl']) };
     await recordAudit(trx, { ...about(old), at, actor, action: 'CLIENT_REPLACED', data });
     return made;
-  });
+  };
+  // The dispatcher settles deliveries of the old client at the same time, in another order.
+  const client = await retryConflicts(() => ctx.db.transaction().execute(replacing));
   // Not for the new client alone: a look also finds when its retries are due.
   ctx.wake('deliveries', null);
   return { ...client, ...shownOnce };

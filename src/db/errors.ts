@@ -128,6 +128,18 @@ export const isStalePlan = (error: unknown): boolean =>
 /** Another transaction holds a lock for longer than this statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => isDriverError(error) && error.code === '55P03';
 
+const MOST_TRIES = 3;
+
+/** Runs a transaction again that met a deadlock. */
+export const retryConflicts = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  for (let tries = 1; ; tries++)
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error) || tries === MOST_TRIES) throw error;
+    }
+};
+
 /** For batches of statements (`lib/batch.ts`): a conflict may be gone at the next try; a database that is away would only take longer. */
 export const afterFailure = (error: unknown): 'split' | 'retry' | 'fail' => {
   if (isConflict(error)) return 'retry';

@@ -16,7 +16,6 @@ type Person = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
 
 const COLUMNS = ['id', 'email', 'name', 'role'] as const;
 
-/** What colleagues call somebody. */
 export const calledName = ({ name, email }: Pick<Person, 'name' | 'email'>): string =>
   name ?? email.split('@', 1)[0] ?? email;
 
@@ -34,7 +33,7 @@ export const readTeam = async ({ reads, fill }: Context, shopId: string): Promis
   return rows.sort((one, other) => calledName(one).localeCompare(calledName(other)));
 };
 
-/** By id, whom a return may be assigned to. Whoever was removed is missing here, and so counts as nobody. */
+/** By id, whom a return may be assigned to. A person who was removed is missing here. */
 export const readAssignees = async (ctx: Context, shopId: string): Promise<Map<string, Assignee>> =>
   new Map(
     (await readTeam(ctx, shopId)).map((person) => [person.id, { id: person.id, name: calledName(person) }]),
@@ -54,7 +53,7 @@ export const findAssignee = async (
   throw new ServiceError('VALIDATION_FAILED', { faults: [{ field: 'assigneeId', rule: 'person', message }] });
 };
 
-/** In the transaction that removes somebody: what is assigned to them is to become unassigned. */
+/** In the transaction that removes a person: what is assigned to them is to become unassigned. */
 export const noteDeparture = async (
   trx: Trx,
   person: { id: string; shop_id: string },
@@ -66,7 +65,7 @@ export const noteDeparture = async (
     .execute();
 };
 
-/** By then whoever was just assigning something to them has finished. */
+/** By then every change that was assigning something to them has ended. */
 const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */

@@ -26,7 +26,7 @@ export const readRmaById = (ctx: Pick<Base, 'reads' | 'fill'>): RmaById => {
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
 };
 
-/** All that is shown of an RMA: what staff search in is left out. */
+/** All columns of an RMA but `search_text`, which is never shown. */
 export const rowsById = statementsBy((table: RmaTableName) =>
   statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
     from(db, table)
