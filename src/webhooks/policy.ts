@@ -44,9 +44,8 @@ export const placesFor = (bodyBytes: number): number =>
 export const RECEIVERS_A_ROUND = 64;
 export const DELIVERIES_A_ROUND = 128;
 /**
- * After a round for unhealthy receivers their loop rests: without that, a hundred of them with a backlog delay the healthy ones
- * (docs/reliability.md, row 6). Beside requests the healthy loop does the same after a round that is not small, so that
- * callers are answered first (docs/performance.md, "API p99 while deliveries drain").
+ * The loop of the unhealthy rests after each round, and beside requests that of the healthy after one that is not small, so that
+ * receivers that answer, and callers, go first. From decisions 73 and 221; not measured anew with two pools.
  */
 export const UNHEALTHY_A_ROUND = 16;
 export const BESIDE_REQUESTS_A_ROUND = 24;
