@@ -59,7 +59,7 @@ const seenOf = (batch: Wanted[]): Entry[] => {
   return [...earliest].map(([rma_id, at]) => ({ rma_id, at }));
 };
 
-/** Whether another client may receive the event: a creator with a URL does itself, as its key has told (decision 77). */
+/** Whether another client may receive the event: a creator with a URL does itself, as its key has told (docs/contract.md). */
 const needsReceiver = ({ type, kind, caller: { actor, hasWebhook } }: Wanted): boolean =>
   type === 'move' ||
   (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook);

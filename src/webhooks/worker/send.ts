@@ -171,7 +171,7 @@ const lengthWithin = (piece: Buffer, bytes: number, lines: number): { length: nu
 
 /**
  * Breaks off a connection when one exchange has brought in more than the limits. undici's `maxResponseSize` counts bodies only:
- * interim answers, chunk extensions and trailers without end pass it, and 64 KiB of short headers take 5 MB of memory (decision 225). What is beyond
+ * interim answers, chunk extensions and trailers without end pass it, and 64 KiB of short headers take 5 MB of memory (ADR 0008). What is beyond
  * a limit is kept from the parser. An exchange begins with a write, so what came before the last write is not counted.
  */
 const limitAnswers = (socket: Socket): void => {
