@@ -11,8 +11,6 @@ export interface Metrics {
   pauseRequest(): void;
   resumeRequest(): void;
   requestsUnderWay(): number;
-  /** How many there were so far. */
-  requestsBegun(): number;
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
   observeQuery(durationMs: number, failed: boolean): void;
   /** Something went wrong between this process and the database that no caller was told of. */
@@ -88,7 +86,6 @@ export const createMetrics = (): Metrics => {
   const { requests, queries, failures, faults, attempts, deliveries, refusedResults, ...dropped } =
     createInstruments(registers);
   let underWay = 0;
-  let begun = 0;
   return {
     registry,
     observeDatabaseFault: (what) => faults.inc({ what }),
@@ -108,7 +105,6 @@ export const createMetrics = (): Metrics => {
         },
       }),
     beginRequest() {
-      begun += 1;
       underWay += 1;
     },
     endRequest() {
@@ -121,7 +117,6 @@ export const createMetrics = (): Metrics => {
       underWay += 1;
     },
     requestsUnderWay: () => underWay,
-    requestsBegun: () => begun,
     observeRequest: (labels, seconds) => requests.observe(labels, seconds),
     observeQuery: (durationMs, failed) => {
       queries.observe(durationMs / 1000);

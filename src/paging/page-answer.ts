@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { listEnvelope, type Page } from '../../contract/common.ts';
-import type { Context } from '../context.ts';
+import type { Base } from '../base.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
@@ -11,8 +11,8 @@ import { BoundedQueue } from '../lib/bounded-queue.ts';
 export const WHOLE_ROWS = 50;
 /** How much of a page is sent at once: so much is held in memory for each client, however slowly it reads. */
 export const CHUNK_BYTES = 256 * 1024;
-/** How many rows are read at once: the first time, and where they turn out to be short. */
-const CHUNK_ROWS = { first: 20, most: 100 } as const;
+/** How many rows of a long page are read at once: the first time, and where they turn out to be short. */
+const CHUNK_ROWS = { first: 5, most: 100 } as const;
 /** How many large answers may be open at once. */
 const MOST_OPEN = { perShop: 100, total: 400 } as const;
 /** A chunk that waits longer for its turn is refused. Below the deadline of a request, so that the first chunk can be a 503. */
@@ -57,6 +57,11 @@ export class LargeAnswers {
   }
 }
 
+/** What of the context a page needs. */
+interface Needed extends Pick<Base, 'log'> {
+  largeAnswers: LargeAnswers;
+}
+
 /** Every row has an id, by which the log names it. */
 interface Listed {
   id: string;
@@ -91,7 +96,7 @@ export interface PageAnswer<Item> {
 
 /** A row that cannot be shown is skipped and logged; the others are shown. */
 export const viewRow = <Row extends Listed, Item>(
-  { log }: Pick<Context, 'log'>,
+  { log }: Pick<Base, 'log'>,
   { name, view }: { name: string; view(row: Row): Item },
   row: Row,
 ): Item | undefined => {
@@ -105,18 +110,19 @@ export const viewRow = <Row extends Listed, Item>(
 
 /** What is left of a page, and how it is read. */
 class Chunks<Row extends Listed, Item, Key> {
-  readonly #ctx: Context;
+  readonly #ctx: Needed;
   readonly #source: ListSource<Row, Item, Key>;
   #rows: Row[];
   #keys: Key[];
-  #atOnce: number = CHUNK_ROWS.first;
+  #atOnce: number;
   #separator = '';
 
-  constructor(ctx: Context, source: ListSource<Row, Item, Key>, { rows, keys }: FoundPage<Row, Key>) {
+  constructor(ctx: Needed, source: ListSource<Row, Item, Key>, { rows, keys }: FoundPage<Row, Key>) {
     this.#ctx = ctx;
     this.#source = source;
     this.#rows = rows;
     this.#keys = keys;
+    this.#atOnce = keys.length <= WHOLE_ROWS ? WHOLE_ROWS : CHUNK_ROWS.first;
   }
 
   get isOver(): boolean {
@@ -162,7 +168,7 @@ class Chunks<Row extends Listed, Item, Key> {
 
 /** Answers a page: a small one at once, a large one as a stream. The first chunk is read before anything is sent. */
 export const answerPage = async <Row extends Listed, Item, Key>(
-  ctx: Context,
+  ctx: Needed,
   shopId: string,
   source: ListSource<Row, Item, Key>,
   found: FoundPage<Row, Key>,
@@ -180,7 +186,7 @@ export const answerPage = async <Row extends Listed, Item, Key>(
 };
 
 async function* textOf<Row extends Listed, Item, Key>(
-  { log }: Context,
+  { log }: Needed,
   list: string,
   chunks: Chunks<Row, Item, Key>,
   head: string[],

@@ -163,7 +163,10 @@ export interface PageShape extends ListShape {
   few: boolean;
 }
 
-/** A shop's numbers rise with every creation, and so do the times: that order is stable and has an index. */
+/**
+ * A shop's numbers rise with every creation, and so do the times, whose index has the order too: a deep page of half a million took
+ * 51 ms instead of 1,046.
+ */
 export const ordered = (found: Matching, { table, sort, order, conditions, few }: PageShape): Matching => {
   if (sort === 'status') found = found.orderBy(statusRank(table, sql.ref('status')), order);
   else if (sort !== 'number') found = found.orderBy(SORT_COLUMNS[sort], order);
