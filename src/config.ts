@@ -46,7 +46,7 @@ export interface Config {
   /** Whether the operator set it; otherwise it is where we listen, which may not be how callers reach us. */
   readonly publicUrlIsSet: boolean;
   readonly metricsToken: string | null;
-  /** How mails are sent, and from whom; null: they are not. */
+  /** null: no mails are sent. */
   readonly mail: MailSettings | null;
   /** By `npm start` or `npx`, whose shell passes no signal on. */
   readonly startedByNpm: boolean;
@@ -89,7 +89,6 @@ const webUrl = (name: string, value: string): string => {
   return value.replace(/\/+$/, '');
 };
 
-/** DATABASE_URL taken apart. */
 export interface PostgresAddress {
   /** One for each host that it names, in its order. */
   urls: readonly [string, ...string[]];
@@ -135,10 +134,7 @@ export const parseAddress = (text: string, name = 'DATABASE_URL'): PostgresAddre
   return { urls: [first, ...others], mustTakeWrites };
 };
 
-const postgresUrl = (name: string, value: string): string => {
-  parseAddress(value, name);
-  return value;
-};
+const postgresUrl = (name: string, value: string): string => parseAddress(value, name) && value;
 
 /** `lists=8,admin=6`: what is not named keeps its size. */
 const poolSizes = (name: string, value: string): PoolSizes => {
@@ -157,21 +153,20 @@ const poolSizes = (name: string, value: string): PoolSizes => {
 };
 
 /** The message never repeats the value: it may hold a password. */
-const smtpUrl = (name: string, value: string): string => {
-  const url = /^smtps?:\/\//.test(value) && URL.canParse(value) ? new URL(value) : null;
-  if (!url?.hostname)
-    throw new ConfigError(
-      `${name} must be the address of a mail server, smtps://user:password@mail.example.com for example`,
-    );
+const textThat = (isValid: (value: string) => boolean, must: string) => (name: string, value: string) => {
+  if (!isValid(value)) throw new ConfigError(`${name} must be ${must}`);
   return value;
 };
 
-const sender = (name: string, value: string): string => {
+const smtpUrl = textThat(
+  (value) => /^smtps?:\/\//.test(value) && URL.canParse(value) && new URL(value).hostname !== '',
+  'the address of a mail server, smtps://user:password@mail.example.com for example',
+);
+
+const sender = textThat((value) => {
   const address = /^[^<>\r\n]*<([^<>]*)>$/.exec(value)?.[1] ?? value;
-  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address))
-    throw new ConfigError(`${name} must be an e-mail address, Returns <returns@example.com> for example`);
-  return value;
-};
+  return /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address);
+}, 'an e-mail address, Returns <returns@example.com> for example');
 
 /** Mails hold links that are as good as a password, and the server's own password goes before them. */
 export const needsStartTls = (smtpUrl: string): boolean => {
@@ -190,8 +185,8 @@ const mailFrom = (url: string | null, from: string | null, allowPlain: boolean):
 
 const SECRET_KEY_LENGTH = 32;
 /**
- * Keys separated by commas or line ends; `refuse` throws where one is too short to be safe. Nothing before, after or between commas
- * is no key: somebody has lost one.
+ * Keys separated by commas or line ends; `refuse` throws where one is too short to be safe. Nothing before, after or between
+ * commas is no key: one was lost.
  */
 export const secretKeysIn = (text: string, refuse: () => never): string[] => {
   const keys = text.trim().split(/\s*[,\r\n]\s*/);
@@ -224,19 +219,16 @@ const text = (_name: string, value: string): string => value;
 type Read<Value> = (name: string, value: string) => Value;
 type ReadSetting = <Value, Fallback>(name: string, read: Read<Value>, fallback: Fallback) => Value | Fallback;
 
-/** What a file holds, without the line end that editors add. An empty one is a mistake: whoever names a file means it. */
+/** What a file holds, without the line end that editors add. */
 const fileText = (name: string, path: string): string => {
-  const held = readIfPossible(path);
-  if (!held)
-    throw new ConfigError(`${name} names a file that ${held === null ? 'cannot be read' : 'is empty'}`);
-  return held;
-};
-const readIfPossible = (path: string): string | null => {
+  let held: string;
   try {
-    return readFileSync(path, 'utf8').trim();
+    held = readFileSync(path, 'utf8').trim();
   } catch {
-    return null;
+    throw new ConfigError(`${name} names a file that cannot be read`);
   }
+  if (!held) throw new ConfigError(`${name} names a file that is empty`);
+  return held;
 };
 
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {

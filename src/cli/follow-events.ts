@@ -35,7 +35,7 @@ export const followEvents = async ({ key, url, after, forward, json }: EventsOpt
   // The beginning of the feed has no cursor.
   const start = after === undefined || after === 'oldest' ? null : after;
   const doing = forward ? `Forwarding ${feed.url} to ${forward.to}` : `Following ${feed.url}`;
-  around.say(`${doing}, starting ${describeSendErrorStart(start)}. Ctrl-C ends it.`);
+  around.say(`${doing}, starting ${describeStart(start)}. Ctrl-C ends it.`);
 
   const show = eventPrinter(json, end);
   const forwarder = forward && createForwarder(forward.to, forward.secret, around);
@@ -61,7 +61,7 @@ interface Surroundings {
   stop: AbortSignal;
 }
 
-const describeSendErrorStart = (cursor: string | null): string => {
+const describeStart = (cursor: string | null): string => {
   if (cursor === null) return 'with the oldest event that is kept (--after latest: only new ones)';
   return cursor === 'latest' ? 'with the next event' : `after ${cursor}`;
 };

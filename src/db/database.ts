@@ -1,7 +1,7 @@
 import type { CompiledQuery, Insertable, Kysely, Transaction } from 'kysely';
 import type { Clock } from '../clock.ts';
+import type { Notice } from './migrate.ts';
 import type { Tables } from './schema.ts';
-import type { Notice } from './schema-change.ts';
 import type { Change, Dialect, Fill } from './statements.ts';
 
 export type Db = Kysely<Tables>;

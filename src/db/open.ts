@@ -2,11 +2,11 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } fro
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, Observer } from './database.ts';
+import type { Notice } from './migrate.ts';
 import { openPostgres } from './postgres/open.ts';
 import { between } from './postgres/pooler.ts';
 import { fillPostgres, postgresSnapshot } from './postgres/transfer.ts';
-import type { Notice } from './schema-change.ts';
-import { lockFolder } from './sqlite/folder-lock.ts';
+import { lockFolder } from './sqlite/connections.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { fillSqlite, sqliteSnapshot } from './sqlite/transfer.ts';
 import type { Between, FillAtOnce, WithSnapshot } from './transfer.ts';

@@ -44,6 +44,11 @@ export type WithSnapshot = <Result>(work: (reading: Reading) => Promise<Result>)
 /** Work in one transaction. */
 export type FillAtOnce = <Result>(work: (filling: Filling) => Promise<Result>) => Promise<Result>;
 
+export const tablesFrom = (columns: { table: string; column: string }[]): Map<string, string[]> => {
+  const tables = Map.groupBy(columns, ({ table }) => table);
+  return new Map([...tables].map(([table, of]) => [table, of.map(({ column }) => column)]));
+};
+
 /** Empty where the migrator's table does not exist. */
 export const madeMigrations = async (db: Db, tables: ReadonlyMap<string, unknown>): Promise<string[]> => {
   if (!tables.has('kysely_migration')) return [];

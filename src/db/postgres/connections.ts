@@ -4,7 +4,6 @@ import type { PoolSizes } from '../../config.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
 import type { Observer } from '../database.ts';
 import { isStalePlan, isUnavailable, whileConnecting } from '../errors.ts';
-import { logQuery } from '../log-query.ts';
 import type { Tables } from '../schema.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -65,13 +64,14 @@ const settingsOf = (kind: keyof typeof KINDS): string =>
     .join('');
 
 const INT8 = 20;
-/** Our 64-bit numbers are counts and milliseconds, all far below 2^53. */
-const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text');
+export const typesWith = (int8: (text: string) => unknown): pg.CustomTypesConfig => ({
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 ? int8 : pg.types.getTypeParser(oid, format as 'text'),
+});
 
-/** What every connection of ours has in common. */
 export const clientConfig = {
-  types: { getTypeParser },
+  // Our 64-bit numbers are counts and milliseconds, all far below 2^53.
+  types: typesWith(Number),
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   query_timeout: QUERY_TIMEOUT_MS,
   application_name: 'handback',
@@ -102,7 +102,6 @@ const SIGN_OF_LIFE_TIMEOUT_MS = 1_000;
 const IN_FAILED_TRANSACTION = '25P02';
 const READ_ONLY = '25006';
 
-/** A connection of a pool, which goes back to it with `release`. */
 export class Connection {
   readonly #client: pg.PoolClient;
   readonly #hosts: Hosts;
@@ -142,12 +141,10 @@ export class Connection {
     return this.query(text, values);
   }
 
-  /** Milliseconds since anything came from the server. */
   get silentMs(): number {
     return performance.now() - this.#heardAt;
   }
 
-  /** Whether another server is in use by now. */
   get isOutdated(): boolean {
     return this.#era !== this.#hosts.era;
   }
@@ -241,7 +238,6 @@ export class CheckedPool {
     }
   }
 
-  /** One statement on any of them. */
   async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>> {
     const connection = await this.connect();
     let isBroken = false;
@@ -262,13 +258,12 @@ export class CheckedPool {
     });
   }
 
-  /** Kysely on these connections. */
   kysely(): Kysely<Tables> {
     // What Kysely would do beyond connect, query and release, cursors and cancelling, is not used here.
     const pool = this as unknown as PostgresPool;
     return new Kysely<Tables>({
       dialect: new PostgresDialect({ pool }),
-      log: logQuery(this.#observer.onQuery),
+      log: ({ queryDurationMillis, level }) => this.#observer.onQuery(queryDurationMillis, level === 'error'),
     });
   }
 

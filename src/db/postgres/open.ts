@@ -2,13 +2,18 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
-import { anyCase } from '../any-case.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
-import { migrateToLatest } from '../migrate.ts';
+import { migrateToLatest, type Notice, SCHEMA_WORDS } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
-import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
-import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
+import {
+  anyCase,
+  asJson,
+  type ColumnKind,
+  compiledStatements,
+  type Dialect,
+  encoded,
+} from '../statements.ts';
 import { DatabaseClock } from './clock.ts';
 import { CheckedPool, PLANNED_ANEW } from './connections.ts';
 import { Hosts } from './hosts.ts';
