@@ -25,34 +25,7 @@ export interface MailSettings {
   readonly requireTls: boolean;
 }
 
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  readonly databaseUrl: string | null;
-  readonly poolSizes: PoolSizes;
-  /** How long a start waits for a database that cannot be reached yet. */
-  readonly databaseWaitMs: number;
-  readonly dataDir: string;
-  /** The first one seals, all of them open; null: those in the data folder. */
-  readonly secretKeys: readonly string[] | null;
-  /** Where no proxy is trusted. */
-  readonly maxConnectionsPerAddress: number;
-  /** How many proxies stand before us, or which addresses they have. */
-  readonly trustProxy: false | number | string[];
-  readonly allowPrivateWebhooks: boolean;
-  readonly role: (typeof ROLES)[number];
-  readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly publicUrl: string;
-  /** Whether the operator set it; otherwise it is where we listen, which may not be how callers reach us. */
-  readonly publicUrlIsSet: boolean;
-  readonly metricsToken: string | null;
-  /** null: no mails are sent. */
-  readonly mail: MailSettings | null;
-  /** By `npm start` or `npx`, whose shell passes no signal on. */
-  readonly startedByNpm: boolean;
-  /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
-  readonly drainMs: number;
-}
+export type Config = ReturnType<typeof readConfig>;
 
 /** A setting the service cannot start with; the message is the one line the operator sees. */
 export class ConfigError extends Error {}
@@ -90,23 +63,18 @@ const webUrl = (name: string, value: string): string => {
 };
 
 export interface PostgresAddress {
-  /** One for each host that it names, in its order. */
   urls: readonly [string, ...string[]];
   /** Only a server that accepts writes will do. */
   mustTakeWrites: boolean;
 }
 
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
-/** By what `target_session_attrs` says. */
 const MUST_TAKE_WRITES = new Map([
   ['read-write', true],
   ['any', false],
 ]);
 
-/**
- * Several hosts are separated by commas, each with its own port: neither `URL` nor the driver knows such a list. Messages never repeat
- * the address, since it may hold a password.
- */
+/** Neither `URL` nor the driver knows a list of hosts. Messages never repeat the address, since it may hold a password. */
 export const parseAddress = (text: string, name = 'DATABASE_URL'): PostgresAddress => {
   const [, scheme = '', authority = '', rest = ''] = PARTS.exec(text) ?? [];
   // A password may hold commas, and an @ that is not encoded.
@@ -174,8 +142,7 @@ export const needsStartTls = (smtpUrl: string): boolean => {
   return protocol === 'smtp:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 };
 
-/** Both or neither. */
-const mailFrom = (url: string | null, from: string | null, allowPlain: boolean): Config['mail'] => {
+const mailFrom = (url: string | null, from: string | null, allowPlain: boolean): MailSettings | null => {
   if (url && from)
     return Object.freeze({ smtpUrl: url, from, requireTls: needsStartTls(url) && !allowPlain });
   if (url) throw new ConfigError('MAIL_FROM is required with SMTP_URL: it is who mails come from');
@@ -184,10 +151,7 @@ const mailFrom = (url: string | null, from: string | null, allowPlain: boolean):
 };
 
 const SECRET_KEY_LENGTH = 32;
-/**
- * Keys separated by commas or line ends; `refuse` throws where one is too short to be safe. Nothing before, after or between
- * commas is no key: one was lost.
- */
+/** `refuse` throws where a key is too short to be safe, or missing: before, after or between commas. */
 export const secretKeysIn = (text: string, refuse: () => never): string[] => {
   const keys = text.trim().split(/\s*[,\r\n]\s*/);
   return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : refuse();
@@ -203,7 +167,7 @@ const secretKeys = (name: string, value: string): string[] =>
 const isAddressOrNetwork = (value: string): boolean =>
   isIP(value) !== 0 || (isIP(value.replace(/\/.*/, '')) !== 0 && ipaddr.isValidCIDR(value));
 
-const proxies = (name: string, value: string): Config['trustProxy'] => {
+const proxies = (name: string, value: string): false | number | string[] => {
   if (['off', 'false', '0'].includes(value)) return false;
   if (/^\d{1,2}$/.test(value)) return Number(value);
   const addresses = value.split(',').map((each) => each.trim());
@@ -231,7 +195,7 @@ const fileText = (name: string, path: string): string => {
   return held;
 };
 
-export const readConfig = (env: NodeJS.ProcessEnv): Config => {
+export const readConfig = (env: NodeJS.ProcessEnv) => {
   const setting: ReadSetting = (name, read, fallback) => {
     const value = env[name]?.trim();
     return value ? read(name, value) : fallback;
@@ -250,20 +214,25 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`;
   if (!URL.canParse(ownUrl)) throw new ConfigError('HOST must be a host name or an IP address');
   const databaseUrl = secret('DATABASE_URL', postgresUrl, null);
-  const config: Config = {
+  const config = {
     host,
     port: listenPort,
     databaseUrl,
     poolSizes: setting('DATABASE_POOLS', poolSizes, POOL_SIZES),
+    /** How long a start waits for a database that cannot be reached yet. */
     databaseWaitMs: setting('DATABASE_WAIT_SECONDS', wholeNumberUpTo(600), 30) * 1000,
     dataDir: resolve(setting('DATA_DIR', text, './data')),
+    /** The first one seals, all of them open; null: those in the data folder. */
     secretKeys: secret('SECRET_KEY', secretKeys, null),
+    /** Where no proxy is trusted. */
     maxConnectionsPerAddress: setting('MAX_CONNECTIONS_PER_ADDRESS', wholeNumberUpTo(5_000, 1), 100),
+    /** How many proxies stand before us, or which addresses they have. */
     trustProxy: setting('TRUST_PROXY', proxies, false),
     allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
+    /** Otherwise it is where we listen, which may not be how callers reach us. */
     publicUrlIsSet: setting('PUBLIC_URL', webUrl, null) !== null,
     metricsToken: secret('METRICS_TOKEN', text, null),
     mail: mailFrom(
@@ -271,7 +240,9 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
       setting('MAIL_FROM', sender, null),
       setting('SMTP_ALLOW_PLAIN', flag, false),
     ),
+    /** By `npm start` or `npx`, whose shell passes no signal on. */
     startedByNpm: ['start', 'npx'].includes(env['npm_lifecycle_event'] ?? ''),
+    /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
   if (databaseUrl && !config.secretKeys)

@@ -14,9 +14,7 @@ export interface Context extends Base {
   authenticate: Authenticate;
   /** Reads an RMA by its id; calls share queries. */
   rmaById: RmaById;
-  /** Reads how many RMAs a shop has; calls share queries. */
   totalsOf: TotalsOf;
-  /** The way of every change of an RMA. */
   changes: ChangeQueue;
   feedWatches: FeedWatches;
   mail: Mailer;

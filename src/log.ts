@@ -71,7 +71,6 @@ export const boundedDestination = (writeBytes: Write, onDropped: (lines: number)
       writing = true;
       setImmediate(writeNext);
     },
-    /** Calls back once everything so far is written or dropped. */
     flush(done: () => void): void {
       whenWritten = [...whenWritten, done];
       if (!writing) writeNext();

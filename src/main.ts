@@ -16,11 +16,10 @@ import { startWebhooks } from './webhooks/start.ts';
 /** More than a stop ever takes: beyond it something is broken, and the process ends with status 1. */
 const GRACE_MS = 1_000;
 
-/** Starts what this process is for, and stops it when a signal comes. */
 export const serve = async (ctx: Context, say: (line: string) => void): Promise<void> => {
   const app = await buildApp(ctx);
   const { host, port, role, publicUrl, drainMs } = ctx.config;
-  // Whoever reads what we say may be gone; that must not end the process.
+  // The reader of standard error may be gone; that must not end the process.
   process.stderr.on('error', () => {});
   await app.listen({ host, port }).catch((error) => {
     throw new ConfigError(explainListenFailure(error, host, port));

@@ -17,7 +17,6 @@ interface Sealed {
 }
 
 interface Opened {
-  /** All sealed values. */
   total: number;
   /** The rows whose value no key opens. They stay as they are. */
   failed: Place[];

@@ -33,7 +33,6 @@ const printTables = (tables: Record<string, number>, sentences: string[]): void 
 
 const notice = (message: string): void => void process.stderr.write(`handback: ${message}\n`);
 
-/** The result of a command, and how long it took to a hundredth. */
 const timed = async <Result>(work: Promise<Result>): Promise<Result & { seconds: number }> => {
   const start = performance.now();
   const result = await work;

@@ -7,7 +7,6 @@ import { originOf } from '../returns/totals.ts';
 import { findCheck, keysOf } from '../secret-keys.ts';
 import { countWaiting, oldestWaiting } from '../webhooks/queue.ts';
 
-/** The result of a check, in one line that says what to do where something is not well. */
 export interface Finding {
   state: 'ok' | 'warn' | 'wrong';
   message: string;
@@ -80,9 +79,7 @@ export const checkQueue = async ({ db, server }: Reading): Promise<Finding> => {
 };
 
 interface Counted {
-  /** By shop, kind, origin and status. */
   totals: Map<string, number>;
-  /** By shop and month of creation. */
   months: Map<string, number>;
 }
 

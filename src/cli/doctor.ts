@@ -24,16 +24,6 @@ import {
 export type Checked = Finding & { check: string };
 type Report = (checked: Checked) => void;
 
-/** In this order. A snapshot for each: one whose statement PostgreSQL cancelled is of no more use. */
-const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise<Finding | null>][] = [
-  ['clock', (reading) => checkClock(reading)],
-  ['secret key', checkSecretKey],
-  ['proxy', (reading, config) => checkProxy(reading, config)],
-  ['queue', checkQueue],
-  ['totals', checkTotals],
-  ['counters', checkCounters],
-];
-
 export const examine = async (env: NodeJS.ProcessEnv, report: Report): Promise<void> => {
   const config = settingsIn(env, report);
   if (!config) return;
@@ -173,6 +163,16 @@ const checkPooler = async (config: Config): Promise<Finding | null> => {
   const found = await betweenUsAnd(config);
   return found && BETWEEN[found];
 };
+
+/** In this order. A snapshot for each: one whose statement PostgreSQL cancelled is of no more use. */
+const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise<Finding | null>][] = [
+  ['clock', checkClock],
+  ['secret key', checkSecretKey],
+  ['proxy', checkProxy],
+  ['queue', checkQueue],
+  ['totals', checkTotals],
+  ['counters', checkCounters],
+];
 
 const LITTLE_BYTES = 1e9;
 const TOO_LITTLE_BYTES = 1e8;

@@ -11,8 +11,6 @@ import { isAcknowledged, MOST_ATTEMPTS } from '../webhooks/policy.ts';
 import { createSender, describeSendError } from '../webhooks/worker/send.ts';
 import { CliFailure, printable } from './command.ts';
 
-// `events`: reads a shop's event feed, prints each event and, with --forward-to, sends it to a receiver first.
-
 export interface EventsOptions {
   key: string;
   url: string;
@@ -156,7 +154,6 @@ async function* pagesOf(feed: Feed, start: string | null, around: Surroundings):
   }
 }
 
-/** A page, or why there is none now and how long the service asks us to wait. */
 type PageAnswer = { page: FeedPage } | { page: null; why: string; waitMs: number | null };
 
 const PAGE_SIZE = 100;

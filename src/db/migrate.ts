@@ -108,10 +108,7 @@ const madeChanges = async (db: Kysely<Tables>): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/**
- * A database that a later release has migrated is taken as it is, since releases only add (ADR 0020): in a rolling upgrade the
- * earlier release may start again beside the later one, and one may go back to it. Says whether the schema was changed.
- */
+/** A database that a later release has migrated is taken as it is, since releases only add (ADR 0020). True: the schema was changed. */
 export const migrateToLatest = async (db: Kysely<Tables>, words: Words): Promise<boolean> => {
   let doneLater: string[] = [];
   let hasChanged = false;
@@ -145,10 +142,7 @@ export const migrateTo = async (db: Kysely<Tables>, words: Words, name: string |
   if (error) throw error;
 };
 
-/**
- * What the migrations create, read from a database in memory in which they run: no second list that could differ from them.
- * SQLite takes the types of either engine. PostgreSQL's search index is not expected, since the extension that it needs may be missing.
- */
+/** Read from a database in memory, so that no second list can differ. Without the index of pg_trgm, which may not be available. */
 export const expectedSchema = async (
   changes: readonly SchemaChange[],
   words: SchemaWords,

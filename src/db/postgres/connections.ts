@@ -39,13 +39,11 @@ const NO_FSYNC: Settings = { synchronous_commit: 'off' };
 
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
-  /** Everything that changes RMAs. */
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
   /** Lists and timelines. */
   lists: GENERIC_PLANS,
   /** The admin app, sign-in, searches, figures; planned for their values, as a list with a rare status or a search needs it. */
   admin: { plan_cache_mode: 'force_custom_plan' },
-  /** The dispatcher. */
   webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
   /** Short reads: keys, rate limits, one record. */
   reads: GENERIC_PLANS,
@@ -54,11 +52,11 @@ const KINDS = {
   /** However busy the others are, the process says that it is ready. */
   readiness: NO_FSYNC,
 } satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, Settings>;
-/** Of those that `DATABASE_POOLS` cannot size. */
+type Kind = keyof typeof KINDS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
 
 /** Sent when a connection is made, not as a startup parameter, which a pooler in between may refuse. */
-const settingsOf = (kind: keyof typeof KINDS): string =>
+const settingsOf = (kind: Kind): string =>
   Object.entries({ ...LIMITS, ...KINDS[kind] })
     .map(([name, value]) => `set ${name} = ${value}; `)
     .join('');
@@ -168,7 +166,6 @@ export class Connection {
   }
 
   #learnFrom(error: { code?: string }): void {
-    // An error with a code came from the server.
     if (error.code) this.#heardAt = performance.now();
     // Statements that were sent together fail together: each has the same reason, whichever is heard first.
     if (error.code === IN_FAILED_TRANSACTION) throw this.#abortedBy ?? error;
@@ -203,7 +200,7 @@ export class CheckedPool {
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   #distrustBefore = 0;
 
-  constructor(hosts: Hosts, kind: keyof typeof KINDS, sizes: PoolSizes, observer: Observer) {
+  constructor(hosts: Hosts, kind: Kind, sizes: PoolSizes, observer: Observer) {
     this.#hosts = hosts;
     this.#observer = observer;
     this.#pool = new pg.Pool({
@@ -278,7 +275,6 @@ export class CheckedPool {
   }
 }
 
-/** Connects to the host that is in use when the client is made. */
 const clientOf = (hosts: Hosts) =>
   class extends pg.Client {
     readonly era = hosts.era;
@@ -289,3 +285,9 @@ const clientOf = (hosts: Hosts) =>
       this.on('error', () => {});
     }
   };
+
+export const openPools = (hosts: Hosts, sizes: PoolSizes, observer: Observer): Record<Kind, CheckedPool> => {
+  const kinds = Object.keys(KINDS) as Kind[];
+  const pools = kinds.map((kind) => [kind, new CheckedPool(hosts, kind, sizes, observer)]);
+  return Object.fromEntries(pools);
+};

@@ -5,7 +5,6 @@ import { REPLACED } from '../errors.ts';
 
 // DATABASE_URL may name several servers. Which of them is used, by every connection of this process (ADR 0019).
 
-/** How long a host has to answer when we look for the one to use. */
 const ANSWER_TIMEOUT_MS = 1_500;
 
 class TakesNoWrites extends Error {
@@ -44,7 +43,6 @@ export class Hosts extends EventEmitter<{ move: [] }> {
     this.#isKnown = this.#isAlone;
   }
 
-  /** The one in use. */
   get url(): string {
     return this.#url;
   }
@@ -76,14 +74,12 @@ export class Hosts extends EventEmitter<{ move: [] }> {
     if (this.#mustTakeWrites && readOnly !== 'off') throw new TakesNoWrites('the server takes no writes');
   }
 
-  /** A statement was refused because the server accepts no writes. */
   refused(era: number): void {
     if (!this.#mustTakeWrites || era !== this.#era) return;
     this.#isKnown = this.#isAlone;
     this.#move();
   }
 
-  /** A host that is alone need not be looked for. */
   get #isAlone(): boolean {
     return this.#urls.length === 1;
   }

@@ -15,7 +15,7 @@ import {
   encoded,
 } from '../statements.ts';
 import { DatabaseClock } from './clock.ts';
-import { CheckedPool, PLANNED_ANEW } from './connections.ts';
+import { openPools, PLANNED_ANEW } from './connections.ts';
 import { Hosts } from './hosts.ts';
 import { WakeCalls } from './listen.ts';
 import { refuseSharedSessions } from './pooler.ts';
@@ -25,13 +25,11 @@ import { changeTransactions } from './transaction.ts';
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
 
-/** How long a close waits for the last wake-up calls. */
 const LAST_CALLS_TIMEOUT_MS = 100;
 
 export interface PostgresSettings {
   connectionString: string;
   poolSizes: PoolSizes;
-  /** This process's own clock, where a test wants a wrong one. */
   ownClock?: (() => number) | undefined;
 }
 
@@ -40,17 +38,7 @@ export const openPostgres = (
   observer: Observer,
 ): Database => {
   const hosts = new Hosts(connectionString);
-  const pool = (kind: ConstructorParameters<typeof CheckedPool>[1]) =>
-    new CheckedPool(hosts, kind, poolSizes, observer);
-  const pools = {
-    changes: pool('changes'),
-    lists: pool('lists'),
-    admin: pool('admin'),
-    webhooks: pool('webhooks'),
-    reads: pool('reads'),
-    background: pool('background'),
-    readiness: pool('readiness'),
-  };
+  const pools = openPools(hosts, poolSizes, observer);
   const db = pools.admin.kysely();
   const background = pools.background.kysely();
   const readiness = pools.readiness.kysely();
@@ -109,10 +97,7 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
   }
 };
 
-/**
- * Autovacuum does the same within minutes; until then a table that was empty when it was analysed is planned as if it still were.
- * One that another process analyses is skipped.
- */
+/** Autovacuum does the same within minutes; until then a table that was empty when analysed is planned as if it still were. */
 const analyzeGrown = async (db: Kysely<Tables>): Promise<void> => {
   const { rows } = await sql<{ name: string }>`
     select s.relname as name from pg_stat_user_tables as s join pg_class as c on c.oid = relid
@@ -127,7 +112,6 @@ const likePattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, '\\
 const anyCaseRegex = (part: string): string =>
   anyCase(part, (character) => character.replaceAll(/[^\p{L}\p{N}\s]/gu, '\\$&'));
 
-/** How PostgreSQL spells what the engines spell differently. */
 const dialect: Dialect = {
   rows(alias, columns, values) {
     const parts = Object.entries(columns).map(([name, kind]) => sql`${sql.id(name)} ${sql.raw(TYPES[kind])}`);

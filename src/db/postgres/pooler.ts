@@ -39,7 +39,6 @@ const poolerBefore = async (client: pg.ClientBase, url: string): Promise<Between
   return isHeard ? 'sessions' : 'shared sessions';
 };
 
-/** Whether a connection that listens gets what another one sends. */
 const isNotified = async (listener: pg.Client, caller: pg.ClientBase): Promise<boolean> => {
   const channel = `handback_probe_${randomBytes(8).toString('hex')}`;
   const heard = new Promise<boolean>((resolve) => listener.once('notification', () => resolve(true)));

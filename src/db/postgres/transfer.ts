@@ -16,13 +16,11 @@ import { clientConfig, typesWith } from './connections.ts';
 import { Hosts } from './hosts.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long a restore waits for other processes to release the tables. */
 const LOCK_TIMEOUT = '10s';
 
 const ROWS_AT_ONCE = { least: 10, most: 2_000 };
 const BYTES_AT_ONCE = 1024 * 1024;
 
-/** What a JavaScript number cannot hold stays whole. */
 const wholeNumber = (text: string): number | bigint => {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);

@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 import { ConfigError } from '../../config.ts';
 import { keepPrivate, narrow } from '../private-file.ts';
 
-/** Opening waits inside SQLite for others that open at the same time: nobody is served yet. */
+/** Opening waits inside SQLite for others that open at the same time: no request runs yet. */
 const OPEN_TIMEOUT_MS = 2000;
 const CACHED_STATEMENTS = 500;
 
@@ -84,10 +84,7 @@ const LOCK_TIMEOUT_MS = 1000;
 /** A connection that nothing refers to would be closed, and its lock with it. */
 const held = new Set<Sqlite.Database>();
 
-/**
- * Makes this process the only one that serves from the folder: rate limits are counted in memory, and two would count twice
- * (ADR 0001). The lock is the operating system's and ends with the process, however it ends, or when it is released.
- */
+/** Rate limits are counted in memory, and two processes would count twice (ADR 0001). The lock ends with the process, however it ends. */
 export const lockFolder = (folder: string): (() => void) => {
   const file = join(folder, 'handback.lock');
   keepPrivate(file);

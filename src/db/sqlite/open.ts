@@ -12,7 +12,7 @@ import { type Connections, openConnections, type Synchronous } from './connectio
 import { BUSY_WAIT_MS, LONGEST_PAUSE_MS, sessionDialect, writerTurns } from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
 
-/** Another process may be migrating: that is worth waiting for, and nobody is served yet. */
+/** Another process may be migrating: that is worth waiting for, and no request runs yet. */
 const MIGRATION_WAIT_MS = 15_000;
 
 export const openSqlite = (file: string, { onQuery, onFault }: Observer): Database => {
@@ -136,7 +136,6 @@ const globEscaped = (text: string): string => text.replaceAll(/[*?[]/g, '[$&]');
 const globPattern = (part: string): string => `*${globEscaped(part)}*`;
 const anyCaseGlob = (part: string): string => `*${anyCase(part, globEscaped)}*`;
 
-/** How SQLite spells what the engines spell differently. */
 const dialect: Dialect = {
   rows: (alias, columns, values) => {
     const parts = Object.keys(columns).map(
