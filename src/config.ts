@@ -102,7 +102,10 @@ export const parseAddress = (text: string, name = 'DATABASE_URL'): PostgresAddre
   return { urls: [first, ...others], mustTakeWrites };
 };
 
-const postgresUrl = (name: string, value: string): string => parseAddress(value, name) && value;
+const postgresUrl = (name: string, value: string): string => {
+  parseAddress(value, name);
+  return value;
+};
 
 /** `lists=8,admin=6`: what is not named keeps its size. */
 const poolSizes = (name: string, value: string): PoolSizes => {

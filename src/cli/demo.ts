@@ -33,12 +33,7 @@ const COMPANIES = [
 ];
 const ITEMS = [
   { sku: 'KETTLE-17', productName: 'Kettle 1.7 l', price: 49.95, fault: 'Does not heat up any more' },
-  {
-    sku: 'BATT-DRILL-18V',
-    productName: 'Drill battery 18 V',
-    price: 89,
-    fault: 'Gets hot and swells while charging',
-  },
+  { sku: 'BATT-DRILL-18V', productName: 'Drill battery 18 V', price: 89, fault: 'Swells while charging' },
   { sku: 'LAMP-OAK', productName: 'Oak table lamp', price: 120.5, fault: 'Flickers, then goes out' },
   { sku: 'SPEAKER-MINI', productName: 'Mini speaker', price: 64.9, fault: 'No sound on the left side' },
   {

@@ -18,7 +18,7 @@ export const openDatabase = (
   observer: Observer,
   ownClock?: () => number,
 ): Database => {
-  if (databaseUrl) return openPostgres({ connectionString: databaseUrl, poolSizes, ownClock }, observer);
+  if (databaseUrl) return openPostgres(databaseUrl, poolSizes, observer, ownClock);
   prepareFolder(dataDir);
   return openSqlite(fileIn(dataDir), observer);
 };

@@ -27,15 +27,11 @@ const BATCH_SIZE = 24;
 
 const LAST_CALLS_TIMEOUT_MS = 100;
 
-export interface PostgresSettings {
-  connectionString: string;
-  poolSizes: PoolSizes;
-  ownClock?: (() => number) | undefined;
-}
-
 export const openPostgres = (
-  { connectionString, poolSizes, ownClock }: PostgresSettings,
+  connectionString: string,
+  poolSizes: PoolSizes,
   observer: Observer,
+  ownClock?: () => number,
 ): Database => {
   const hosts = new Hosts(connectionString);
   const pools = openPools(hosts, poolSizes, observer);
