@@ -21,11 +21,9 @@ export interface Base extends Omit<Database, 'migrate'> {
   addressGuard: AddressGuard;
 }
 
-/** What a command or a test may replace. */
 export interface Overrides {
   /** Called once, while the database is away and is tried again; by default that is logged. */
   onWait?: () => void;
-  /** Replaces the database's clock, so that a test can move time. */
   clock?: Clock;
   /** Replaces this process's own clock, which may be wrong. The database's clock is derived from it. */
   ownClock?: () => number;
@@ -71,7 +69,6 @@ export const openBase = async (config: Config, overrides: Overrides): Promise<Ba
 
 const TRY_AGAIN_MS = 500;
 
-/** Tries again while the database's server is away, for so long. */
 const retryWhileAway = async <Opened>(
   waitMs: number,
   onWait: (error: unknown) => void,

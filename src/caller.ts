@@ -12,7 +12,6 @@ export interface Caller {
 /** Who acts, and in the admin app from which address: the audit log keeps it. */
 export type AuditActor = Actor & { address?: string };
 
-/** Whoever uses the command line on the server. */
 export const OPERATOR: Actor = { type: 'SYSTEM', id: null, name: 'operator' };
 
 /** Who failed to sign in, or asked for a link: only the address is known. */

@@ -25,34 +25,7 @@ export interface MailSettings {
   readonly requireTls: boolean;
 }
 
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  readonly databaseUrl: string | null;
-  readonly poolSizes: PoolSizes;
-  /** How long a start waits for a database that cannot be reached yet. */
-  readonly databaseWaitMs: number;
-  readonly dataDir: string;
-  /** The first one seals, all of them open; null: those in the data folder. */
-  readonly secretKeys: readonly string[] | null;
-  /** Where no proxy is trusted. */
-  readonly maxConnectionsPerAddress: number;
-  /** How many proxies stand before us, or which addresses they have. */
-  readonly trustProxy: false | number | string[];
-  readonly allowPrivateWebhooks: boolean;
-  readonly role: (typeof ROLES)[number];
-  readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly publicUrl: string;
-  /** Whether the operator set it; otherwise it is where we listen, which may not be how callers reach us. */
-  readonly publicUrlIsSet: boolean;
-  readonly metricsToken: string | null;
-  /** How mails are sent, and from whom; null: they are not. */
-  readonly mail: MailSettings | null;
-  /** By `npm start` or `npx`, whose shell passes no signal on. */
-  readonly startedByNpm: boolean;
-  /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
-  readonly drainMs: number;
-}
+export type Config = ReturnType<typeof readConfig>;
 
 /** A setting the service cannot start with; the message is the one line the operator sees. */
 export class ConfigError extends Error {}
@@ -89,25 +62,19 @@ const webUrl = (name: string, value: string): string => {
   return value.replace(/\/+$/, '');
 };
 
-/** DATABASE_URL taken apart. */
 export interface PostgresAddress {
-  /** One for each host that it names, in its order. */
   urls: readonly [string, ...string[]];
   /** Only a server that accepts writes will do. */
   mustTakeWrites: boolean;
 }
 
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
-/** By what `target_session_attrs` says. */
 const MUST_TAKE_WRITES = new Map([
   ['read-write', true],
   ['any', false],
 ]);
 
-/**
- * Several hosts are separated by commas, each with its own port: neither `URL` nor the driver knows such a list. Messages never repeat
- * the address, since it may hold a password.
- */
+/** Neither `URL` nor the driver knows a list of hosts. Messages never repeat the address, since it may hold a password. */
 export const parseAddress = (text: string, name = 'DATABASE_URL'): PostgresAddress => {
   const [, scheme = '', authority = '', rest = ''] = PARTS.exec(text) ?? [];
   // A password may hold commas, and an @ that is not encoded.
@@ -157,21 +124,20 @@ const poolSizes = (name: string, value: string): PoolSizes => {
 };
 
 /** The message never repeats the value: it may hold a password. */
-const smtpUrl = (name: string, value: string): string => {
-  const url = /^smtps?:\/\//.test(value) && URL.canParse(value) ? new URL(value) : null;
-  if (!url?.hostname)
-    throw new ConfigError(
-      `${name} must be the address of a mail server, smtps://user:password@mail.example.com for example`,
-    );
+const textThat = (isValid: (value: string) => boolean, must: string) => (name: string, value: string) => {
+  if (!isValid(value)) throw new ConfigError(`${name} must be ${must}`);
   return value;
 };
 
-const sender = (name: string, value: string): string => {
+const smtpUrl = textThat(
+  (value) => /^smtps?:\/\//.test(value) && URL.canParse(value) && new URL(value).hostname !== '',
+  'the address of a mail server, smtps://user:password@mail.example.com for example',
+);
+
+const sender = textThat((value) => {
   const address = /^[^<>\r\n]*<([^<>]*)>$/.exec(value)?.[1] ?? value;
-  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address))
-    throw new ConfigError(`${name} must be an e-mail address, Returns <returns@example.com> for example`);
-  return value;
-};
+  return /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address);
+}, 'an e-mail address, Returns <returns@example.com> for example');
 
 /** Mails hold links that are as good as a password, and the server's own password goes before them. */
 export const needsStartTls = (smtpUrl: string): boolean => {
@@ -179,8 +145,7 @@ export const needsStartTls = (smtpUrl: string): boolean => {
   return protocol === 'smtp:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 };
 
-/** Both or neither. */
-const mailFrom = (url: string | null, from: string | null, allowPlain: boolean): Config['mail'] => {
+const mailFrom = (url: string | null, from: string | null, allowPlain: boolean): MailSettings | null => {
   if (url && from)
     return Object.freeze({ smtpUrl: url, from, requireTls: needsStartTls(url) && !allowPlain });
   if (url) throw new ConfigError('MAIL_FROM is required with SMTP_URL: it is who mails come from');
@@ -189,10 +154,7 @@ const mailFrom = (url: string | null, from: string | null, allowPlain: boolean):
 };
 
 const SECRET_KEY_LENGTH = 32;
-/**
- * Keys separated by commas or line ends; `refuse` throws where one is too short to be safe. Nothing before, after or between commas
- * is no key: somebody has lost one.
- */
+/** `refuse` throws where a key is too short to be safe, or missing: before, after or between commas. */
 export const secretKeysIn = (text: string, refuse: () => never): string[] => {
   const keys = text.trim().split(/\s*[,\r\n]\s*/);
   return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : refuse();
@@ -208,7 +170,7 @@ const secretKeys = (name: string, value: string): string[] =>
 const isAddressOrNetwork = (value: string): boolean =>
   isIP(value) !== 0 || (isIP(value.replace(/\/.*/, '')) !== 0 && ipaddr.isValidCIDR(value));
 
-const proxies = (name: string, value: string): Config['trustProxy'] => {
+const proxies = (name: string, value: string): false | number | string[] => {
   if (['off', 'false', '0'].includes(value)) return false;
   if (/^\d{1,2}$/.test(value)) return Number(value);
   const addresses = value.split(',').map((each) => each.trim());
@@ -224,22 +186,19 @@ const text = (_name: string, value: string): string => value;
 type Read<Value> = (name: string, value: string) => Value;
 type ReadSetting = <Value, Fallback>(name: string, read: Read<Value>, fallback: Fallback) => Value | Fallback;
 
-/** What a file holds, without the line end that editors add. An empty one is a mistake: whoever names a file means it. */
+/** What a file holds, without the line end that editors add. */
 const fileText = (name: string, path: string): string => {
-  const held = readIfPossible(path);
-  if (!held)
-    throw new ConfigError(`${name} names a file that ${held === null ? 'cannot be read' : 'is empty'}`);
+  let held: string;
+  try {
+    held = readFileSync(path, 'utf8').trim();
+  } catch {
+    throw new ConfigError(`${name} names a file that cannot be read`);
+  }
+  if (!held) throw new ConfigError(`${name} names a file that is empty`);
   return held;
 };
-const readIfPossible = (path: string): string | null => {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return null;
-  }
-};
 
-export const readConfig = (env: NodeJS.ProcessEnv): Config => {
+export const readConfig = (env: NodeJS.ProcessEnv) => {
   const setting: ReadSetting = (name, read, fallback) => {
     const value = env[name]?.trim();
     return value ? read(name, value) : fallback;
@@ -258,20 +217,25 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`;
   if (!URL.canParse(ownUrl)) throw new ConfigError('HOST must be a host name or an IP address');
   const databaseUrl = secret('DATABASE_URL', postgresUrl, null);
-  const config: Config = {
+  const config = {
     host,
     port: listenPort,
     databaseUrl,
     poolSizes: setting('DATABASE_POOLS', poolSizes, POOL_SIZES),
+    /** How long a start waits for a database that cannot be reached yet. */
     databaseWaitMs: setting('DATABASE_WAIT_SECONDS', wholeNumberUpTo(600), 30) * 1000,
     dataDir: resolve(setting('DATA_DIR', text, './data')),
+    /** The first one seals, all of them open; null: those in the data folder. */
     secretKeys: secret('SECRET_KEY', secretKeys, null),
+    /** Where no proxy is trusted. */
     maxConnectionsPerAddress: setting('MAX_CONNECTIONS_PER_ADDRESS', wholeNumberUpTo(5_000, 1), 100),
+    /** How many proxies stand before us, or which addresses they have. */
     trustProxy: setting('TRUST_PROXY', proxies, false),
     allowPrivateWebhooks: setting('WEBHOOK_ALLOW_PRIVATE_NETWORKS', flag, false),
     role: setting('ROLE', oneOf(ROLES), 'all'),
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     publicUrl: setting('PUBLIC_URL', webUrl, ownUrl),
+    /** Otherwise it is where we listen, which may not be how callers reach us. */
     publicUrlIsSet: setting('PUBLIC_URL', webUrl, null) !== null,
     metricsToken: secret('METRICS_TOKEN', text, null),
     mail: mailFrom(
@@ -279,7 +243,9 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
       setting('MAIL_FROM', sender, null),
       setting('SMTP_ALLOW_PLAIN', flag, false),
     ),
+    /** By `npm start` or `npx`, whose shell passes no signal on. */
     startedByNpm: ['start', 'npx'].includes(env['npm_lifecycle_event'] ?? ''),
+    /** How long a stop by SIGTERM goes on answering while callers move on to other processes. */
     drainMs: setting('DRAIN_SECONDS', wholeNumberUpTo(60), 4) * 1000,
   };
   if (databaseUrl && !config.secretKeys)

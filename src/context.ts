@@ -11,21 +11,14 @@ import { type MailAccountChanges, openAccountMails } from './staff/account-mails
 
 /** Everything an action or a route may need. It is their first argument. */
 export interface Context extends Base {
-  /** Finds out who calls with an API key. */
   authenticate: Authenticate;
   /** Reads an RMA by its id; calls share queries. */
   rmaById: RmaById;
-  /** Reads how many RMAs a shop has; calls share queries. */
   totalsOf: TotalsOf;
-  /** The way of every change of an RMA. */
   changes: ChangeQueue;
-  /** Requests that wait for a shop's next event. */
   feedWatches: FeedWatches;
-  /** Sends mails, where the operator set that up. */
   mail: Mailer;
-  /** Mails people about changes to their own account. */
   mailAccountChanges: MailAccountChanges;
-  /** Large answers that are being sent. */
   largeAnswers: LargeAnswers;
 }
 

@@ -3,10 +3,7 @@ import { ServiceError } from './errors.ts';
 
 const isSystemError = (error: Error): boolean => 'syscall' in error && 'errno' in error;
 
-/**
- * Messages that never quote data: our own, the operating system's, and a driver's that lost its server. Others may: a parser
- * quotes the text, a database the row, V8 the value it could not use.
- */
+/** Messages that never quote data. Others may: a parser quotes the text, a database the row, V8 the value it could not use. */
 const isSafeMessage = (error: Error): boolean =>
   error instanceof ServiceError || isSystemError(error) || isUnavailable(error);
 

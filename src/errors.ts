@@ -56,7 +56,6 @@ export const EXTERNAL_ERRORS = {
   },
 } as const;
 
-/** Those of the admin app's own API. */
 const ADMIN_ERRORS = {
   SIGNED_OUT: { status: 401, message: 'You are not signed in, or the session has ended.' },
   SIGN_IN_FAILED: { status: 401, message: 'The e-mail or the password is wrong.' },

@@ -5,8 +5,5 @@ declare global {
   }
 }
 
-/**
- * A number that JSON.stringify writes with exactly these digits, where a double would round them. It is not a number for
- * anything else: only write it out.
- */
+/** JSON.stringify writes it with exactly these digits, where a double would round them. It is not a number for anything else. */
 export const exactNumber = (digits: string): number => JSON.rawJSON(digits);

@@ -5,10 +5,7 @@ const timeOf = (ms: number): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 };
 
-/**
- * A UUIDv7: 48 bits of milliseconds, then random, so that ids sort by age and index well. The random part is a UUIDv4's,
- * for which Node keeps randomness at hand.
- */
+/** A UUIDv7, so that ids sort by age and index well. The random part is a UUIDv4's, for which Node keeps randomness at hand. */
 export const newId = (ms: number): string => `${timeOf(ms)}-7${randomUUID().slice(15)}`;
 
 /** No id made at or after this time is lower: ids in order are in order of time. */

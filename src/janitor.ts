@@ -31,10 +31,7 @@ const STEPS: Step[] = [
   (ctx) => ctx.analyze().then(() => false),
 ];
 
-/**
- * Deletes all that is due. Requests go in between the steps; a row that comes back after a power cut is deleted next time.
- * A step that fails, at a lock for example, does not keep the others from their work.
- */
+/** Requests go in between the steps. A step that fails, at a lock for example, does not keep the others from their work. */
 export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> => {
   for (const step of STEPS)
     try {

@@ -38,12 +38,6 @@ const standardOutput = (): Write => {
   return writeToStream;
 };
 
-const lineCount = (text: string | Buffer): number => {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
-};
-
 export const boundedDestination = (writeBytes: Write, onDropped: (lines: number) => void) => {
   let waiting = '';
   let writing = false;
@@ -60,7 +54,7 @@ export const boundedDestination = (writeBytes: Write, onDropped: (lines: number)
     const bytes = Buffer.from(isMidLine ? `\n${waiting}` : waiting);
     waiting = '';
     writeBytes(bytes, (written) => {
-      if (written < bytes.length) onDropped(lineCount(bytes.subarray(written)));
+      if (written < bytes.length) onDropped(bytes.toString('latin1', written).split('\n').length - 1);
       if (written > 0) isMidLine = bytes[written - 1] !== 0x0a;
       writeNext();
     });
@@ -77,7 +71,6 @@ export const boundedDestination = (writeBytes: Write, onDropped: (lines: number)
       writing = true;
       setImmediate(writeNext);
     },
-    /** Calls back once everything so far is written or dropped. */
     flush(done: () => void): void {
       whenWritten = [...whenWritten, done];
       if (!writing) writeNext();

@@ -5,8 +5,7 @@ import { ConfigError } from './config.ts';
 import type { Context } from './context.ts';
 import { saveFact } from './db/installation-facts.ts';
 import { describeError } from './describe-error.ts';
-import { greeting } from './greeting.ts';
-import { isBuilt } from './http/built-files.ts';
+import { HOW_TO_BUILD, isBuilt } from './http/built-files.ts';
 import { startJanitor } from './janitor.ts';
 import { offerSetUp } from './staff/set-up.ts';
 import { explainListenFailure } from './start-failure.ts';
@@ -17,11 +16,10 @@ import { startWebhooks } from './webhooks/start.ts';
 /** More than a stop ever takes: beyond it something is broken, and the process ends with status 1. */
 const GRACE_MS = 1_000;
 
-/** Starts what this process is for, and stops it when a signal comes. */
 export const serve = async (ctx: Context, say: (line: string) => void): Promise<void> => {
   const app = await buildApp(ctx);
   const { host, port, role, publicUrl, drainMs } = ctx.config;
-  // Whoever reads what we say may be gone; that must not end the process.
+  // The reader of standard error may be gone; that must not end the process.
   process.stderr.on('error', () => {});
   await app.listen({ host, port }).catch((error) => {
     throw new ConfigError(explainListenFailure(error, host, port));
@@ -69,3 +67,35 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
 
   for (const line of greeting(url, token)) say(line);
 };
+
+/** What a start says on standard error. It points only to pages that are there. */
+const greeting = (url: string, setUpToken: string | null): string[] => [
+  `Handback ${VERSION} is ready at ${url}${isBuilt('docs') ? ` (documentation: ${url}/docs)` : ''}`,
+  ...missingPages(),
+  ...(setUpToken ? [firstSteps(`${url}/admin/set-up#${setUpToken}`)] : []),
+];
+
+const PAGES = { admin: 'the admin app', docs: 'the documentation' };
+
+const missingPages = (): string[] => {
+  const missing = Object.entries(PAGES).filter(([name]) => !isBuilt(name));
+  const titles = missing.map(([, title]) => title).join(' and ');
+  return titles
+    ? [
+        `Not built here: ${titles}. To have what is missing, ${HOW_TO_BUILD}. npx handback --help lists what works without.`,
+      ]
+    : [];
+};
+
+const firstSteps = (link: string): string => `
+There is no shop yet. Either create the first one and its Admin here (the link works once, for one hour; a restart prints
+a new one):
+
+  ${link}
+
+or, in another terminal in this folder:
+
+  npx handback demo                          a demo shop with sample data, and a key to call it
+  npx handback shop create --name "My shop"  a shop of your own; then, with the id it prints,
+  npx handback client create --shop ID --name "Till"
+`;

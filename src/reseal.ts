@@ -1,161 +1,91 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
 import type { Context } from './context.ts';
-import type { Db, Trx } from './db/database.ts';
+import type { Db } from './db/database.ts';
 import { CHECK_PLACE, findCheck } from './secret-keys.ts';
 import type { Place, SecretBox } from './secrets.ts';
 import { factorPlace } from './staff/second-factor.ts';
 import { webhookSecretPlace } from './webhooks/secret.ts';
 
 const BATCH = 100;
-
-export interface Resealed {
-  /** Values that another key had sealed. */
-  resealed: number;
-  /** All sealed values. */
-  total: number;
-  /** The rows whose value no key opens. They stay as they are. */
-  failed: Place[];
-}
+/** Sorts before every id. */
+const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 interface Sealed {
   place: Place;
   value: string;
 }
 
-/** Where sealed values are kept: how to read those after an id, and how to replace one that is still what was read. */
-interface Source {
-  read(from: { db: Db }, after: string): Promise<Sealed[]>;
-  replace(trx: Trx, sealed: Sealed, next: string): Promise<{ numUpdatedRows: bigint }>;
+interface Opened {
+  total: number;
+  /** The rows whose value no key opens. They stay as they are. */
+  failed: Place[];
 }
 
-const webhookSecrets: Source = {
-  async read({ db }, after) {
-    const rows = await db
-      .selectFrom('api_clients')
-      .select(['id', 'webhook_secret'])
-      .$if(after !== '', (query) => query.where('id', '>', after))
-      .orderBy('id')
-      .limit(BATCH)
-      .execute();
-    return rows.map((row) => ({ place: webhookSecretPlace(row.id), value: row.webhook_secret }));
-  },
-  replace: (trx, { place, value }, next) =>
-    trx
-      .updateTable('api_clients')
-      .set({ webhook_secret: next })
-      .where('id', '=', place.id)
-      .where('webhook_secret', '=', value)
-      .executeTakeFirst(),
-};
+/** Every sealed value. The key check is last: as long as it has its old key, every start still requires that key. */
+async function* sealedBatches(db: Db): AsyncGenerator<Sealed[]> {
+  for (const placeOf of [webhookSecretPlace, factorPlace])
+    for (let after: string | undefined = LOWEST_ID; after; ) {
+      const batch = await sealedAfter(db, placeOf, after);
+      if (batch.length > 0) yield batch;
+      after = batch.at(-1)?.place.id;
+      await nextTurn();
+    }
+  const check = await findCheck(db);
+  if (check !== null) yield [{ place: CHECK_PLACE, value: check }];
+}
 
-const secondFactors: Source = {
-  async read({ db }, after) {
-    const rows = await db
-      .selectFrom('users')
-      .select(['id', 'factor_secret'])
-      .where('factor_secret', 'is not', null)
-      .$if(after !== '', (query) => query.where('id', '>', after))
-      .orderBy('id')
-      .limit(BATCH)
-      .execute();
-    return rows.map((row) => ({ place: factorPlace(row.id), value: row.factor_secret ?? '' }));
-  },
-  replace: (trx, { place, value }, next) =>
-    trx
-      .updateTable('users')
-      .set({ factor_secret: next })
-      .where('id', '=', place.id)
-      .where('factor_secret', '=', value)
-      .executeTakeFirst(),
+const sealedAfter = async (db: Db, placeOf: (id: string) => Place, after: string): Promise<Sealed[]> => {
+  const { table, column } = placeOf(after);
+  const { rows } = await sql<{ id: string; value: string }>`
+    select id, ${sql.ref(column)} as value from ${sql.table(table)}
+    where id > ${after} and ${sql.ref(column)} is not null order by id limit ${sql.lit(BATCH)}`.execute(db);
+  return rows.map(({ id, value }) => ({ place: placeOf(id), value }));
 };
-
-/** Last: as long as it has its old key, that key is still asked for at every start. */
-const keyCheck: Source = {
-  async read({ db }, after) {
-    const check = after === '' ? await findCheck(db) : null;
-    return check === null ? [] : [{ place: CHECK_PLACE, value: check }];
-  },
-  replace: (trx, { place, value }, next) =>
-    trx
-      .updateTable('installation')
-      .set({ value: next })
-      .where('name', '=', place.id)
-      .where('value', '=', value)
-      .executeTakeFirst(),
-};
-
-const SOURCES = [webhookSecrets, secondFactors, keyCheck];
 
 /** Seals everything anew with the first key. It works beside running servers, and may be repeated. */
-export const resealAll = async (ctx: Context): Promise<Resealed> => {
-  const done: Resealed = { resealed: 0, total: 0, failed: [] };
-  for (const source of SOURCES)
-    for await (const batch of batchesOf(source, ctx.db)) await resealBatch(ctx, source, batch, done);
+export const resealAll = async ({ db, secrets }: Context): Promise<Opened & { resealed: number }> => {
+  const done = { resealed: 0, total: 0, failed: [] };
+  for await (const batch of sealedBatches(db)) {
+    const stale = openAll(secrets, batch, done).filter(({ value }) => !secrets.isCurrent(value));
+    if (stale.length === 0) continue;
+    done.resealed += await db.transaction().execute(async (trx) => {
+      let changed = 0;
+      for (const { plain, ...sealed } of stale)
+        changed += await replace(trx, sealed, secrets.seal(plain, sealed.place));
+      return changed;
+    });
+  }
   return done;
 };
 
-async function* batchesOf(source: Source, db: Db): AsyncGenerator<Sealed[]> {
-  for (let after = ''; ; ) {
-    const batch = await source.read({ db }, after);
-    const last = batch.at(-1);
-    if (!last) return;
-    yield batch;
-    after = last.place.id;
-    await nextTurn();
-  }
-}
-
 /** Opens everything that is sealed, and changes nothing. `onBatch` may throw to end it. */
-export const tryAllSealed = async (
-  db: Db,
-  secrets: SecretBox,
-  onBatch: () => void,
-): Promise<Pick<Resealed, 'total' | 'failed'>> => {
-  const tried = { total: 0, failed: [] as Place[] };
-  for (const source of SOURCES)
-    for await (const batch of batchesOf(source, db)) {
-      onBatch();
-      tried.total += batch.length;
-      tried.failed.push(...batch.filter((sealed) => !opens(secrets, sealed)).map(({ place }) => place));
-    }
+export const tryAllSealed = async (db: Db, secrets: SecretBox, onBatch: () => void): Promise<Opened> => {
+  const tried = { total: 0, failed: [] };
+  for await (const batch of sealedBatches(db)) {
+    onBatch();
+    openAll(secrets, batch, tried);
+  }
   return tried;
 };
 
-const opens = (secrets: SecretBox, { value, place }: Sealed): boolean => {
-  try {
-    secrets.open(value, place);
-    return true;
-  } catch {
-    // The caller names it to the operator.
-    return false;
-  }
-};
-
-const resealBatch = async (
-  { db, secrets }: Context,
-  source: Source,
-  batch: Sealed[],
-  done: Resealed,
-): Promise<void> => {
-  const changes: { sealed: Sealed; next: string }[] = [];
-  for (const sealed of batch) {
+const openAll = (secrets: SecretBox, batch: Sealed[], opened: Opened): (Sealed & { plain: string })[] => {
+  opened.total += batch.length;
+  return batch.flatMap((sealed) => {
     try {
-      const plain = secrets.open(sealed.value, sealed.place);
-      if (!secrets.isCurrent(sealed.value)) changes.push({ sealed, next: secrets.seal(plain, sealed.place) });
+      return [{ ...sealed, plain: secrets.open(sealed.value, sealed.place) }];
     } catch {
       // The caller names it to the operator.
-      done.failed.push(sealed.place);
+      opened.failed.push(sealed.place);
+      return [];
     }
-  }
-  done.total += batch.length;
-  if (changes.length === 0) return;
-  done.resealed += await db.transaction().execute(async (trx) => {
-    let changed = 0;
-    for (const { sealed, next } of changes) {
-      // Only where it is still what was read: somebody may have replaced it meanwhile.
-      const { numUpdatedRows } = await source.replace(trx, sealed, next);
-      changed += Number(numUpdatedRows);
-    }
-    return changed;
   });
+};
+
+/** Only where it is still what was read: another process may have replaced it meanwhile. */
+const replace = async (db: Db, { place, value }: Sealed, next: string): Promise<number> => {
+  const [column, id] = [sql.ref(place.column), sql.ref(place === CHECK_PLACE ? 'name' : 'id')];
+  const { numAffectedRows } = await sql`update ${sql.table(place.table)} set ${column} = ${next}
+    where ${id} = ${place.id} and ${column} = ${value}`.execute(db);
+  return Number(numAffectedRows);
 };

@@ -36,10 +36,7 @@ export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBo
 
 const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
 
-/**
- * What a backup is signed with, and sealed texts that tell which keys open its secrets: the installation's own, and one of the key
- * that seals now, which may be another during a change of keys. Without the right key a backup is made all the same, unsigned.
- */
+/** The checks tell which keys open a backup's secrets: the installation's, and the one that seals now. No box: it is not signed. */
 export const backupKeys = async (
   config: KeySettings,
   db: Db,
@@ -52,12 +49,10 @@ export const backupKeys = async (
     box.open(check, CHECK_PLACE);
     return { checks: [check, box.seal(CHECK_TEXT, CHECK_PLACE)], box };
   } catch {
-    // The operator is told: the box is missing.
     return { checks, box: null };
   }
 };
 
-/** Throws where the keys are missing, or are not those of the backup. */
 export const mustOpenKeyChecks = (config: KeySettings, checks: readonly string[]): void => {
   if (checks.length === 0) return;
   const box = keysOf(config);

@@ -23,17 +23,7 @@ export interface Place {
   id: string;
 }
 
-/** Encrypts what must be read again later; hashes are for what need not. The first key seals, all of them open (ADR 0018). */
-export interface SecretBox {
-  seal(plain: string, place: Place): string;
-  /** Throws where no key opens it, or where it was sealed for another place. */
-  open(sealed: string, place: Place): string;
-  /** Whether the first key sealed it. */
-  isCurrent(sealed: string): boolean;
-  /** Proves later that this text came from us, for this purpose; by the first key, then as the others would have signed it. */
-  signatures(purpose: string, text: string): string[];
-  isSigned(purpose: string, text: string, signature: string): boolean;
-}
+export type SecretBox = ReturnType<typeof secretBox>;
 
 interface Key {
   id: string;
@@ -51,7 +41,8 @@ const keyFrom = (secretKey: string): Key => ({
   signing: derive(secretKey, 'handback signatures'),
 });
 
-export const secretBox = (secretKeys: readonly string[]): SecretBox => {
+/** Encrypts what must be read again later; hashes are for what need not. The first key seals, all of them open (ADR 0018). */
+export const secretBox = (secretKeys: readonly string[]) => {
   const keys = secretKeys.map(keyFrom);
   const [first] = keys;
   if (!first) throw new Error('a secret box needs a key');
@@ -60,16 +51,20 @@ export const secretBox = (secretKeys: readonly string[]): SecretBox => {
       .update(JSON.stringify([purpose, text]))
       .digest();
   return {
-    seal: (plain, place) => `v1.${first.id}.${encrypt(first, plain, boundTo(first, place))}`,
-    open(sealed, place) {
+    seal: (plain: string, place: Place): string =>
+      `v1.${first.id}.${encrypt(first, plain, boundTo(first, place))}`,
+    /** Throws where no key opens it, or where it was sealed for another place. */
+    open(sealed: string, place: Place): string {
       const [, id, body = ''] = SEALED.exec(sealed) ?? [];
       const key = keys.find((each) => each.id === id);
       if (!key) throw new Error('a sealed value cannot be opened: no listed key fits it');
       return decrypt(key, body, boundTo(key, place));
     },
-    isCurrent: (sealed) => SEALED.exec(sealed)?.[1] === first.id,
-    signatures: (purpose, text) => keys.map((key) => signature(key, purpose, text).toString('base64url')),
-    isSigned(purpose, text, given) {
+    isCurrent: (sealed: string): boolean => SEALED.exec(sealed)?.[1] === first.id,
+    /** Proves later that this text came from us, for this purpose; by the first key, then as the others would have signed it. */
+    signatures: (purpose: string, text: string): string[] =>
+      keys.map((key) => signature(key, purpose, text).toString('base64url')),
+    isSigned(purpose: string, text: string, given: string): boolean {
       const bytes = Buffer.from(given, 'base64url');
       return keys
         .map((key) => signature(key, purpose, text))

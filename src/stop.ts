@@ -67,10 +67,7 @@ const LOOK_FOR_PARENT_MS = 500;
 /** As this file is loaded, long before the service says that it is up: later the parent may be gone already. */
 const PARENT = process.ppid;
 
-/**
- * Calls back when the process that started this one is gone. npm starts a shell, and a shell that gets a signal passes nothing on:
- * without this the service would go on for ever.
- */
+/** npm starts a shell, and a shell that gets a signal passes nothing on: without this the service would go on for ever. */
 export const onParentGone = (begin: () => void): void => {
   const look = setInterval(() => {
     if (process.ppid === PARENT) return;
@@ -79,10 +76,7 @@ export const onParentGone = (begin: () => void): void => {
   }, LOOK_FOR_PARENT_MS).unref();
 };
 
-/**
- * Calls back at the first signal only: a supervisor that signals every process and npm, which passes its own on, make two of
- * one, and the second must not cut the stop short. A person who presses Ctrl-C again is obeyed.
- */
+/** At the first signal only: a supervisor and npm make two of one, and the second must not cut the stop short. A second Ctrl-C may. */
 export const onStopSignal = (begin: (signal: StopSignal) => void): void => {
   let signalledAt: number | null = null;
   for (const name of STOP_SIGNALS)

@@ -33,19 +33,16 @@ const printTables = (tables: Record<string, number>, sentences: string[]): void 
 
 const notice = (message: string): void => void process.stderr.write(`handback: ${message}\n`);
 
-interface BackupOptions {
-  overwrite?: boolean;
-  json?: boolean;
-}
-
-/** The result of a command, and how long it took to a hundredth. */
 const timed = async <Result>(work: Promise<Result>): Promise<Result & { seconds: number }> => {
   const start = performance.now();
   const result = await work;
   return { ...result, seconds: Math.round((performance.now() - start) / 10) / 100 };
 };
 
-const backUpTo = async (file: string, { overwrite, json }: BackupOptions): Promise<void> => {
+const backUpTo = async (
+  file: string,
+  { overwrite, json }: { overwrite?: boolean; json?: boolean },
+): Promise<void> => {
   const config = readConfig(process.env);
   const { backUp } = await import('./backup/backup.ts');
   const made = await timed(backUp(config, file, { overwrite, progress: progress(json), notice }));
@@ -57,12 +54,10 @@ const backUpTo = async (file: string, { overwrite, json }: BackupOptions): Promi
   ]);
 };
 
-interface RestoreOptions {
-  unsigned?: boolean;
-  json?: boolean;
-}
-
-const restoreFrom = async (file: string, { unsigned, json }: RestoreOptions): Promise<void> => {
+const restoreFrom = async (
+  file: string,
+  { unsigned, json }: { unsigned?: boolean; json?: boolean },
+): Promise<void> => {
   const config = readConfig(process.env);
   const { restore } = await import('./backup/restore.ts');
   const restored = await timed(restore(config, file, { unsigned, progress: progress(json), notice }));

@@ -54,7 +54,6 @@ const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing 
   return thing;
 };
 
-/** What an action refuses becomes one line. */
 const orFailure = (error: unknown): never => {
   throw error instanceof ServiceError ? new CliFailure(error.message) : error;
 };
@@ -114,13 +113,8 @@ const handOver = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail:
 export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...user }: PersonOptions) => {
   const shop = await shopById(ctx, shopId);
   const invited = { name, password: null, ...user };
-  const { id, email, role, link, linkExpiresAt } = await addPerson(
-    ctx,
-    OPERATOR,
-    shop,
-    invited,
-    handOver(ctx),
-  ).catch(orFailure);
+  const person = await addPerson(ctx, OPERATOR, shop, invited, handOver(ctx)).catch(orFailure);
+  const { id, email, role, link, linkExpiresAt } = person;
   return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 
@@ -160,11 +154,12 @@ export const clientCreate = async (
   return newClientFields(await createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
 };
 
-export const clientUpdate = async (
-  ctx: Context,
-  id: string,
-  options: { name?: string; webhookUrl?: string | null },
-) => {
+interface ClientOptions {
+  name?: string;
+  webhookUrl?: string | null;
+}
+
+export const clientUpdate = async (ctx: Context, id: string, options: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
   return clientFields(
     await found('client', id, () => changeClient(ctx, OPERATOR, id, options).catch(orFailure)),
@@ -174,11 +169,7 @@ export const clientUpdate = async (
 export const clientRevoke = async (ctx: Context, id: string) =>
   clientFields(await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
 
-export const clientReplace = async (
-  ctx: Context,
-  id: string,
-  options: { name?: string; webhookUrl?: string | null },
-) => {
+export const clientReplace = async (ctx: Context, id: string, options: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
   const old = await clientById(ctx, id);
   return newClientFields(await replaceClient(ctx, OPERATOR, old, options).catch(orFailure));

@@ -7,7 +7,7 @@ import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { createClient } from '../api-clients/actions.ts';
 import { type Caller, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
-import { knownAddress } from '../greeting.ts';
+import { findFact } from '../db/installation-facts.ts';
 import { offlineRepairs, tradeReturns } from '../returns/actions.ts';
 import { changeDangerousGoods, createShop } from '../shops/actions.ts';
 import { replaceTargets } from '../shops/target-days.ts';
@@ -33,12 +33,7 @@ const COMPANIES = [
 ];
 const ITEMS = [
   { sku: 'KETTLE-17', productName: 'Kettle 1.7 l', price: 49.95, fault: 'Does not heat up any more' },
-  {
-    sku: 'BATT-DRILL-18V',
-    productName: 'Drill battery 18 V',
-    price: 89,
-    fault: 'Gets hot and swells while charging',
-  },
+  { sku: 'BATT-DRILL-18V', productName: 'Drill battery 18 V', price: 89, fault: 'Swells while charging' },
   { sku: 'LAMP-OAK', productName: 'Oak table lamp', price: 120.5, fault: 'Flickers, then goes out' },
   { sku: 'SPEAKER-MINI', productName: 'Mini speaker', price: 64.9, fault: 'No sound on the left side' },
   {
@@ -148,6 +143,12 @@ const lifeOf = (
       id = await step(at, id);
     },
   }));
+};
+
+/** Where the service was when it last started, unless this command's settings say how callers reach it. */
+const knownAddress = async ({ db, config }: Context): Promise<string> => {
+  const saved = config.publicUrlIsSet ? null : await findFact(db, 'address');
+  return saved ?? config.publicUrl;
 };
 
 /** A shop with people, rules and returns in every stage, spread over the past days. */

@@ -7,7 +7,6 @@ import { originOf } from '../returns/totals.ts';
 import { findCheck, keysOf } from '../secret-keys.ts';
 import { countWaiting, oldestWaiting } from '../webhooks/queue.ts';
 
-/** The result of a check, in one line that says what to do where something is not well. */
 export interface Finding {
   state: 'ok' | 'warn' | 'wrong';
   message: string;
@@ -66,10 +65,11 @@ export const checkSecretKey = async (reading: Reading, config: Config): Promise<
 /** Four attempts take about a minute: what is older waits for a process, or behind others for the same receiver. */
 const OLD_MS = 90_000;
 
-export const checkQueue = async ({ db }: Reading, nowMs: number): Promise<Finding> => {
+export const checkQueue = async ({ db, server }: Reading): Promise<Finding> => {
   const oldest = await oldestWaiting(db);
   if (oldest === null) return ok('no webhook waits');
   const count = await countWaiting(db);
+  const nowMs = (await server()).nowMs ?? Date.now();
   const words = `${count === 1 ? '1 webhook waits' : `${count} webhooks wait`}, the oldest for ${Math.round(Math.max(0, nowMs - oldest) / 1000)} s`;
   return nowMs - oldest < OLD_MS
     ? ok(words)
@@ -79,9 +79,7 @@ export const checkQueue = async ({ db }: Reading, nowMs: number): Promise<Findin
 };
 
 interface Counted {
-  /** By shop, kind, origin and status. */
   totals: Map<string, number>;
-  /** By shop and month of creation. */
   months: Map<string, number>;
 }
 

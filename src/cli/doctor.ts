@@ -3,9 +3,8 @@ import { statfs } from 'node:fs/promises';
 import { type Config, ConfigError, needsStartTls, readConfig } from '../config.ts';
 import { isUnavailable } from '../db/errors.ts';
 import { findFact } from '../db/installation-facts.ts';
-import { MIGRATIONS, unknownMigration, wrongSchema } from '../db/migrate.ts';
+import { MIGRATIONS, SCHEMA_WORDS, unknownMigration, wrongSchema } from '../db/migrate.ts';
 import { betweenUsAnd, snapshotOf } from '../db/open.ts';
-import { SCHEMA_WORDS } from '../db/schema-change.ts';
 import type { Between, Reading, ServerFacts } from '../db/transfer.ts';
 import { isAhead } from '../shops/allowance.ts';
 import { explainStartFailure } from '../start-failure.ts';
@@ -33,27 +32,17 @@ export const examine = async (env: NodeJS.ProcessEnv, report: Report): Promise<v
     if (finding) report({ check, ...finding });
     return finding;
   };
-  const server = await look('database', () => read(config, async (at) => checkServer(await at.server())));
+  const read = snapshotOf(config, STATEMENT_MS);
+  const server = await look('database', () => read(async (reading) => checkServer(await reading.server())));
   if (server?.state === 'ok') {
-    const schema = await look('migrations', () => read(config, checkMigrations));
+    const schema = await look('migrations', () => read(checkMigrations));
     await look('pooler', () => checkPooler(config));
-    if (schema?.state === 'ok') await examineData(config, look);
+    if (schema?.state === 'ok')
+      for (const [name, check] of DATA_CHECKS)
+        await look(name, () => read((reading) => check(reading, config)));
     else report({ check: 'data', ...warn('not checked: its schema is not that of this release') });
   }
   await look('disk', () => checkDisk(config));
-};
-
-type Look = (check: string, work: () => Promise<Finding | null>) => Promise<Finding | null>;
-
-const examineData = async (config: Config, look: Look): Promise<void> => {
-  await look('clock', () => read(config, async (at) => checkClock(at, await momentOf(at))));
-  await look('secret key', () => read(config, (at) => checkSecretKey(at, config)));
-  await look('proxy', () => read(config, (at) => checkProxy(at, config)));
-  await look('queue', () =>
-    read(config, async (at) => checkQueue(at, (await at.server()).nowMs ?? Date.now())),
-  );
-  await look('totals', () => read(config, checkTotals));
-  await look('counters', () => read(config, checkCounters));
 };
 
 const settingsIn = (env: NodeJS.ProcessEnv, report: Report): Config | null => {
@@ -66,16 +55,6 @@ const settingsIn = (env: NodeJS.ProcessEnv, report: Report): Config | null => {
     report({ check: 'settings', ...wrong(error.message) });
     return null;
   }
-};
-
-/** A snapshot for each check: one whose statement PostgreSQL cancelled is of no more use. */
-const read = <Result>(config: Config, work: (reading: Reading) => Promise<Result>): Promise<Result> =>
-  snapshotOf(config, STATEMENT_MS)(work);
-
-const momentOf = async (reading: Reading) => {
-  const before = Date.now();
-  const server = await reading.server();
-  return { server, ownMs: (before + Date.now()) / 2 };
 };
 
 const failed = (error: unknown): Finding => {
@@ -145,13 +124,10 @@ const checkMigrations = async (reading: Reading): Promise<Finding> => {
 const FAR_APART_MS = 2_000;
 const AHEAD_MS = 60_000;
 
-interface Moment {
-  server: ServerFacts;
-  /** This machine's time when the server's was asked for, at the middle of the exchange. */
-  ownMs: number;
-}
-
-const checkClock = async (reading: Reading, { server, ownMs }: Moment): Promise<Finding> => {
+const checkClock = async (reading: Reading): Promise<Finding> => {
+  const askedAt = Date.now();
+  const server = await reading.server();
+  const ownMs = (askedAt + Date.now()) / 2;
   const apart = server.nowMs === null ? 0 : Math.round(server.nowMs - ownMs);
   if (Math.abs(apart) >= FAR_APART_MS)
     return warn(
@@ -187,6 +163,16 @@ const checkPooler = async (config: Config): Promise<Finding | null> => {
   const found = await betweenUsAnd(config);
   return found && BETWEEN[found];
 };
+
+/** In this order. A snapshot for each: one whose statement PostgreSQL cancelled is of no more use. */
+const DATA_CHECKS: [string, (reading: Reading, config: Config) => Promise<Finding | null>][] = [
+  ['clock', checkClock],
+  ['secret key', checkSecretKey],
+  ['proxy', checkProxy],
+  ['queue', checkQueue],
+  ['totals', checkTotals],
+  ['counters', checkCounters],
+];
 
 const LITTLE_BYTES = 1e9;
 const TOO_LITTLE_BYTES = 1e8;

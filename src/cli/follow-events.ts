@@ -11,8 +11,6 @@ import { isAcknowledged, MOST_ATTEMPTS } from '../webhooks/policy.ts';
 import { createSender, describeSendError } from '../webhooks/worker/send.ts';
 import { CliFailure, printable } from './command.ts';
 
-// `events`: reads a shop's event feed, prints each event and, with --forward-to, sends it to a receiver first.
-
 export interface EventsOptions {
   key: string;
   url: string;
@@ -35,7 +33,7 @@ export const followEvents = async ({ key, url, after, forward, json }: EventsOpt
   // The beginning of the feed has no cursor.
   const start = after === undefined || after === 'oldest' ? null : after;
   const doing = forward ? `Forwarding ${feed.url} to ${forward.to}` : `Following ${feed.url}`;
-  around.say(`${doing}, starting ${describeSendErrorStart(start)}. Ctrl-C ends it.`);
+  around.say(`${doing}, starting ${describeStart(start)}. Ctrl-C ends it.`);
 
   const show = eventPrinter(json, end);
   const forwarder = forward && createForwarder(forward.to, forward.secret, around);
@@ -61,7 +59,7 @@ interface Surroundings {
   stop: AbortSignal;
 }
 
-const describeSendErrorStart = (cursor: string | null): string => {
+const describeStart = (cursor: string | null): string => {
   if (cursor === null) return 'with the oldest event that is kept (--after latest: only new ones)';
   return cursor === 'latest' ? 'with the next event' : `after ${cursor}`;
 };
@@ -156,7 +154,6 @@ async function* pagesOf(feed: Feed, start: string | null, around: Surroundings):
   }
 }
 
-/** A page, or why there is none now and how long the service asks us to wait. */
 type PageAnswer = { page: FeedPage } | { page: null; why: string; waitMs: number | null };
 
 const PAGE_SIZE = 100;

@@ -1,7 +1,6 @@
 import { run } from './run.ts';
 
-// When the reader has gone (`handback doctor | head -1`), the command still does its work and keeps its status. `serve` has its own
-// way with that.
+// When the reader has gone (`handback doctor | head -1`), the command still does its work and keeps its status.
 if (process.argv[2] !== 'serve')
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {

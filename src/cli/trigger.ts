@@ -101,7 +101,6 @@ const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer
   return schema.parse({ ...Object.fromEntries(fields), id: newId(nowMs) });
 };
 
-/** The `data` of an event as a receiver would get it, about a return that does not exist. */
 const sampleData = (event: WebhookEventName, nowMs: number): object => {
   if (event === 'webhook.test') return testData(nowMs);
   if (event.startsWith('offline_repair.'))

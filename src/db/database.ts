@@ -1,13 +1,12 @@
 import type { CompiledQuery, Insertable, Kysely, Transaction } from 'kysely';
 import type { Clock } from '../clock.ts';
+import type { Notice } from './migrate.ts';
 import type { Tables } from './schema.ts';
-import type { Notice } from './schema-change.ts';
 import type { Change, Dialect, Fill } from './statements.ts';
 
 export type Db = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
 
-/** So many requests in so many seconds, counted under a name of its own. */
 export interface RateWindow {
   name: string;
   points: number;
@@ -26,7 +25,6 @@ export interface RateState {
   refused: boolean;
 }
 
-/** At once for a key that is known to be refused. */
 export type RateGate = (key: string) => RateState | Promise<RateState>;
 
 /** Rows for a table, all with the same columns, rows that change, or any other statement. */
@@ -43,17 +41,13 @@ export interface Update {
   rows: { id: string; set: object; after: object }[];
 }
 
-/**
- * A transaction of two round trips: `begin` and all reads, in this order, in one packet; then everything that `decide` wants
- * written, and the commit. The writes must not depend on each other's effects. `sent` is called when they are on their way.
- */
+/** `begin` and all reads in one packet, then all writes and the commit. The writes must not depend on each other's effects. */
 export type ReadThenWrite = <Result>(
   reads: readonly CompiledQuery[],
   decide: (answers: object[][]) => { writes: Write[]; result: Result },
   sent?: () => void,
 ) => Promise<Result>;
 
-/** How changes of RMAs run: see `returns/changes/change-queue.ts`. */
 export interface ChangeTransactions {
   /** One connection for all of them: the next may be asked for as soon as one calls `sent`. Waits for no lock. */
   pipelined: ReadThenWrite;
@@ -61,39 +55,29 @@ export interface ChangeTransactions {
   waiting: ReadThenWrite;
   /** How many of these there may be at once, so that the pipeline never lacks a connection. */
   mostWaiting: number;
-  /** How many changes share a transaction at most. */
   batchSize: number;
 }
 
-/** Hears of every statement, and of errors without a caller. */
 export interface Observer {
-  onQuery: OnQuery;
+  onQuery(durationMs: number, failed: boolean): void;
   /** `what` is one of a few fixed phrases: it is also the label of a metric. */
   onFault(what: string, error: unknown): void;
 }
 
 /** What an engine gives the features; only this folder knows which engine it is. */
 export interface Database extends Dialect {
-  /** The clock that all processes share. */
   clock: Clock;
   db: Db;
   /** For pages of lists. Statements here have one plan, whatever their values are: it is made once and kept. */
   lists: Db;
   /** The same for short reads, which share a few connections. */
   reads: Db;
-  /**
-   * For reads of staff that may look at all rows of a shop: searches, counts, figures. On PostgreSQL the connections of `db`; on
-   * SQLite a thread of its own, so that no other request waits for them.
-   */
+  /** For reads of staff that may look at all rows of a shop: on SQLite a thread of its own, so that no other request waits for them. */
   scans: Db;
-  /**
-   * For the webhook worker. It does not wait for the disk, since what a power cut loses of it is done again: what it writes is seen
-   * by every process at once, and is on disk with the next commit that does wait.
-   */
+  /** For the webhook worker: its commits do not wait for the disk, since what a power cut loses of them is done again. */
   webhooks: Db;
   /** The same for clean-up and notes of a last use, on a connection that neither webhooks nor requests share. */
   background: Db;
-  /** A statement with its values, ready to run. */
   fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
@@ -115,5 +99,3 @@ export type WakeTopic = (typeof WAKE_TOPICS)[number];
 /** Called with the id there is something for, or null where that got lost and the listener must look. */
 export type WakeListener = (id: string | null) => void;
 type Unlisten = () => Promise<void>;
-
-export type OnQuery = (durationMs: number, failed: boolean) => void;

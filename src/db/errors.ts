@@ -18,7 +18,6 @@ interface DriverError extends Error {
 
 interface ErrorClass {
   codes: RegExp;
-  /** What the operator has to look at, where there is something. */
   reason?: string;
   /** Another try may find it gone: a start waits for that. */
   passes?: true;

@@ -1,16 +1,68 @@
 import SqliteDatabase from 'better-sqlite3';
-import { Kysely, SqliteDialect, sql } from 'kysely';
+import { Kysely, type RawBuilder, SqliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { ConfigError } from '../config.ts';
 import { initialSchema } from './migrations/0001-initial-schema.ts';
 import type { Tables } from './schema.ts';
-import {
-  type Notice,
-  SCHEMA_WORDS,
-  type SchemaChange,
-  type SchemaPart,
-  type SchemaWords,
-} from './schema-change.ts';
+
+/** Where the engines' schemas differ. */
+export interface SchemaWords {
+  id: 'uuid' | 'text';
+  /** How texts are searched: by an index of their three-letter pieces, by a scan of an index, or not of interest. */
+  search: 'trigrams' | 'scan' | 'none';
+  /** A list of times. */
+  times: 'double precision[]' | 'text';
+  /** Its loss in a crash is harmless. */
+  rateLimits: 'unlogged table' | 'table';
+  /** What a database has: each column as `table.column` with its type, and each index by its name. */
+  catalogue: RawBuilder<SchemaPart>;
+}
+
+export interface SchemaPart {
+  name: string;
+  type: string;
+}
+
+export const SCHEMA_WORDS = {
+  sqlite: {
+    id: 'text',
+    search: 'scan',
+    times: 'text',
+    rateLimits: 'table',
+    catalogue: sql`
+      select t.name || '.' || c.name as name, lower(c.type) || iif(c."notnull", ' not null', '') as type
+        from sqlite_master as t, pragma_table_info(t.name) as c where t.type = 'table'
+      union all
+      select i.name, iif(i."unique", 'unique index', 'index')
+        from sqlite_master as t, pragma_index_list(t.name) as i where t.type = 'table'`,
+  },
+  postgres: {
+    id: 'uuid',
+    search: 'trigrams',
+    times: 'double precision[]',
+    rateLimits: 'unlogged table',
+    // Those that statements find by their bare names, whatever other schemas hold.
+    catalogue: sql`
+      select c.relname || '.' || a.attname as name,
+          format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end as type
+        from pg_class as c join pg_attribute as a on a.attrelid = c.oid
+        where c.relkind = 'r' and pg_table_is_visible(c.oid) and a.attnum > 0 and not a.attisdropped
+          and c.relnamespace <> 'pg_catalog'::regnamespace
+      union all
+      select c.relname, case when i.indisunique then 'unique index' else 'index' end
+        from pg_class as c join pg_index as i on i.indexrelid = c.oid
+        where pg_table_is_visible(c.oid) and c.relnamespace <> 'pg_catalog'::regnamespace`,
+  },
+} as const satisfies Record<string, SchemaWords>;
+
+/** Takes what the operator should know of a migration that went well all the same. */
+export type Notice = (message: string) => void;
+
+export type SchemaChange = (
+  // biome-ignore lint/suspicious/noExplicitAny: a migration sees the schema of its own day, not today's
+  db: Kysely<any>,
+  words: SchemaWords & { notice: Notice },
+) => Promise<void>;
 
 /** Forward only, in this order, never edited once released. */
 const CHANGES: Record<string, SchemaChange> = {
@@ -56,10 +108,7 @@ const madeChanges = async (db: Kysely<Tables>): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/**
- * A database that a later release has migrated is taken as it is, since releases only add (ADR 0020): in a rolling upgrade the
- * earlier release may start again beside the later one, and one may go back to it. Says whether the schema was changed.
- */
+/** A database that a later release has migrated is taken as it is, since releases only add (ADR 0020). True: the schema was changed. */
 export const migrateToLatest = async (db: Kysely<Tables>, words: Words): Promise<boolean> => {
   let doneLater: string[] = [];
   let hasChanged = false;
@@ -93,10 +142,7 @@ export const migrateTo = async (db: Kysely<Tables>, words: Words, name: string |
   if (error) throw error;
 };
 
-/**
- * What the migrations create, read from a database in memory in which they run: no second list that could differ from them.
- * SQLite takes the types of either engine. PostgreSQL's search index is not expected, since the extension that it needs may be missing.
- */
+/** Read from a database in memory, so that no second list can differ. Without the index of pg_trgm, which may not be available. */
 export const expectedSchema = async (
   changes: readonly SchemaChange[],
   words: SchemaWords,

@@ -2,11 +2,11 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } fro
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database, Observer } from './database.ts';
+import type { Notice } from './migrate.ts';
 import { openPostgres } from './postgres/open.ts';
 import { between } from './postgres/pooler.ts';
 import { fillPostgres, postgresSnapshot } from './postgres/transfer.ts';
-import type { Notice } from './schema-change.ts';
-import { lockFolder } from './sqlite/folder-lock.ts';
+import { lockFolder } from './sqlite/connections.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { fillSqlite, sqliteSnapshot } from './sqlite/transfer.ts';
 import type { Between, FillAtOnce, WithSnapshot } from './transfer.ts';
@@ -18,7 +18,7 @@ export const openDatabase = (
   observer: Observer,
   ownClock?: () => number,
 ): Database => {
-  if (databaseUrl) return openPostgres({ connectionString: databaseUrl, poolSizes, ownClock }, observer);
+  if (databaseUrl) return openPostgres(databaseUrl, poolSizes, observer, ownClock);
   prepareFolder(dataDir);
   return openSqlite(fileIn(dataDir), observer);
 };
@@ -33,14 +33,10 @@ export const snapshotOf = ({ databaseUrl, dataDir }: Where, statementTimeoutMs?:
 export const betweenUsAnd = async ({ databaseUrl }: Where): Promise<Between | null> =>
   databaseUrl ? between(databaseUrl) : null;
 
-/** To fill an empty one. */
 export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
   databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir));
 
-/**
- * For a process that serves, until it ends or releases it: on SQLite there may be only one, and then this says that it is. Commands
- * work beside it.
- */
+/** For a process that serves, until it ends or releases it: on SQLite there may be only one. Commands work beside it. */
 export const claimDatabase = ({ databaseUrl, dataDir }: Where): { isTheOnly: boolean; release(): void } => {
   if (databaseUrl) return { isTheOnly: false, release() {} };
   prepareFolder(dataDir);
@@ -57,7 +53,6 @@ const makeFolder = (path: string): void => {
   if (!existsSync(dirname(path))) makeFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
-    // Whatever the umask left of it.
     chmodSync(path, 0o700);
   } catch (error) {
     // There already, perhaps by another process that starts at the same time.

@@ -2,10 +2,7 @@ import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 
 
 const OWNER_ONLY = 0o600;
 
-/**
- * Makes a file that its owner alone can read, whatever the umask, or narrows the one that is there (docs/contract.md). A file that exists is never
- * opened here: closing it would drop the locks that SQLite holds on it in this process.
- */
+/** Whatever the umask (docs/contract.md). An existing file is not opened: closing it would drop the locks that SQLite holds here. */
 export const keepPrivate = (file: string): void => {
   try {
     closeSync(openSync(file, 'wx', OWNER_ONLY));

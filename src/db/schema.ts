@@ -25,7 +25,6 @@ const text = column<string>();
 const textOrNull = column<string | null>();
 const number = column<number>();
 const numberOrNull = column<number | null>();
-/** Zero unless the insertion says otherwise. */
 const zero = column<Generated<number>>();
 const fixedText = fixed<string>();
 const fixedTextOrNull = fixed<string | null>();
@@ -33,7 +32,6 @@ const fixedNumber = fixed<number>();
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'DROPPED';
 
-/** What both kinds of RMA have. */
 const rmaColumns = <Status extends string>() => ({
   id: fixedText,
   shop_id: fixedText,
@@ -46,7 +44,6 @@ const rmaColumns = <Status extends string>() => ({
   customer_email: text,
   customer_name: text,
   customer_phone: textOrNull,
-  /** What staff search in, in lower case. */
   search_text: text,
   created_at: fixedNumber,
   /** Rises by a millisecond at least with every change: it is also the time of the change's event. */
@@ -66,7 +63,6 @@ const SCHEMA = {
     billing: textOrNull,
     allowance: numberOrNull,
     usage_cap: numberOrNull,
-    /** 1: staff of the shop must have a second factor. */
     factor_required: zero,
     created_at: fixedNumber,
     updated_at: number,
@@ -78,7 +74,6 @@ const SCHEMA = {
     /** `2026-11`, UTC. */
     month: text,
     month_used: number,
-    /** Of the shop's newest event. */
     last_position: zero,
     /** When the shop's newest change was made: no later one gets an earlier time. */
     last_at: zero,
@@ -95,7 +90,6 @@ const SCHEMA = {
     currency: textOrNull,
     time_zone: textOrNull,
     slip_text: textOrNull,
-    /** A data URL. */
     logo: textOrNull,
     updated_at: number,
   },
@@ -106,11 +100,9 @@ const SCHEMA = {
     name: text,
     key_hash: fixedText,
     webhook_url: textOrNull,
-    /** Sealed for this row. */
     webhook_secret: text,
     last_used_at: numberOrNull,
     revoked_at: numberOrNull,
-    /** The client that took its place and gets its events. */
     replaced_by: textOrNull,
     created_at: fixedNumber,
   },
@@ -135,20 +127,16 @@ const SCHEMA = {
     created_at: fixedNumber,
   },
   sessions: {
-    /** Of what the cookie holds. */
     token_hash: fixedText,
-    /** What the person's list of sessions names it by. */
     id: fixedText,
     user_id: fixedText,
     created_at: fixedNumber,
     expires_at: fixedNumber,
     /** Wrong passwords and codes since the last proof. */
     wrong_passwords: zero,
-    /** When the person last gave their password or a code in it. */
     proved_at: number,
     /** In words; null where the request did not say. */
     browser: fixedTextOrNull,
-    /** Where its last use came from. */
     address: text,
     /** Exact to the minute. */
     last_used_at: number,
@@ -158,12 +146,10 @@ const SCHEMA = {
     key: fixedText,
     failures: number,
     expires_at: number,
-    /** The audit log's entry about these failures. */
     audit_id: textOrNull,
   },
   /** An address from which a person signed in before, signed. */
   sign_in_addresses: { user_id: fixedText, address: fixedText, seen_at: number },
-  /** A one-time link with which a person chooses a password. */
   access_links: { token_hash: fixedText, user_id: fixedText, expires_at: fixedNumber },
   /** Codes that take the place of the second factor, each once. */
   recovery_codes: { user_id: fixedText, code_hash: fixedText },
@@ -187,7 +173,6 @@ const SCHEMA = {
     ...rmaColumns<OfflineRepairStatus>(),
     order_number: fixedText,
     faulty_item: text,
-    /** Of the faulty item, so that it can be looked up. */
     serial_number: textOrNull,
     fault_description: fixedText,
     store_id: fixedText,
@@ -238,7 +223,6 @@ const SCHEMA = {
   target_days: { shop_id: fixedText, status: fixedText, days: number },
   /** Removed users: what is assigned to them becomes unassigned. */
   departed_people: { user_id: fixedText, shop_id: fixedText, left_at: fixedNumber },
-  /** A list's filters under a name. */
   saved_views: {
     id: fixedText,
     shop_id: fixedText,
@@ -284,22 +268,16 @@ const SCHEMA = {
     due_at: number,
     created_at: fixedNumber,
     finished_at: numberOrNull,
-    /** Why it was dropped; null unless it was. */
     reason: textOrNull,
   },
-  /** Which process sends to a receiver. */
   webhook_leases: { client_id: fixedText, holder: text, held_until: number },
-  /** How often an address has called, where several processes share the database. */
   rate_limits: {
     key: fixedText,
     /** When the calls came that count, oldest first. */
     times: column<number[]>(),
-    /** How many of the latest calls passed. */
     taken: number,
-    /** When none of them counts any more. */
     expire: number,
   },
-  /** Facts about the installation as a whole, a row each (`installation-facts.ts`). */
   installation: { name: fixedText, value: text },
 };
 

@@ -13,7 +13,6 @@ import type { Tables } from './schema.ts';
 
 export type ColumnKind = 'id' | 'text' | 'integer';
 
-/** What the engines spell differently. */
 export interface Dialect {
   /** Many rows as one parameter, to stand in a `from`: one statement, always the same text, whatever their number. */
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
@@ -23,13 +22,23 @@ export interface Dialect {
   among(query: Expression<unknown>): RawBuilder<boolean>;
   /** To stand in a `from`: the ids, as `alias.value`, that a query finds for each row of what stands before it. */
   forEachRow(alias: string, query: Expression<unknown>): RawBuilder<unknown>;
-  /** Whether a text column has this part, in the same upper and lower case. */
   contains(column: string, part: string): RawBuilder<boolean>;
   /** The same in any case, letter by letter: `lower` knows only A to Z on SQLite, and on PostgreSQL what its locale knows. */
   containsAnyCase(column: string, part: string): RawBuilder<boolean>;
 }
 
-/** What a builder works with. */
+/** A pattern for a text in upper and lower case: a class of both for each letter, and for the rest what `escaped` makes of it. */
+export const anyCase = (text: string, escaped: (character: string) => string): string =>
+  [...text]
+    .map((character) => {
+      const cases = new Set([character, character.toLowerCase(), character.toUpperCase()].filter(isOne));
+      return cases.size > 1 ? `[${[...cases].join('')}]` : escaped(character);
+    })
+    .join('');
+
+/** Some letters become two in the other case. */
+const isOne = (text: string): boolean => [...text].length === 1;
+
 export interface Engine extends Dialect {
   db: Kysely<Tables>;
 }
@@ -41,7 +50,6 @@ export interface Statement<Values, Result> {
   readonly build: (engine: Engine, params: Values) => Built<Result>;
 }
 
-/** A statement and its values: one of the changes that a transaction makes. */
 export interface Change {
   statement: Statement<never, unknown>;
   values: object;
@@ -68,13 +76,9 @@ export const encoded = <Value>(value: Value, encode: (value: Value) => unknown):
     ? new Param(value.part, value.name, encode as (value: unknown) => unknown)
     : encode(value);
 
-/** A list as one parameter. */
 export const asJson = (values: unknown): unknown => encoded(values, JSON.stringify);
 
-/**
- * A value for `limit` or `offset`. With a bare parameter there, SQLite prepares the statement again for every run, and that
- * takes as long as reading a page.
- */
+/** For `limit` or `offset`: SQLite prepares a statement with a bare parameter there anew for every run, as long as reading a page. */
 export const rowCount = (count: number): RawBuilder<number> => sql<number>`cast(${count} as bigint)`;
 
 /** Few shapes occur in practice. But the caller decides how many words a search has, so what is kept is bounded. */
@@ -106,7 +110,6 @@ export const statementsBy = <Shape, Values, Result>(
   return (shape) => cached(defined, JSON.stringify(shape), () => define(shape));
 };
 
-/** Pairs a statement with its values, to be run later. */
 export const change = <Values extends object>(what: Statement<Values, unknown>, values: Values): Change => ({
   statement: what,
   values,
@@ -117,7 +120,6 @@ export type Fill = <Values, Result>(what: Statement<Values, Result>, values: Val
 const paramsOf = <Values>(part: number): Values =>
   new Proxy({}, { get: (_, name) => new Param(part, String(name), (value) => value) }) as Values;
 
-/** The statements of one engine, compiled when first used. */
 export const compiledStatements = (engine: Engine) => {
   const compiled = new Map<string, CompiledQuery>();
 

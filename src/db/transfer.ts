@@ -19,7 +19,6 @@ export type Between = 'nothing' | 'sessions' | 'shared sessions';
 export interface Reading {
   engine: EngineName;
   server(): Promise<ServerFacts>;
-  /** For queries in the same snapshot. */
   db: Db;
   /** The names of those that were run, in order; empty where the database has not been set up. */
   migrations(): Promise<string[]>;
@@ -41,10 +40,13 @@ export interface Filling extends Reading {
 /** Work on a snapshot of the database; it changes nothing. */
 export type WithSnapshot = <Result>(work: (reading: Reading) => Promise<Result>) => Promise<Result>;
 
-/** Work in one transaction. */
 export type FillAtOnce = <Result>(work: (filling: Filling) => Promise<Result>) => Promise<Result>;
 
-/** Empty where the migrator's table does not exist. */
+export const tablesFrom = (columns: { table: string; column: string }[]): Map<string, string[]> => {
+  const tables = Map.groupBy(columns, ({ table }) => table);
+  return new Map([...tables].map(([table, of]) => [table, of.map(({ column }) => column)]));
+};
+
 export const madeMigrations = async (db: Db, tables: ReadonlyMap<string, unknown>): Promise<string[]> => {
   if (!tables.has('kysely_migration')) return [];
   const rows = await db

@@ -11,13 +11,10 @@ export type Results<Result> = (Result | Promise<Result> | Error | typeof AGAIN)[
 type AfterFailure = (error: unknown) => 'split' | 'retry' | 'fail';
 
 interface Options<Item> {
-  /** Items in one batch. */
   most: number;
-  /** Batches that run at the same time. */
   atOnce?: number;
   /** Beyond this many the next caller is refused: a queue that long cannot be answered in time. */
   capacity?: number;
-  /** An item that has waited this long is refused. */
   timeoutMs?: number;
   /** By `performance.now()`, where an item has a deadline of its own. */
   deadlineOf?: (item: Item) => number;
@@ -34,7 +31,6 @@ interface Pending<Item, Result> {
   /** By `performance.now()`. */
   overdueAt: number;
   tries: number;
-  /** Its batch failed, so it runs by itself. */
   alone: boolean;
 }
 

@@ -1,9 +1,6 @@
 interface Limits {
-  /** How many may run at the same time. */
   atOnce: number;
-  /** How many may wait. */
   waiting: number;
-  /** How long each of them may wait. */
   withinMs: number;
   /** The error for those that are too many, or waited too long. */
   refusal: () => Error;
@@ -21,7 +18,6 @@ export class BoundedQueue {
     this.#limits = limits;
   }
 
-  /** Waits for a slot, which is taken until it is released. */
   take(): Promise<Release> {
     const { atOnce, waiting: most, withinMs, refusal } = this.#limits;
     if (this.#running < atOnce) {

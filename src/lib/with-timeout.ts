@@ -1,7 +1,4 @@
-/**
- * The result of the work, or an error where it takes too long; the work itself goes on. After a busy time of this process the
- * result may have arrived unread, so the timeout lets the event loop read it first.
- */
+/** The work itself goes on. A busy process may not have read its result yet, so the timeout lets the event loop do that first. */
 export const withTimeout = async <Result>(
   work: Promise<Result>,
   timeoutMs: number,

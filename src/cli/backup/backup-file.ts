@@ -30,7 +30,6 @@ const Header = z.object({
   service: z.string(),
   engine: z.enum(['sqlite', 'postgres']),
   madeAt: z.iso.datetime(),
-  /** The schema of the database: its migrations. */
   migrations: z.array(z.string()).min(1),
   /** Sealed texts that only the keys of the backup's secrets open. */
   keyChecks: z.array(z.string()),

@@ -23,7 +23,6 @@ import {
 interface Options {
   overwrite: boolean | undefined;
   progress: Progress;
-  /** Gets what the operator should know although the backup succeeded. */
   notice: (message: string) => void;
 }
 

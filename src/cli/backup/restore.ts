@@ -12,7 +12,6 @@ import { BackupFile, type BackupTable, type Header, RowsDigest, rowFrom, rowLine
 interface Options {
   unsigned: boolean | undefined;
   progress: Progress;
-  /** Gets what the operator should know although the restore succeeded. */
   notice: (message: string) => void;
 }
 
@@ -124,7 +123,6 @@ const rowsIn = (lines: string[], table: string): Value[][] => {
   }
 };
 
-/** Reads everything back before the commit. */
 const verify = async (filling: Filling, tables: BackupTable[], progress: Progress): Promise<void> => {
   for (const { table, columns, rows, digest } of tables) {
     const found = new RowsDigest();

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { SchemaChange, SchemaWords } from '../schema-change.ts';
+import type { SchemaChange, SchemaWords } from '../migrate.ts';
 
 /**
  * Rows that are written with every creation or move carry no foreign keys: shops and clients are never deleted, the

@@ -2,16 +2,13 @@ import type { Clock } from '../../clock.ts';
 import type { Observer } from '../database.ts';
 import type { CheckedPool } from './connections.ts';
 
-// What processes compare with each other (due times, leases, rate windows) must come from one clock: the database's. Each
-// process knows how far its own clock is from it, and corrects for that.
+// What processes compare with each other (due times, leases, rate windows) must come from one clock: the database's (ADR 0010).
 
 const COMPARE_EVERY_MS = 5_000;
 const FIRST_SAMPLES = 3;
-/** How far two clocks may drift apart in a second. */
 const DRIFT_MS_PER_S = 0.5;
 
 interface Comparison {
-  /** How far the database's clock is ahead. */
   aheadMs: number;
   /** How far from the truth that may be: half of the time the question took. */
   errorMs: number;
@@ -54,7 +51,6 @@ export class DatabaseClock implements Clock {
     this.#timer ??= setInterval(() => this.compareSoon(), COMPARE_EVERY_MS).unref();
   }
 
-  /** Compares once more, if it has been started. */
   compareSoon(): void {
     if (this.#timer) this.#compare().catch((error) => this.#onFault('clock comparison failed', error));
   }

@@ -4,7 +4,6 @@ import type { PoolSizes } from '../../config.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
 import type { Observer } from '../database.ts';
 import { isStalePlan, isUnavailable, whileConnecting } from '../errors.ts';
-import { logQuery } from '../log-query.ts';
 import type { Tables } from '../schema.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -40,13 +39,11 @@ const NO_FSYNC: Settings = { synchronous_commit: 'off' };
 
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
-  /** Everything that changes RMAs. */
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
   /** Lists and timelines. */
   lists: GENERIC_PLANS,
   /** The admin app, sign-in, searches, figures; planned for their values, as a list with a rare status or a search needs it. */
   admin: { plan_cache_mode: 'force_custom_plan' },
-  /** The dispatcher. */
   webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
   /** Short reads: keys, rate limits, one record. */
   reads: GENERIC_PLANS,
@@ -55,23 +52,24 @@ const KINDS = {
   /** However busy the others are, the process says that it is ready. */
   readiness: NO_FSYNC,
 } satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, Settings>;
-/** Of those that `DATABASE_POOLS` cannot size. */
+type Kind = keyof typeof KINDS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
 
 /** Sent when a connection is made, not as a startup parameter, which a pooler in between may refuse. */
-const settingsOf = (kind: keyof typeof KINDS): string =>
+const settingsOf = (kind: Kind): string =>
   Object.entries({ ...LIMITS, ...KINDS[kind] })
     .map(([name, value]) => `set ${name} = ${value}; `)
     .join('');
 
 const INT8 = 20;
-/** Our 64-bit numbers are counts and milliseconds, all far below 2^53. */
-const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text');
+export const typesWith = (int8: (text: string) => unknown): pg.CustomTypesConfig => ({
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 ? int8 : pg.types.getTypeParser(oid, format as 'text'),
+});
 
-/** What every connection of ours has in common. */
 export const clientConfig = {
-  types: { getTypeParser },
+  // Our 64-bit numbers are counts and milliseconds, all far below 2^53.
+  types: typesWith(Number),
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   query_timeout: QUERY_TIMEOUT_MS,
   application_name: 'handback',
@@ -102,7 +100,6 @@ const SIGN_OF_LIFE_TIMEOUT_MS = 1_000;
 const IN_FAILED_TRANSACTION = '25P02';
 const READ_ONLY = '25006';
 
-/** A connection of a pool, which goes back to it with `release`. */
 export class Connection {
   readonly #client: pg.PoolClient;
   readonly #hosts: Hosts;
@@ -142,12 +139,10 @@ export class Connection {
     return this.query(text, values);
   }
 
-  /** Milliseconds since anything came from the server. */
   get silentMs(): number {
     return performance.now() - this.#heardAt;
   }
 
-  /** Whether another server is in use by now. */
   get isOutdated(): boolean {
     return this.#era !== this.#hosts.era;
   }
@@ -171,7 +166,6 @@ export class Connection {
   }
 
   #learnFrom(error: { code?: string }): void {
-    // An error with a code came from the server.
     if (error.code) this.#heardAt = performance.now();
     // Statements that were sent together fail together: each has the same reason, whichever is heard first.
     if (error.code === IN_FAILED_TRANSACTION) throw this.#abortedBy ?? error;
@@ -206,7 +200,7 @@ export class CheckedPool {
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   #distrustBefore = 0;
 
-  constructor(hosts: Hosts, kind: keyof typeof KINDS, sizes: PoolSizes, observer: Observer) {
+  constructor(hosts: Hosts, kind: Kind, sizes: PoolSizes, observer: Observer) {
     this.#hosts = hosts;
     this.#observer = observer;
     this.#pool = new pg.Pool({
@@ -241,7 +235,6 @@ export class CheckedPool {
     }
   }
 
-  /** One statement on any of them. */
   async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>> {
     const connection = await this.connect();
     let isBroken = false;
@@ -262,13 +255,12 @@ export class CheckedPool {
     });
   }
 
-  /** Kysely on these connections. */
   kysely(): Kysely<Tables> {
     // What Kysely would do beyond connect, query and release, cursors and cancelling, is not used here.
     const pool = this as unknown as PostgresPool;
     return new Kysely<Tables>({
       dialect: new PostgresDialect({ pool }),
-      log: logQuery(this.#observer.onQuery),
+      log: ({ queryDurationMillis, level }) => this.#observer.onQuery(queryDurationMillis, level === 'error'),
     });
   }
 
@@ -283,7 +275,6 @@ export class CheckedPool {
   }
 }
 
-/** Connects to the host that is in use when the client is made. */
 const clientOf = (hosts: Hosts) =>
   class extends pg.Client {
     readonly era = hosts.era;
@@ -294,3 +285,9 @@ const clientOf = (hosts: Hosts) =>
       this.on('error', () => {});
     }
   };
+
+export const openPools = (hosts: Hosts, sizes: PoolSizes, observer: Observer): Record<Kind, CheckedPool> => {
+  const kinds = Object.keys(KINDS) as Kind[];
+  const pools = kinds.map((kind) => [kind, new CheckedPool(hosts, kind, sizes, observer)]);
+  return Object.fromEntries(pools);
+};

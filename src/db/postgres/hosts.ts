@@ -5,7 +5,6 @@ import { REPLACED } from '../errors.ts';
 
 // DATABASE_URL may name several servers. Which of them is used, by every connection of this process (ADR 0019).
 
-/** How long a host has to answer when we look for the one to use. */
 const ANSWER_TIMEOUT_MS = 1_500;
 
 class TakesNoWrites extends Error {
@@ -44,7 +43,6 @@ export class Hosts extends EventEmitter<{ move: [] }> {
     this.#isKnown = this.#isAlone;
   }
 
-  /** The one in use. */
   get url(): string {
     return this.#url;
   }
@@ -76,14 +74,12 @@ export class Hosts extends EventEmitter<{ move: [] }> {
     if (this.#mustTakeWrites && readOnly !== 'off') throw new TakesNoWrites('the server takes no writes');
   }
 
-  /** A statement was refused because the server accepts no writes. */
   refused(era: number): void {
     if (!this.#mustTakeWrites || era !== this.#era) return;
     this.#isKnown = this.#isAlone;
     this.#move();
   }
 
-  /** A host that is alone need not be looked for. */
   get #isAlone(): boolean {
     return this.#urls.length === 1;
   }
@@ -111,9 +107,7 @@ export class Hosts extends EventEmitter<{ move: [] }> {
   }
 
   async #ask(url: string): Promise<Candidate> {
-    const client = plainClient(url, ANSWER_TIMEOUT_MS);
-    try {
-      await client.connect();
+    return withClient(url, ANSWER_TIMEOUT_MS, async (client) => {
       if (!this.#mustTakeWrites) return { url, timeline: '' };
       const { rows } = await client.query<{ read_only: string; timeline: string | null }>(
         `select current_setting('transaction_read_only') as read_only,
@@ -123,15 +117,16 @@ export class Hosts extends EventEmitter<{ move: [] }> {
       const timeline = rows[0]?.timeline ?? '';
       if (timeline < this.#newestTimeline) throw new TakesNoWrites(REPLACED);
       return { url, timeline };
-    } finally {
-      // Not used any more, whether it ends in good order or not.
-      client.end().catch(() => {});
-    }
+    });
   }
 }
 
-/** A connection outside of the pools, for a question or two. */
-export const plainClient = (connectionString: string, timeoutMs: number): pg.Client => {
+/** On a connection outside of the pools, for a question or two. */
+export const withClient = async <Result>(
+  connectionString: string,
+  timeoutMs: number,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> => {
   const client = new pg.Client({
     connectionString,
     connectionTimeoutMillis: timeoutMs,
@@ -140,5 +135,11 @@ export const plainClient = (connectionString: string, timeoutMs: number): pg.Cli
   });
   // The statement in progress fails with it; without a listener the event would end the process.
   client.on('error', () => {});
-  return client;
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    // Not used any more, whether it ends in good order or not.
+    client.end().catch(() => {});
+  }
 };

@@ -12,11 +12,7 @@ const RECONNECT_MS = 1_000;
 /** A connection that only listens would never notice that the other side is gone. */
 const SIGN_OF_LIFE_EVERY_MS = 10_000;
 
-/**
- * Wake-up calls: at once to listeners in this process, by NOTIFY to those in others. NOTIFY is sent after the commit and not
- * inside it, where it would make commits wait for each other; calls that come while one is being sent share the next. A
- * call lost in a crash loses nothing: every waiting process also looks by itself now and then.
- */
+/** NOTIFY is sent after the commit: inside it commits would wait for each other. A lost call only delays, since processes also poll. */
 export class WakeCalls {
   readonly #pool: CheckedPool;
   readonly #hosts: Hosts;

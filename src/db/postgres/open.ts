@@ -2,15 +2,20 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { PoolSizes } from '../../config.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
-import { anyCase } from '../any-case.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
-import { migrateToLatest } from '../migrate.ts';
+import { migrateToLatest, type Notice, SCHEMA_WORDS } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
-import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
-import { asJson, type ColumnKind, compiledStatements, type Dialect, encoded } from '../statements.ts';
+import {
+  anyCase,
+  asJson,
+  type ColumnKind,
+  compiledStatements,
+  type Dialect,
+  encoded,
+} from '../statements.ts';
 import { DatabaseClock } from './clock.ts';
-import { CheckedPool, PLANNED_ANEW } from './connections.ts';
+import { openPools, PLANNED_ANEW } from './connections.ts';
 import { Hosts } from './hosts.ts';
 import { WakeCalls } from './listen.ts';
 import { refuseSharedSessions } from './pooler.ts';
@@ -20,32 +25,16 @@ import { changeTransactions } from './transaction.ts';
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
 
-/** How long a close waits for the last wake-up calls. */
 const LAST_CALLS_TIMEOUT_MS = 100;
 
-export interface PostgresSettings {
-  connectionString: string;
-  poolSizes: PoolSizes;
-  /** This process's own clock, where a test wants a wrong one. */
-  ownClock?: (() => number) | undefined;
-}
-
 export const openPostgres = (
-  { connectionString, poolSizes, ownClock }: PostgresSettings,
+  connectionString: string,
+  poolSizes: PoolSizes,
   observer: Observer,
+  ownClock?: () => number,
 ): Database => {
   const hosts = new Hosts(connectionString);
-  const pool = (kind: ConstructorParameters<typeof CheckedPool>[1]) =>
-    new CheckedPool(hosts, kind, poolSizes, observer);
-  const pools = {
-    changes: pool('changes'),
-    lists: pool('lists'),
-    admin: pool('admin'),
-    webhooks: pool('webhooks'),
-    reads: pool('reads'),
-    background: pool('background'),
-    readiness: pool('readiness'),
-  };
+  const pools = openPools(hosts, poolSizes, observer);
   const db = pools.admin.kysely();
   const background = pools.background.kysely();
   const readiness = pools.readiness.kysely();
@@ -104,10 +93,7 @@ const migrate = async (connectionString: string, notice: Notice, { onFault }: Ob
   }
 };
 
-/**
- * Autovacuum does the same within minutes; until then a table that was empty when it was analysed is planned as if it still were.
- * One that another process analyses is skipped.
- */
+/** Autovacuum does the same within minutes; until then a table that was empty when analysed is planned as if it still were. */
 const analyzeGrown = async (db: Kysely<Tables>): Promise<void> => {
   const { rows } = await sql<{ name: string }>`
     select s.relname as name from pg_stat_user_tables as s join pg_class as c on c.oid = relid
@@ -122,7 +108,6 @@ const likePattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, '\\
 const anyCaseRegex = (part: string): string =>
   anyCase(part, (character) => character.replaceAll(/[^\p{L}\p{N}\s]/gu, '\\$&'));
 
-/** How PostgreSQL spells what the engines spell differently. */
 const dialect: Dialect = {
   rows(alias, columns, values) {
     const parts = Object.entries(columns).map(([name, kind]) => sql`${sql.id(name)} ${sql.raw(TYPES[kind])}`);

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { ConfigError } from '../../config.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
 import type { Between } from '../transfer.ts';
-import { Hosts, plainClient } from './hosts.ts';
+import { Hosts, withClient } from './hosts.ts';
 
 // Settings, prepared statements and LISTEN belong to a session of the server. A pooler that gives every transaction any free
 // session loses them without an error (ADR 0019). Comparing sessions finds that only by chance, since a transaction may get
@@ -27,31 +27,18 @@ export const refuseSharedSessions = async (client: pg.ClientBase, url: string): 
 
 /** What stands between this process and the server that accepts writes. */
 export const between = (address: string): Promise<Between> =>
-  new Hosts(address).connect((url) => withClient(url, (client) => poolerBefore(client, url)));
-
-const withClient = async <Result>(
-  url: string,
-  work: (client: pg.Client) => Promise<Result>,
-): Promise<Result> => {
-  const client = plainClient(url, ANSWER_TIMEOUT_MS);
-  try {
-    await client.connect();
-    return await work(client);
-  } finally {
-    // Not used any more, whether it ends in good order or not.
-    client.end().catch(() => {});
-  }
-};
+  new Hosts(address).connect((url) =>
+    withClient(url, ANSWER_TIMEOUT_MS, (client) => poolerBefore(client, url)),
+  );
 
 const poolerBefore = async (client: pg.ClientBase, url: string): Promise<Between> => {
   // A pooler makes up the number that clients cancel by; PostgreSQL gives the process that serves them.
   const { processID } = client as pg.ClientBase & { processID: number };
   if ((await pidOf(client, 'select 1')) === processID) return 'nothing';
-  const isHeard = await withClient(url, (listener) => isNotified(listener, client));
+  const isHeard = await withClient(url, ANSWER_TIMEOUT_MS, (listener) => isNotified(listener, client));
   return isHeard ? 'sessions' : 'shared sessions';
 };
 
-/** Whether a connection that listens gets what another one sends. */
 const isNotified = async (listener: pg.Client, caller: pg.ClientBase): Promise<boolean> => {
   const channel = `handback_probe_${randomBytes(8).toString('hex')}`;
   const heard = new Promise<boolean>((resolve) => listener.once('notification', () => resolve(true)));

@@ -21,11 +21,7 @@ interface Counted {
   free: (number | null)[];
 }
 
-/**
- * Keeps the times of a key's last calls in a row of a table that all processes share, and judges many keys in one statement. A key that was
- * turned away is turned away from memory until it has a place again, so a flood costs no round trips. `stopped` stands for the
- * database's clock where a test moves time.
- */
+/** A key that was turned away is refused from memory, so a flood costs no round trips. `stopped`: the clock of a test that moves time. */
 export const postgresRateGate = (
   reads: Pick<CheckedPool, 'query'>,
   windows: RateWindows,
@@ -80,7 +76,6 @@ export const postgresRateGate = (
   };
 };
 
-/** How the `turn`-th of the calls that a key made in this batch stands. */
 const stateOf = (
   windows: RateWindows,
   { taken, now, count, oldest, free }: Counted,

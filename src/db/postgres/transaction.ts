@@ -35,10 +35,7 @@ interface Held {
   isBroken: boolean;
 }
 
-/**
- * Transactions on one connection, which is taken from the pool while there are any. One may begin when the one before has
- * sent its changes: its first statements travel with them.
- */
+/** On one connection. A transaction may begin when the one before has sent its changes: its first statements travel with them. */
 class Pipeline {
   readonly #pool: CheckedPool;
   readonly #statements: Statements;

@@ -1,45 +1,40 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import pg from 'pg';
-import { migrateTo } from '../migrate.ts';
+import { migrateTo, type Notice, SCHEMA_WORDS } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
-import { type Notice, SCHEMA_WORDS } from '../schema-change.ts';
 import {
   type FillAtOnce,
   type Filling,
   madeMigrations,
   type Reading,
   type ServerFacts,
+  tablesFrom,
   type Value,
   type WithSnapshot,
 } from '../transfer.ts';
-import { clientConfig } from './connections.ts';
+import { clientConfig, typesWith } from './connections.ts';
 import { Hosts } from './hosts.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long a restore waits for other processes to release the tables. */
 const LOCK_TIMEOUT = '10s';
 
 const ROWS_AT_ONCE = { least: 10, most: 2_000 };
 const BYTES_AT_ONCE = 1024 * 1024;
 
-const INT8 = 20;
-/** What a JavaScript number cannot hold stays whole. */
 const wholeNumber = (text: string): number | bigint => {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);
 };
-const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === INT8 ? wholeNumber : pg.types.getTypeParser(oid, format as 'text');
 
 /** A connection of its own, without the time limits of those that serve. */
 const connection = async (address: string) => {
   const connectionString = await new Hosts(address).connect(async (url) => url);
-  const limits = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: 0 };
   const pool = new pg.Pool({
     ...clientConfig,
-    ...limits,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: 0,
     connectionString,
-    types: { getTypeParser },
+    types: typesWith(wholeNumber),
     max: 1,
   });
   // A connection that breaks fails the statement that runs, or the next one.
@@ -103,8 +98,7 @@ const reading = (trx: Trx): Reading => {
       where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind = 'r'
         and a.attnum > 0 and not a.attisdropped
       order by c.relname, a.attnum`.execute(trx);
-    const names = Map.groupBy(rows, ({ table }) => table);
-    return new Map([...names].map(([table, of]) => [table, of.map(({ column }) => column)]));
+    return tablesFrom(rows);
   };
   return {
     engine: 'postgres',

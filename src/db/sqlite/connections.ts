@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { ConfigError } from '../../config.ts';
 import { keepPrivate, narrow } from '../private-file.ts';
 
-/** Opening waits inside SQLite for others that open at the same time: nobody is served yet. */
+/** Opening waits inside SQLite for others that open at the same time: no request runs yet. */
 const OPEN_TIMEOUT_MS = 2000;
 const CACHED_STATEMENTS = 500;
 
@@ -73,5 +75,34 @@ const withStatements = (raw: Sqlite.Database): Connection => {
       }
       return statement;
     },
+  };
+};
+
+/** A process that was just killed may need a moment until the system has let go of its locks. */
+const LOCK_TIMEOUT_MS = 1000;
+
+/** A connection that nothing refers to would be closed, and its lock with it. */
+const held = new Set<Sqlite.Database>();
+
+/** Rate limits are counted in memory, and two processes would count twice (ADR 0001). The lock ends with the process, however it ends. */
+export const lockFolder = (folder: string): (() => void) => {
+  const file = join(folder, 'handback.lock');
+  keepPrivate(file);
+  const lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
+  try {
+    // Nothing is ever written, so no journal is needed beside it.
+    lock.pragma('journal_mode = MEMORY');
+    lock.exec('begin exclusive');
+  } catch (error) {
+    lock.close();
+    if (!(error instanceof Sqlite.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) throw error;
+    throw new ConfigError(
+      `another Handback serves from ${folder} already: SQLite is for one process (DATA_DIR, or DATABASE_URL for many)`,
+    );
+  }
+  held.add(lock);
+  return () => {
+    held.delete(lock);
+    lock.close();
   };
 };

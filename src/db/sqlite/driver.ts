@@ -50,16 +50,11 @@ interface Settings {
   connections: Connections;
   writers: BoundedQueue;
   synchronous: Synchronous;
-  /** How long a writer waits for other programs. */
   waitMs: number;
-  /** Instead of the reading connection. */
   heavyReads?: { run(query: Query): Promise<unknown[]> };
 }
 
-/**
- * What Kysely takes for a connection. A read outside a transaction goes to the reading connection, or thread, at once. Anything
- * else waits for its turn on the writing connection: a single statement for as long as it runs, a transaction until its end.
- */
+/** A read outside a transaction goes to the reading connection, or thread, at once; anything else waits for its turn to write. */
 class Session implements DatabaseConnection {
   readonly #settings: Settings;
   /** While a transaction is open. */
@@ -84,7 +79,7 @@ class Session implements DatabaseConnection {
     }
   }
 
-  /** At once the write lock, so that a transaction never fails half-way because somebody else wrote first. */
+  /** At once the write lock, so that a transaction never fails half-way because another program wrote first. */
   async begin(): Promise<void> {
     const { deadline, release } = await this.#takeTurn();
     try {
@@ -111,7 +106,7 @@ class Session implements DatabaseConnection {
     }
   }
 
-  // biome-ignore lint/correctness/useYield: nobody asks for it, and Kysely wants the method
+  // biome-ignore lint/correctness/useYield: never called, and Kysely wants the method
   async *streamQuery(): AsyncIterableIterator<never> {
     throw new Error('not supported: rows are read at once');
   }
@@ -162,7 +157,7 @@ class SessionDriver implements Driver {
   beginTransaction = (session: Session): Promise<void> => session.begin();
   commitTransaction = (session: Session): Promise<void> => session.commit();
   rollbackTransaction = (session: Session): Promise<void> => session.rollback();
-  /** The connections are everybody's; whoever opened them closes them. */
+  /** `openSqlite` closes the connections, which several of these share. */
   async destroy(): Promise<void> {}
 }
 

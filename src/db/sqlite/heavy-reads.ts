@@ -14,10 +14,7 @@ const THREAD = import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reade
 
 const ENDED: Answer = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };
 
-/**
- * Statements that look at many rows, in a thread of their own: a search reads the texts of a million returns in about 200 ms, and
- * SQLite would block the event loop for as long. The first of them starts the thread, and so does the next one after it ended.
- */
+/** In a thread: a search reads a million texts in about 200 ms, for which SQLite would block the event loop. */
 export class HeavyReads {
   readonly #file: string;
   readonly #onFault: Observer['onFault'];

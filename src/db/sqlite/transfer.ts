@@ -4,14 +4,14 @@ import SqliteDatabase from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import { ConfigError } from '../../config.ts';
 import type { Db } from '../database.ts';
-import { migrateTo } from '../migrate.ts';
+import { migrateTo, SCHEMA_WORDS } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
-import { SCHEMA_WORDS } from '../schema-change.ts';
 import {
   type FillAtOnce,
   type Filling,
   madeMigrations,
   type Reading,
+  tablesFrom,
   type Value,
   type WithSnapshot,
 } from '../transfer.ts';
@@ -31,14 +31,11 @@ const kyselyOn = (connections: Connections): Db =>
 
 const reading = (raw: Sqlite.Database, db: Db): Reading => {
   const tables = async () => {
-    const columns = raw
-      .prepare<[], { table: string; column: string }>(
-        `select t.name as "table", c.name as "column" from sqlite_master as t, pragma_table_info(t.name) as c
-         where t.type = 'table' and t.name not like 'sqlite~_%' escape '~' order by t.name, c.cid`,
-      )
-      .all();
-    const names = Map.groupBy(columns, ({ table }) => table);
-    return new Map([...names].map(([table, of]) => [table, of.map(({ column }) => column)]));
+    const columns = raw.prepare<[], { table: string; column: string }>(
+      `select t.name as "table", c.name as "column" from sqlite_master as t, pragma_table_info(t.name) as c
+       where t.type = 'table' and t.name not like 'sqlite~_%' escape '~' order by t.name, c.cid`,
+    );
+    return tablesFrom(columns.all());
   };
   return {
     engine: 'sqlite',
