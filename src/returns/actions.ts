@@ -8,7 +8,6 @@ import { newId } from '../ids.ts';
 import { mustBeActive } from '../shops/plans.ts';
 import type { Correction } from './changes/correct.ts';
 import type { Wanted } from './changes/decide.ts';
-import { tryChange } from './changes/dry-run.ts';
 import { keyUse } from './idempotency.ts';
 import type { Action, CreateBody, Kind } from './kinds/kind.ts';
 import { OFFLINE_REPAIR } from './kinds/offline-repair.ts';
@@ -69,7 +68,7 @@ const actionsOf = <
       return { answer: answer as Answer, replayed: isReplay };
     },
     dryRun: (ctx: Context, caller: Caller, body: Body, key?: string) =>
-      tryChange(ctx, creation(ctx, caller, body, key)),
+      ctx.changes.tryOut(creation(ctx, caller, body, key)),
     async get(ctx: Context, caller: Caller, id: string, ahead?: Ahead<Table>): Promise<Answer> {
       const [row, shown] = await Promise.all([
         findRma(ctx, table, caller, id, ahead),

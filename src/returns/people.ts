@@ -69,10 +69,7 @@ export const noteDeparture = async (
 const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */
-export const unassignDeparted = async (
-  ctx: Pick<Context, 'background' | 'among' | 'fill'>,
-  nowMs: number,
-): Promise<boolean> => {
+export const unassignDeparted = async (ctx: Context, nowMs: number): Promise<boolean> => {
   const { background: db } = ctx;
   const departed = await db
     .selectFrom('departed_people')
@@ -92,12 +89,7 @@ export const unassignDeparted = async (
 };
 
 /** Under the shop's counter, as every change: otherwise a change that read the row before would write the assignee back. */
-const unassign = (
-  ctx: Pick<Context, 'background' | 'among' | 'fill'>,
-  table: RmaTableName,
-  shopId: string,
-  userId: string,
-): Promise<boolean> =>
+const unassign = (ctx: Context, table: RmaTableName, shopId: string, userId: string): Promise<boolean> =>
   ctx.background.transaction().execute(async (trx) => {
     await lockCounter(ctx, trx, shopId);
     const some = trx

@@ -264,15 +264,10 @@ const entryOf = (
 });
 
 const totalChanges = (kind: RmaTableName, before: ReturnRow | null, row: ReturnRow): TotalChange[] => {
-  const total = (status: string, count: number): TotalChange => ({
-    shop_id: row.shop_id,
-    kind,
-    origin: originOf(row),
-    status,
-    count,
-  });
   if (before?.status === row.status) return [];
-  return [...(before ? [total(before.status, -1)] : []), total(row.status, 1)];
+  const of = { shop_id: row.shop_id, kind, origin: originOf(row) };
+  const entered = { ...of, status: row.status, count: 1 };
+  return before ? [{ ...of, status: before.status, count: -1 }, entered] : [entered];
 };
 
 /** What staff search in, where that is inserted or changes. */

@@ -200,15 +200,15 @@ export class Receivers {
     if (receiver.state === 'full' && receiver.exchanges <= this.#parts.limits.perReceiver / 2)
       this.#makeReady(receiver);
   }
-  /** The result is written, or a stop gave it up. Returns whose delivery it was. */
-  settled(exchange: Exchange): string {
-    exchange.owner.unsettled.delete(exchange.deliveryId);
-    this.#end(exchange, 'settled');
-    return exchange.owner.clientId;
-  }
-  /** The database refuses the result: this process does not send the delivery again. */
-  setAside(exchange: Exchange): void {
-    this.#end(exchange, 'set aside');
+  /** `settled`: the result is written, or a stop gave it up. `set aside`: this process does not send the delivery again. */
+  end(exchange: Exchange, state: 'settled' | 'set aside'): void {
+    if (state === 'settled') exchange.owner.unsettled.delete(exchange.deliveryId);
+    this.#parts.transition(EXCHANGE, exchange, state);
+    this.#exchanges.delete(exchange.deliveryId);
+    this.#leave(exchange);
+    this.#forgetIfDone(exchange.receiver);
+    this.#forgetIfDone(exchange.owner);
+    if (this.#exchanges.size === 0) this.#whenAllSettled();
   }
 
   /** Whether the delivery is being sent already, to a client that this one replaced. It is this one's from now on. */
@@ -278,14 +278,6 @@ export class Receivers {
     this.#leave(exchange);
     exchange.pool = 'unhealthy';
     this.#places.unhealthy += exchange.places;
-  }
-  #end(exchange: Exchange, state: 'settled' | 'set aside'): void {
-    this.#parts.transition(EXCHANGE, exchange, state);
-    this.#exchanges.delete(exchange.deliveryId);
-    this.#leave(exchange);
-    this.#forgetIfDone(exchange.receiver);
-    this.#forgetIfDone(exchange.owner);
-    if (this.#exchanges.size === 0) this.#whenAllSettled();
   }
   /** Gives back its places. */
   #leave({ pool, places }: Exchange): void {

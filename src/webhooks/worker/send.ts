@@ -46,9 +46,6 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/** An exchange has one limit for all of it. */
-const NO_OTHER_LIMITS = { headersTimeout: 0, bodyTimeout: 0 };
-
 export const createSender = (guard: AddressGuard): Sender => {
   // How many connections there are is bounded by the pools of receivers, not here: two clients may share a host, and one that
   // hangs must not use up the other's. No HTTP/2: there exchanges share a connection, and their bytes cannot be told apart.
@@ -72,7 +69,9 @@ export const createSender = (guard: AddressGuard): Sender => {
           method: 'POST',
           headers: headersOf(signed),
           body: signed.body,
-          ...NO_OTHER_LIMITS,
+          // An exchange has one limit for all of it.
+          headersTimeout: 0,
+          bodyTimeout: 0,
         };
         return await new Promise<Outcome | null>((done) => {
           const handler: AnswerHandler = new AnswerHandler((outcome) => {
@@ -87,7 +86,7 @@ export const createSender = (guard: AddressGuard): Sender => {
       }
     },
     close() {
-      for (const handler of handlers) handler.abandon();
+      for (const handler of handlers) handler.breakOff(null);
       return agent.destroy();
     },
   };
@@ -102,15 +101,12 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #limit: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #over = false;
-  #statusCode: number | null = null;
+  #answer: Outcome = { statusCode: null, error: null };
 
   constructor(done: (outcome: Outcome | null) => void, onAnswer: Outgoing['onAnswer']) {
     this.#done = done;
     this.#onAnswer = onAnswer;
-    this.#limit = setTimeout(
-      () => this.#breakOff({ statusCode: null, error: TOO_LATE }),
-      EXCHANGE_TIMEOUT_MS,
-    );
+    this.#limit = setTimeout(() => this.breakOff({ statusCode: null, error: TOO_LATE }), EXCHANGE_TIMEOUT_MS);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -119,28 +115,21 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
   onResponseStart(_: unknown, statusCode: number): void {
     // Interim answers say nothing yet.
-    if (statusCode >= 200) this.#statusCode = statusCode;
+    if (statusCode >= 200) this.#answer = { statusCode, error: null };
   }
   /** Read to its end, so that the connection can be used again; how long that may be is the connection's limit. */
   onResponseData(_: unknown, piece: Buffer): void {
     this.#onAnswer?.(piece);
   }
   onResponseEnd(): void {
-    this.#end(this.#answered());
+    this.#end(this.#answer);
   }
   onResponseError(_: unknown, error: Error): void {
     // Of an answer that is too long the status counts, where that has come (docs/contract.md).
-    const answered = this.#statusCode !== null && isTooLong(error);
-    this.#end(answered ? this.#answered() : { statusCode: null, error: describeSendError(error) });
+    const isAnswered = this.#answer.statusCode !== null && isTooLong(error);
+    this.#end(isAnswered ? this.#answer : { statusCode: null, error: describeSendError(error) });
   }
-  abandon(): void {
-    this.#breakOff(null);
-  }
-
-  #answered(): Outcome {
-    return { statusCode: this.#statusCode, error: null };
-  }
-  #breakOff(outcome: Outcome | null): void {
+  breakOff(outcome: Outcome | null): void {
     this.#end(outcome);
     this.#controller?.abort(new Error('broken off'));
   }
@@ -210,11 +199,9 @@ const withAnswerLimit =
 
 const TOO_LATE = 'no complete answer within 10 s';
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? '');
-
 /** Undici has a limit of its own for headers and trailers, below ours. */
-const isTooLong = (error: unknown): boolean =>
-  error instanceof AnswerTooLong || codeOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
+const isTooLong = (error: Error): boolean =>
+  error instanceof AnswerTooLong || ('code' in error && error.code === 'UND_ERR_HEADERS_OVERFLOW');
 
 const WORDS: [RegExp, string][] = [
   [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)/, TOO_LATE],
