@@ -59,7 +59,6 @@ const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[]
     .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
 );
 
-/** All totals of a shop's RMAs of one kind. */
 export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<Total[]>;
 
 export const readTotals = ({ reads, fill }: Pick<Base, 'reads' | 'fill'>): TotalsOf =>

@@ -16,7 +16,6 @@ export interface Due {
   event: WebhookEventName;
   /** The bytes that are sent; null: they cannot be read. */
   body: Buffer | null;
-  /** How many attempts there were. */
   before: number;
   /** null: they cannot be read. */
   attempts: Attempt[] | null;
@@ -60,7 +59,6 @@ export const waitingClients = async (
   return rows;
 };
 
-/** Which clients to read, and which deliveries are being sent already. */
 interface Reading {
   clientIds: string[];
   unsettled: string[];
@@ -119,7 +117,6 @@ const nextRetryOfEach = statement(
     ) as "dueAt" from ${rows('client', { id: 'id' }, params.clients)}`,
 );
 
-/** When the next retry of each of these clients is due. */
 export const nextRetries = async (
   { webhooks, fill }: Context,
   { clientIds, unsettled }: Reading,

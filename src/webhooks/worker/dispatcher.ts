@@ -277,7 +277,6 @@ export class Dispatcher {
     return deliveries.filter(({ createdAt }) => createdAt >= beforeMs);
   }
 
-  /** Takes one delivery through one attempt. */
   async #deliver(delivery: Due, destination: Destination | undefined): Promise<void> {
     const { clientId, id, body } = delivery;
     const exchange = this.receivers.start(clientId, id, body?.length ?? 0);

@@ -13,7 +13,6 @@ interface Signed {
   secret: string;
   id: string;
   event: string;
-  /** 1 to 4. */
   attempt: number;
   body: Buffer;
 }
@@ -33,7 +32,6 @@ interface Outgoing extends Signed {
   onAnswer?: (piece: Buffer) => void;
 }
 
-/** What came back: a status, or why there was none. */
 interface Outcome {
   statusCode: number | null;
   error: string | null;
@@ -141,7 +139,6 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The receiver's answer was longer than we read. */
 class AnswerTooLong extends Error {}
 
 const LINE_BREAK = 0x0a;

@@ -9,10 +9,8 @@ import { batched } from '../../lib/batch.ts';
 import type { Attempt } from '../attempts.ts';
 import { PENDING } from '../queue.ts';
 
-/** How an attempt ended. */
 export interface Settlement {
   id: string;
-  /** How many attempts there were before. */
   before: number;
   status: DeliveryStatus;
   attempts: Attempt[];
