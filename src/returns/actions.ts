@@ -8,16 +8,14 @@ import { newId } from '../ids.ts';
 import { mustBeActive } from '../shops/plans.ts';
 import type { Correction } from './changes/correct.ts';
 import type { Wanted } from './changes/decide.ts';
-import { tryChange } from './changes/dry-run.ts';
 import { keyUse } from './idempotency.ts';
 import type { Action, CreateBody, Kind } from './kinds/kind.ts';
 import { OFFLINE_REPAIR } from './kinds/offline-repair.ts';
 import { TRADE_RETURN } from './kinds/trade-return.ts';
 import { listRmas } from './list.ts';
 import type { RmaFilters } from './list-query.ts';
-import { findAssignee } from './people.ts';
+import { findAssignee, viewFor, viewForStaff } from './people.ts';
 import { findRelated } from './related.ts';
-import { viewFor, viewForStaff } from './staff-view.ts';
 import { type Ahead, findRma, notFound } from './store.ts';
 import { readTimeline } from './timeline.ts';
 import type { ReturnRow, RmaTableName } from './visibility.ts';
@@ -69,7 +67,7 @@ const actionsOf = <
       return { answer: answer as Answer, replayed: isReplay };
     },
     dryRun: (ctx: Context, caller: Caller, body: Body, key?: string) =>
-      tryChange(ctx, creation(ctx, caller, body, key)),
+      ctx.changes.tryOut(creation(ctx, caller, body, key)),
     async get(ctx: Context, caller: Caller, id: string, ahead?: Ahead<Table>): Promise<Answer> {
       const [row, shown] = await Promise.all([
         findRma(ctx, table, caller, id, ahead),

@@ -1,16 +1,20 @@
 import { sql } from 'kysely';
 import type { Assignee } from '../../contract/admin-returns.ts';
 import { isId } from '../../contract/common.ts';
+import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { type Engine, statement } from '../db/statements.ts';
 import { ServiceError } from '../errors.ts';
+import { instant } from '../instant.ts';
 import { lockCounter } from '../shops/counters.ts';
-import type { RmaTableName } from './visibility.ts';
+import { readTargets } from '../shops/target-days.ts';
+import { dueAtOf } from './overdue.ts';
+import { isApiClient, type ReturnRow, type RmaTableName } from './visibility.ts';
 
-// Who of the team works on a return.
+// Who of the team works on a return, and how staff see it.
 
 type Person = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
 
@@ -33,13 +37,36 @@ export const readTeam = async ({ reads, fill }: Context, shopId: string): Promis
   return rows.sort((one, other) => calledName(one).localeCompare(calledName(other)));
 };
 
-/** By id, whom a return may be assigned to. A person who was removed is missing here. */
-export const readAssignees = async (ctx: Context, shopId: string): Promise<Map<string, Assignee>> =>
-  new Map(
-    (await readTeam(ctx, shopId)).map((person) => [person.id, { id: person.id, name: calledName(person) }]),
-  );
+type Worked = Pick<ReturnRow, 'status' | 'status_since' | 'assignee_id'>;
+type ForStaff<Item> = Item & { assignee: Assignee | null; dueAt: string | null };
 
-/** Whom a return is to be assigned to. */
+/** How staff see a return: also who works on it, and until when. A person who was removed works on nothing. */
+export const viewForStaff = async <Row extends Worked, Item>(
+  ctx: Context,
+  { shop }: Caller,
+  view: (row: Row) => Item,
+): Promise<(row: Row) => ForStaff<Item>> => {
+  const [team, targets] = await Promise.all([readTeam(ctx, shop.id), readTargets(ctx, shop.id)]);
+  const names = new Map(team.map((person) => [person.id, calledName(person)]));
+  return (row) => {
+    const { assignee_id: id } = row;
+    const name = id === null ? undefined : names.get(id);
+    const dueAt = dueAtOf(targets, row.status, row.status_since);
+    return {
+      ...view(row),
+      assignee: id === null || name === undefined ? null : { id, name },
+      dueAt: dueAt === null ? null : instant(dueAt),
+    };
+  };
+};
+
+/** How this caller sees a return. API clients are never shown what is for staff. */
+export const viewFor = async <Row extends Worked, Item>(
+  ctx: Context,
+  caller: Caller,
+  view: (row: Row) => Item,
+): Promise<(row: Row) => Item> => (isApiClient(caller) ? view : viewForStaff(ctx, caller, view));
+
 export const findAssignee = async (
   { reads, fill }: Context,
   shopId: string,
@@ -69,10 +96,7 @@ export const noteDeparture = async (
 const LONGEST_CHANGE_MS = 60_000;
 
 /** Takes a bounded number of returns away from people who were removed; true when more is left. */
-export const unassignDeparted = async (
-  ctx: Pick<Context, 'background' | 'among' | 'fill'>,
-  nowMs: number,
-): Promise<boolean> => {
+export const unassignDeparted = async (ctx: Context, nowMs: number): Promise<boolean> => {
   const { background: db } = ctx;
   const departed = await db
     .selectFrom('departed_people')
@@ -92,12 +116,7 @@ export const unassignDeparted = async (
 };
 
 /** Under the shop's counter, as every change: otherwise a change that read the row before would write the assignee back. */
-const unassign = (
-  ctx: Pick<Context, 'background' | 'among' | 'fill'>,
-  table: RmaTableName,
-  shopId: string,
-  userId: string,
-): Promise<boolean> =>
+const unassign = (ctx: Context, table: RmaTableName, shopId: string, userId: string): Promise<boolean> =>
   ctx.background.transaction().execute(async (trx) => {
     await lockCounter(ctx, trx, shopId);
     const some = trx

@@ -38,10 +38,16 @@ interface Shape {
   by: By;
 }
 
-/** What the title is taken from. */
-const TITLES: Record<RmaTableName, string> = {
-  offline_repairs: 'faulty_item',
-  trade_returns: 'company_name',
+const KINDS: Record<
+  RmaTableName,
+  { kind: RelatedReturn['kind']; titleColumn: string; title(stored: string): string }
+> = {
+  offline_repairs: {
+    kind: 'OFFLINE_REPAIR',
+    titleColumn: 'faulty_item',
+    title: (item) => String(fromStored('faulty_item', item).productName),
+  },
+  trade_returns: { kind: 'TRADE_RETURN', titleColumn: 'company_name', title: (company) => company },
 };
 
 const matching = ({ db }: Engine, { table, by }: Shape, values: Values) =>
@@ -54,7 +60,7 @@ const newest = statementsBy((shape: Shape) =>
   statement((engine, values: Values) =>
     matching(engine, shape, values)
       .select(['id', 'number', 'status', 'customer_name', 'created_at'])
-      .select(sql<string>`${sql.ref(TITLES[shape.table])}`.as('title'))
+      .select(sql<string>`${sql.ref(KINDS[shape.table].titleColumn)}`.as('title'))
       .orderBy('number', 'desc')
       .limit(sql.lit(MOST)),
   ),
@@ -66,31 +72,18 @@ const counted = statementsBy((shape: Shape) =>
   ),
 );
 
-interface RelatedRow {
-  id: string;
-  number: number;
-  status: string;
-  customer_name: string;
-  created_at: number;
+type RelatedRow = Pick<ReturnRow, 'id' | 'number' | 'status' | 'customer_name' | 'created_at'> & {
   title: string;
-}
-
-const VIEWS: Record<RmaTableName, { kind: RelatedReturn['kind']; title(stored: string): string }> = {
-  offline_repairs: {
-    kind: 'OFFLINE_REPAIR',
-    title: (item) => String(fromStored('faulty_item', item).productName),
-  },
-  trade_returns: { kind: 'TRADE_RETURN', title: (company) => company },
 };
 
 const viewOf =
   (table: RmaTableName) =>
   (row: RelatedRow): RelatedReturn => ({
-    kind: VIEWS[table].kind,
+    kind: KINDS[table].kind,
     id: row.id,
     rmaNumber: rmaNumber(row.number),
     status: row.status,
-    title: VIEWS[table].title(row.title),
+    title: KINDS[table].title(row.title),
     customerName: row.customer_name,
     createdAt: instant(row.created_at),
   });
@@ -129,16 +122,12 @@ export const findRelated = async (
   const { serial_number: serial = null, company_id: company = null } = row;
   const values = { shop: caller.shop.id, number: row.number, serial, email: row.customer_email, company };
   const all = (shapes: Shape[]) => Promise.all(shapes.map((shape) => find(ctx, shape, values)));
+  const tradeBy: By[] = company === null ? ['email'] : ['company', 'email of another company'];
   const [bySerial, byCustomer] = await Promise.all([
     all(serial === null ? [] : [{ table: 'offline_repairs', by: 'serial' }]),
     all([
       { table: 'offline_repairs', by: 'email' },
-      ...(company === null
-        ? [{ table: 'trade_returns', by: 'email' } as const]
-        : [
-            { table: 'trade_returns', by: 'company' } as const,
-            { table: 'trade_returns', by: 'email of another company' } as const,
-          ]),
+      ...tradeBy.map((by) => ({ table: 'trade_returns' as const, by })),
     ]),
   ]);
   return { sameSerial: together(bySerial), sameCustomer: together(byCustomer) };

@@ -59,12 +59,11 @@ interface Audience<Query> {
 }
 
 interface Move {
-  at: string;
+  action: OfflineRepairAction | TradeReturnAction;
   operationId: string;
   summary: string;
   description: string;
   body: z.ZodType;
-  run(ctx: Context, caller: Caller, id: string, body: unknown, seen?: number): Promise<unknown>;
 }
 
 type Action<Rest extends unknown[], Answer = unknown> = (
@@ -94,6 +93,7 @@ interface Kind<Create extends z.ZodType, Query extends z.ZodType, Correct extend
     get(ctx: Context, caller: Caller, id: string, ahead?: Promise<unknown>): Promise<unknown>;
     list: Action<[z.output<Query>], PageAnswer<unknown>>;
     timeline: Action<[string, Page], PageAnswer<TimelineEntry>>;
+    move: Action<[string, Move['action'], object, number?]>;
     note: Action<[string, string]>;
     assign: Action<[string, string | null]>;
     correct: Action<[string, z.output<Correct>]>;
@@ -144,10 +144,9 @@ const OFFLINE_REPAIRS = defineKind({
   programs: { query: OfflineRepairQuery, item: OfflineRepair, list: OfflineRepairList },
   staff: { query: AdminOfflineRepairQuery, item: AdminOfflineRepair, list: AdminOfflineRepairList },
   moves: (Object.keys(OFFLINE_REPAIR_MOVES) as OfflineRepairAction[]).map((action) => ({
-    at: action,
+    action,
     ...REPAIR_MOVES[action],
     body: OfflineRepairActionBody[action],
-    run: (ctx, caller, id, body, seen) => offlineRepairs.move(ctx, caller, id, action, body as object, seen),
   })),
   hasProgramMoves: true,
   describe: {
@@ -176,12 +175,11 @@ const TRADE_RETURNS = defineKind({
   programs: { query: TradeReturnQuery, item: TradeReturn, list: TradeReturnList },
   staff: { query: AdminTradeReturnQuery, item: AdminTradeReturn, list: AdminTradeReturnList },
   moves: (Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[]).map((action) => ({
-    at: action,
+    action,
     operationId: TRADE_MOVE_IDS[action],
     summary: `Move to ${TRADE_RETURN_MOVES[action].to}`,
     description: `Allowed from ${TRADE_RETURN_MOVES[action].from.join(' and ')}; from another status a 409 names the allowed moves.`,
     body: TradeMove,
-    run: (ctx, caller, id, body, seen) => tradeReturns.move(ctx, caller, id, action, body as object, seen),
   })),
   hasProgramMoves: false,
   describe: {
@@ -281,16 +279,16 @@ class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct exte
 
   /** Staff also say what they saw, so `query` is theirs alone. */
   #moves({ item }: Audience<Query>, query?: typeof MoveQuery): void {
-    const { path, names, moves } = this.#kind;
-    for (const { at, run, ...move } of moves)
+    const { path, names, moves, actions } = this.#kind;
+    for (const { action, ...move } of moves)
       this.#route({
         ...move,
-        at: `POST /${path}/:id/${at}`,
+        at: `POST /${path}/:id/${action}`,
         query,
         answer: [`The whole ${names.short}, as it stands after this.`, item],
         errors: query ? [409] : [],
-        handle: (request) =>
-          run(this.#ctx, request.caller, request.params.id, request.body, request.query.seen),
+        handle: ({ caller, params, body, query: { seen } }) =>
+          actions.move(this.#ctx, caller, params.id, action, body as object, seen),
       });
   }
 

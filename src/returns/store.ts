@@ -48,25 +48,10 @@ const findAll = async <Table extends RmaTableName>(
 
 /** An id that names no RMA which the caller may see. An `rmaNumber` in its place gets a hint, whether or not it exists. */
 export const notFound = (id: string): ServiceError =>
-  new ServiceError(
-    'NOT_FOUND',
-    isRmaNumber(id)
-      ? {
-          message:
-            'There is no such RMA: this address takes the id, not the rmaNumber. The list finds it with ?rmaNumber=RMA-000123.',
-        }
-      : {},
-  );
+  new ServiceError('NOT_FOUND', isRmaNumber(id) ? { message: TAKES_THE_ID } : {});
 
-/** Refuses an RMA that the caller may not see, as if it did not exist. */
-const requireVisible = <Table extends RmaTableName>(
-  caller: Caller,
-  id: string,
-  row: ReturnRow<Table> | null | undefined,
-): ReturnRow<Table> => {
-  if (!row || !isVisibleTo(caller, row)) throw notFound(id);
-  return row;
-};
+const TAKES_THE_ID =
+  'There is no such RMA: this address takes the id, not the rmaNumber. The list finds it with ?rmaNumber=RMA-000123.';
 
 interface Reading {
   rmaById: RmaById;
@@ -82,10 +67,15 @@ export const readAhead = async <Table extends RmaTableName>(
   id: string,
 ): Ahead<Table> => (isId(id) ? rmaById[table](id) : null);
 
+/** Refuses an RMA that the caller may not see, as if it did not exist. */
 export const findRma = async <Table extends RmaTableName>(
   ctx: Reading,
   table: Table,
   caller: Caller,
   id: string,
   ahead: Ahead<Table> = readAhead(ctx, table, id),
-): Promise<ReturnRow<Table>> => requireVisible<Table>(caller, id, await ahead);
+): Promise<ReturnRow<Table>> => {
+  const row = await ahead;
+  if (!row || !isVisibleTo(caller, row)) throw notFound(id);
+  return row;
+};

@@ -27,19 +27,15 @@ export interface TotalChange {
   count: number;
 }
 
-const nameOf = ({ shop_id, kind, origin, status }: TotalChange): string =>
-  `${shop_id} ${kind} ${origin} ${status}`;
-
 /** Part of the transaction that makes the changes. */
 export const saveTotals = (changes: TotalChange[]): Write[] => {
   const sums = new Map<string, TotalChange>();
   for (const each of changes) {
-    const name = nameOf(each);
+    const name = [each.shop_id, each.kind, each.origin, each.status].join(' ');
     sums.set(name, { ...each, count: each.count + (sums.get(name)?.count ?? 0) });
   }
   const kept = [...sums.values()].filter(({ count }) => count !== 0);
-  if (kept.length === 0) return [];
-  return [change(addingTotals, { sums: kept })];
+  return kept.length === 0 ? [] : [change(addingTotals, { sums: kept })];
 };
 
 const addingTotals = statement(({ rows }, { sums }: { sums: TotalChange[] }) => {
@@ -54,11 +50,7 @@ const addingTotals = statement(({ rows }, { sums }: { sums: TotalChange[] }) => 
     on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`;
 });
 
-export interface Total {
-  origin: Origin;
-  status: string;
-  count: number;
-}
+export type Total = Pick<TotalChange, 'origin' | 'status' | 'count'>;
 
 const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
   db
@@ -67,7 +59,6 @@ const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[]
     .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
 );
 
-/** All totals of a shop's RMAs of one kind. */
 export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<Total[]>;
 
 export const readTotals = ({ reads, fill }: Pick<Base, 'reads' | 'fill'>): TotalsOf =>

@@ -21,7 +21,6 @@ const isPublicAddress = (address: string): boolean => {
   return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_IPV6);
 };
 
-/** All addresses of a host name. */
 export type Resolve = (host: string) => Promise<string[]>;
 
 /**

@@ -1,6 +1,5 @@
 /** What one attempt came to, as it is kept in `webhook_deliveries.attempt_log`. */
 export interface Attempt {
-  /** Milliseconds since 1970. */
   at: number;
   durationMs: number;
   statusCode: number | null;

@@ -8,7 +8,6 @@ import { bodyOf, type LoggedEvent } from '../events/event.ts';
 import { newId } from '../ids.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';
 
-/** A client that events can be sent to. */
 export interface Reachable {
   id: string;
   shop_id: string;

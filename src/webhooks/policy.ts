@@ -45,7 +45,7 @@ export const RECEIVERS_A_ROUND = 64;
 export const DELIVERIES_A_ROUND = 128;
 /**
  * The loop of the unhealthy rests after each round, and beside requests that of the healthy after one that is not small, so that
- * receivers that answer, and callers, go first..
+ * receivers that answer, and callers, go first.
  */
 export const UNHEALTHY_A_ROUND = 16;
 export const BESIDE_REQUESTS_A_ROUND = 24;

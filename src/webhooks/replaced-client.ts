@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { type Change, change, statement } from '../db/statements.ts';
-import { FIRST_ATTEMPT, PENDING, RETRY } from './queue.ts';
+import { PENDING, waitingFor } from './queue.ts';
 
 // What waits for a client that was replaced goes to the client that took its place, with its attempts and its schedule.
 
@@ -15,29 +15,16 @@ interface Move {
   unsettled: string[];
 }
 
-const moving = statement(({ db, oneOf, among }, { from, to, unsettled }: Move) => {
-  const some = (which: typeof RETRY, alias: string) =>
-    db
-      .selectFrom((inner) =>
-        inner
-          .selectFrom('webhook_deliveries')
-          .select('id')
-          .where(which)
-          .where('client_id', '=', from)
-          .where(sql<boolean>`not (id ${oneOf('id', unsettled)})`)
-          .orderBy('due_at')
-          .limit(MOVED_AT_ONCE)
-          .as(alias),
-      )
-      .select('id');
-  return db
+const moving = statement((engine, { from, to, unsettled }: Move) => {
+  const ids = waitingFor(engine, { clientId: from, unsettled, most: MOVED_AT_ONCE });
+  return engine.db
     .updateTable('webhook_deliveries')
     .set({ client_id: to })
     .where('status', '=', PENDING)
-    .where(sql<boolean>`id ${among(some(FIRST_ATTEMPT, 'first').unionAll(some(RETRY, 'again')))}`);
+    .where(sql<boolean>`id ${engine.among(ids)}`);
 });
 
-/** Whichever process sends to the old client goes on with the new one: only it knows which of these it is sending. */
+/** The process that sends to the old client goes on with the new one: only it knows which of these it is sending. */
 const passingOnLease = statement(
   ({ rows }, { heirs }: { heirs: { client_id: string; from_id: string }[] }) => {
     const heir = rows('heir', { client_id: 'id', from_id: 'id' }, heirs);
@@ -55,10 +42,7 @@ export const takeOverDeliveries = (from: string, to: string): Change[] => [
 ];
 
 /** For what was written while the client was being replaced, and what was left over. Returns how many were moved. */
-export const moveDeliveries = async (
-  { webhooks, fill }: Pick<Context, 'webhooks' | 'fill'>,
-  move: Move,
-): Promise<number> => {
+export const moveDeliveries = async ({ webhooks, fill }: Context, move: Move): Promise<number> => {
   const { numAffectedRows } = await webhooks.executeQuery(fill(moving, move));
   return Number(numAffectedRows ?? 0);
 };

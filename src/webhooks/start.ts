@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { countWaiting, oldestWaiting } from './queue.ts';
-import { startDispatcher } from './worker/dispatcher.ts';
+import { Dispatcher } from './worker/dispatcher.ts';
 import { createSender } from './worker/send.ts';
 
 /** The queue's figures, the same in whichever process they are asked for. */
@@ -34,6 +34,6 @@ export const freeLeases = async ({ webhooks, log }: Context): Promise<void> => {
  * it may run beside the end of requests, but before the database is closed.
  */
 export const startWebhooks = async (ctx: Context): Promise<() => Promise<void>> => {
-  const dispatcher = await startDispatcher(ctx, createSender(ctx.addressGuard));
+  const dispatcher = await Dispatcher.start(ctx, createSender(ctx.addressGuard));
   return () => dispatcher.stop();
 };

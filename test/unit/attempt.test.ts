@@ -168,11 +168,7 @@ describe('an attempt', () => {
 describe('nothing is sent', () => {
   it.each([
     [DROPPED_BECAUSE.gone, due(), undefined],
-    [
-      DROPPED_BECAUSE.revoked,
-      due(),
-      { shopId: 'shop-1', replacedBy: null, unreachable: DROPPED_BECAUSE.revoked },
-    ],
+    [DROPPED_BECAUSE.revoked, due(), { ...receiver(), unreachable: DROPPED_BECAUSE.revoked }],
     [DROPPED_BECAUSE.unreadable, due({ attempts: null }), receiver()],
     [DROPPED_BECAUSE.noBody, due({ body: null }), receiver()],
     [DROPPED_BECAUSE.sealed, due(), receiver(sealWebhookSecret(secrets, 'another client', 'whsec_1'))],

@@ -29,7 +29,7 @@ const setUp = (limits: Limits = LIMITS) => {
   const end = (exchanges: Exchange[], isAcknowledged: boolean | null = true) => {
     for (const exchange of exchanges) {
       receivers.finish(exchange, isAcknowledged);
-      receivers.settled(exchange);
+      receivers.end(exchange, 'settled');
     }
   };
   const wake = (clientId: string, isUrgent = true) => receivers.wake(clientId, { isUrgent });
@@ -205,7 +205,7 @@ describe('a receiver is forgotten', () => {
     const [exchange] = start('a', 1) as [Exchange];
     receivers.finish(exchange, true);
     expect(receivers.size).toBe(1);
-    receivers.setAside(exchange);
+    receivers.end(exchange, 'set aside');
     expect(receivers.unsettledOf('a')).toEqual([exchange.deliveryId]);
     expect(receivers.unsettled()).toEqual([]);
   });

@@ -1,9 +1,11 @@
+import type { DryRun } from '../../../contract/usage.ts';
 import type { Base } from '../../base.ts';
 import type { ReadThenWrite } from '../../db/database.ts';
 import { afterFailure, isLockTimeout } from '../../db/errors.ts';
 import { ServiceError } from '../../errors.ts';
 import { AGAIN, batched, QUEUE_TIMEOUT_MS, QueueTimeout, type Results } from '../../lib/batch.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
+import { usageOf } from '../../shops/allowance.ts';
 import type { Locking } from '../../shops/counters.ts';
 import { keyName } from '../idempotency.ts';
 import { type Changed, Decision, LOCKED, type Result, type Wanted } from './decide.ts';
@@ -61,6 +63,24 @@ export class ChangeQueue {
     return changed;
   }
 
+  /** Decides on a creation as things stand: reads without locks and writes nothing (docs/contract.md). */
+  async tryOut(wanted: Wanted): Promise<DryRun> {
+    const { shop } = wanted.caller;
+    const reading = new Reading(this.#ctx, [wanted], 'none');
+    const answers = await Promise.all(
+      reading.queries.map((query) => this.#ctx.reads.executeQuery<object>(query)),
+    );
+    const facts = reading.factsFrom(answers.map(({ rows }) => rows));
+    const decision = new Decision(facts);
+    decision.add(wanted);
+    const [result = LOCKED] = decision.results;
+    if (result === LOCKED) throw new ServiceError('SERVICE_UNAVAILABLE');
+    if (result instanceof ServiceError) throw result;
+    const answer = result.answer as { status: DryRun['status']; isDangerous?: boolean };
+    const { remaining } = usageOf(facts.counters.get(shop.id), shop, wanted.nowMs);
+    return { dryRun: true, status: answer.status, isDangerous: answer.isDangerous ?? null, remaining };
+  }
+
   async #withKey(wanted: Wanted, work: () => Promise<Changed>): Promise<Changed> {
     if (wanted.type !== 'create' || !wanted.use) return work();
     const name = keyName(wanted.use);
@@ -80,11 +100,7 @@ export class ChangeQueue {
 
   async #runPipelined(items: Waiting[], sent: () => void): Promise<Results<Changed>> {
     const { pipelined } = this.#ctx.changeTransactions;
-    const results = await this.#run(pipelined, items, 'skip', sent).catch((error) => {
-      // Some other row of one of these shops is locked.
-      if (isLockTimeout(error)) return items.map((): Result => LOCKED);
-      throw error;
-    });
+    const results = await this.#run(pipelined, items, 'skip', sent);
     return items.map((item, i) => {
       const result = results[i] ?? LOCKED;
       return result === LOCKED ? this.#waitForShop(item) : result;
@@ -108,18 +124,18 @@ export class ChangeQueue {
   #newShopQueue(): Ask {
     const { batchSize, waiting } = this.#ctx.changeTransactions;
     const work = async (items: Waiting[]): Promise<Results<Changed>> => {
-      const results = await this.#connections
-        .run(() => this.#run(waiting, items, 'wait'))
-        .catch((error) => {
-          if (isLockTimeout(error)) return items.map((): Result => LOCKED);
-          throw error;
-        });
+      const results = await this.#connections.run(() => this.#run(waiting, items, 'wait'));
       return results.map((result) => (result === LOCKED ? AGAIN : result));
     };
     return batched(work, { most: batchSize, capacity: MOST_OF_A_SHOP, deadlineOf, afterFailure });
   }
 
-  #run(transaction: ReadThenWrite, items: Waiting[], locking: Locking, sent?: () => void): Promise<Result[]> {
+  async #run(
+    transaction: ReadThenWrite,
+    items: Waiting[],
+    locking: Locking,
+    sent?: () => void,
+  ): Promise<Result[]> {
     const batch = items.map(({ wanted }) => wanted);
     const reading = new Reading(this.#ctx, batch, locking);
     const decide = (answers: object[][]) => {
@@ -127,6 +143,12 @@ export class ChangeQueue {
       for (const wanted of batch) decision.add(wanted);
       return { writes: writesOf(decision), result: decision.results };
     };
-    return transaction(reading.queries, decide, sent);
+    try {
+      return await transaction(reading.queries, decide, sent);
+    } catch (error) {
+      // Some other row of one of these shops is locked.
+      if (isLockTimeout(error)) return items.map(() => LOCKED);
+      throw error;
+    }
   }
 }

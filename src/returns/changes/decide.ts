@@ -40,7 +40,6 @@ type OfType<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>;
 /** By RMA, when its newest entry of each type was made. */
 type LatestEntries = ReadonlyMap<string, ReadonlyMap<TimelineType, number>>;
 
-/** All that must be known to decide on a batch. */
 export interface Facts {
   /** Without those that another transaction has locked. */
   counters: ReadonlyMap<string, Counter>;
@@ -53,11 +52,9 @@ export interface Facts {
   latestEntries: LatestEntries;
 }
 
-/** What became of one change. */
 export interface Changed {
   /** The RMA as it stands now; null for a creation that was made before. */
   row: ReturnRow | null;
-  /** The answer to a creation. */
   answer: object | null;
   isReplay: boolean;
   event: LoggedEvent | null;
@@ -264,15 +261,10 @@ const entryOf = (
 });
 
 const totalChanges = (kind: RmaTableName, before: ReturnRow | null, row: ReturnRow): TotalChange[] => {
-  const total = (status: string, count: number): TotalChange => ({
-    shop_id: row.shop_id,
-    kind,
-    origin: originOf(row),
-    status,
-    count,
-  });
   if (before?.status === row.status) return [];
-  return [...(before ? [total(before.status, -1)] : []), total(row.status, 1)];
+  const of = { shop_id: row.shop_id, kind, origin: originOf(row) };
+  const entered = { ...of, status: row.status, count: 1 };
+  return before ? [{ ...of, status: before.status, count: -1 }, entered] : [entered];
 };
 
 /** What staff search in, where that is inserted or changes. */

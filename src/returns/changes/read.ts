@@ -126,7 +126,6 @@ export class Reading {
     return this.#facts;
   }
 
-  /** The RMAs that are to change. */
   #readRows(batch: Wanted[], kind: RmaTableName, locking: Locking): string[] {
     const own = batch.filter((each) => each.type !== 'create' && each.kind === kind);
     const ids = unique(own.map(({ id }) => id));

@@ -21,6 +21,18 @@ type Common =
 /** The columns that only this kind has. */
 export type OwnColumns<Table extends RmaTableName> = Omit<ReturnRow<Table>, Common>;
 
+/** What may change after the creation of an RMA of either kind. */
+export const MUTABLE_IN_BOTH = [
+  'status',
+  'updated_at',
+  'status_since',
+  'assignee_id',
+  'customer_email',
+  'customer_name',
+  'customer_phone',
+  'search_text',
+] as const;
+
 /** What a change does to an RMA, computed from its present row. */
 export interface Step {
   set: { status?: string; assignee_id?: string | null; [column: string]: unknown };

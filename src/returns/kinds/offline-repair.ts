@@ -17,7 +17,7 @@ import { fromStored } from '../../stored-json.ts';
 import type { RmaFilters } from '../list-query.ts';
 import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../visibility.ts';
-import type { Kind, OwnColumns } from './kind.ts';
+import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
 
 type Repair = ReturnRow<'offline_repairs'>;
 
@@ -26,7 +26,6 @@ type ActionBody<Action extends OfflineRepairAction> = z.infer<(typeof OfflineRep
 /** What an action's body changes; status, timeline entry and event name are in the table of moves. */
 interface Effect<Action extends OfflineRepairAction = OfflineRepairAction> {
   set?: Partial<Repair>;
-  /** What the timeline keeps. */
   note?: string | null;
   data?: object;
   /** What the event holds beyond what all events do. */
@@ -70,13 +69,7 @@ export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, Offlin
   table: 'offline_repairs',
   path: 'offline-repairs',
   mutable: [
-    'status',
-    'updated_at',
-    'status_since',
-    'assignee_id',
-    'customer_email',
-    'customer_name',
-    'customer_phone',
+    ...MUTABLE_IN_BOTH,
     'faulty_item',
     'serial_number',
     'tracking_number',
@@ -84,7 +77,6 @@ export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, Offlin
     'offline_disposition',
     'assigned_to_id',
     'repair_notes',
-    'search_text',
   ],
   skuOf: ({ faultyItem }) => faultyItem.sku,
   create: (body, isDangerous) => ({

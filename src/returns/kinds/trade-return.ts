@@ -14,7 +14,7 @@ import { fromStored } from '../../stored-json.ts';
 import type { RmaFilters } from '../list-query.ts';
 import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../visibility.ts';
-import type { Kind, OwnColumns } from './kind.ts';
+import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
 
 type Return = ReturnRow<'trade_returns'>;
 
@@ -52,17 +52,7 @@ export const TRADE_RETURN: Kind<
 > = {
   table: 'trade_returns',
   path: 'trade-returns',
-  mutable: [
-    'status',
-    'updated_at',
-    'status_since',
-    'assignee_id',
-    'customer_email',
-    'customer_name',
-    'customer_phone',
-    'company_name',
-    'search_text',
-  ],
+  mutable: [...MUTABLE_IN_BOTH, 'company_name'],
   equal: (query) => ({
     number: query.rmaNumber,
     status: query.status,

@@ -6,20 +6,16 @@ import { type Engine, statement } from '../../db/statements.ts';
 import { hasApi } from '../../shops/plans.ts';
 import { type Attempt, readAttempts } from '../attempts.ts';
 import { DROPPED_BECAUSE } from '../drop-reasons.ts';
-import { FIRST_ATTEMPT, PENDING, RETRY, wholeBody } from '../queue.ts';
+import { FIRST_ATTEMPT, PENDING, RETRY, waitingFor, wholeBody } from '../queue.ts';
 
 // What the dispatcher asks the database. A delivery is PENDING until it ends as DELIVERED or DROPPED.
 
-type Needed = Pick<Context, 'webhooks' | 'fill'>;
-
-/** What is due. */
 export interface Due {
   id: string;
   clientId: string;
   event: WebhookEventName;
   /** The bytes that are sent; null: they cannot be read. */
   body: Buffer | null;
-  /** How many attempts there were. */
   before: number;
   /** null: they cannot be read. */
   attempts: Attempt[] | null;
@@ -38,7 +34,7 @@ export interface Waiting {
 
 /** The next clients after this one that first attempts, or retries, wait for. First attempts are always due. */
 export const waitingClients = async (
-  { webhooks: db }: Pick<Context, 'webhooks'>,
+  { webhooks: db }: Context,
   which: 'first attempts' | 'retries',
   after: string,
 ): Promise<Waiting[]> => {
@@ -63,7 +59,6 @@ export const waitingClients = async (
   return rows;
 };
 
-/** Which clients to read, and which deliveries are being sent already. */
 interface Reading {
   clientIds: string[];
   unsettled: string[];
@@ -89,67 +84,55 @@ const dueOfEach = statement(
         ${waiting(sql<boolean>`${RETRY} and due_at <= ${params.nowMs}`, 'again')}
       ) as waiting order by due_at limit ${params.most}`;
     const ids = sql`select next.value from ${rows('client', { id: 'id' }, params.clients)}, ${forEachRow('next', next)}`;
-    return sql<DueRow>`
-      select id, client_id, event, attempts, attempt_log, created_at, ${wholeBody('due')} as body
+    return sql<Omit<Due, 'body' | 'attempts'> & { body: string | null; log: string }>`
+      select id, client_id as "clientId", event, attempts as "before", attempt_log as log, created_at as "createdAt",
+        ${wholeBody('due')} as body
       from webhook_deliveries as due where id ${among(ids)}`;
   },
 );
-interface DueRow {
-  id: string;
-  client_id: string;
-  event: WebhookEventName;
-  attempts: number;
-  attempt_log: string;
-  created_at: number;
-  body: string | null;
-}
 
 /** Due deliveries of each client, so many at most: first attempts and retries in the order in which they fell due. */
 export const due = async (
-  { webhooks, fill }: Needed,
+  { webhooks, fill }: Context,
   { clientIds, unsettled, most }: Reading & { most: number },
   nowMs: number,
 ): Promise<Due[]> => {
   const values = { clients: asRows(clientIds), unsettled, most, nowMs };
   const { rows } = await webhooks.executeQuery(fill(dueOfEach, values));
-  return rows.map((row) => ({
-    id: row.id,
-    clientId: row.client_id,
-    event: row.event,
-    body: row.body === null ? null : Buffer.from(row.body, 'utf8'),
-    before: row.attempts,
-    attempts: readAttempts(row.attempt_log),
-    createdAt: row.created_at,
+  return rows.map(({ body, log, ...row }) => ({
+    ...row,
+    body: body === null ? null : Buffer.from(body, 'utf8'),
+    attempts: readAttempts(log),
   }));
 };
 
 const nextRetryOfEach = statement(
   ({ rows, oneOf }: Engine, params: { clients: object[]; unsettled: string[] }) => sql<{
-    client_id: string;
-    due_at: number | null;
+    clientId: string;
+    dueAt: number | null;
   }>`
-    select client.id as client_id, (
+    select client.id as "clientId", (
       select min(due_at) from webhook_deliveries
       where client_id = client.id and ${RETRY} and not (id ${oneOf('id', params.unsettled)})
-    ) as due_at from ${rows('client', { id: 'id' }, params.clients)}`,
+    ) as "dueAt" from ${rows('client', { id: 'id' }, params.clients)}`,
 );
 
-/** When the next retry of each of these clients is due. */
 export const nextRetries = async (
-  { webhooks, fill }: Needed,
+  { webhooks, fill }: Context,
   { clientIds, unsettled }: Reading,
 ): Promise<Waiting[]> => {
   if (clientIds.length === 0) return [];
-  const values = { clients: asRows(clientIds), unsettled };
-  const { rows } = await webhooks.executeQuery(fill(nextRetryOfEach, values));
-  return rows.flatMap(({ client_id, due_at }) =>
-    due_at === null ? [] : [{ clientId: client_id, firstDueAt: due_at, lastDueAt: due_at }],
+  const { rows } = await webhooks.executeQuery(
+    fill(nextRetryOfEach, { clients: asRows(clientIds), unsettled }),
+  );
+  return rows.flatMap(({ clientId, dueAt }) =>
+    dueAt === null ? [] : [{ clientId, firstDueAt: dueAt, lastDueAt: dueAt }],
   );
 };
 
 /** Makes retries due now whose time lies further ahead than it can: the clock that wrote it was wrong (ADR 0010). */
 export const bringForward = async (
-  { webhooks: db, oneOf }: Pick<Context, 'webhooks' | 'oneOf'>,
+  { webhooks: db, oneOf }: Context,
   clientIds: string[],
   { nowMs, furtherThanMs }: { nowMs: number; furtherThanMs: number },
 ): Promise<void> => {
@@ -167,35 +150,31 @@ const DROPPED_AT_ONCE = 5_000;
 
 /** Drops what waited too long for one receiver, in one statement; returns how many (docs/contract.md). */
 export const dropTooOld = async (
-  { webhooks: db, oneOf, among }: Pick<Context, 'webhooks' | 'oneOf' | 'among'>,
+  { webhooks: db, oneOf, among }: Context,
   { clientId, unsettled }: { clientId: string; unsettled: string[] },
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
 ): Promise<number> => {
-  const old = (which: typeof RETRY) =>
-    db
-      .selectFrom('webhook_deliveries')
-      .select('id')
-      .where(which)
-      .where('client_id', '=', clientId)
-      .where('created_at', '<', beforeMs)
-      .where(sql<boolean>`not (id ${oneOf('id', unsettled)})`)
-      .orderBy('due_at')
-      .limit(DROPPED_AT_ONCE);
+  const old = sql<boolean>`created_at < ${beforeMs}`;
+  const ids = waitingFor({ db, oneOf }, { clientId, unsettled, most: DROPPED_AT_ONCE, only: old });
   const { numUpdatedRows } = await db
     .updateTable('webhook_deliveries')
     .set({ status: 'DROPPED', finished_at: nowMs, reason: DROPPED_BECAUSE.tooOld })
     .where('status', '=', PENDING)
-    .where(sql<boolean>`(id ${among(old(FIRST_ATTEMPT))} or id ${among(old(RETRY))})`)
+    .where(sql<boolean>`id ${among(ids)}`)
     .executeTakeFirst();
   return Number(numUpdatedRows);
 };
 
-/** Where a client's deliveries go now, or why they go nowhere. */
-export type Destination = {
+/** Where a client's deliveries go now. */
+export interface Destination {
   shopId: string;
   /** The client that replaced it, and gets what waits. */
   replacedBy: string | null;
-} & ({ url: string; sealedSecret: string; unreachable: null } | { unreachable: string });
+  url: string;
+  sealedSecret: string;
+  /** Why they go nowhere. */
+  unreachable: string | null;
+}
 
 const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string[] }) =>
   db
@@ -215,24 +194,25 @@ const clientsById = statement(({ db, oneOf }, { clientIds }: { clientIds: string
 
 /** A new URL, a revocation and a new plan count from the next attempt on. */
 export const destinationsOf = async (
-  { webhooks, fill }: Needed,
+  { webhooks, fill }: Context,
   clientIds: string[],
 ): Promise<Map<string, Destination>> => {
   const { rows } = await webhooks.executeQuery(fill(clientsById, { clientIds }));
-  return new Map(rows.map((row) => [row.id, destinationFrom(row)]));
+  return new Map(
+    rows.map((row) => {
+      const about = { shopId: row.shop_id, replacedBy: row.replaced_by };
+      const to = { url: row.webhook_url ?? '', sealedSecret: row.webhook_secret };
+      return [row.id, { ...about, ...to, unreachable: whyUnreachable(row) }];
+    }),
+  );
 };
 
-const destinationFrom = (row: {
-  shop_id: string;
+const whyUnreachable = (client: {
   webhook_url: string | null;
-  webhook_secret: string;
   revoked_at: number | null;
-  replaced_by: string | null;
   plan: string;
-}): Destination => {
-  const about = { shopId: row.shop_id, replacedBy: row.replaced_by };
-  if (row.revoked_at !== null) return { ...about, unreachable: DROPPED_BECAUSE.revoked };
-  if (row.webhook_url === null) return { ...about, unreachable: DROPPED_BECAUSE.noUrl };
-  if (!hasApi({ plan: row.plan as Plan })) return { ...about, unreachable: DROPPED_BECAUSE.noApi };
-  return { ...about, url: row.webhook_url, sealedSecret: row.webhook_secret, unreachable: null };
+}): string | null => {
+  if (client.revoked_at !== null) return DROPPED_BECAUSE.revoked;
+  if (client.webhook_url === null) return DROPPED_BECAUSE.noUrl;
+  return hasApi({ plan: client.plan as Plan }) ? null : DROPPED_BECAUSE.noApi;
 };

@@ -69,7 +69,7 @@ export class Dispatcher {
   #unlisten: () => Promise<void> = async () => {};
   #stopKeeping: () => void = () => {};
 
-  constructor(ctx: Context, sender: Sender, overrides: Overrides) {
+  private constructor(ctx: Context, sender: Sender, overrides: Overrides) {
     const { time = systemTime, limits = LIMITS, settler = new Settler(ctx) } = overrides;
     const { log } = ctx;
     const logForbidden: OnForbidden = (message) =>
@@ -92,20 +92,18 @@ export class Dispatcher {
       onTimer: () => this.#scanning.wake(),
     });
     const parts = { log, time, transition };
-    this.#scanning = new Loop(parts, () => this.#scanWhenDue());
+    this.#scanning = new Loop({ ...parts, step: () => this.#scanWhenDue() });
     // The receivers of a round that failed are found again by a scan.
     const loopFor = (pool: Health) =>
-      new Loop(
-        parts,
-        () => this.#round(pool),
-        () => this.#scanNow(),
-      );
+      new Loop({ ...parts, step: () => this.#round(pool), afterError: () => this.#scanNow() });
     this.#delivering = { healthy: loopFor('healthy'), unhealthy: loopFor('unhealthy') };
   }
 
-  async start(): Promise<void> {
-    this.#unlisten = await this.#ctx.onWake('deliveries', (clientId) => this.#onWake(clientId));
-    this.#stopKeeping = this.#leases.startKeeping(() => this.receivers.unsettled());
+  static async start(ctx: Context, sender: Sender, overrides: Overrides = {}): Promise<Dispatcher> {
+    const started = new Dispatcher(ctx, sender, overrides);
+    started.#unlisten = await ctx.onWake('deliveries', (clientId) => started.#onWake(clientId));
+    started.#stopKeeping = started.#leases.startKeeping(() => started.receivers.unsettled());
+    return started;
   }
 
   /** Sends nothing more, finishes exchanges that end soon, releases its leases. Never throws. */
@@ -238,9 +236,10 @@ export class Dispatcher {
         ),
       );
     }
-    const [withMore, others] = [ours.filter(hasMore), ours.filter((each) => !hasMore(each))];
-    for (const { clientId } of withMore) this.receivers.wake(clientId, { isUrgent: false });
-    const toAsk = others.filter((each) => countOf(each) === 0 || each.receiver.mayHaveRetries);
+    for (const each of ours.filter(hasMore)) this.receivers.wake(each.clientId, { isUrgent: false });
+    const toAsk = ours.filter(
+      (each) => !hasMore(each) && (countOf(each) === 0 || each.receiver.mayHaveRetries),
+    );
     // Before the question: a retry that is written meanwhile sets it again.
     for (const { receiver } of toAsk) receiver.mayHaveRetries = false;
     await this.#setTimers(await nextRetries(this.#ctx, readingOf(toAsk)));
@@ -253,11 +252,8 @@ export class Dispatcher {
     const moves = new Map(deliveries.map((delivery) => [delivery.clientId, replacementOf(delivery)]));
     for (const [from, to] of moves) {
       if (to === null) continue;
-      const count = await moveDeliveries(this.#ctx, {
-        from,
-        to,
-        unsettled: this.receivers.unsettledOf(from),
-      });
+      const unsettled = this.receivers.unsettledOf(from);
+      const count = await moveDeliveries(this.#ctx, { from, to, unsettled });
       this.#ctx.log.info({ clientId: from, replacedBy: to, count }, 'webhooks passed on to the new client');
       // Not for this client alone: a scan also finds when its retries are due.
       this.#ctx.wake('deliveries', null);
@@ -281,7 +277,6 @@ export class Dispatcher {
     return deliveries.filter(({ createdAt }) => createdAt >= beforeMs);
   }
 
-  /** Takes one delivery through one attempt. */
   async #deliver(delivery: Due, destination: Destination | undefined): Promise<void> {
     const { clientId, id, body } = delivery;
     const exchange = this.receivers.start(clientId, id, body?.length ?? 0);
@@ -293,10 +288,10 @@ export class Dispatcher {
         const waitMs = Math.min(settlement.dueAt - this.#ctx.clock.now(), LONGEST_WAIT_MS);
         this.receivers.retryAfter(exchange.owner.clientId, waitMs);
       }
-      this.receivers.settled(exchange);
+      this.receivers.end(exchange, 'settled');
     } catch {
       // The settler has logged it.
-      this.receivers.setAside(exchange);
+      this.receivers.end(exchange, 'set aside');
     }
   }
 }
@@ -305,13 +300,3 @@ const readingOf = (chosen: Chosen[]) => ({
   clientIds: chosen.map(({ clientId }) => clientId),
   unsettled: chosen.flatMap(({ receiver }) => [...receiver.unsettled]),
 });
-
-export const startDispatcher = async (
-  ctx: Context,
-  sender: Sender,
-  overrides: Overrides = {},
-): Promise<Dispatcher> => {
-  const dispatcher = new Dispatcher(ctx, sender, overrides);
-  await dispatcher.start();
-  return dispatcher;
-};

@@ -6,8 +6,6 @@ import { describeError } from '../../describe-error.ts';
 import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RELEASE_EVERY_MS, RENEW_MS } from '../policy.ts';
 import { type Moment, type OwnTime, Stopwatch, systemTime } from './time.ts';
 
-type Needed = Pick<Context, 'webhooks' | 'clock' | 'oneOf' | 'fill' | 'log' | 'wake'>;
-
 /** Takes or renews the leases that no other process holds; returns whose. */
 const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; longestMs: number }) => {
   const wanted = rows('wanted', { client_id: 'id', holder: 'text', held_until: 'integer' }, params.wanted);
@@ -23,7 +21,7 @@ const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; 
 
 /** Which receivers this process sends to. A process that dies leaves its receivers to the others when its leases are past. */
 export class Leases {
-  readonly #ctx: Needed;
+  readonly #ctx: Context;
   readonly #time: OwnTime;
   readonly #stopwatch: Stopwatch;
   readonly #holder = randomUUID();
@@ -32,7 +30,7 @@ export class Leases {
   /** Held by another process; when to ask again. */
   readonly #elsewhere = new Map<string, Moment>();
 
-  constructor(ctx: Needed, time: OwnTime = systemTime) {
+  constructor(ctx: Context, time: OwnTime = systemTime) {
     this.#ctx = ctx;
     this.#time = time;
     this.#stopwatch = new Stopwatch(ctx.clock, time);

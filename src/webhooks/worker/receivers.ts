@@ -17,7 +17,6 @@ export class Receiver {
   readonly health: { state: Health } = { state: 'healthy' };
   /** Woken by a commit or a retry, not by the scan or its own backlog: it goes first. */
   isUrgent = false;
-  /** Exchanges that have not finished. */
   exchanges = 0;
   /** Deliveries whose result is not written: no round reads them again. */
   readonly unsettled = new Set<string>();
@@ -38,7 +37,6 @@ export interface Exchange {
   readonly places: number;
   readonly startedAt: number;
   state: ExchangeState;
-  /** Where it takes its places. */
   pool: Health;
   cancelTimer: () => void;
 }
@@ -57,13 +55,11 @@ interface Parts {
   transition: Transition;
   /** A receiver of this pool is ready and there is room. */
   onReady(pool: Health): void;
-  /** A retry timer was set. */
   onTimer(): void;
 }
 
 const newQueue = () => ({ urgent: new Set<Receiver>(), backlog: new Set<Receiver>() });
 
-/** Takes the first ones out of a set. */
 const take = (from: Set<Receiver>, most: number): Receiver[] => {
   const taken: Receiver[] = [];
   for (const receiver of from) {
@@ -78,7 +74,6 @@ const take = (from: Set<Receiver>, most: number): Receiver[] => {
 export class Receivers {
   readonly #parts: Parts;
   readonly #known = new Map<string, Receiver>();
-  /** By delivery. */
   readonly #exchanges = new Map<string, Exchange>();
   readonly #ready = { healthy: newQueue(), unhealthy: newQueue() };
   readonly #places = { healthy: 0, unhealthy: 0 };
@@ -90,7 +85,6 @@ export class Receivers {
     this.#parts = parts;
   }
 
-  /** How many are remembered. */
   get size(): number {
     return this.#known.size;
   }
@@ -200,15 +194,15 @@ export class Receivers {
     if (receiver.state === 'full' && receiver.exchanges <= this.#parts.limits.perReceiver / 2)
       this.#makeReady(receiver);
   }
-  /** The result is written, or a stop gave it up. Returns whose delivery it was. */
-  settled(exchange: Exchange): string {
-    exchange.owner.unsettled.delete(exchange.deliveryId);
-    this.#end(exchange, 'settled');
-    return exchange.owner.clientId;
-  }
-  /** The database refuses the result: this process does not send the delivery again. */
-  setAside(exchange: Exchange): void {
-    this.#end(exchange, 'set aside');
+  /** `settled`: the result is written, or a stop gave it up. `set aside`: this process does not send the delivery again. */
+  end(exchange: Exchange, state: 'settled' | 'set aside'): void {
+    if (state === 'settled') exchange.owner.unsettled.delete(exchange.deliveryId);
+    this.#parts.transition(EXCHANGE, exchange, state);
+    this.#exchanges.delete(exchange.deliveryId);
+    this.#leave(exchange);
+    this.#forgetIfDone(exchange.receiver);
+    this.#forgetIfDone(exchange.owner);
+    if (this.#exchanges.size === 0) this.#whenAllSettled();
   }
 
   /** Whether the delivery is being sent already, to a client that this one replaced. It is this one's from now on. */
@@ -225,7 +219,6 @@ export class Receivers {
   unsettledOf(clientId: string): string[] {
     return [...(this.#known.get(clientId)?.unsettled ?? [])];
   }
-  /** Clients with an exchange whose result is not written. */
   unsettled(): string[] {
     return [...new Set([...this.#exchanges.values()].map(({ owner }) => owner.clientId))];
   }
@@ -279,15 +272,6 @@ export class Receivers {
     exchange.pool = 'unhealthy';
     this.#places.unhealthy += exchange.places;
   }
-  #end(exchange: Exchange, state: 'settled' | 'set aside'): void {
-    this.#parts.transition(EXCHANGE, exchange, state);
-    this.#exchanges.delete(exchange.deliveryId);
-    this.#leave(exchange);
-    this.#forgetIfDone(exchange.receiver);
-    this.#forgetIfDone(exchange.owner);
-    if (this.#exchanges.size === 0) this.#whenAllSettled();
-  }
-  /** Gives back its places. */
   #leave({ pool, places }: Exchange): void {
     this.#places[pool] -= places;
     const { urgent, backlog } = this.#ready[pool];

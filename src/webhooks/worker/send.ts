@@ -13,7 +13,6 @@ interface Signed {
   secret: string;
   id: string;
   event: string;
-  /** 1 to 4. */
   attempt: number;
   body: Buffer;
 }
@@ -33,7 +32,6 @@ interface Outgoing extends Signed {
   onAnswer?: (piece: Buffer) => void;
 }
 
-/** What came back: a status, or why there was none. */
 interface Outcome {
   statusCode: number | null;
   error: string | null;
@@ -45,9 +43,6 @@ export interface Sender {
   /** Breaks off all exchanges. */
   close(): Promise<void>;
 }
-
-/** An exchange has one limit for all of it. */
-const NO_OTHER_LIMITS = { headersTimeout: 0, bodyTimeout: 0 };
 
 export const createSender = (guard: AddressGuard): Sender => {
   // How many connections there are is bounded by the pools of receivers, not here: two clients may share a host, and one that
@@ -72,7 +67,9 @@ export const createSender = (guard: AddressGuard): Sender => {
           method: 'POST',
           headers: headersOf(signed),
           body: signed.body,
-          ...NO_OTHER_LIMITS,
+          // An exchange has one limit for all of it.
+          headersTimeout: 0,
+          bodyTimeout: 0,
         };
         return await new Promise<Outcome | null>((done) => {
           const handler: AnswerHandler = new AnswerHandler((outcome) => {
@@ -87,7 +84,7 @@ export const createSender = (guard: AddressGuard): Sender => {
       }
     },
     close() {
-      for (const handler of handlers) handler.abandon();
+      for (const handler of handlers) handler.breakOff(null);
       return agent.destroy();
     },
   };
@@ -102,15 +99,12 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #limit: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #over = false;
-  #statusCode: number | null = null;
+  #answer: Outcome = { statusCode: null, error: null };
 
   constructor(done: (outcome: Outcome | null) => void, onAnswer: Outgoing['onAnswer']) {
     this.#done = done;
     this.#onAnswer = onAnswer;
-    this.#limit = setTimeout(
-      () => this.#breakOff({ statusCode: null, error: TOO_LATE }),
-      EXCHANGE_TIMEOUT_MS,
-    );
+    this.#limit = setTimeout(() => this.breakOff({ statusCode: null, error: TOO_LATE }), EXCHANGE_TIMEOUT_MS);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -119,28 +113,21 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
   onResponseStart(_: unknown, statusCode: number): void {
     // Interim answers say nothing yet.
-    if (statusCode >= 200) this.#statusCode = statusCode;
+    if (statusCode >= 200) this.#answer = { statusCode, error: null };
   }
   /** Read to its end, so that the connection can be used again; how long that may be is the connection's limit. */
   onResponseData(_: unknown, piece: Buffer): void {
     this.#onAnswer?.(piece);
   }
   onResponseEnd(): void {
-    this.#end(this.#answered());
+    this.#end(this.#answer);
   }
   onResponseError(_: unknown, error: Error): void {
     // Of an answer that is too long the status counts, where that has come (docs/contract.md).
-    const answered = this.#statusCode !== null && isTooLong(error);
-    this.#end(answered ? this.#answered() : { statusCode: null, error: describeSendError(error) });
+    const isAnswered = this.#answer.statusCode !== null && isTooLong(error);
+    this.#end(isAnswered ? this.#answer : { statusCode: null, error: describeSendError(error) });
   }
-  abandon(): void {
-    this.#breakOff(null);
-  }
-
-  #answered(): Outcome {
-    return { statusCode: this.#statusCode, error: null };
-  }
-  #breakOff(outcome: Outcome | null): void {
+  breakOff(outcome: Outcome | null): void {
     this.#end(outcome);
     this.#controller?.abort(new Error('broken off'));
   }
@@ -152,7 +139,6 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The receiver's answer was longer than we read. */
 class AnswerTooLong extends Error {}
 
 const LINE_BREAK = 0x0a;
@@ -210,11 +196,9 @@ const withAnswerLimit =
 
 const TOO_LATE = 'no complete answer within 10 s';
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? '');
-
 /** Undici has a limit of its own for headers and trailers, below ours. */
-const isTooLong = (error: unknown): boolean =>
-  error instanceof AnswerTooLong || codeOf(error) === 'UND_ERR_HEADERS_OVERFLOW';
+const isTooLong = (error: Error): boolean =>
+  error instanceof AnswerTooLong || ('code' in error && error.code === 'UND_ERR_HEADERS_OVERFLOW');
 
 const WORDS: [RegExp, string][] = [
   [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)/, TOO_LATE],

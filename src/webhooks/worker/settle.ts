@@ -9,10 +9,8 @@ import { batched } from '../../lib/batch.ts';
 import type { Attempt } from '../attempts.ts';
 import { PENDING } from '../queue.ts';
 
-/** How an attempt ended. */
 export interface Settlement {
   id: string;
-  /** How many attempts there were before. */
   before: number;
   status: DeliveryStatus;
   attempts: Attempt[];
@@ -28,8 +26,8 @@ const COLUMNS = {
   status: 'text',
   attempts: 'integer',
   log: 'text',
-  due_at: 'integer',
-  finished_at: 'integer',
+  dueAt: 'integer',
+  finishedAt: 'integer',
   reason: 'text',
 } as const;
 
@@ -41,26 +39,17 @@ const settling = statement(
   ({ rows }, { ended }: { ended: object[] }) => sql`
     update webhook_deliveries
     set status = settled.status, attempts = settled.attempts, attempt_log = settled.log,
-      due_at = settled.due_at, finished_at = settled.finished_at, reason = settled.reason
+      due_at = settled."dueAt", finished_at = settled."finishedAt", reason = settled.reason
     from ${rows('settled', COLUMNS, ended)}
     where webhook_deliveries.id = settled.id and webhook_deliveries.status = ${PENDING}
       and webhook_deliveries.attempts = settled.before and settled.status in (${sql.join(STATUSES.map((status) => sql.lit(status)))})`,
 );
 
-/** Writes down how attempts ended. */
-export const settle = async (
-  { webhooks, fill }: Pick<Context, 'webhooks' | 'fill'>,
-  settlements: Settlement[],
-): Promise<void> => {
-  const ended = settlements.map(({ id, before, status, attempts, dueAt, finishedAt, reason }) => ({
-    id,
-    before,
-    status,
-    attempts: Math.max(before, attempts.length),
+export const settle = async ({ webhooks, fill }: Context, settlements: Settlement[]): Promise<void> => {
+  const ended = settlements.map(({ attempts, ...rest }) => ({
+    ...rest,
+    attempts: Math.max(rest.before, attempts.length),
     log: JSON.stringify(attempts),
-    due_at: dueAt,
-    finished_at: finishedAt,
-    reason,
   }));
   await webhooks.executeQuery(fill(settling, { ended }));
 };

@@ -1,5 +1,3 @@
-import type { DeliveryStatus } from '../../db/schema.ts';
-
 // All states of the worker and the allowed transitions. docs/architecture.md, "The dispatcher", has the diagrams.
 
 type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
@@ -19,12 +17,6 @@ export const DELIVERY: Transitions<DeliveryState> = {
   delivered: [],
   dropped: [],
 };
-/** What an attempt that counts can come to, and how that is stored. */
-export const STATUS_AFTER = {
-  delivered: 'DELIVERED',
-  'waiting for a retry': 'PENDING',
-  dropped: 'DROPPED',
-} as const satisfies Partial<Record<DeliveryState, DeliveryStatus>>;
 
 /** One request and its answer. Set aside: the database refuses its result for good. */
 export type ExchangeState = 'young' | 'slow' | 'finished' | 'settled' | 'set aside';

@@ -60,21 +60,20 @@ interface LoopParts {
   log: Context['log'];
   time: OwnTime;
   transition: Transition;
+  /** Returns how long to rest. */
+  step(): Promise<number>;
+  afterError?(): void;
 }
 
 /** Does a step again and again, resting in between as long as the step says or until it is woken. An error ends no loop. */
 export class Loop {
   state: LoopState = 'working';
   readonly #parts: LoopParts;
-  readonly #step: () => Promise<number>;
-  readonly #afterError: () => void;
   readonly #running: Promise<void>;
   #endRest: () => void = () => {};
 
-  constructor(parts: LoopParts, step: () => Promise<number>, afterError: () => void = () => {}) {
+  constructor(parts: LoopParts) {
     this.#parts = parts;
-    this.#step = step;
-    this.#afterError = afterError;
     this.#running = this.#run();
   }
 
@@ -91,21 +90,21 @@ export class Loop {
   }
 
   async #run(): Promise<void> {
-    const { log, time } = this.#parts;
+    const { log, time, step, afterError } = this.#parts;
     while (!this.#isStopping()) {
       try {
         // What happens in one turn of the event loop is taken together.
         await time.nextTurn();
         if (this.#isStopping()) break;
         this.#become('working');
-        const restMs = await this.#step();
+        const restMs = await step();
         if (restMs > 0) await this.#rest(restMs);
       } catch (error) {
         log.warn(
           { fault: describeError(error) },
           'the webhook queue could not be read; it will be tried again',
         );
-        this.#afterError();
+        afterError?.();
         await this.#rest(REST_AFTER_FAULT_MS);
       }
     }

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import type { Context } from '../../../src/context.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
 import type { Limits } from '../../../src/webhooks/policy.ts';
-import { startDispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
+import { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
 import { pause } from '../../../src/webhooks/worker/time.ts';
 import { aroundQueries } from './around-queries.ts';
 import { createSimulatedSender, createSimulatedSettler } from './simulated-parts.ts';
@@ -93,7 +93,7 @@ export class World {
       settler: createSimulatedSettler(this, process, ctx),
       onForbidden: (message: string) => void this.faults.push(`${process.name}: ${message}`),
     };
-    process.dispatcher = await startDispatcher(ctx, createSimulatedSender(this, process), overrides);
+    process.dispatcher = await Dispatcher.start(ctx, createSimulatedSender(this, process), overrides);
   }
 
   die(process: Process): void {
