@@ -57,7 +57,6 @@ export const createMetrics = () => {
   return {
     registry,
     beginRequest() {
-      begun += 1;
       underWay += 1;
     },
     endRequest() {
@@ -71,7 +70,6 @@ export const createMetrics = () => {
       underWay += 1;
     },
     requestsUnderWay: () => underWay,
-    requestsBegun: () => begun,
     observeRequest: (labels: { method: string; route: string; status: number }, seconds: number) =>
       instruments.requests.observe(labels, seconds),
     observeQuery(durationMs: number, failed: boolean) {

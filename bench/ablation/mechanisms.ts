@@ -148,5 +148,17 @@ export const MECHANISMS: Mechanism[] = [
       },
     ],
   },
+  {
+    name: 'short pages of lists on the connections of short reads',
+    purpose: 'list',
+    gainPercent: 18,
+    edits: [
+      {
+        file: 'src/rma/list.ts',
+        find: 'const pages = isShort ? ctx.reads : db;',
+        replace: 'const pages = db;',
+      },
+    ],
+  },
   { name: 'V8 flags of npm start', purpose: 'create', gainPercent: 13, edits: [], withoutFlags: true },
 ];

@@ -82,6 +82,11 @@ export class FeedWatches {
     this.#base = base;
   }
 
+  /** How many wait. */
+  get size(): number {
+    return this.#total;
+  }
+
   /** null: too many wait already, or the service stops. */
   enter(shopId: string, position: number): Waiter | null {
     const own = this.#waiters.get(shopId) ?? new Set();

@@ -250,10 +250,8 @@ describe('waiting for the next event', () => {
   const WAITERS = 40;
   const wait = async (t: Harness) => {
     const { cursor } = await page(t, '?after=latest');
-    const { requestsBegun, requestsUnderWay } = t.ctx.metrics;
-    const begun = requestsBegun();
     const polls = Array.from({ length: WAITERS }, () => page(t, `?after=${cursor}&wait=25`));
-    await expect.poll(() => [requestsBegun() - begun, requestsUnderWay()]).toEqual([WAITERS, 0]);
+    await expect.poll(() => [t.ctx.feedWatches.size, t.ctx.metrics.requestsUnderWay()]).toEqual([WAITERS, 0]);
     return polls;
   };
 

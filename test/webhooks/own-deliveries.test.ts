@@ -9,7 +9,6 @@ import { listDeliveries } from '../../src/webhooks/deliveries.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
-import { ENGINE } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
@@ -200,21 +199,20 @@ it('deliveries of an RMA, and dropped ones, are found by an index among however 
       .insertInto('webhook_deliveries')
       .values(Array.from({ length: 500 }, (_, i) => row(from + i)))
       .execute();
-  // SQLite has no statistics in production either.
-  if (ENGINE === 'postgres') await sql`analyze`.execute(t.ctx.db);
+  await sql`analyze`.execute(t.ctx.db);
   const expectIndex = async (query: Partial<WebhookDeliveryQuery>, index: RegExp, clientId = client.id) => {
     const { ctx, statements } = watched(t.ctx);
     await listDeliveries(ctx, { shopId: t.shop.id, clientId }, { page: 2, limit: 1, ...query });
     expect(statements).toHaveLength(2);
     for (const statement of statements) {
-      const reads = readsIn(await planOf(t.ctx.db, statement));
+      const reads = readsIn(await planOf(t.ctx.lists, statement));
       expect(reads).not.toEqual([]);
       for (const read of reads) expect(read, JSON.stringify(query)).toMatch(index);
     }
   };
   const rmaId = rmas[CLIENTS] as string;
   const BY_RMA = /webhook_deliveries_rma.*client_id ?= ?.*rma_id ?= ?/;
-  const BY_CLIENT = /webhook_deliveries_(client|rma).*client_id ?= ?/;
+  const BY_CLIENT = /webhook_deliveries_(client|rma).*client_id ?>/;
   await expectIndex({ page: 5_000 }, BY_CLIENT);
   await expectIndex({}, BY_CLIENT, idle);
   await expectIndex({ rmaId, page: 7 }, BY_RMA);
