@@ -121,10 +121,10 @@ export const serveDocument = (
   app: FastifyInstance,
   read: () => object,
   onRequest: onRequestAsyncHookHandler[] = [],
-  path = '/openapi.json',
 ): void => {
   let bytes: Buffer | undefined;
-  app.get(path, { config: { isPublic: true }, schema: { hide: true }, onRequest }, (_request, reply) => {
+  const options = { config: { isPublic: true }, schema: { hide: true }, onRequest };
+  app.get('/openapi.json', options, (_request, reply) => {
     bytes ??= Buffer.from(JSON.stringify(read()));
     return reply.type('application/json; charset=utf-8').send(bytes);
   });

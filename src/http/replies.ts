@@ -25,10 +25,7 @@ export const sendPage = async <Item>(
 };
 
 /** Sends a body that is JSON text already. */
-export const sendJson = async <Body extends object>(
-  reply: AnyReply,
-  text: Promise<string>,
-): Promise<Body> => {
+export const sendJson = async <Body>(reply: AnyReply, text: Promise<string>): Promise<Body> => {
   const body: unknown = await text;
   reply.type('application/json; charset=utf-8');
   return body as Body;

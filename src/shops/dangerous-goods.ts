@@ -41,33 +41,19 @@ export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
 };
 
 /** Rules as rows for a `from`: one statement, however many there are. */
-const asRows = (ctx: Pick<Base, 'rows'>, shopId: string, patterns: string[]) =>
+const asRows = (ctx: Base, shopId: string, patterns: string[]) =>
   ctx.rows(
     'rule',
     { shop_id: 'id', pattern: 'text' },
     patterns.map((pattern) => ({ shop_id: shopId, pattern })),
   );
 
-export const addRules = async (
-  ctx: Pick<Base, 'rows'>,
-  trx: Trx,
-  shopId: string,
-  patterns: string[],
-): Promise<void> => {
-  await sql`
+export const addRules = (ctx: Base, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> =>
+  sql`
     insert into dangerous_goods (shop_id, pattern)
     select rule.shop_id, rule.pattern from ${asRows(ctx, shopId, patterns)}`.execute(trx);
-};
 
-export const removeRules = async (
-  ctx: Pick<Base, 'rows'>,
-  trx: Trx,
-  shopId: string,
-  patterns: string[],
-): Promise<void> => {
-  await sql`
-    delete from dangerous_goods
-    where shop_id = ${shopId} and pattern in (select rule.pattern from ${asRows(ctx, shopId, patterns)})`.execute(
-    trx,
-  );
+export const removeRules = (ctx: Base, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> => {
+  const rules = sql`select rule.pattern from ${asRows(ctx, shopId, patterns)}`;
+  return sql`delete from dangerous_goods where shop_id = ${shopId} and pattern in (${rules})`.execute(trx);
 };

@@ -1,15 +1,14 @@
 import type { Actor } from '../../contract/common.ts';
 import type { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.ts';
-import { recordAudit } from '../audit/store.ts';
+import { aboutShop, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Row } from '../db/schema.ts';
-import { SETTINGS_COLUMNS } from '../db/schema.ts';
+import { type Row, SETTINGS_COLUMNS } from '../db/schema.ts';
 import { fromStored } from '../stored-json.ts';
 import type { Shop } from './plans.ts';
-import { aboutShop, requireShop } from './store.ts';
+import { requireShop } from './store.ts';
 
-const find = (db: Db | Trx, shopId: string): Promise<Row<'shop_settings'> | undefined> =>
+const find = (db: Db, shopId: string): Promise<Row<'shop_settings'> | undefined> =>
   db.selectFrom('shop_settings').select(SETTINGS_COLUMNS).where('shop_id', '=', shopId).executeTakeFirst();
 
 /** A shop that never set anything has no row. */

@@ -74,7 +74,7 @@ export const spendLink = async (trx: Trx, userId: string, token: string, nowMs: 
 };
 
 /** Returns true when more may be left. */
-export const forgetExpiredLinks = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
+export const forgetExpiredLinks = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'access_links', by: 'expires_at', upTo: nowMs });
 
 /** The token stands behind the `#`: browsers send that part to no server, so it reaches no log. */
@@ -163,11 +163,9 @@ const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, r
  */
 export const mailLinkLater = (
   ctx: Context,
-  {
-    email,
-    address,
-    mayMail,
-  }: { email: string; address: string; mayMail: (email: string) => Promise<boolean> },
+  email: string,
+  address: string,
+  mayMail: (email: string) => Promise<boolean>,
 ): void => {
   if (!ctx.mail.isOn) return;
   const work = async (): Promise<void> => {

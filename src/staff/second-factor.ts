@@ -3,10 +3,9 @@ import type { NewSecondFactor, RecoveryCodes, SecondFactor } from '../../contrac
 import type { Actor } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Row } from '../db/schema.ts';
-import { USER_COLUMNS } from '../db/schema.ts';
+import { type Row, USER_COLUMNS } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
-import { ServiceError } from '../errors.ts';
+import { invalidField, ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { type Place, type SecretBox, sha256 } from '../secrets.ts';
 import { endSessionsOf, type Self } from './sessions.ts';
@@ -137,10 +136,7 @@ const removeFactor = async (trx: Trx, userId: string): Promise<UserRow> => {
     .executeTakeFirstOrThrow();
 };
 
-export const wrong = (field: string, message: string): ServiceError =>
-  new ServiceError('VALIDATION_FAILED', {
-    faults: [{ field, rule: 'wrong', message: `${field} ${message}` }],
-  });
+export const wrong = (field: string, says: string): ServiceError => invalidField(field, 'wrong', says);
 export const WRONG_CODE = 'is wrong, or it was used before';
 
 export const viewFactor = async (ctx: Context, userId: string): Promise<SecondFactor> => {
