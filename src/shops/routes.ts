@@ -43,7 +43,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
     bodyLimit: SETTINGS_BODY_BYTES,
     body: ReplaceShopSettings,
     answer: ['The settings as they are now.', ShopSettings],
-    handle: ({ caller, body }) => replaceShopSettings(ctx, caller.actor, caller.shop.id, body),
+    handle: ({ caller, body }) => replaceShopSettings(ctx, caller, body),
   });
   route({
     at: 'GET /target-days',

@@ -155,7 +155,7 @@ export const endSessionsOf = async (db: Db, userId: string, exceptToken?: string
 };
 
 /** Returns true when more may be left. */
-export const forgetExpiredSessions = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
+export const forgetExpiredSessions = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sessions', by: 'expires_at', upTo: nowMs });
 
 export const SESSION_COOKIE = 'handback_session';

@@ -91,17 +91,6 @@ const NO_USER: TrustedBy = {
   factor_removals: 0,
 };
 
-const beginAttempt = async (
-  ctx: Context,
-  { device: cookie, ...from }: Origin,
-  email: string,
-): Promise<SignInAttempt> => {
-  const user = (await findByEmail(ctx.db, email)) ?? null;
-  const device = trustedDevice(ctx.secrets, user ?? NO_USER, cookie);
-  const isKnown = (await isAddressOf(ctx, (user ?? NO_USER).id, from.address)) || device !== null;
-  return { ...from, email, user, device, isKnown, codesToday: 0 };
-};
-
 const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError => {
   const waitS = Math.max(1, Math.ceil((untilMs - nowMs) / 1000));
   const [count, unit] = waitS > 2 * 60 * 60 ? [waitS / 3600, 'hours'] : [waitS / 60, 'minutes'];
@@ -271,12 +260,15 @@ const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise
  */
 export const attemptSignIn = <Result>(
   ctx: Context,
-  origin: Origin,
+  { device: cookie, ...from }: Origin,
   email: string,
   steps: (attempt: SignInAttempt) => Promise<Result>,
 ): Promise<Result> =>
-  inTurn(JSON.stringify([email, origin.address]), async () => {
-    const attempt = await beginAttempt(ctx, origin, email);
+  inTurn(JSON.stringify([email, from.address]), async () => {
+    const user = (await findByEmail(ctx.db, email)) ?? null;
+    const device = trustedDevice(ctx.secrets, user ?? NO_USER, cookie);
+    const isKnown = (await isAddressOf(ctx, (user ?? NO_USER).id, from.address)) || device !== null;
+    const attempt: SignInAttempt = { ...from, email, user, device, isKnown, codesToday: 0 };
     try {
       return await steps(attempt);
     } catch (error) {
@@ -306,5 +298,5 @@ export const clearFailures = async (ctx: Context, trx: Trx, attempt: SignInAttem
 };
 
 /** Returns true when more may be left. */
-export const forgetOldFailures = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
+export const forgetOldFailures = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sign_in_failures', by: 'expires_at', upTo: nowMs });

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
-import { findLink, spendLink } from './links.ts';
+import { ownerOf, spendLink } from './links.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
 import { endSessionsOf, findSession, openSession, type SignedInUser } from './sessions.ts';
@@ -23,7 +23,6 @@ import {
   actorOf,
   auditUser,
   endLinksOf,
-  findUser,
   lockOne,
   normalizeEmail,
   PASSWORD_CHANGED,
@@ -81,13 +80,6 @@ const finishSignIn = async (ctx: Context, token: string | null): Promise<NewSess
   const session = token && (await findSession(ctx, token));
   if (!session) throw new ServiceError('SIGN_IN_FAILED');
   return { token, signedIn: viewSignedIn(session.caller, session.user) };
-};
-
-const ownerOf = async (ctx: Context, token: string): Promise<{ user: Row<'users'>; shopName: string }> => {
-  const link = await findLink(ctx, token);
-  const user = link && (await findUser(ctx.db, link.userId));
-  if (!user) throw new ServiceError('LINK_EXPIRED');
-  return { user, shopName: link.shopName };
 };
 
 export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkTarget> => {

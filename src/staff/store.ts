@@ -5,8 +5,7 @@ import { type AuditRecord, recordAudit } from '../audit/store.ts';
 import type { AuditActor } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Row, UserTable } from '../db/schema.ts';
-import { USER_COLUMNS } from '../db/schema.ts';
+import { type Row, USER_COLUMNS, type UserTable } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../../contract/webhook-event.ts';
-import { EXTERNAL_ERRORS } from '../../errors.ts';
+import { EXTERNAL_ERRORS, ServiceError } from '../../errors.ts';
 import type { ApiDescription, Json } from '../../http/openapi.ts';
 import { RATE_LIMITS } from '../rate-limits.ts';
 
@@ -137,10 +137,9 @@ export const EXTERNAL_API: ApiDescription = {
     always: ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
     byStatus: { 201: ['Idempotency-Replayed'], 429: ['Retry-After'], 503: ['Retry-After'] },
     codes: Object.keys(EXTERNAL_ERRORS),
-    examples: {
-      400: {
-        code: 'VALIDATION_FAILED',
-        errors: [
+    examples: [
+      new ServiceError('VALIDATION_FAILED', {
+        faults: [
           { field: 'faultyItem.sku', rule: 'required', message: 'faultyItem.sku is required' },
           {
             field: 'ordrNumber',
@@ -148,19 +147,19 @@ export const EXTERNAL_API: ApiDescription = {
             message: 'ordrNumber is not a known field: did you mean orderNumber?',
           },
         ],
-      },
-      401: { code: 'UNAUTHENTICATED' },
-      403: { code: 'LIMIT_EXCEEDED' },
-      404: { code: 'NOT_FOUND' },
-      409: { code: 'IDEMPOTENCY_KEY_IN_USE' },
-      410: { code: 'CURSOR_EXPIRED' },
-      413: { code: 'BODY_TOO_LARGE' },
-      415: { code: 'UNSUPPORTED_MEDIA_TYPE' },
-      422: { code: 'IDEMPOTENCY_KEY_REUSED' },
-      429: { code: 'RATE_LIMITED' },
-      503: { code: 'SERVICE_UNAVAILABLE' },
-    },
-    examplesByTag: { Deliveries: { 404: { code: 'DELIVERY_NOT_FOUND' } } },
+      }),
+      new ServiceError('UNAUTHENTICATED'),
+      new ServiceError('LIMIT_EXCEEDED'),
+      new ServiceError('NOT_FOUND'),
+      new ServiceError('IDEMPOTENCY_KEY_IN_USE'),
+      new ServiceError('CURSOR_EXPIRED'),
+      new ServiceError('BODY_TOO_LARGE'),
+      new ServiceError('UNSUPPORTED_MEDIA_TYPE'),
+      new ServiceError('IDEMPOTENCY_KEY_REUSED'),
+      new ServiceError('RATE_LIMITED'),
+      new ServiceError('SERVICE_UNAVAILABLE'),
+    ],
+    examplesByTag: { Deliveries: [new ServiceError('DELIVERY_NOT_FOUND')] },
   },
   complete: withEvents,
 };
