@@ -34,7 +34,6 @@ export const auditRow = ({ shopId, at, actor, action, subject, data }: AuditReco
   address: actor.address ?? null,
 });
 
-/** A shop as the subject of an entry. */
 export const aboutShop = ({ id, name }: { id: string; name: string }) => ({
   shopId: id,
   subject: { type: 'SHOP', id, name } as const,

@@ -108,7 +108,6 @@ export const startOf = async (
 
 const unknownCursor = () => invalidField('after', 'cursor', 'is not a cursor of this feed');
 
-/** A page of the feed as JSON, and whether it has no events. */
 export interface FeedPage {
   page: string;
   isEmpty: boolean;
@@ -169,6 +168,5 @@ const itemText =
     }
   };
 
-/** Deletes events of long ago; true when more may be left. */
 export const forgetOldEvents = (ctx: Pick<Base, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'events', by: 'id', upTo: lowestId(nowMs - DELETED_AFTER_MS) });

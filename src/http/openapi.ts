@@ -16,16 +16,13 @@ declare module 'fastify' {
 // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON on its way out
 export type Json = any;
 
-/** What the answers of all operations of an API share. */
 interface Answers {
   /** Headers of every answer, and those of single statuses. */
   always: HeaderName[];
   byStatus: Record<string, HeaderName[]>;
   /** Replaces the routes' own descriptions, since two APIs share routes. */
   refused?: Record<string, string>;
-  /** What `code` can be. */
   codes: string[];
-  /** An example for each error status. */
   examples: ServiceError[];
   /** Those of the operations with a tag, where they differ. */
   examplesByTag?: Record<string, ServiceError[]>;

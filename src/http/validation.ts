@@ -51,7 +51,7 @@ const validate = (request: FastifyRequest): void => {
   if (faults.length > 0) throw new ServiceError('VALIDATION_FAILED', { faults });
 };
 
-/** Says in the place of the last fault that there are more. */
+/** The last fault then says that there are more. */
 const cut = (faults: FieldFault[], part: string): void => {
   if (faults.length <= MAX_FAULTS) return;
   const message = `${part} has more faults than these ${MAX_FAULTS - 1}`;
@@ -155,7 +155,6 @@ const unwrap = (schema: unknown): unknown =>
     ? unwrap(schema.unwrap())
     : schema;
 
-/** The field names that an object at this path may have. */
 const fieldsAt = (root: z.ZodType, path: PropertyKey[]): string[] => {
   let schema = unwrap(root);
   for (const step of path) {

@@ -69,7 +69,6 @@ const openLongest = async ({ scans, fill }: Context, table: RmaTableName, shop: 
   }));
 };
 
-/** How the webhooks of the last day went, and whose were given up. */
 const deliveriesOf = async ({ scans }: Context, shopId: string, sinceMs: number) => {
   const rows = await scans
     .selectFrom('webhook_deliveries as delivery')

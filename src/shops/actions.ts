@@ -25,7 +25,6 @@ const billingColumns = ({ allowance, usageCap }: BillingChange) => {
   return {};
 };
 
-/** What the audit log records of a shop. */
 const auditFields = ({ plan, active, billing }: Shop) => ({
   plan,
   subscription: active ? 'active' : 'inactive',
@@ -141,9 +140,5 @@ export const changeDangerousGoods = (
     return wanted;
   });
 
-export const replaceDangerousGoods = (
-  ctx: Context,
-  actor: Actor,
-  shopId: string,
-  rules: string[],
-): Promise<string[]> => updateRules(ctx, actor, shopId, () => new Set(rules));
+export const replaceDangerousGoods = (ctx: Context, { shop, actor }: Caller, rules: string[]) =>
+  updateRules(ctx, actor, shop.id, () => new Set(rules));

@@ -47,7 +47,6 @@ export const consumeAllowance = (
   return counter.last_number;
 };
 
-/** What a shop has used of the month that counts now, and what it has left. */
 export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): Usage => {
   const { month, used } = monthOf(counter ?? UNUSED, nowMs);
   const { kind, limit } = shop.billing;

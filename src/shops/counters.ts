@@ -37,7 +37,6 @@ export const nextTimestamp = (counter: Counter, nowMs: number): number => {
   return counter.last_at;
 };
 
-/** The position of the shop's next event. */
 export const nextPosition = (counter: Counter): number => {
   counter.last_position += 1;
   return counter.last_position;

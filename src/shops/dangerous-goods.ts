@@ -10,7 +10,6 @@ export interface Good {
   sku: string;
 }
 
-/** Which of these goods match a rule of their shop. */
 export const selectDangerous = statement(
   ({ rows }, { goods }: { goods: Good[] }) =>
     // Compared as text, not with LIKE: `_` and `%` inside a sku are plain characters.

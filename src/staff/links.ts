@@ -72,7 +72,6 @@ export const spendLink = async (trx: Trx, userId: string, token: string, nowMs: 
   return numDeletedRows > 0n;
 };
 
-/** Returns true when more may be left. */
 export const forgetExpiredLinks = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'access_links', by: 'expires_at', upTo: nowMs });
 

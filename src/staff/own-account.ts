@@ -71,7 +71,6 @@ export const prove = async (
   throw code === null ? wrong(field, 'is not your current password') : wrong('code', WRONG_CODE);
 };
 
-/** Ends all sessions of the person and opens a new one here. */
 export const changeOwnPassword = async (
   ctx: Context,
   self: Self,

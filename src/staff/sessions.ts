@@ -147,14 +147,12 @@ export const noteProof = async (trx: Trx, token: string, nowMs: number): Promise
     .execute();
 };
 
-/** Ends all sessions of a person, but for the one with this token. */
 export const endSessionsOf = async (db: Db, userId: string, exceptToken?: string): Promise<void> => {
   let sessions = db.deleteFrom('sessions').where('user_id', '=', userId);
   if (exceptToken !== undefined) sessions = sessions.where('token_hash', '<>', sha256(exceptToken));
   await sessions.execute();
 };
 
-/** Returns true when more may be left. */
 export const forgetExpiredSessions = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sessions', by: 'expires_at', upTo: nowMs });
 

@@ -19,7 +19,6 @@ import { isAddressOf, rememberAddress, type TrustedBy, trustedDevice } from './t
 // What a sign-in goes through before and after the password: it waits its turn, is refused where too many failed before it, and
 // leaves a trace however it ends (docs/contract.md).
 
-/** Where a sign-in comes from, according to the request. */
 export interface Origin extends UsedFrom {
   /** The browser's cookie from earlier sign-ins. */
   device: string | undefined;
@@ -27,7 +26,6 @@ export interface Origin extends UsedFrom {
 
 export interface SignInAttempt extends UsedFrom {
   email: string;
-  /** null where the e-mail belongs to no account. */
   user: Row<'users'> | null;
   /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
   device: string | null;
@@ -101,7 +99,6 @@ const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError =
   });
 };
 
-/** Throws when the caller has to wait. */
 export const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
   const nowMs = ctx.clock.now();
   const limits = withKeys(ctx, attempt.isKnown ? [PAIR_LIMIT] : PASSWORD_LIMITS, attempt);
@@ -239,7 +236,6 @@ export const recordWrongProof = async (
 };
 
 const TURNS = { atOnce: 1, waiting: 50, withinMs: 10_000, refusal: tooManyAtOnce };
-/** Sign-ins that run, by e-mail and address. */
 const queues = new Map<string, { turns: BoundedQueue; users: number }>();
 
 const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
@@ -297,6 +293,5 @@ export const clearFailures = async (ctx: Context, trx: Trx, attempt: SignInAttem
     .execute();
 };
 
-/** Returns true when more may be left. */
 export const forgetOldFailures = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sign_in_failures', by: 'expires_at', upTo: nowMs });

@@ -21,7 +21,6 @@ export const viewUser = (user: UserRow): User => ({
   secondFactor: user.factor_since !== null,
 });
 
-/** A person as the subject of an audit entry. */
 export const aboutUser = (user: UserRow) => ({
   shopId: user.shop_id,
   subject: { type: 'USER', id: user.id, name: user.email } as const,
@@ -53,7 +52,6 @@ export const findByEmail = (db: Db, email: string): Promise<UserRow | undefined>
 export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
   db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst();
 
-/** Reads and locks a person by id alone, until the transaction ends. */
 export const lockOne = (trx: Trx, id: string): Promise<UserRow | undefined> =>
   trx.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
 

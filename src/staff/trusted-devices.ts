@@ -94,6 +94,5 @@ export const rememberAddress = async (
     .execute();
 };
 
-/** Returns true when more may be left. */
 export const forgetOldAddresses = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sign_in_addresses', by: 'seen_at', upTo: nowMs - ADDRESS_KEPT_MS });
