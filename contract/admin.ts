@@ -48,9 +48,11 @@ export const NewApiClientView = ApiClientView.extend({
 export const CreateApiClient = z
   .strictObject({ name: text(LENGTH.name), webhookUrl })
   .meta({ id: 'CreateApiClient' });
+export type CreateApiClient = z.infer<typeof CreateApiClient>;
 export const ChangeApiClient = z
   .strictObject({ name: text(LENGTH.name).optional(), webhookUrl: webhookUrl.unwrap().optional() })
   .meta({ id: 'ChangeApiClient' });
+export type ChangeApiClient = z.infer<typeof ChangeApiClient>;
 /** What is absent is taken over from the old client; a `webhookUrl` of `null` means none. */
 export const ReplaceApiClient = z
   .strictObject({
@@ -60,6 +62,7 @@ export const ReplaceApiClient = z
     }),
   })
   .meta({ id: 'ReplaceApiClient' });
+export type ReplaceApiClient = z.infer<typeof ReplaceApiClient>;
 
 export const Delivery = WebhookDelivery.extend({
   finishedAt: Instant.nullable(),
@@ -68,6 +71,7 @@ export const Delivery = WebhookDelivery.extend({
 export type Delivery = z.infer<typeof Delivery>;
 export const DeliveryList = listOf(Delivery).meta({ id: 'DeliveryList', description: 'Newest first.' });
 export const DeliveryQuery = WebhookDeliveryQuery.omit({ rmaId: true });
+export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
 
 // --- overview ---
 

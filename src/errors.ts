@@ -158,3 +158,7 @@ export const rateLimited = (msBeforeNext: number, message?: (waitS: number) => s
     headers: { 'retry-after': String(waitS) },
   });
 };
+
+/** One field is wrong, and only an action could see it; `says` follows the field's name. */
+export const invalidField = (field: string, rule: string, says: string): ServiceError =>
+  new ServiceError('VALIDATION_FAILED', { faults: [{ field, rule, message: `${field} ${says}` }] });

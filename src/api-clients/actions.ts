@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type {
   ApiClientView,
   ChangeApiClient,
@@ -12,25 +11,23 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { retryConflicts } from '../db/errors.ts';
-import { rateLimited, ServiceError } from '../errors.ts';
+import { invalidField, rateLimited, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
+import { sha256 } from '../secrets.ts';
 import { lockCounter } from '../shops/counters.ts';
 import { lockShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
 import { enqueueTest } from '../webhooks/outbox.ts';
 import { takeOverDeliveries } from '../webhooks/replaced-client.ts';
 import { sealWebhookSecret } from '../webhooks/secret.ts';
-import { hashOfKey, newApiKey, newWebhookSecret } from './api-key.ts';
+import { newApiKey, newWebhookSecret } from './authenticate.ts';
 import {
   type ApiClient,
-  countActiveClients,
   findClient,
   insertClient,
   listClients,
   lockClient,
-  type NewClientRow,
-  newClientFrom,
   retireClient,
   updateClient,
 } from './store.ts';
@@ -51,7 +48,13 @@ const MOST_CLIENTS = 100;
 /** Locks the shop: two at once cannot both be the last. */
 const refuseTooMany = async (trx: Trx, shopId: string): Promise<void> => {
   await lockShop(trx, shopId);
-  if ((await countActiveClients(trx, shopId)) >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
+  const { count } = await trx
+    .selectFrom('api_clients')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('shop_id', '=', shopId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (count >= MOST_CLIENTS) throw new ServiceError('TOO_MANY_CLIENTS');
 };
 
 export const createClient = async (
@@ -77,7 +80,7 @@ const newIdentity = (ctx: Context) => {
   const id = newId(created_at);
   const identity = {
     id,
-    key_hash: hashOfKey(shownOnce.apiKey),
+    key_hash: sha256(shownOnce.apiKey),
     webhook_secret: sealWebhookSecret(ctx.secrets, id, shownOnce.webhookSecret),
     created_at,
   };
@@ -88,7 +91,7 @@ export const changeClient = (
   ctx: Context,
   actor: Actor,
   id: string,
-  { name, webhookUrl }: { name?: string | undefined; webhookUrl?: string | null | undefined },
+  { name, webhookUrl }: ChangeApiClient,
 ): Promise<ApiClient | null> =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockClient(trx, id);
@@ -123,7 +126,7 @@ export const replaceClient = async (
   ctx: Context,
   actor: Actor,
   { id, shopId }: ApiClient,
-  { name, webhookUrl }: { name?: string | null; webhookUrl?: string | null | undefined },
+  { name, webhookUrl }: Partial<ReplaceApiClient>,
 ): Promise<NewApiClient> => {
   const { identity, shownOnce } = newIdentity(ctx);
   const at = identity.created_at;
@@ -132,16 +135,17 @@ export const replaceClient = async (
     await lockCounter(ctx, trx, shopId);
     const old = await lockClient(trx, id);
     if (!old) throw new ServiceError('CLIENT_NOT_FOUND');
-    if (old.replacedBy !== null) throw alreadyReplaced(old.replacedBy);
+    if (old.replacedBy !== null)
+      throw new ServiceError('CLIENT_REPLACED', {
+        message: `The client was replaced already: replace the client that took its place, ${old.replacedBy}.`,
+      });
     if (old.revokedAt !== null) await refuseTooMany(trx, shopId);
-    const row: NewClientRow = {
+    const made = await insertClient(trx, {
       ...identity,
       shop_id: shopId,
       name: name ?? old.name,
       webhook_url: webhookUrl === undefined ? old.webhookUrl : webhookUrl,
-    };
-    await trx.insertInto('api_clients').values(row).execute();
-    const made = newClientFrom(row);
+    });
     await retireClient(trx, old, made.id, at);
     for (const { statement, values } of takeOverDeliveries(old.id, made.id))
       await trx.executeQuery(ctx.fill(statement, values as never));
@@ -155,11 +159,6 @@ export const replaceClient = async (
   ctx.wake('deliveries', null);
   return { ...client, ...shownOnce };
 };
-
-const alreadyReplaced = (by: string): ServiceError =>
-  new ServiceError('CLIENT_REPLACED', {
-    message: `The client was replaced already: replace the client that took its place, ${by}.`,
-  });
 
 // What an Admin does with the API clients of their own shop.
 
@@ -189,32 +188,19 @@ const ownClient = async (ctx: Context, { shop }: Caller, id: string): Promise<Ap
 
 const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
   const fault = url ? await ctx.addressGuard.faultOf(url) : null;
-  if (!fault) return;
-  const message = `webhookUrl ${fault}`;
-  throw new ServiceError('VALIDATION_FAILED', {
-    faults: [{ field: 'webhookUrl', rule: 'address', message }],
-  });
+  if (fault) throw invalidField('webhookUrl', 'address', fault);
 };
 
 export const listOwnClients = async (ctx: Context, { shop }: Caller) => ({
   items: (await listClients(ctx.db, shop.id)).map(viewClient),
 });
 
-export const createOwnClient = async (
-  ctx: Context,
-  { shop, actor }: Caller,
-  body: z.infer<typeof CreateApiClient>,
-) => {
+export const createOwnClient = async (ctx: Context, { shop, actor }: Caller, body: CreateApiClient) => {
   await checkWebhookUrl(ctx, body.webhookUrl);
   return viewNewClient(await createClient(ctx, actor, { shopId: shop.id, ...body }));
 };
 
-export const changeOwnClient = async (
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  change: z.infer<typeof ChangeApiClient>,
-) => {
+export const changeOwnClient = async (ctx: Context, caller: Caller, id: string, change: ChangeApiClient) => {
   const client = await ownClient(ctx, caller, id);
   await checkWebhookUrl(ctx, change.webhookUrl);
   return viewClient((await changeClient(ctx, caller.actor, client.id, change)) ?? client);
@@ -223,23 +209,13 @@ export const changeOwnClient = async (
 export const revokeOwnClient = async (ctx: Context, caller: Caller, id: string) =>
   viewClient(await revokeClient(ctx, caller.actor, await ownClient(ctx, caller, id)));
 
-export const replaceOwnClient = async (
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  given: z.infer<typeof ReplaceApiClient>,
-) => {
+export const replaceOwnClient = async (ctx: Context, caller: Caller, id: string, given: ReplaceApiClient) => {
   const client = await ownClient(ctx, caller, id);
   await checkWebhookUrl(ctx, given.webhookUrl);
   return viewNewClient(await replaceClient(ctx, caller.actor, client, given));
 };
 
-export const listOwnDeliveries = async (
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  query: z.infer<typeof DeliveryQuery>,
-) => {
+export const listOwnDeliveries = async (ctx: Context, caller: Caller, id: string, query: DeliveryQuery) => {
   const client = await ownClient(ctx, caller, id);
   return listDeliveriesWithPayloads(ctx, { shopId: caller.shop.id, clientId: client.id }, query);
 };

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Base } from '../base.ts';
 import type { Caller } from '../caller.ts';
@@ -5,8 +6,18 @@ import { afterFailure } from '../db/errors.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { batched } from '../lib/batch.ts';
-import { hashOfKey, isApiKey } from './api-key.ts';
+import { sha256 } from '../secrets.ts';
 import { findByKeyHashes, touchClients } from './store.ts';
+
+const KEY_PREFIX = 'handback_ext_';
+const SECRET_PREFIX = 'whsec_';
+/** 192 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
+const RANDOM_BYTES = 24;
+const KEY = new RegExp(`^${KEY_PREFIX}[0-9a-f]{${RANDOM_BYTES * 2}}$`);
+
+export const newApiKey = (): string => KEY_PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
+export const newWebhookSecret = (): string => SECRET_PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
+export const isApiKey = (value: string): boolean => KEY.test(value);
 
 /** `lastUsedAt` helps people find unused keys. Exact to the minute is enough, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;
@@ -21,17 +32,12 @@ const keyIn = (headers: IncomingHttpHeaders): string | null => {
 };
 
 /** Writes `lastUsedAt` in the background: no request waits for it, and none fails because of it. */
-const lastUseWriter = ({
-  clock,
-  log,
-  background: db,
-  oneOf,
-}: Pick<Base, 'clock' | 'log' | 'background' | 'oneOf'>) => {
+const lastUseWriter = (base: Base) => {
   const inProgress = new Set<string>();
   const write = batched(
     async (ids: string[]) => {
-      const now = clock.now();
-      await touchClients({ db, oneOf }, ids, now, now - LAST_USED_STEP_MS);
+      const now = base.clock.now();
+      await touchClients(base, ids, now, now - LAST_USED_STEP_MS);
       return ids;
     },
     { most: 200, afterFailure },
@@ -41,7 +47,7 @@ const lastUseWriter = ({
     inProgress.add(clientId);
     write(clientId)
       .catch((error) =>
-        log.warn({ clientId, fault: describeError(error) }, 'could not note the last use of a client'),
+        base.log.warn({ clientId, fault: describeError(error) }, 'could not note the last use of a client'),
       )
       .finally(() => inProgress.delete(clientId));
   };
@@ -59,7 +65,7 @@ export const createAuthenticate = (base: Base): Authenticate => {
 
   return async (headers) => {
     const key = keyIn(headers);
-    const found = key && isApiKey(key) ? await byKeyHash(hashOfKey(key)) : null;
+    const found = key && isApiKey(key) ? await byKeyHash(sha256(key)) : null;
     if (!found) throw new ServiceError('UNAUTHENTICATED', { headers: { 'www-authenticate': 'Bearer' } });
     const { client, shop } = found;
 

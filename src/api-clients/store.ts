@@ -1,8 +1,7 @@
-import { sql, type Updateable } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import type { Base } from '../base.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { ApiClientTable, Row } from '../db/schema.ts';
-import { SHOP_COLUMNS } from '../db/schema.ts';
+import { type ApiClientTable, SHOP_COLUMNS } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
@@ -28,30 +27,7 @@ const VISIBLE = [
   'created_at as createdAt',
 ] as const;
 
-export type NewClientRow = Omit<Row<'api_clients'>, 'last_used_at' | 'revoked_at' | 'replaced_by'>;
-
-export const newClientFrom = ({ id, name, ...row }: NewClientRow): ApiClient => ({
-  id,
-  shopId: row.shop_id,
-  name,
-  webhookUrl: row.webhook_url,
-  lastUsedAt: null,
-  revokedAt: null,
-  replacedBy: null,
-  createdAt: row.created_at,
-});
-
-export const countActiveClients = async (db: Db, shopId: string): Promise<number> => {
-  const { count } = await db
-    .selectFrom('api_clients')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('shop_id', '=', shopId)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-};
-
-export const insertClient = (trx: Trx, client: NewClientRow): Promise<ApiClient> =>
+export const insertClient = (trx: Trx, client: Insertable<ApiClientTable>): Promise<ApiClient> =>
   trx.insertInto('api_clients').values(client).returning(VISIBLE).executeTakeFirstOrThrow();
 
 export const updateClient = (trx: Trx, id: string, change: Updateable<ApiClientTable>): Promise<ApiClient> =>
@@ -117,7 +93,7 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
 
 /** The active clients with these keys, and their shops. Read for every request, so that a revoked key fails at once. */
 export const findByKeyHashes = async (
-  { reads, fill }: Pick<Base, 'reads' | 'fill'>,
+  { reads, fill }: Base,
   hashes: string[],
 ): Promise<(KeyHolder | null)[]> => {
   const { rows } = await reads.executeQuery(fill(activeByKeyHash, { hashes: [...new Set(hashes)] }));
@@ -140,12 +116,12 @@ export const findByKeyHashes = async (
 
 /** Writes `last_used_at`. Skips rows that another process is writing right now. */
 export const touchClients = async (
-  { db, oneOf }: Pick<Base, 'db' | 'oneOf'>,
+  { background, oneOf }: Base,
   ids: string[],
   nowMs: number,
   olderThanMs: number,
 ): Promise<void> => {
-  await db
+  await background
     .updateTable('api_clients')
     .set({ last_used_at: nowMs })
     .where('id', 'in', (eb) =>

@@ -15,6 +15,7 @@ declare module 'fastify' {
     user: SignedInUser;
     /** When they last gave their password or a code in this session. */
     provedAt: number;
+    sessionToken: string;
   }
 }
 
@@ -53,6 +54,7 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
   app.decorateRequest('caller');
   app.decorateRequest('user');
   app.decorateRequest('provedAt', 0);
+  app.decorateRequest('sessionToken', '');
   const limit = adminLimits(ctx);
 
   app.addHook('onRoute', (route) => {
@@ -75,19 +77,20 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     if (!session) await limit('visitor', deviceId(ctx.secrets, deviceOf(ctx.config, request)) ?? address);
     if (isPublic) return;
     if (!session) throw new ServiceError('SIGNED_OUT');
-    await limit('session', sha256(token ?? ''));
-    noteUse(ctx, token, address, session);
-    const { shop, actor } = session.caller;
-    request.caller = { shop, actor: { ...actor, address } };
-    request.user = session.user;
-    request.provedAt = session.provedAt;
-    const lacksFactor = session.caller.shop.secondFactorRequired && !session.user.hasFactor;
+    await limit('session', sha256(token));
+    noteUse(ctx, token, address, session.lastUsedAt);
+    const { user, provedAt, caller } = session;
+    request.caller = { shop: caller.shop, actor: { ...caller.actor, address } };
+    request.user = user;
+    request.provedAt = provedAt;
+    request.sessionToken = token;
+    const lacksFactor = caller.shop.secondFactorRequired && !user.secondFactor;
     if (lacksFactor && !withoutFactor) throw new ServiceError('SET_UP_SECOND_FACTOR');
-    if (role === 'ADMIN' && session.user.role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
+    if (role === 'ADMIN' && user.role !== 'ADMIN') throw new ServiceError('ADMIN_REQUIRED');
   });
   app.addHook('preValidation', validationGate);
   // After the body was checked: a person should not type a password for what is refused anyway.
   app.addHook('preHandler', async (request) => {
-    if (request.routeOptions.config.proof) requireProof(ctx, request);
+    if (request.routeOptions.config.proof) requireProof(ctx, request.provedAt);
   });
 };

@@ -89,15 +89,9 @@ const adminApi = (ctx: Context, limitPages: PageLimit) => async (app: FastifyIns
 
 /** Everything that is served, and under which base path. A worker serves the operator only. */
 export const buildApp = async (ctx: Context): Promise<FastifyInstance> => {
-  const { config, clock, log, metrics } = ctx;
-  const app = createServer({
-    config,
-    clock,
-    log,
-    metrics,
-    callerFields,
-    onForwarded: config.trustProxy === false ? untrustedProxyWarning(ctx) : () => {},
-  });
+  const { config } = ctx;
+  const onForwarded = config.trustProxy === false ? untrustedProxyWarning(ctx) : () => {};
+  const app = createServer({ ...ctx, callerFields, onForwarded });
   const limitPages = pageLimitGate();
   watchQueue(ctx);
   operationRoutes(app, ctx);

@@ -10,7 +10,6 @@ import { type RateLimitName, rateLimitGate } from './rate-limits.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller;
-    /** What `readAhead` of the route returned, if it has one. */
     ahead: Promise<unknown> | undefined;
   }
   interface FastifyContextConfig {

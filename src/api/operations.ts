@@ -19,7 +19,7 @@ const isSameText = (one: string, other: string): boolean =>
 /** Requests within this time share one check of the database. */
 const SHARED_FOR_MS = 100;
 
-const readinessCheck = ({ checkReady }: Pick<Context, 'checkReady'>): (() => Promise<void>) => {
+const readinessCheck = ({ checkReady }: Context): (() => Promise<void>) => {
   let checking: Promise<void> | null = null;
   let checkedAt = Number.NEGATIVE_INFINITY;
   return async () => {

@@ -23,13 +23,12 @@ export type RateLimitName = 'create' | 'other';
 
 type RateLimit = (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
 
-export const rateLimitGate = ({ rateGate, clock }: Pick<Context, 'rateGate' | 'clock'>): RateLimit => {
-  const gates = {
-    create: rateGate(RATE_LIMITS.create, clock),
-    other: rateGate(RATE_LIMITS.other, clock),
-  };
+export const rateLimitGate = ({ rateGate, clock }: Context): RateLimit => {
+  const create = rateGate(RATE_LIMITS.create, clock);
+  const other = rateGate(RATE_LIMITS.other, clock);
   return (request, reply) => {
-    const state = gates[request.routeOptions.config.limit ?? 'other'](callerAddress(request));
+    const gate = request.routeOptions.config.limit === 'create' ? create : other;
+    const state = gate(callerAddress(request));
     return state instanceof Promise
       ? state.then((later) => applyRateState(reply, later))
       : applyRateState(reply, state);
@@ -47,7 +46,7 @@ export type PageLimit = ReturnType<typeof pageLimitGate>;
  * The two generous limits of the admin API keep one process free for others, so each process counts for itself, without a round
  * trip. Calls without a session are counted in all processes together.
  */
-export const adminLimits = ({ rateGate, clock }: Pick<Context, 'rateGate' | 'clock'>) => {
+export const adminLimits = ({ rateGate, clock }: Context) => {
   const gates = {
     address: memoryRateGate(RATE_LIMITS.adminAddress),
     session: memoryRateGate(RATE_LIMITS.adminSession),
@@ -59,10 +58,8 @@ export const adminLimits = ({ rateGate, clock }: Pick<Context, 'rateGate' | 'clo
   };
 };
 
-const applyRateState = (
-  reply: FastifyReply,
-  { window, remaining, msBeforeNext, refused }: RateState,
-): void => {
+const applyRateState = (reply: FastifyReply, state: RateState): void => {
+  const { window, remaining, msBeforeNext, refused } = state;
   reply.headers({
     'ratelimit-limit': String(window.points),
     'ratelimit-remaining': String(remaining),

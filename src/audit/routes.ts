@@ -3,7 +3,7 @@ import { AuditLog, AuditQuery, RecordExport } from '../../contract/admin-people.
 import type { Context } from '../context.ts';
 import { sendPage } from '../http/replies.ts';
 import { routesOf } from '../http/route.ts';
-import { listAudit, recordAudit } from './store.ts';
+import { aboutShop, listAudit, recordAudit } from './store.ts';
 
 export const auditRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Audit log' });
@@ -27,15 +27,10 @@ export const auditRoutes = (app: FastifyInstance, ctx: Context): void => {
     body: RecordExport,
     answer: ['Recorded.'],
     handle: ({ caller: { shop, actor }, body: data }) =>
-      ctx.db.transaction().execute((trx) =>
-        recordAudit(trx, {
-          shopId: shop.id,
-          at: ctx.clock.now(),
-          actor,
-          action: 'EXPORTED',
-          subject: { type: 'SHOP', id: shop.id, name: shop.name },
-          data,
-        }),
-      ),
+      ctx.db
+        .transaction()
+        .execute((trx) =>
+          recordAudit(trx, { ...aboutShop(shop), at: ctx.clock.now(), actor, action: 'EXPORTED', data }),
+        ),
   });
 };

@@ -3,8 +3,7 @@ import type { Page } from '../../contract/common.ts';
 import { type AuditActor, OPERATOR } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Row } from '../db/schema.ts';
-import { AUDIT_COLUMNS } from '../db/schema.ts';
+import { AUDIT_COLUMNS, type Row } from '../db/schema.ts';
 import { rowCount } from '../db/statements.ts';
 import { newId } from '../ids.ts';
 import { instant } from '../instant.ts';
@@ -35,6 +34,11 @@ export const auditRow = ({ shopId, at, actor, action, subject, data }: AuditReco
   address: actor.address ?? null,
 });
 
+export const aboutShop = ({ id, name }: { id: string; name: string }) => ({
+  shopId: id,
+  subject: { type: 'SHOP', id, name } as const,
+});
+
 /** Written in the transaction of the change it tells of: none without the other. */
 export const recordAudit = async (trx: Trx, record: AuditRecord, id?: string): Promise<void> => {
   await trx.insertInto('audit_log').values(auditRow(record, id)).execute();
@@ -61,16 +65,9 @@ export const recordForAllShops = async (
     await db
       .insertInto('audit_log')
       .values(
-        shops.slice(first, first + SHOPS_AT_ONCE).map(({ id, name }) =>
-          auditRow({
-            shopId: id,
-            at,
-            actor: OPERATOR,
-            action,
-            subject: { type: 'SHOP', id, name },
-            data,
-          }),
-        ),
+        shops
+          .slice(first, first + SHOPS_AT_ONCE)
+          .map((shop) => auditRow({ ...aboutShop(shop), at, actor: OPERATOR, action, data })),
       )
       .execute();
 };

@@ -113,8 +113,9 @@ const handOver = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail:
 export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...user }: PersonOptions) => {
   const shop = await shopById(ctx, shopId);
   const invited = { name, password: null, ...user };
-  const person = await addPerson(ctx, OPERATOR, shop, invited, handOver(ctx)).catch(orFailure);
-  const { id, email, role, link, linkExpiresAt } = person;
+  const operator = { shop, actor: OPERATOR };
+  const made = await addPerson(ctx, operator, invited, handOver(ctx)).catch(orFailure);
+  const { id, email, role, link, linkExpiresAt } = made;
   return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 
@@ -127,13 +128,13 @@ const userByEmail = async (ctx: Context, email: string) => {
 export const userLink = async (ctx: Context, given: string) => {
   const { user, shop } = await userByEmail(ctx, given);
   const { id, email } = user;
-  const { link, linkExpiresAt } = await makeLink(ctx, OPERATOR, shop, id, handOver(ctx));
+  const { link, linkExpiresAt } = await makeLink(ctx, { shop, actor: OPERATOR }, id, handOver(ctx));
   return { id, email, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 
 export const userResetFactor = async (ctx: Context, given: string) => {
   const { user, shop } = await userByEmail(ctx, given);
-  await resetFactor(ctx, OPERATOR, shop, user.id);
+  await resetFactor(ctx, { shop, actor: OPERATOR }, user.id);
   return { id: user.id, email: user.email, secondFactor: false };
 };
 

@@ -21,7 +21,6 @@ export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Na
 export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Name> } }[RmaEventName];
 
-/** An event as the log keeps it. */
 export type LoggedEvent = Row<'events'>;
 
 /** For so long events are kept, and their deliveries, which find their bodies in them. */

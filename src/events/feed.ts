@@ -4,10 +4,10 @@ import type { Base } from '../base.ts';
 import { prune } from '../db/prune.ts';
 import { statement } from '../db/statements.ts';
 import { describeError } from '../describe-error.ts';
-import { ServiceError } from '../errors.ts';
+import { invalidField, ServiceError } from '../errors.ts';
 import { lowestId } from '../ids.ts';
+import { sha256 } from '../secrets.ts';
 import { fromStored } from '../stored-json.ts';
-import { cursorOf, positionOf } from './cursor.ts';
 import { KEPT_MS } from './event.ts';
 
 // A shop's events are committed in the order of their positions, without gaps: a reader that has read up to a position has
@@ -59,6 +59,23 @@ const lastBefore = statement(
     from shop_counters where shop_id = ${shop}`,
 );
 
+// A cursor names a position in one shop's event log. It holds nothing secret: the check is there so that a cursor of another
+// shop, or one that was cut off or made up, is refused instead of answered with the wrong events.
+
+const checkOf = (shopId: string, position: string): string => sha256(`${shopId} ${position}`).slice(0, 8);
+
+export const cursorOf = (shopId: string, position: number): string =>
+  Buffer.from(`${position}.${checkOf(shopId, String(position))}`).toString('base64url');
+
+/** null: no cursor of this shop. */
+export const positionOf = (shopId: string, cursor: string): number | null => {
+  const [position = '', check] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
+  if (!/^\d{1,15}$/.test(position) || check !== checkOf(shopId, position)) return null;
+  const known = Number(position);
+  // One position has one cursor.
+  return cursorOf(shopId, known) === cursor ? known : null;
+};
+
 interface FoundPage {
   events: FoundEvent[];
   newest: number;
@@ -89,12 +106,8 @@ export const startOf = async (
   return position;
 };
 
-const unknownCursor = (): ServiceError => {
-  const message = 'after is not a cursor of this feed';
-  return new ServiceError('VALIDATION_FAILED', { faults: [{ field: 'after', rule: 'cursor', message }] });
-};
+const unknownCursor = () => invalidField('after', 'cursor', 'is not a cursor of this feed');
 
-/** A page of the feed as JSON, and whether it has no events. */
 export interface FeedPage {
   page: string;
   isEmpty: boolean;
@@ -155,6 +168,5 @@ const itemText =
     }
   };
 
-/** Deletes events of long ago; true when more may be left. */
 export const forgetOldEvents = (ctx: Pick<Base, 'background'>, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'events', by: 'id', upTo: lowestId(nowMs - DELETED_AFTER_MS) });

@@ -15,7 +15,6 @@ const MOST_WAITING = { perShop: 500, total: 2_000 } as const;
 const LOOK_EVERY_MS = 5_000;
 
 interface Waiting {
-  /** Aborts when the caller has left. */
   signal: AbortSignal;
   /** Throws where the caller may not read any more: a key may be revoked while its request waits. */
   checkAgain(): Promise<void>;

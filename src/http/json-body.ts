@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ServiceError } from '../errors.ts';
+import { invalidField, ServiceError } from '../errors.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
@@ -24,11 +24,6 @@ const endOfString = (json: string, start: number): number => {
 const MOST_FIELDS = 200;
 const MOST_VALUES = 5_000;
 
-const tooMany = (what: string): ServiceError =>
-  new ServiceError('VALIDATION_FAILED', {
-    faults: [{ field: 'body', rule: 'more', message: `body ${what}` }],
-  });
-
 /**
  * The first key that occurs twice in one object, in a text that is known to be JSON. Parsers disagree on which of the two
  * counts, so we accept neither. Throws where there are more than a request needs.
@@ -48,13 +43,14 @@ const repeatedKey = (json: string): string | null => {
     else if (sign === '}' || sign === ']') open.pop();
     else if (sign === ',') {
       values += 1;
-      if (values >= MOST_VALUES) throw tooMany(`has more than ${MOST_VALUES} values`);
+      if (values >= MOST_VALUES) throw invalidField('body', 'more', `has more than ${MOST_VALUES} values`);
     } else if (sign === ':') {
       const keys = open.at(-1);
       const key: string = last.includes('\\') ? JSON.parse(last) : last.slice(1, -1);
       if (keys?.has(key)) return key;
       keys?.add(key);
-      if (keys && keys.size > MOST_FIELDS) throw tooMany(`has more than ${MOST_FIELDS} fields in one object`);
+      if (keys && keys.size > MOST_FIELDS)
+        throw invalidField('body', 'more', `has more than ${MOST_FIELDS} fields in one object`);
     }
   }
   return null;

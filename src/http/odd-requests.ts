@@ -49,11 +49,10 @@ export const countOf = (name: string, rawHeaders: string[]): number => {
 export const answerOddRequests = (app: FastifyInstance, now: () => number, baseUrl: string): void => {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const hosts = countOf('host', raw.rawHeaders);
-    if (hosts === 0 && raw.httpVersion === '1.1')
-      done(new ServiceError('BAD_REQUEST', { message: 'The Host header is missing.' }));
-    else if (hosts > 1)
-      done(new ServiceError('BAD_REQUEST', { message: 'The Host header is there more than once.' }));
-    else done();
+    const isMissing = hosts === 0 && raw.httpVersion === '1.1';
+    if (!isMissing && hosts <= 1) return void done();
+    const message = `The Host header is ${isMissing ? 'missing' : 'there more than once'}.`;
+    done(new ServiceError('BAD_REQUEST', { message }));
   });
   app.server.on('checkExpectation', (request, response) => {
     const requestId = requestIdOf(request, now());

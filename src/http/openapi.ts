@@ -3,10 +3,9 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import type { FieldFault } from '../../contract/common.ts';
-import { ERRORS, type ErrorCode } from '../errors.ts';
+import { ERRORS, type ServiceError } from '../errors.ts';
 import { VERSION } from '../version.ts';
-import { STATUS_CODES } from './node-http.ts';
+import { errorBody } from './error-answers.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,26 +16,16 @@ declare module 'fastify' {
 // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON on its way out
 export type Json = any;
 
-/** What the answers of all operations of an API share. */
 interface Answers {
   /** Headers of every answer, and those of single statuses. */
   always: HeaderName[];
   byStatus: Record<string, HeaderName[]>;
   /** Replaces the routes' own descriptions, since two APIs share routes. */
   refused?: Record<string, string>;
-  /** What `code` can be. */
   codes: string[];
-  /** An example of each error. */
-  examples: Record<string, Example>;
+  examples: ServiceError[];
   /** Those of the operations with a tag, where they differ. */
-  examplesByTag?: Record<string, Record<string, Example>>;
-}
-
-/** The table's own sentence where it has no other. */
-interface Example {
-  code: ErrorCode;
-  message?: string;
-  errors?: FieldFault[];
+  examplesByTag?: Record<string, ServiceError[]>;
 }
 
 /** What an API's document says beyond its routes. */
@@ -121,10 +110,10 @@ export const serveDocument = (
   app: FastifyInstance,
   read: () => object,
   onRequest: onRequestAsyncHookHandler[] = [],
-  path = '/openapi.json',
 ): void => {
   let bytes: Buffer | undefined;
-  app.get(path, { config: { isPublic: true }, schema: { hide: true }, onRequest }, (_request, reply) => {
+  const options = { config: { isPublic: true }, schema: { hide: true }, onRequest };
+  app.get('/openapi.json', options, (_request, reply) => {
     bytes ??= Buffer.from(JSON.stringify(read()));
     return reply.type('application/json; charset=utf-8').send(bytes);
   });
@@ -177,9 +166,12 @@ const withAnswers = (document: Json, answers: Answers): Json => {
         names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
       );
       response.description = answers.refused?.[status] ?? response.description;
-      const own = answers.examplesByTag?.[operation.tags?.[0]];
-      const example = own?.[status] ?? answers.examples[status];
-      if (example) response.content['application/json'].example = exampleBody(Number(status), example);
+      const own = answers.examplesByTag?.[operation.tags?.[0]] ?? [];
+      const example = [...own, ...answers.examples].find(
+        ({ code }) => ERRORS[code].status === Number(status),
+      );
+      if (example)
+        response.content['application/json'].example = errorBody(example, EXAMPLE.requestId, EXAMPLE.baseUrl);
     }
   }
   return document;
@@ -210,12 +202,4 @@ const headersOf = ({ always, byStatus }: Answers) => {
   return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
 };
 
-const exampleBody = (status: number, { code, message, errors }: Example) => ({
-  statusCode: status,
-  error: STATUS_CODES[status],
-  message: errors ? errors.map((each) => each.message) : (message ?? ERRORS[code].message),
-  code,
-  ...(errors && { errors }),
-  docs: `https://returns.example.com/docs/errors#${code}`,
-  requestId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44',
-});
+const EXAMPLE = { requestId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44', baseUrl: 'https://returns.example.com' };

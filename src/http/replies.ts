@@ -24,11 +24,7 @@ export const sendPage = async <Item>(
   return body as object as SentPage<Item>;
 };
 
-/** Sends a body that is JSON text already. */
-export const sendJson = async <Body extends object>(
-  reply: AnyReply,
-  text: Promise<string>,
-): Promise<Body> => {
+export const sendJson = async <Body>(reply: AnyReply, text: Promise<string>): Promise<Body> => {
   const body: unknown = await text;
   reply.type('application/json; charset=utf-8');
   return body as Body;
@@ -41,7 +37,6 @@ export const hangUpOf = ({ raw }: AnyReply): AbortSignal => {
   return leaving.signal;
 };
 
-/** The key that makes a creation safe to send again. */
 export const idempotencyKeyOf = ({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined =>
   headers['idempotency-key'] as string | undefined;
 

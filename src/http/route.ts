@@ -4,7 +4,6 @@ import { ErrorBody } from '../../contract/common.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Neither a key nor a session is needed. */
     isPublic?: boolean;
     /** Who may call a route of the admin API; without it, everyone who is signed in. */
     role?: 'ADMIN';

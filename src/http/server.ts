@@ -27,7 +27,6 @@ type ServerConfig = Pick<Config, 'trustProxy' | 'publicUrl' | 'publicUrlIsSet' |
 interface ServerParts extends Observation {
   config: ServerConfig;
   clock: Clock;
-  /** A request came with `X-Forwarded-For`. */
   onForwarded(): void;
 }
 

@@ -51,25 +51,15 @@ const validate = (request: FastifyRequest): void => {
   if (faults.length > 0) throw new ServiceError('VALIDATION_FAILED', { faults });
 };
 
-/** Says in the place of the last fault that there are more. */
+/** The last fault then says that there are more. */
 const cut = (faults: FieldFault[], part: string): void => {
   if (faults.length <= MAX_FAULTS) return;
   const message = `${part} has more faults than these ${MAX_FAULTS - 1}`;
   faults.splice(MAX_FAULTS - 1, Number.POSITIVE_INFINITY, { field: part, rule: 'more', message });
 };
 
-export const validationGate = (
-  request: FastifyRequest,
-  _reply: unknown,
-  done: (refusal?: Error) => void,
-): void => {
-  let refusal: Error | undefined;
-  try {
-    if (!request.is404) validate(request);
-  } catch (error) {
-    refusal = error as Error;
-  }
-  done(refusal);
+export const validationGate = async (request: FastifyRequest): Promise<void> => {
+  if (!request.is404) validate(request);
 };
 
 const encodingFaults = (url: string): FieldFault[] =>
@@ -124,10 +114,10 @@ const sentenceOf = (issue: Issue): { rule: string; says: string } => {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
     return { rule: 'required', says: 'is required' };
   switch (issue.code) {
-    case 'invalid_type':
-      return Array.isArray(issue.input)
-        ? { rule: 'type', says: `must be ${TYPE_WORDS[issue.expected] ?? issue.expected}, not an array` }
-        : { rule: 'type', says: `must be ${TYPE_WORDS[issue.expected] ?? issue.expected}` };
+    case 'invalid_type': {
+      const isArray = Array.isArray(issue.input) ? ', not an array' : '';
+      return { rule: 'type', says: `must be ${TYPE_WORDS[issue.expected] ?? issue.expected}${isArray}` };
+    }
     case 'invalid_value':
       return { rule: 'oneOf', says: `must be one of ${issue.values.map(String).join(', ')}` };
     case 'too_small':
@@ -165,7 +155,6 @@ const unwrap = (schema: unknown): unknown =>
     ? unwrap(schema.unwrap())
     : schema;
 
-/** The field names that an object at this path may have. */
 const fieldsAt = (root: z.ZodType, path: PropertyKey[]): string[] => {
   let schema = unwrap(root);
   for (const step of path) {

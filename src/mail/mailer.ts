@@ -61,12 +61,12 @@ const openTransport = async ({ smtpUrl, requireTls }: MailSettings): Promise<Tra
   });
 };
 
-export const openMailer = ({ config, log }: Pick<Base, 'config' | 'log'>): Mailer => {
+export const openMailer = ({ config, log }: Base): Mailer => {
   const { mail: settings } = config;
   if (!settings) return { isOn: false, send: () => {}, finish: async () => true };
   const stopping = new AbortController();
   const queue = new BoundedQueue(LIMITS);
-  const underWay = new Set<Promise<boolean>>();
+  const unfinished = new Set<Promise<void>>();
   let allSent = true;
   let transport: Promise<Transporter> | null = null;
 
@@ -98,15 +98,14 @@ export const openMailer = ({ config, log }: Pick<Base, 'config' | 'log'>): Maile
     isOn: true,
     send(mail) {
       const sending = deliver(mail).then((sent) => {
-        underWay.delete(sending);
+        unfinished.delete(sending);
         allSent &&= sent;
-        return sent;
       });
-      underWay.add(sending);
+      unfinished.add(sending);
     },
     async finish() {
       stopping.abort();
-      await Promise.all(underWay);
+      await Promise.all(unfinished);
       return allSent;
     },
   };

@@ -10,7 +10,6 @@ const offsetAt = (zone: Intl.DateTimeFormat, ms: number): number => {
 };
 
 interface Day {
-  /** `2026-11-15` */
   day: string;
   from: number;
   to: number;

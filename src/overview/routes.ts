@@ -11,6 +11,5 @@ export const overviewRoutes = (app: FastifyInstance, ctx: Context): void =>
     summary: "Read the shop's figures",
     query: OverviewQuery,
     answer: ['The figures as they are now.', Overview],
-    handle: ({ caller, user, query }) =>
-      overviewOf(ctx, caller, { timeZone: query.timeZone, isAdmin: user.role === 'ADMIN' }),
+    handle: ({ caller, user, query }) => overviewOf(ctx, caller, query.timeZone, user.role === 'ADMIN'),
   });

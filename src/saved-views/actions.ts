@@ -9,8 +9,7 @@ import {
 import { isId } from '../../contract/common.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
-import type { Row } from '../db/schema.ts';
-import { SAVED_VIEW_COLUMNS } from '../db/schema.ts';
+import { type Row, SAVED_VIEW_COLUMNS } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { lockShop } from '../shops/store.ts';

@@ -106,11 +106,9 @@ const textMatches = async (ctx: Context, caller: Caller, table: RmaTableName, q:
   const values = { shop: caller.shop.id, ...named };
   const query = findText({ table, words: words.length });
   const { rows } = await ctx.scans.executeQuery<FoundRow>(ctx.fill(query, values));
-  return rows.map((row) => viewFound(table, row, isSame(row.tracking_number, q) ? 'tracking' : null));
+  const isTracking = (row: FoundRow) => row.tracking_number?.toLowerCase() === q.toLowerCase();
+  return rows.map((row) => viewFound(table, row, isTracking(row) ? 'tracking' : null));
 };
-
-const isSame = (one: string | null | undefined, other: string): boolean =>
-  one?.toLowerCase() === other.toLowerCase();
 
 const viewFound = (table: RmaTableName, row: FoundRow, match: ExactMatch | null): FoundReturn => ({
   kind: KINDS[table].name,

@@ -1,15 +1,16 @@
 import type { SignInRules } from '../../contract/admin-access.ts';
 import type { Plan, SUBSCRIPTIONS } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
-import { changesBetween, recordAudit } from '../audit/store.ts';
+import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
+import { SHOP_COLUMNS } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { addRules, listRules, removeRules } from './dangerous-goods.ts';
-import type { Shop } from './plans.ts';
-import { aboutShop, type BillingColumns, insertShop, lockShop, requireShop, updateShop } from './store.ts';
+import { type Shop, shopFrom } from './plans.ts';
+import { lockShop, requireShop, updateShop } from './store.ts';
 
 /** Figures that the operator sets. `null` means unlimited; absent means unchanged (for a new shop: as the plan says). */
 export interface BillingChange {
@@ -18,15 +19,12 @@ export interface BillingChange {
 }
 
 /** Setting a figure also sets how the shop is billed. */
-const billingColumns = ({ allowance, usageCap }: BillingChange): BillingColumns | null => {
+const billingColumns = ({ allowance, usageCap }: BillingChange) => {
   if (allowance !== undefined) return { billing: 'ALLOWANCE', allowance, usage_cap: null };
   if (usageCap !== undefined) return { billing: 'USAGE', allowance: null, usage_cap: usageCap };
-  return null;
+  return {};
 };
 
-const PLAN_DEFAULTS: BillingColumns = { billing: null, allowance: null, usage_cap: null };
-
-/** What the audit log records of a shop. */
 const auditFields = ({ plan, active, billing }: Shop) => ({
   plan,
   subscription: active ? 'active' : 'inactive',
@@ -35,6 +33,7 @@ const auditFields = ({ plan, active, billing }: Shop) => ({
 });
 
 type NewShop = { name: string; plan: Plan } & BillingChange;
+type ShopChange = { plan?: Plan; subscription?: (typeof SUBSCRIPTIONS)[number] } & BillingChange;
 
 export const createShop = (ctx: Context, actor: Actor, shop: NewShop): Promise<Shop> =>
   ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
@@ -46,13 +45,17 @@ export const addShop = async (
   at: number,
   { name, plan, ...billing }: NewShop,
 ): Promise<Shop> => {
-  const shop = await insertShop(trx, {
-    id: newId(at),
-    name,
-    plan,
-    createdAt: at,
-    ...(billingColumns(billing) ?? PLAN_DEFAULTS),
-  });
+  const times = { created_at: at, updated_at: at };
+  const row = await trx
+    .insertInto('shops')
+    .values({ id: newId(at), name, plan, subscription: 'active', ...billingColumns(billing), ...times })
+    .returning(SHOP_COLUMNS)
+    .executeTakeFirstOrThrow();
+  await trx
+    .insertInto('shop_counters')
+    .values({ shop_id: row.id, last_number: 0, month: '', month_used: 0 })
+    .execute();
+  const shop = shopFrom(row);
   await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_CREATED', data: auditFields(shop) });
   return shop;
 };
@@ -61,11 +64,7 @@ export const changeShop = (
   ctx: Context,
   actor: Actor,
   id: string,
-  {
-    plan,
-    subscription,
-    ...billing
-  }: { plan?: Plan; subscription?: (typeof SUBSCRIPTIONS)[number] } & BillingChange,
+  { plan, subscription, ...billing }: ShopChange,
 ): Promise<Shop | null> =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockShop(trx, id);
@@ -74,15 +73,11 @@ export const changeShop = (
     const after = await updateShop(trx, id, {
       ...(plan ? { plan } : {}),
       ...(subscription ? { subscription } : {}),
-      ...(billingColumns(billing) ?? {}),
+      ...billingColumns(billing),
       updated_at: at,
     });
-    const data = changesBetween(auditFields(before), auditFields(after), [
-      'plan',
-      'subscription',
-      'billing',
-      'limit',
-    ]);
+    const fields = ['plan', 'subscription', 'billing', 'limit'] as const;
+    const data = changesBetween(auditFields(before), auditFields(after), fields);
     if (data) await recordAudit(trx, { ...aboutShop(after), at, actor, action: 'SHOP_CHANGED', data });
     return after;
   });
@@ -124,9 +119,8 @@ const updateRules = (
     if (added.length + removed.length > 0) {
       await removeRules(ctx, trx, shopId, removed);
       await addRules(ctx, trx, shopId, added);
-      const action = 'DANGEROUS_GOODS_CHANGED';
-      const data = { added, removed };
-      await recordAudit(trx, { ...aboutShop(shop), at: ctx.clock.now(), actor, action, data });
+      const entry = { at: ctx.clock.now(), actor, data: { added, removed } };
+      await recordAudit(trx, { ...aboutShop(shop), ...entry, action: 'DANGEROUS_GOODS_CHANGED' });
     }
     return listRules(trx, shopId);
   });
@@ -146,9 +140,5 @@ export const changeDangerousGoods = (
     return wanted;
   });
 
-export const replaceDangerousGoods = (
-  ctx: Context,
-  actor: Actor,
-  shopId: string,
-  rules: string[],
-): Promise<string[]> => updateRules(ctx, actor, shopId, () => new Set(rules));
+export const replaceDangerousGoods = (ctx: Context, { shop, actor }: Caller, rules: string[]) =>
+  updateRules(ctx, actor, shop.id, () => new Set(rules));

@@ -47,28 +47,21 @@ export const consumeAllowance = (
   return counter.last_number;
 };
 
-/** How many more RMAs the shop may create this month; null: as many as it likes. */
-const remainingOf = ({ billing: { limit } }: Shop, { used }: Month): number | null =>
-  limit === null ? null : Math.max(0, limit - used);
-
-const endOf = (month: string): string => {
-  const [year, inYear] = month.split('-').map(Number) as [number, number];
-  return instant(Date.UTC(year, inYear));
-};
-
-/** What a shop has used of the month that counts now, and what it has left. */
 export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): Usage => {
-  const now = monthOf(counter ?? UNUSED, nowMs);
+  const { month, used } = monthOf(counter ?? UNUSED, nowMs);
+  const { kind, limit } = shop.billing;
+  const [year, monthOfYear] = month.split('-').map(Number) as [number, number];
   return {
-    month: now.month,
+    month,
     plan: shop.plan,
-    billing: shop.billing.kind,
-    used: now.used,
-    limit: shop.billing.limit,
-    remaining: remainingOf(shop, now),
-    resetsAt: endOf(now.month),
+    billing: kind,
+    used,
+    limit,
+    remaining: limit === null ? null : Math.max(0, limit - used),
+    // Date.UTC counts months from 0: this is the month after.
+    resetsAt: instant(Date.UTC(year, monthOfYear)),
   };
 };
 
-export const readUsage = async (ctx: Pick<Base, 'reads' | 'fill' | 'clock'>, shop: Shop): Promise<Usage> =>
+export const readUsage = async (ctx: Base, shop: Shop): Promise<Usage> =>
   usageOf(await readCounter(ctx, shop.id), shop, ctx.clock.now());

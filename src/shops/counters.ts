@@ -1,27 +1,23 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
 import type { Trx, Write } from '../db/database.ts';
-import type { Row } from '../db/schema.ts';
-import { COUNTER_COLUMNS } from '../db/schema.ts';
-import { change, type Engine, statement, statementsBy } from '../db/statements.ts';
+import { COUNTER_COLUMNS, type Row } from '../db/schema.ts';
+import { change, statement, statementsBy } from '../db/statements.ts';
 
 // One row per shop, which every change of one of its RMAs locks until the commit. It hands out numbers, positions in the event
 // log and times, and counts the month's allowance, so all of them follow the order of the commits (ADR 0002).
 
 export type Counter = Row<'shop_counters'>;
 
-const countersOf = ({ db, oneOf }: Engine, { shopIds }: { shopIds: string[] }) =>
-  db
-    .selectFrom('shop_counters')
-    .select(COUNTER_COLUMNS)
-    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`);
-
 /** Of counters that another transaction has locked: `skip` finds none, `wait` waits for them, `none` reads them as they stand. */
 export type Locking = 'skip' | 'wait' | 'none';
 
 export const selectCounters = statementsBy((locking: Locking) =>
-  statement((engine, params: { shopIds: string[] }) =>
-    countersOf(engine, params)
+  statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
+    db
+      .selectFrom('shop_counters')
+      .select(COUNTER_COLUMNS)
+      .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
       .$if(locking !== 'none', (query) => query.forUpdate())
       .$if(locking === 'skip', (query) => query.skipLocked()),
   ),
@@ -32,10 +28,7 @@ export const lockCounter = async ({ fill }: Pick<Base, 'fill'>, trx: Trx, shopId
   await trx.executeQuery(fill(selectCounters('wait'), { shopIds: [shopId] }));
 };
 
-export const readCounter = async (
-  { reads, fill }: Pick<Base, 'reads' | 'fill'>,
-  shopId: string,
-): Promise<Counter | undefined> =>
+export const readCounter = async ({ reads, fill }: Base, shopId: string): Promise<Counter | undefined> =>
   (await reads.executeQuery(fill(selectCounters('none'), { shopIds: [shopId] }))).rows[0];
 
 /** The time of the shop's next change: never before that of an earlier one, whatever the clocks say. */
@@ -44,7 +37,6 @@ export const nextTimestamp = (counter: Counter, nowMs: number): number => {
   return counter.last_at;
 };
 
-/** The position of the shop's next event. */
 export const nextPosition = (counter: Counter): number => {
   counter.last_position += 1;
   return counter.last_position;

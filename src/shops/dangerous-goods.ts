@@ -10,7 +10,6 @@ export interface Good {
   sku: string;
 }
 
-/** Which of these goods match a rule of their shop. */
 export const selectDangerous = statement(
   ({ rows }, { goods }: { goods: Good[] }) =>
     // Compared as text, not with LIKE: `_` and `%` inside a sku are plain characters.
@@ -41,33 +40,19 @@ export const listRules = async (db: Db, shopId: string): Promise<string[]> => {
 };
 
 /** Rules as rows for a `from`: one statement, however many there are. */
-const asRows = (ctx: Pick<Base, 'rows'>, shopId: string, patterns: string[]) =>
+const asRows = (ctx: Base, shopId: string, patterns: string[]) =>
   ctx.rows(
     'rule',
     { shop_id: 'id', pattern: 'text' },
     patterns.map((pattern) => ({ shop_id: shopId, pattern })),
   );
 
-export const addRules = async (
-  ctx: Pick<Base, 'rows'>,
-  trx: Trx,
-  shopId: string,
-  patterns: string[],
-): Promise<void> => {
-  await sql`
+export const addRules = (ctx: Base, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> =>
+  sql`
     insert into dangerous_goods (shop_id, pattern)
     select rule.shop_id, rule.pattern from ${asRows(ctx, shopId, patterns)}`.execute(trx);
-};
 
-export const removeRules = async (
-  ctx: Pick<Base, 'rows'>,
-  trx: Trx,
-  shopId: string,
-  patterns: string[],
-): Promise<void> => {
-  await sql`
-    delete from dangerous_goods
-    where shop_id = ${shopId} and pattern in (select rule.pattern from ${asRows(ctx, shopId, patterns)})`.execute(
-    trx,
-  );
+export const removeRules = (ctx: Base, trx: Trx, shopId: string, patterns: string[]): Promise<unknown> => {
+  const rules = sql`select rule.pattern from ${asRows(ctx, shopId, patterns)}`;
+  return sql`delete from dangerous_goods where shop_id = ${shopId} and pattern in (${rules})`.execute(trx);
 };

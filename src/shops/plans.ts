@@ -24,7 +24,6 @@ export interface Shop {
   plan: Plan;
   active: boolean;
   billing: Billing;
-  /** Whether everybody of the shop needs a second factor to sign in. */
   secondFactorRequired: boolean;
   createdAt: number;
 }

@@ -43,7 +43,7 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
     bodyLimit: SETTINGS_BODY_BYTES,
     body: ReplaceShopSettings,
     answer: ['The settings as they are now.', ShopSettings],
-    handle: ({ caller, body }) => replaceShopSettings(ctx, caller.actor, caller.shop.id, body),
+    handle: ({ caller, body }) => replaceShopSettings(ctx, caller, body),
   });
   route({
     at: 'GET /target-days',
@@ -65,7 +65,6 @@ export const settingsRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-/** Rules that only Admins see. */
 export const ruleRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Settings', role: 'ADMIN' });
   route({
@@ -82,9 +81,7 @@ export const ruleRoutes = (app: FastifyInstance, ctx: Context): void => {
     description: 'They count from the next repair on; what was handed in before stays as it is.',
     body: ReplaceDangerousGoods,
     answer: ['The rules as they are now.', DangerousGoods],
-    handle: async ({ caller, body }) => ({
-      rules: await replaceDangerousGoods(ctx, caller.actor, caller.shop.id, body.rules),
-    }),
+    handle: async ({ caller, body }) => ({ rules: await replaceDangerousGoods(ctx, caller, body.rules) }),
   });
   route({
     at: 'GET /sign-in-rules',

@@ -1,15 +1,14 @@
-import type { Actor } from '../../contract/common.ts';
 import type { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.ts';
-import { recordAudit } from '../audit/store.ts';
+import { aboutShop, recordAudit } from '../audit/store.ts';
+import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Row } from '../db/schema.ts';
-import { SETTINGS_COLUMNS } from '../db/schema.ts';
+import { type Row, SETTINGS_COLUMNS } from '../db/schema.ts';
 import { fromStored } from '../stored-json.ts';
 import type { Shop } from './plans.ts';
-import { aboutShop, requireShop } from './store.ts';
+import { lockShop } from './store.ts';
 
-const find = (db: Db | Trx, shopId: string): Promise<Row<'shop_settings'> | undefined> =>
+const find = (db: Db, shopId: string): Promise<Row<'shop_settings'> | undefined> =>
   db.selectFrom('shop_settings').select(SETTINGS_COLUMNS).where('shop_id', '=', shopId).executeTakeFirst();
 
 /** A shop that never set anything has no row. */
@@ -30,17 +29,16 @@ export const readShopSettings = async (ctx: Context, shop: Shop): Promise<ShopSe
 
 export const replaceShopSettings = (
   ctx: Context,
-  actor: Actor,
-  shopId: string,
+  { shop, actor }: Caller,
   wanted: ReplaceShopSettings,
 ): Promise<ShopSettings> =>
   ctx.db.transaction().execute(async (trx) => {
-    const shop = await requireShop(trx, shopId);
-    const before = viewSettings(shop, await find(trx, shopId));
+    await lockShop(trx, shop.id);
+    const before = viewSettings(shop, await find(trx, shop.id));
     const data = changesBetween(before, wanted);
     if (Object.keys(data).length === 0) return before;
     const at = ctx.clock.now();
-    await write(trx, shopId, wanted, at);
+    await write(trx, shop.id, wanted, at);
     await recordAudit(trx, { ...aboutShop(shop), at, actor, action: 'SHOP_SETTINGS_CHANGED', data });
     return { shopName: shop.name, ...wanted };
   });

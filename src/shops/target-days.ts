@@ -1,10 +1,10 @@
 import type { TargetDays } from '../../contract/admin-work.ts';
 import type { Actor } from '../../contract/common.ts';
-import { changesBetween, recordAudit } from '../audit/store.ts';
+import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { statement } from '../db/statements.ts';
-import { aboutShop, requireShop } from './store.ts';
+import { requireShop } from './store.ts';
 
 // After how many days in a status a return is overdue: for each shop, as its Admins set it.
 
@@ -15,7 +15,7 @@ const targetsOfShop = statement(({ db }, { shop }: { shop: string }) =>
   db.selectFrom('target_days').select(['status', 'days']).where('shop_id', '=', shop),
 );
 
-const readFrom = async (db: Db, { fill }: Pick<Context, 'fill'>, shop: string): Promise<Targets> => {
+const readFrom = async (db: Db, { fill }: Context, shop: string): Promise<Targets> => {
   const { rows } = await db.executeQuery(fill(targetsOfShop, { shop }));
   return new Map(rows.map(({ status, days }) => [status, days]));
 };

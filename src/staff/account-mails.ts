@@ -119,21 +119,16 @@ const mailsBetween = (before: Person, after: Person | null): [Person, Change][] 
 /** By shop, whose name must not become a way to send advertisements. Without a proof a stranger cannot use it up to stay unseen. */
 const WINDOWS = [{ name: 'account-mails-hour', points: 100, seconds: 60 * 60 }] as const;
 
-export type MailAccountChanges = (
-  shop: { id: string; name: string },
-  before: Person,
-  /** null: the account was removed. */
-  after: Person | null,
-  hasNewRecoveryCodes?: boolean,
-) => Promise<void>;
-
 /** Call it after the commit. A mail that cannot be sent is logged: the change is made all the same. */
-export const openAccountMails = (
-  { rateGate, clock, log }: Pick<Base, 'rateGate' | 'clock' | 'log'>,
-  mail: Mailer,
-): MailAccountChanges => {
+export const openAccountMails = ({ rateGate, clock, log }: Base, mail: Mailer) => {
   const gate = rateGate(WINDOWS, clock);
-  return async (shop, before, after, hasNewRecoveryCodes = false) => {
+  return async (
+    shop: { id: string; name: string },
+    before: Person,
+    /** null: the account was removed. */
+    after: Person | null,
+    hasNewRecoveryCodes = false,
+  ): Promise<void> => {
     // A person who never signed in has nothing yet that a stranger could take over.
     if (!mail.isOn || before.last_sign_in_at === null) return;
     const mails = mailsBetween(before, after);
@@ -149,3 +144,5 @@ export const openAccountMails = (
     }
   };
 };
+
+export type MailAccountChanges = ReturnType<typeof openAccountMails>;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { CreatedUser, NewLink } from '../../contract/admin-access.ts';
 import type { CreateUser } from '../../contract/admin-people.ts';
-import type { Actor } from '../../contract/common.ts';
+import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { Row } from '../db/schema.ts';
+import { type Row, USER_COLUMNS } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import { rateLimited, ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
@@ -16,7 +16,7 @@ import { linkMail } from './account-mails.ts';
 import { hashPassword, tooManyAtOnce } from './passwords.ts';
 import { recordCounted } from './sign-in-attempt.ts';
 import { auditUser, endLinksOf, findByEmail, lockUser } from './store.ts';
-import { addUser, createUser, refuseTakenEmail } from './users.ts';
+import { addUser, refuseTakenEmail } from './users.ts';
 
 // One-time links with which a person chooses a password: invitations, and links for a forgotten password.
 
@@ -25,7 +25,6 @@ const HOUR_MS = 60 * 60 * 1000;
 const VALID_MS = { neverSignedIn: 72 * HOUR_MS, forgotten: HOUR_MS } as const;
 /** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const TOKEN_BYTES = 32;
-const TOKEN = /^[0-9a-f]{64}$/;
 
 interface Link {
   token: string;
@@ -46,20 +45,20 @@ const addLink = async (
   return { token, expiresAt };
 };
 
-export const findLink = async (
-  { db, clock }: Context,
-  token: string,
-): Promise<{ userId: string; shopName: string } | null> => {
-  if (!TOKEN.test(token)) return null;
+/** Throws where the link is not good any more. */
+export const ownerOf = async ({ db, clock }: Context, token: string) => {
   const row = await db
     .selectFrom('access_links as link')
     .innerJoin('users as user', 'user.id', 'link.user_id')
     .innerJoin('shops as shop', 'shop.id', 'user.shop_id')
-    .select(['user.id', 'shop.name'])
+    .select(USER_COLUMNS.map((column) => `user.${column}` as const))
+    .select('shop.name as shopName')
     .where('link.token_hash', '=', sha256(token))
     .where('link.expires_at', '>', clock.now())
     .executeTakeFirst();
-  return row ? { userId: row.id, shopName: row.name } : null;
+  if (!row) throw new ServiceError('LINK_EXPIRED');
+  const { shopName, ...user } = row;
+  return { user, shopName };
 };
 
 /** Whether the link was still good. The person's row must be locked: of two at once the second finds nothing. */
@@ -73,14 +72,12 @@ export const spendLink = async (trx: Trx, userId: string, token: string, nowMs: 
   return numDeletedRows > 0n;
 };
 
-/** Returns true when more may be left. */
-export const forgetExpiredLinks = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
+export const forgetExpiredLinks = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'access_links', by: 'expires_at', upTo: nowMs });
 
 /** The token stands behind the `#`: browsers send that part to no server, so it reaches no log. */
 const addressOf = (baseUrl: string, { token }: Link): string => `${baseUrl}/admin/link#${token}`;
 
-type ShopName = { id: string; name: string };
 type Reader = Pick<Row<'users'>, 'email' | 'name' | 'last_sign_in_at'>;
 
 /** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
@@ -115,33 +112,29 @@ const handOver = async (
 
 export const addPerson = async (
   ctx: Context,
-  actor: Actor,
-  shop: ShopName,
+  { shop, actor }: Caller,
   { password, ...user }: CreateUser,
   way: HandOver,
 ): Promise<CreatedUser> => {
-  if (password !== null) {
-    const made = await createUser(ctx, actor, { shopId: shop.id, password, ...user });
-    return { ...made, link: null, linkExpiresAt: null, mailed: false };
-  }
   // Until they choose one, their password is random and known to no one.
-  const passwordHash = await hashPassword(randomBytes(32).toString('base64url'));
+  const passwordHash = await hashPassword(password ?? randomBytes(32).toString('base64url'));
   const { made, link } = await ctx.db
     .transaction()
     .execute(async (trx) => {
       const at = ctx.clock.now();
       const made = await addUser(trx, actor, at, { shopId: shop.id, ...user, passwordHash });
-      return { made, link: await addLink(trx, { id: made.id, last_sign_in_at: null }, at) };
+      const invited = { id: made.id, last_sign_in_at: null };
+      return { made, link: password === null ? await addLink(trx, invited, at) : null };
     })
     .catch(refuseTakenEmail);
+  if (!link) return { ...made, link: null, linkExpiresAt: null, mailed: false };
   return { ...made, ...(await handOver(ctx, way, shop.name, { ...made, last_sign_in_at: null }, link)) };
 };
 
 /** A new link for a person of the shop. The links before it end. */
 export const makeLink = async (
   ctx: Context,
-  actor: Actor,
-  shop: ShopName,
+  { shop, actor }: Caller,
   userId: string,
   way: HandOver,
 ): Promise<NewLink> => {
@@ -163,11 +156,9 @@ const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, r
  */
 export const mailLinkLater = (
   ctx: Context,
-  {
-    email,
-    address,
-    mayMail,
-  }: { email: string; address: string; mayMail: (email: string) => Promise<boolean> },
+  email: string,
+  address: string,
+  mayMail: (email: string) => Promise<boolean>,
 ): void => {
   if (!ctx.mail.isOn) return;
   const work = async (): Promise<void> => {
@@ -196,13 +187,11 @@ const WINDOWS = {
 } as const satisfies Record<string, RateWindows>;
 
 export const linkLimits = ({ rateGate, clock }: Context) => {
+  const sentence = (waitS: number): string =>
+    `Too many tries from here: try again in ${waitS < 120 ? 'a minute or two' : 'an hour'}.`;
   const refuseOften = (gate: RateGate) => async (address: string) => {
     const { refused, msBeforeNext } = await gate(address);
-    if (refused)
-      throw rateLimited(
-        msBeforeNext,
-        (waitS) => `Too many tries from here: try again in ${waitS < 120 ? 'a minute or two' : 'an hour'}.`,
-      );
+    if (refused) throw rateLimited(msBeforeNext, sentence);
   };
   const mailed = rateGate(WINDOWS.mailed, clock);
   const byShop = rateGate(WINDOWS.byShop, clock);

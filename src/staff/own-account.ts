@@ -27,7 +27,6 @@ import {
   lockSelf,
   normalizeEmail,
   PASSWORD_CHANGED,
-  replacePassword,
   updateUser,
 } from './store.ts';
 import { refuseTakenEmail } from './users.ts';
@@ -37,8 +36,8 @@ import { refuseTakenEmail } from './users.ts';
 const PROOF_MS = 10 * 60_000;
 
 /** Throws unless a proof was given in the last ten minutes. One from the future was noted by a clock that was wrong. */
-export const requireProof = ({ clock }: Pick<Context, 'clock'>, request: { provedAt: number }): void => {
-  if (Math.abs(clock.now() - request.provedAt) >= PROOF_MS) throw new ServiceError('PROOF_REQUIRED');
+export const requireProof = ({ clock }: Context, provedAt: number): void => {
+  if (Math.abs(clock.now() - provedAt) >= PROOF_MS) throw new ServiceError('PROOF_REQUIRED');
 };
 
 /**
@@ -72,7 +71,6 @@ export const prove = async (
   throw code === null ? wrong(field, 'is not your current password') : wrong('code', WRONG_CODE);
 };
 
-/** Ends all sessions of the person and opens a new one here. */
 export const changeOwnPassword = async (
   ctx: Context,
   self: Self,
@@ -84,8 +82,14 @@ export const changeOwnPassword = async (
   const nextHash = await hashPassword(newPassword);
   const after = { ...before, password_hash: nextHash };
   const token = await ctx.db.transaction().execute(async (trx) => {
+    const { numUpdatedRows } = await trx
+      .updateTable('users')
+      .set({ password_hash: nextHash, password_exposed_at: null })
+      .where('id', '=', user.id)
+      .where('password_hash', '=', before.password_hash)
+      .executeTakeFirst();
     // The password changed after the proof: another request was faster.
-    if (!(await replacePassword(trx, before, nextHash))) return null;
+    if (numUpdatedRows === 0n) return null;
     await endSessionsOf(trx, user.id);
     await endLinksOf(trx, user.id);
     await auditUser(ctx, trx, before, caller.actor, 'USER_CHANGED', PASSWORD_CHANGED);
@@ -121,10 +125,10 @@ export const changeOwnEmail = async (
   return { ...self.user, email: after.email };
 };
 
-export const listOwnSessions = async (
-  ctx: Context,
-  { user, sessionToken = '' }: Self,
-): Promise<OwnSessions> => {
+/** "Sign out everywhere else" reaches the others too. */
+const MOST_LISTED = 100;
+
+export const listOwnSessions = async (ctx: Context, { user, sessionToken }: Self): Promise<OwnSessions> => {
   const rows = await ctx.db
     .selectFrom('sessions')
     .select(['id', 'token_hash', 'browser', 'address', 'created_at', 'last_used_at'])
@@ -145,8 +149,6 @@ export const listOwnSessions = async (
     })),
   };
 };
-/** "Sign out everywhere else" reaches the others too. */
-const MOST_LISTED = 100;
 
 export const endOwnSession = async ({ db }: Context, { user }: Self, id: string): Promise<void> => {
   const { numDeletedRows } = await db
@@ -179,11 +181,7 @@ const LONGEST_NAME = 60;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /** "Firefox on Windows"; of other programs what they call themselves, null where they do not. */
-export const browserOf = ({
-  'user-agent': userAgent = '',
-}: {
-  'user-agent'?: string | undefined;
-}): string | null => {
+export const browserOf = (userAgent = ''): string | null => {
   const nameIn = (table: [RegExp, string][]) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
   if (browser) return system ? `${browser} on ${system}` : browser;

@@ -1,12 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { NewSecondFactor, RecoveryCodes, SecondFactor } from '../../contract/admin-access.ts';
-import type { Actor } from '../../contract/common.ts';
+import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Row } from '../db/schema.ts';
-import { USER_COLUMNS } from '../db/schema.ts';
+import { type Row, USER_COLUMNS } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
-import { ServiceError } from '../errors.ts';
+import { invalidField, ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 import { type Place, type SecretBox, sha256 } from '../secrets.ts';
 import { endSessionsOf, type Self } from './sessions.ts';
@@ -76,31 +75,25 @@ export const spendCode = (ctx: Context, trx: Trx, user: UserRow, given: string):
   isCodeShaped(typed(given)) ? spendAppCode(ctx, trx, user, given) : spendRecoveryCode(ctx, trx, user, given);
 
 /** Throws unless the person has no second factor, or this code is good. Their row must be locked: it is read again here. */
-export const passFactor = async (
-  ctx: Context,
-  trx: Trx,
-  userId: string,
-  code: string | null,
-): Promise<void> => {
-  const user = await findUser(trx, userId);
+export const passFactor = async (ctx: Context, trx: Trx, id: string, code: string | null): Promise<void> => {
+  const user = await findUser(trx, id);
   if (!user || user.factor_since === null) return;
   if (code === null) throw new ServiceError('SECOND_FACTOR_REQUIRED');
   if (!(await spendCode(ctx, trx, user, code))) throw new ServiceError('SECOND_FACTOR_WRONG');
 };
 
-/** Recovery codes: 80 random bits each, so a plain hash is enough; without letters and digits that look alike. */
-const RECOVERY = { codes: 10, groups: 4, letters: 4, alphabet: 'abcdefghijkmnpqrstuvwxyz23456789' } as const;
+const RECOVERY_CODES = 10;
+/** Without letters and digits that look alike. */
+const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-const newRecoveryCode = (): string =>
-  Array.from({ length: RECOVERY.groups }, () =>
-    Array.from(
-      { length: RECOVERY.letters },
-      () => RECOVERY.alphabet[randomInt(RECOVERY.alphabet.length)],
-    ).join(''),
-  ).join('-');
+/** Four groups of four: 80 random bits, so a plain hash is enough. */
+const newRecoveryCode = (): string => {
+  const letters = Array.from({ length: 16 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  return letters.replaceAll(/.{4}(?!$)/g, '$&-');
+};
 
 const replaceRecoveryCodes = async (trx: Trx, userId: string): Promise<string[]> => {
-  const codes = Array.from({ length: RECOVERY.codes }, newRecoveryCode);
+  const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
   await forgetRecoveryCodes(trx, userId);
   await trx
     .insertInto('recovery_codes')
@@ -137,10 +130,7 @@ const removeFactor = async (trx: Trx, userId: string): Promise<UserRow> => {
     .executeTakeFirstOrThrow();
 };
 
-export const wrong = (field: string, message: string): ServiceError =>
-  new ServiceError('VALIDATION_FAILED', {
-    faults: [{ field, rule: 'wrong', message: `${field} ${message}` }],
-  });
+export const wrong = (field: string, says: string): ServiceError => invalidField(field, 'wrong', says);
 export const WRONG_CODE = 'is wrong, or it was used before';
 
 export const viewFactor = async (ctx: Context, userId: string): Promise<SecondFactor> => {
@@ -208,12 +198,7 @@ export const turnFactorOff = async (ctx: Context, self: Self): Promise<void> => 
 };
 
 /** For a person who lost their phone and their recovery codes. Signs them out: a thief of the phone may be signed in. */
-export const resetFactor = async (
-  ctx: Context,
-  actor: Actor,
-  shop: { id: string; name: string },
-  userId: string,
-): Promise<void> => {
+export const resetFactor = async (ctx: Context, { shop, actor }: Caller, userId: string): Promise<void> => {
   const { before, after } = await ctx.db.transaction().execute(async (trx) => {
     const { user: before } = await lockUser(trx, shop.id, userId);
     if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');

@@ -34,7 +34,6 @@ import {
   deviceOf,
   endSession,
   endSessionsOf,
-  type Self,
   sessionTokenOf,
   setSessionCookie,
   type UsedFrom,
@@ -45,15 +44,9 @@ import type { Origin } from './sign-in-attempt.ts';
 import { normalizeEmail } from './store.ts';
 import { trustDevice } from './trusted-devices.ts';
 
-const selfOf = ({ config }: Context, request: FastifyRequest): Self => ({
-  caller: request.caller,
-  user: request.user,
-  sessionToken: sessionTokenOf(config, request),
-});
-
 const usedFrom = (request: FastifyRequest): UsedFrom => ({
   address: callerAddress(request),
-  browser: browserOf(request.headers),
+  browser: browserOf(request.headers['user-agent']),
 });
 
 const originOf = ({ config }: Context, request: FastifyRequest): Origin => ({
@@ -160,7 +153,7 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
     async handle(request) {
       const address = callerAddress(request);
       await limits.beforeAsking(address);
-      mailLinkLater(ctx, { email: normalizeEmail(request.body.email), address, mayMail: limits.mayMail });
+      mailLinkLater(ctx, normalizeEmail(request.body.email), address, limits.mayMail);
       return { accepted: true as const };
     },
   });
@@ -205,7 +198,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     body: Proof,
     answer: ['Confirmed.'],
     async handle(request) {
-      await prove(ctx, selfOf(ctx, request), request.body);
+      await prove(ctx, request, request.body);
     },
   });
   route({
@@ -217,12 +210,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     body: ChangePassword,
     answer: ['The password is changed.', SignedIn],
     handle: (request, reply) =>
-      sendSession(
-        ctx,
-        request,
-        reply,
-        changeOwnPassword(ctx, selfOf(ctx, request), usedFrom(request), request.body),
-      ),
+      sendSession(ctx, request, reply, changeOwnPassword(ctx, request, usedFrom(request), request.body)),
   });
   route({
     at: 'PUT /session/email',
@@ -233,29 +221,28 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     body: ChangeEmail,
     answer: ['The e-mail is changed.', SignedIn],
     errors: [409],
-    handle: async (request) =>
-      viewSignedIn(request.caller, await changeOwnEmail(ctx, selfOf(ctx, request), request.body)),
+    handle: async (request) => viewSignedIn(request.caller, await changeOwnEmail(ctx, request, request.body)),
   });
   route({
     at: 'GET /session/sessions',
     operationId: 'listOwnSessions',
     summary: 'List your sessions',
     answer: ['Where you are signed in.', OwnSessions],
-    handle: (request) => listOwnSessions(ctx, selfOf(ctx, request)),
+    handle: (request) => listOwnSessions(ctx, request),
   });
   route({
     at: 'DELETE /session/sessions',
     operationId: 'endOtherSessions',
     summary: 'Sign out everywhere else',
     answer: ['Every session but this one has ended.'],
-    handle: (request) => endSessionsOf(ctx.db, request.user.id, sessionTokenOf(ctx.config, request)),
+    handle: (request) => endSessionsOf(ctx.db, request.user.id, request.sessionToken),
   });
   route({
     at: 'DELETE /session/sessions/:id',
     operationId: 'endOwnSession',
     summary: 'Sign out one of your sessions',
     answer: ['It has ended.'],
-    handle: (request) => endOwnSession(ctx, selfOf(ctx, request), request.params.id),
+    handle: (request) => endOwnSession(ctx, request, request.params.id),
   });
 };
 
@@ -282,7 +269,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['The secret.', NewSecondFactor],
     status: 201,
     errors: [409],
-    handle: (request) => beginFactor(ctx, selfOf(ctx, request)),
+    handle: (request) => beginFactor(ctx, request),
   });
   route({
     at: `POST ${FACTOR}/confirm`,
@@ -295,7 +282,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['Ten recovery codes.', RecoveryCodes],
     errors: [409],
     async handle(request, reply) {
-      const codes = await confirmFactor(ctx, selfOf(ctx, request), request.body.code);
+      const codes = await confirmFactor(ctx, request, request.body.code);
       await trustDevice(ctx, request, reply, request.user.id);
       return codes;
     },
@@ -308,7 +295,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     description: 'Earlier codes no longer work.',
     answer: ['Ten recovery codes.', RecoveryCodes],
     errors: [409],
-    handle: (request) => makeRecoveryCodes(ctx, selfOf(ctx, request)),
+    handle: (request) => makeRecoveryCodes(ctx, request),
   });
   route({
     at: `POST ${FACTOR}/turn-off`,
@@ -318,7 +305,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['Turned off.'],
     errors: [409],
     async handle(request, reply) {
-      await turnFactorOff(ctx, selfOf(ctx, request));
+      await turnFactorOff(ctx, request);
       await trustDevice(ctx, request, reply, request.user.id);
     },
   });

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
-import type { UserRole } from '../../contract/admin-people.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedIn } from '../../contract/admin-people.ts';
 import type { Caller } from '../caller.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { Row } from '../db/schema.ts';
-import { SHOP_COLUMNS } from '../db/schema.ts';
+import { type Row, SHOP_COLUMNS } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import { newId } from '../ids.ts';
+import { instant } from '../instant.ts';
 import { sha256 } from '../secrets.ts';
 import { shopFrom } from '../shops/plans.ts';
 import { actorOf } from './store.ts';
@@ -23,19 +24,12 @@ const PASSWORD_GUESSES = 10;
 const LAST_USED_STEP_MS = 60_000;
 const TOKEN = /^[0-9a-f]{64}$/;
 
-export interface SignedInUser {
-  id: string;
-  email: string;
-  name: string | null;
-  role: UserRole;
-  hasFactor: boolean;
-  passwordExposedAt: number | null;
-}
+export type SignedInUser = SignedIn['user'];
 
 export interface Self {
   caller: Caller;
   user: SignedInUser;
-  sessionToken: string | undefined;
+  sessionToken: string;
 }
 
 export interface UsedFrom {
@@ -87,8 +81,8 @@ interface FoundSession {
 }
 
 /** Read for every request, in one query: signing out, removal and a new role take effect at once. */
-export const findSession = async (ctx: Context, token: string | undefined): Promise<FoundSession | null> => {
-  if (!token || !TOKEN.test(token)) return null;
+export const findSession = async (ctx: Context, token: string): Promise<FoundSession | null> => {
+  if (!TOKEN.test(token)) return null;
   const row = await ctx.db
     .selectFrom('sessions as session')
     .innerJoin('users as user', 'user.id', 'session.user_id')
@@ -100,35 +94,24 @@ export const findSession = async (ctx: Context, token: string | undefined): Prom
     .where('session.expires_at', '>', ctx.clock.now())
     .executeTakeFirst();
   if (!row) return null;
-  const { user_id: id, email, user_name: name, role, factor_since } = row;
+  const { user_id: id, email, user_name: name, role, factor_since, password_exposed_at: exposedAt } = row;
+  const passwordExposedAt = exposedAt === null ? null : instant(exposedAt);
   return {
     caller: { shop: shopFrom(row), actor: actorOf({ id, name, email }) },
-    user: {
-      id,
-      email,
-      name,
-      role,
-      hasFactor: factor_since !== null,
-      passwordExposedAt: row.password_exposed_at,
-    },
+    user: { id, email, name, role, secondFactor: factor_since !== null, passwordExposedAt },
     provedAt: row.proved_at,
     lastUsedAt: row.last_used_at,
   };
 };
 
 /** Notes where a session was used last, in the background: no request waits for it, and none fails because of it. */
-export const noteUse = (
-  ctx: Context,
-  token: string | undefined,
-  address: string,
-  { lastUsedAt }: Pick<FoundSession, 'lastUsedAt'>,
-): void => {
+export const noteUse = (ctx: Context, token: string, address: string, lastUsedAt: number): void => {
   const now = ctx.clock.now();
   if (lastUsedAt > now - LAST_USED_STEP_MS) return;
   ctx.background
     .updateTable('sessions')
     .set({ last_used_at: now, address })
-    .where('token_hash', '=', sha256(token ?? ''))
+    .where('token_hash', '=', sha256(token))
     .where('last_used_at', '=', lastUsedAt)
     .execute()
     .catch((error) =>
@@ -136,23 +119,19 @@ export const noteUse = (
     );
 };
 
-export const endSession = async (db: Db, token: string | undefined): Promise<void> => {
-  if (token && TOKEN.test(token))
-    await db.deleteFrom('sessions').where('token_hash', '=', sha256(token)).execute();
+export const endSession = async (db: Db, token: string): Promise<void> => {
+  if (TOKEN.test(token)) await db.deleteFrom('sessions').where('token_hash', '=', sha256(token)).execute();
 };
 
 /**
  * Counts a guess at the password or a code before it is checked, so that guessing in parallel gains nothing. Says whether it
  * was the session's last guess; null when the session has ended.
  */
-export const countPasswordGuess = async (
-  db: Db,
-  token: string | undefined,
-): Promise<{ wasLast: boolean } | null> => {
+export const countPasswordGuess = async (db: Db, token: string): Promise<{ wasLast: boolean } | null> => {
   const row = await db
     .updateTable('sessions')
     .set((eb) => ({ wrong_passwords: eb('wrong_passwords', '+', 1) }))
-    .where('token_hash', '=', sha256(token ?? ''))
+    .where('token_hash', '=', sha256(token))
     .where('wrong_passwords', '<', PASSWORD_GUESSES)
     .returning('wrong_passwords')
     .executeTakeFirst();
@@ -160,66 +139,58 @@ export const countPasswordGuess = async (
 };
 
 /** A guess that was right counts as proof for a while, and gives the session its other guesses back. */
-export const noteProof = async (trx: Trx, token: string | undefined, nowMs: number): Promise<void> => {
+export const noteProof = async (trx: Trx, token: string, nowMs: number): Promise<void> => {
   await trx
     .updateTable('sessions')
     .set({ wrong_passwords: 0, proved_at: nowMs })
-    .where('token_hash', '=', sha256(token ?? ''))
+    .where('token_hash', '=', sha256(token))
     .execute();
 };
 
-/** Ends all sessions of a person, but for the one with this token. */
 export const endSessionsOf = async (db: Db, userId: string, exceptToken?: string): Promise<void> => {
   let sessions = db.deleteFrom('sessions').where('user_id', '=', userId);
   if (exceptToken !== undefined) sessions = sessions.where('token_hash', '<>', sha256(exceptToken));
   await sessions.execute();
 };
 
-/** Returns true when more may be left. */
-export const forgetExpiredSessions = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
+export const forgetExpiredSessions = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sessions', by: 'expires_at', upTo: nowMs });
 
 export const SESSION_COOKIE = 'handback_session';
 const DEVICE_COOKIE = 'handback_device';
 const DEVICE_KEPT_S = 365 * 24 * 60 * 60;
 
-type Site = Pick<Config, 'publicUrl'>;
-interface CookieRequest {
-  cookies: Record<string, string | undefined>;
-}
-interface CookieReply {
-  setCookie(name: string, value: string, options: CookieSerializeOptions): unknown;
-  clearCookie(name: string, options: CookieSerializeOptions): unknown;
-}
-
-const isHttps = ({ publicUrl }: Site): boolean => publicUrl.startsWith('https:');
+const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:');
 
 /** Browsers take a cookie with this prefix over https alone: a page of a sibling host without TLS cannot plant one. */
-const nameOf = (site: Site, name: string): string => (isHttps(site) ? `__Secure-${name}` : name);
+const nameOf = (config: Config, name: string): string => (isHttps(config) ? `__Secure-${name}` : name);
 
 /** Scripts cannot read these cookies, other sites cannot make a browser send them, and only the admin app gets them. */
-const attributes = (site: Site): CookieSerializeOptions => ({
+const attributes = (config: Config): CookieSerializeOptions => ({
   path: '/admin',
   httpOnly: true,
   sameSite: 'strict',
-  secure: isHttps(site),
+  secure: isHttps(config),
 });
 
-export const sessionTokenOf = (site: Site, { cookies }: CookieRequest): string | undefined =>
-  cookies[nameOf(site, SESSION_COOKIE)];
+export const sessionTokenOf = (config: Config, { cookies }: FastifyRequest): string =>
+  cookies[nameOf(config, SESSION_COOKIE)] ?? '';
 
 /** Names the people who signed in with this browser before. It outlives sessions, and gives access to nothing. */
-export const deviceOf = (site: Site, { cookies }: CookieRequest): string | undefined =>
-  cookies[nameOf(site, DEVICE_COOKIE)];
+export const deviceOf = (config: Config, { cookies }: FastifyRequest): string | undefined =>
+  cookies[nameOf(config, DEVICE_COOKIE)];
 
-export const setSessionCookie = (site: Site, reply: CookieReply, token: string): void => {
-  reply.setCookie(nameOf(site, SESSION_COOKIE), token, { ...attributes(site), maxAge: SESSION_MS / 1000 });
+export const setSessionCookie = (config: Config, reply: FastifyReply, token: string): void => {
+  reply.setCookie(nameOf(config, SESSION_COOKIE), token, {
+    ...attributes(config),
+    maxAge: SESSION_MS / 1000,
+  });
 };
 
-export const clearSessionCookie = (site: Site, reply: CookieReply): void => {
-  reply.clearCookie(nameOf(site, SESSION_COOKIE), attributes(site));
+export const clearSessionCookie = (config: Config, reply: FastifyReply): void => {
+  reply.clearCookie(nameOf(config, SESSION_COOKIE), attributes(config));
 };
 
-export const setDeviceCookie = (site: Site, reply: CookieReply, device: string): void => {
-  reply.setCookie(nameOf(site, DEVICE_COOKIE), device, { ...attributes(site), maxAge: DEVICE_KEPT_S });
+export const setDeviceCookie = (config: Config, reply: FastifyReply, device: string): void => {
+  reply.setCookie(nameOf(config, DEVICE_COOKIE), device, { ...attributes(config), maxAge: DEVICE_KEPT_S });
 };

@@ -19,7 +19,6 @@ import { isAddressOf, rememberAddress, type TrustedBy, trustedDevice } from './t
 // What a sign-in goes through before and after the password: it waits its turn, is refused where too many failed before it, and
 // leaves a trace however it ends (docs/contract.md).
 
-/** Where a sign-in comes from, according to the request. */
 export interface Origin extends UsedFrom {
   /** The browser's cookie from earlier sign-ins. */
   device: string | undefined;
@@ -27,7 +26,6 @@ export interface Origin extends UsedFrom {
 
 export interface SignInAttempt extends UsedFrom {
   email: string;
-  /** null where the e-mail belongs to no account. */
   user: Row<'users'> | null;
   /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
   device: string | null;
@@ -91,17 +89,6 @@ const NO_USER: TrustedBy = {
   factor_removals: 0,
 };
 
-const beginAttempt = async (
-  ctx: Context,
-  { device: cookie, ...from }: Origin,
-  email: string,
-): Promise<SignInAttempt> => {
-  const user = (await findByEmail(ctx.db, email)) ?? null;
-  const device = trustedDevice(ctx.secrets, user ?? NO_USER, cookie);
-  const isKnown = (await isAddressOf(ctx, (user ?? NO_USER).id, from.address)) || device !== null;
-  return { ...from, email, user, device, isKnown, codesToday: 0 };
-};
-
 const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError => {
   const waitS = Math.max(1, Math.ceil((untilMs - nowMs) / 1000));
   const [count, unit] = waitS > 2 * 60 * 60 ? [waitS / 3600, 'hours'] : [waitS / 60, 'minutes'];
@@ -112,7 +99,6 @@ const lockedOut = (what: string, untilMs: number, nowMs: number): ServiceError =
   });
 };
 
-/** Throws when the caller has to wait. */
 export const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promise<void> => {
   const nowMs = ctx.clock.now();
   const limits = withKeys(ctx, attempt.isKnown ? [PAIR_LIMIT] : PASSWORD_LIMITS, attempt);
@@ -250,7 +236,6 @@ export const recordWrongProof = async (
 };
 
 const TURNS = { atOnce: 1, waiting: 50, withinMs: 10_000, refusal: tooManyAtOnce };
-/** Sign-ins that run, by e-mail and address. */
 const queues = new Map<string, { turns: BoundedQueue; users: number }>();
 
 const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
@@ -271,12 +256,15 @@ const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise
  */
 export const attemptSignIn = <Result>(
   ctx: Context,
-  origin: Origin,
+  { device: cookie, ...from }: Origin,
   email: string,
   steps: (attempt: SignInAttempt) => Promise<Result>,
 ): Promise<Result> =>
-  inTurn(JSON.stringify([email, origin.address]), async () => {
-    const attempt = await beginAttempt(ctx, origin, email);
+  inTurn(JSON.stringify([email, from.address]), async () => {
+    const user = (await findByEmail(ctx.db, email)) ?? null;
+    const device = trustedDevice(ctx.secrets, user ?? NO_USER, cookie);
+    const isKnown = (await isAddressOf(ctx, (user ?? NO_USER).id, from.address)) || device !== null;
+    const attempt: SignInAttempt = { ...from, email, user, device, isKnown, codesToday: 0 };
     try {
       return await steps(attempt);
     } catch (error) {
@@ -305,6 +293,5 @@ export const clearFailures = async (ctx: Context, trx: Trx, attempt: SignInAttem
     .execute();
 };
 
-/** Returns true when more may be left. */
-export const forgetOldFailures = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
+export const forgetOldFailures = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sign_in_failures', by: 'expires_at', upTo: nowMs });

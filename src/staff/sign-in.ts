@@ -5,8 +5,7 @@ import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
-import { instant } from '../instant.ts';
-import { findLink, spendLink } from './links.ts';
+import { ownerOf, spendLink } from './links.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
 import { endSessionsOf, findSession, openSession, type SignedInUser } from './sessions.ts';
@@ -24,25 +23,14 @@ import {
   actorOf,
   auditUser,
   endLinksOf,
-  findUser,
   lockOne,
   normalizeEmail,
   PASSWORD_CHANGED,
   updateUser,
 } from './store.ts';
 
-export const viewSignedIn = (
-  { shop }: Caller,
-  { id, email, name, role, hasFactor, passwordExposedAt }: SignedInUser,
-): SignedIn => ({
-  user: {
-    id,
-    email,
-    name,
-    role,
-    secondFactor: hasFactor,
-    passwordExposedAt: passwordExposedAt === null ? null : instant(passwordExposedAt),
-  },
+export const viewSignedIn = ({ shop }: Caller, user: SignedInUser): SignedIn => ({
+  user,
   shop: {
     id: shop.id,
     name: shop.name,
@@ -58,60 +46,40 @@ export interface NewSession {
   signedIn: SignedIn;
 }
 
-export const signIn = (
-  ctx: Context,
-  origin: Origin,
-  { email, password, code }: SignIn,
-): Promise<NewSession> =>
-  attemptSignIn(ctx, origin, normalizeEmail(email), (attempt) =>
+export const signIn = (ctx: Context, origin: Origin, given: SignIn): Promise<NewSession> =>
+  attemptSignIn(ctx, origin, normalizeEmail(given.email), (attempt) =>
     // Two at once, to the end: a hundred guesses at the same time from as many addresses cannot all pass the lock, or all be
     // counted as codes, before the first one's result is written.
-    passwordTurns.run(() => signInWith(ctx, attempt, password, code)),
+    passwordTurns.run(() => signInWith(ctx, attempt, given)),
   );
 
 /** Check the lock, verify the password, count the code, open a session. `attemptSignIn` records a refusal. */
 const signInWith = async (
   ctx: Context,
   attempt: SignInAttempt,
-  password: string,
-  code: string | null,
+  { password, code }: SignIn,
 ): Promise<NewSession> => {
   const { user } = attempt;
   await refuseLocked(ctx, attempt);
   const isRight = await isPassword(user?.password_hash ?? null, password);
   if (!user || !isRight) throw new ServiceError('SIGN_IN_FAILED');
   await countCode(ctx, attempt, code);
-  const token = await openSessionFrom(ctx, user, attempt, code);
-  await uncountCode(ctx, attempt);
-  return finishSignIn(ctx, token);
-};
-
-/** A code that is missing or wrong throws, and undoes the rest. */
-const openSessionFrom = (
-  ctx: Context,
-  user: Row<'users'>,
-  attempt: SignInAttempt,
-  code: string | null,
-): Promise<string | null> =>
-  ctx.db.transaction().execute(async (trx) => {
+  const token = await ctx.db.transaction().execute(async (trx) => {
     const token = await openSession(trx, user, attempt, ctx.clock.now());
     if (!token) return null;
+    // A code that is missing or wrong throws, and undoes the rest.
     await passFactor(ctx, trx, user.id, code);
     await recordSignIn(ctx, trx, user, attempt);
     return token;
   });
+  await uncountCode(ctx, attempt);
+  return finishSignIn(ctx, token);
+};
 
 const finishSignIn = async (ctx: Context, token: string | null): Promise<NewSession> => {
   const session = token && (await findSession(ctx, token));
   if (!session) throw new ServiceError('SIGN_IN_FAILED');
   return { token, signedIn: viewSignedIn(session.caller, session.user) };
-};
-
-const ownerOf = async (ctx: Context, token: string): Promise<{ user: Row<'users'>; shopName: string }> => {
-  const link = await findLink(ctx, token);
-  const user = link && (await findUser(ctx.db, link.userId));
-  if (!user) throw new ServiceError('LINK_EXPIRED');
-  return { user, shopName: link.shopName };
 };
 
 export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkTarget> => {

@@ -1,12 +1,11 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { Updateable } from 'kysely';
 import type { AuditAction, User } from '../../contract/admin-people.ts';
-import { type Actor, isId, type Page } from '../../contract/common.ts';
+import { type Actor, isId } from '../../contract/common.ts';
 import { type AuditRecord, recordAudit } from '../audit/store.ts';
 import type { AuditActor } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
-import type { Row, UserTable } from '../db/schema.ts';
-import { USER_COLUMNS } from '../db/schema.ts';
+import { type Row, USER_COLUMNS, type UserTable } from '../db/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { instant } from '../instant.ts';
 
@@ -22,14 +21,13 @@ export const viewUser = (user: UserRow): User => ({
   secondFactor: user.factor_since !== null,
 });
 
-/** A person as the subject of an audit entry. */
 export const aboutUser = (user: UserRow) => ({
   shopId: user.shop_id,
   subject: { type: 'USER', id: user.id, name: user.email } as const,
 });
 
 export const auditUser = (
-  { clock }: Pick<Context, 'clock'>,
+  { clock }: Context,
   trx: Trx,
   user: UserRow,
   actor: AuditActor,
@@ -48,16 +46,12 @@ export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'emai
 /** People sign in with their e-mail alone, so it is unique over all shops, in lower case. */
 export const normalizeEmail = (email: string): string => email.toLowerCase();
 
-export const insertUser = (trx: Trx, user: Insertable<UserTable>): Promise<UserRow> =>
-  trx.insertInto('users').values(user).returning(USER_COLUMNS).executeTakeFirstOrThrow();
-
 export const findByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
   db.selectFrom('users').select(USER_COLUMNS).where('email', '=', normalizeEmail(email)).executeTakeFirst();
 
 export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
   db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst();
 
-/** Reads and locks a person by id alone, until the transaction ends. */
 export const lockOne = (trx: Trx, id: string): Promise<UserRow | undefined> =>
   trx.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).forUpdate().executeTakeFirst();
 
@@ -65,20 +59,6 @@ export const lockSelf = async (trx: Trx, id: string): Promise<UserRow> => {
   const user = await lockOne(trx, id);
   if (!user) throw new ServiceError('SIGNED_OUT');
   return user;
-};
-
-export const listUserRows = async (db: Db, shopId: string, { page, limit }: Page) => {
-  const own = db.selectFrom('users').where('shop_id', '=', shopId);
-  const [rows, { total }] = await Promise.all([
-    own
-      .select(USER_COLUMNS)
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset((page - 1) * limit)
-      .execute(),
-    own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-  ]);
-  return { rows, total };
 };
 
 /**
@@ -108,26 +88,6 @@ export const lockUser = async (
 
 export const updateUser = (trx: Trx, id: string, change: Updateable<UserTable>): Promise<UserRow> =>
   trx.updateTable('users').set(change).where('id', '=', id).returning(USER_COLUMNS).executeTakeFirstOrThrow();
-
-/** Sets a new password if the current one is still the one that was checked; says whether it was. */
-export const replacePassword = async (
-  trx: Trx,
-  { id, password_hash }: UserRow,
-  nextHash: string,
-): Promise<boolean> => {
-  const { numUpdatedRows } = await trx
-    .updateTable('users')
-    .set({ password_hash: nextHash, password_exposed_at: null })
-    .where('id', '=', id)
-    .where('password_hash', '=', password_hash)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-};
-
-/** The database deletes their sessions too. */
-export const deleteUser = async (trx: Trx, id: string): Promise<void> => {
-  await trx.deleteFrom('users').where('id', '=', id).execute();
-};
 
 export const endLinksOf = async (trx: Trx, userId: string): Promise<void> => {
   await trx.deleteFrom('access_links').where('user_id', '=', userId).execute();

@@ -65,7 +65,7 @@ export const trustDevice = async (
 };
 
 /** Addresses are stored as signatures: a copy of the database does not show where people are. */
-const keptAddresses = ({ secrets }: Pick<Context, 'secrets'>, userId: string, address: string): string[] =>
+const keptAddresses = ({ secrets }: Context, userId: string, address: string): string[] =>
   secrets.signatures(ADDRESS, JSON.stringify([userId, address]));
 
 export const isAddressOf = async (ctx: Context, userId: string, address: string): Promise<boolean> => {
@@ -94,6 +94,5 @@ export const rememberAddress = async (
     .execute();
 };
 
-/** Returns true when more may be left. */
-export const forgetOldAddresses = (ctx: Pick<Context, 'background'>, nowMs: number): Promise<boolean> =>
+export const forgetOldAddresses = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'sign_in_addresses', by: 'seen_at', upTo: nowMs - ADDRESS_KEPT_MS });

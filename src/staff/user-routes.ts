@@ -8,16 +8,14 @@ import { addPerson, linkLimits, makeLink } from './links.ts';
 import { resetFactor } from './second-factor.ts';
 import { changeUser, listPeople, listUsers, removeUser } from './users.ts';
 
-/** Where links lead: PUBLIC_URL, else where the Admin's own browser is, which the gate has checked. */
-const baseUrlFor = ({ config }: Context, { headers: { origin } }: FastifyRequest): string =>
-  config.publicUrlIsSet || !origin ? config.publicUrl : new URL(origin).origin;
-
 const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Team', role: 'ADMIN' });
   const limits = linkLimits(ctx);
-  const handOver = (request: FastifyRequest) => ({
-    baseUrl: baseUrlFor(ctx, request),
-    mayMail: () => limits.mayMailForShop(request.caller.shop.id),
+  const { publicUrl, publicUrlIsSet } = ctx.config;
+  const handOver = ({ headers: { origin }, caller }: FastifyRequest) => ({
+    // PUBLIC_URL, else where the Admin's own browser is, which the gate has checked.
+    baseUrl: publicUrlIsSet || !origin ? publicUrl : new URL(origin).origin,
+    mayMail: () => limits.mayMailForShop(caller.shop.id),
   });
   route({
     at: 'GET /users',
@@ -38,8 +36,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['The person.', CreatedUser],
     status: 201,
     errors: [409],
-    handle: (request) =>
-      addPerson(ctx, request.caller.actor, request.caller.shop, request.body, handOver(request)),
+    handle: (request) => addPerson(ctx, request.caller, request.body, handOver(request)),
   });
   route({
     at: 'PATCH /users/:id',
@@ -73,8 +70,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['The link.', NewLink],
     status: 201,
     errors: [409],
-    handle: (request) =>
-      makeLink(ctx, request.caller.actor, request.caller.shop, request.params.id, handOver(request)),
+    handle: (request) => makeLink(ctx, request.caller, request.params.id, handOver(request)),
   });
 };
 
@@ -91,7 +87,7 @@ export const userRoutes = (app: FastifyInstance, ctx: Context): void => {
       'For a person who lost their phone. Ends all their sessions. Your own you turn off yourself.',
     answer: ['Removed.'],
     errors: [409],
-    handle: ({ caller, params }) => resetFactor(ctx, caller.actor, caller.shop, params.id),
+    handle: ({ caller, params }) => resetFactor(ctx, caller, params.id),
   });
   route({
     at: 'GET /people',

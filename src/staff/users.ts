@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/errors.ts';
-import type { Row } from '../db/schema.ts';
+import { USER_COLUMNS } from '../db/schema.ts';
 import { describeError } from '../describe-error.ts';
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
@@ -15,10 +15,7 @@ import { endSessionsOf } from './sessions.ts';
 import {
   aboutUser,
   auditUser,
-  deleteUser,
   endLinksOf,
-  insertUser,
-  listUserRows,
   lockUser,
   normalizeEmail,
   PASSWORD_CHANGED,
@@ -31,7 +28,16 @@ export const refuseTakenEmail = (error: unknown): never => {
 };
 
 export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery) => {
-  const { rows, total } = await listUserRows(ctx.db, shop.id, query);
+  const own = ctx.db.selectFrom('users').where('shop_id', '=', shop.id);
+  const [rows, { total }] = await Promise.all([
+    own
+      .select(USER_COLUMNS)
+      .orderBy('id', 'desc')
+      .limit(query.limit)
+      .offset((query.page - 1) * query.limit)
+      .execute(),
+    own.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+  ]);
   return listEnvelope(rows.map(viewUser), total, query);
 };
 
@@ -65,15 +71,19 @@ export const addUser = async (
   at: number,
   { shopId, email, name = null, role, passwordHash }: NewUser & { passwordHash: string },
 ): Promise<User> => {
-  const user = await insertUser(trx, {
-    id: newId(at),
-    shop_id: shopId,
-    email: normalizeEmail(email),
-    name,
-    role,
-    password_hash: passwordHash,
-    created_at: at,
-  });
+  const user = await trx
+    .insertInto('users')
+    .values({
+      id: newId(at),
+      shop_id: shopId,
+      email: normalizeEmail(email),
+      name,
+      role,
+      password_hash: passwordHash,
+      created_at: at,
+    })
+    .returning(USER_COLUMNS)
+    .executeTakeFirstOrThrow();
   await recordAudit(trx, { ...aboutUser(user), at, actor, action: 'USER_CREATED', data: { role } });
   return viewUser(user);
 };
@@ -119,8 +129,16 @@ export const changeUser = async (
 /** So many steps are made before the answer; the janitor makes the others. */
 const UNASSIGNED_AT_ONCE = 20;
 
-export const removeUser = async (ctx: Context, caller: Caller, id: string): Promise<void> => {
-  await ctx.mailAccountChanges(caller.shop, await deleteWithTrace(ctx, caller, id), null);
+export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: string): Promise<void> => {
+  const removed = await ctx.db.transaction().execute(async (trx) => {
+    const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
+    if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
+    await trx.deleteFrom('users').where('id', '=', id).execute();
+    await noteDeparture(trx, user, ctx.clock.now());
+    await auditUser(ctx, trx, user, actor, 'USER_REMOVED', { role: user.role });
+    return user;
+  });
+  await ctx.mailAccountChanges(shop, removed, null);
   // They are removed, whatever happens now.
   await unassignSome(ctx).catch((error) =>
     ctx.log.warn(
@@ -134,13 +152,3 @@ const unassignSome = async (ctx: Context): Promise<void> => {
   for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
     if (!(await unassignDeparted(ctx, ctx.clock.now()))) return;
 };
-
-const deleteWithTrace = (ctx: Context, { shop, actor }: Caller, id: string): Promise<Row<'users'>> =>
-  ctx.db.transaction().execute(async (trx) => {
-    const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
-    if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
-    await deleteUser(trx, id);
-    await noteDeparture(trx, user, ctx.clock.now());
-    await auditUser(ctx, trx, user, actor, 'USER_REMOVED', { role: user.role });
-    return user;
-  });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { hashOfKey, isApiKey, newApiKey, newWebhookSecret } from '../../src/api-clients/api-key.ts';
+import { isApiKey, newApiKey, newWebhookSecret } from '../../src/api-clients/authenticate.ts';
+import { sha256 } from '../../src/secrets.ts';
 
 const KEY = `handback_ext_${'0123456789abcdef'.repeat(3)}`;
 
@@ -30,5 +31,5 @@ it('a key is known by its form, whole', () => {
 
 it('a key is kept as its SHA-256', () => {
   // printf 'abc' | sha256sum
-  expect(hashOfKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  expect(sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
 });

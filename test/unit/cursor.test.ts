@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cursorOf, positionOf } from '../../src/events/cursor.ts';
+import { cursorOf, positionOf } from '../../src/events/feed.ts';
 
 const SHOP = '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44';
 const made = (text: string): string => Buffer.from(text).toString('base64url');

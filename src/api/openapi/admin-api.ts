@@ -1,5 +1,5 @@
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
-import { ERRORS } from '../../errors.ts';
+import { ERRORS, invalidField, ServiceError } from '../../errors.ts';
 import type { ApiDescription } from '../../http/openapi.ts';
 import { SESSION_COOKIE } from '../../staff/sessions.ts';
 
@@ -43,20 +43,19 @@ export const ADMIN_API: ApiDescription = {
       429: 'Too many calls of this session or from this address, or too many wrong passwords, codes or links: wait `Retry-After` seconds.',
     },
     codes: Object.keys(ERRORS),
-    examples: {
-      400: {
-        code: 'VALIDATION_FAILED',
-        errors: [{ field: 'email', rule: 'required', message: 'email is required' }],
-      },
-      401: { code: 'SIGNED_OUT' },
-      403: { code: 'ADMIN_REQUIRED' },
-      404: { code: 'USER_NOT_FOUND' },
-      409: { code: 'LAST_ADMIN' },
-      410: { code: 'LINK_EXPIRED' },
-      413: { code: 'BODY_TOO_LARGE' },
-      415: { code: 'UNSUPPORTED_MEDIA_TYPE' },
-      429: { code: 'LOCKED_OUT', message: 'Too many wrong passwords or codes. Try again in 15 minutes.' },
-      503: { code: 'SERVICE_UNAVAILABLE' },
-    },
+    examples: [
+      invalidField('email', 'required', 'is required'),
+      new ServiceError('SIGNED_OUT'),
+      new ServiceError('ADMIN_REQUIRED'),
+      new ServiceError('USER_NOT_FOUND'),
+      new ServiceError('LAST_ADMIN'),
+      new ServiceError('LINK_EXPIRED'),
+      new ServiceError('BODY_TOO_LARGE'),
+      new ServiceError('UNSUPPORTED_MEDIA_TYPE'),
+      new ServiceError('LOCKED_OUT', {
+        message: 'Too many wrong passwords or codes. Try again in 15 minutes.',
+      }),
+      new ServiceError('SERVICE_UNAVAILABLE'),
+    ],
   },
 };

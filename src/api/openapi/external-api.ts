@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { BASE_PATH } from '../../../contract/common.ts';
-import { EXTERNAL_ERRORS } from '../../errors.ts';
-import type { ApiDescription } from '../../http/openapi.ts';
+import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../../contract/webhook-event.ts';
+import { EXTERNAL_ERRORS, ServiceError } from '../../errors.ts';
+import type { ApiDescription, Json } from '../../http/openapi.ts';
 import { RATE_LIMITS } from '../rate-limits.ts';
-import { withEvents } from './event-docs.ts';
 
 const [CREATE_SECOND, CREATE_MINUTE] = RATE_LIMITS.create;
 const [OTHER_MINUTE] = RATE_LIMITS.other;
@@ -26,6 +27,86 @@ how long to wait.
 version, and the old one then lives for at least 12 months more.
 `.trim();
 
+/** Adds the events that a client's webhook URL receives, from the same schemas that build them. */
+const withEvents = (document: Json): Json => ({
+  ...document,
+  webhooks: Object.fromEntries(
+    Object.entries(WEBHOOK_EVENT_DATA).map(([name, data]) => [
+      name,
+      {
+        post: {
+          operationId: name.replace('.', '_'),
+          tags: ['Events'],
+          summary: name,
+          description: EVENT_DESCRIPTIONS[name as WebhookEventName],
+          security: [],
+          parameters: EVENT_HEADERS,
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: {
+                  type: 'object',
+                  required: ['event', 'timestamp', 'data'],
+                  properties: {
+                    event: { type: 'string', const: name },
+                    timestamp: { type: 'string', format: 'date-time' },
+                    data: dataSchema(data),
+                  },
+                },
+              },
+            },
+          },
+          responses: {
+            '2XX': { description: 'Acknowledged.' },
+            '4XX': { description: 'Anything else is tried again after 1, 4 and 16 seconds, then dropped.' },
+          },
+        },
+      },
+    ]),
+  ),
+});
+
+/** The whole resource if the event carries it, else the few fields of the event itself. */
+const dataSchema = (schema: z.ZodType): Json => {
+  const id = z.globalRegistry.get(schema)?.id;
+  if (id) return { $ref: `#/components/schemas/${id}` };
+  const { $schema, additionalProperties, ...plain } = z.toJSONSchema(schema, { io: 'output' });
+  return plain;
+};
+
+const EVENT_DESCRIPTIONS: Record<WebhookEventName, string> = {
+  'offline_repair.created': 'An offline repair was created through the API. `data` is the whole repair.',
+  'offline_repair.tracking_uploaded': 'Return tracking was lodged.',
+  'offline_repair.status_changed': 'The repair moved between lifecycle stages.',
+  'offline_repair.disposition_set': 'A disposition was set at resolution.',
+  'offline_repair.closed': 'The repair was closed.',
+  'trade_return.created': 'A trade return was created through the API. `data` is the whole trade return.',
+  'trade_return.status_changed': "The shop's staff moved the trade return between lifecycle stages.",
+  'trade_return.credit_requested': 'A credit was requested for the trade return.',
+  'trade_return.resolved': 'The trade return was resolved.',
+  'webhook.test': 'An Admin asked for a test event in the admin app. It is about no RMA.',
+};
+
+const eventHeader = (name: string, description: string, required = true) => ({
+  in: 'header',
+  name,
+  required,
+  description,
+  schema: { type: 'string' },
+});
+const EVENT_HEADERS = [
+  eventHeader(
+    'X-Webhook-Signature',
+    "Hex HMAC-SHA256 of the body's bytes, keyed with the client's webhook secret.",
+  ),
+  eventHeader('X-Webhook-Id', 'The same at every attempt of one delivery.'),
+  eventHeader('X-Webhook-Event', 'The event name.'),
+  eventHeader('X-Webhook-Attempt', '1 to 4.'),
+];
+
+const tag = (name: string, description: string) => ({ name, description });
+
 export const EXTERNAL_API: ApiDescription = {
   basePath: BASE_PATH,
   decorator: 'swagger',
@@ -33,26 +114,14 @@ export const EXTERNAL_API: ApiDescription = {
   summary: 'Offline repairs and trade returns, for the systems of a shop.',
   description: GUIDE,
   tags: [
-    {
-      name: 'Offline repairs',
-      description: 'Items handed in at a counter, a service desk or a partner.',
-    },
-    {
-      name: 'Trade returns',
-      description: "Business-to-business returns: you create and read them, the shop's staff move them.",
-    },
-    {
-      name: 'Usage',
-      description: "How much of the shop's month is used.",
-    },
-    {
-      name: 'Events',
-      description: 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.',
-    },
-    {
-      name: 'Deliveries',
-      description: "What was sent to the client's webhook URL, and what became of it.",
-    },
+    tag('Offline repairs', 'Items handed in at a counter, a service desk or a partner.'),
+    tag(
+      'Trade returns',
+      "Business-to-business returns: you create and read them, the shop's staff move them.",
+    ),
+    tag('Usage', "How much of the shop's month is used."),
+    tag('Events', 'What happened: sent to the webhook URL of an API client, and kept in a feed for 30 days.'),
+    tag('Deliveries', "What was sent to the client's webhook URL, and what became of it."),
   ],
   securitySchemes: {
     apiKey: {
@@ -68,10 +137,9 @@ export const EXTERNAL_API: ApiDescription = {
     always: ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
     byStatus: { 201: ['Idempotency-Replayed'], 429: ['Retry-After'], 503: ['Retry-After'] },
     codes: Object.keys(EXTERNAL_ERRORS),
-    examples: {
-      400: {
-        code: 'VALIDATION_FAILED',
-        errors: [
+    examples: [
+      new ServiceError('VALIDATION_FAILED', {
+        faults: [
           { field: 'faultyItem.sku', rule: 'required', message: 'faultyItem.sku is required' },
           {
             field: 'ordrNumber',
@@ -79,19 +147,19 @@ export const EXTERNAL_API: ApiDescription = {
             message: 'ordrNumber is not a known field: did you mean orderNumber?',
           },
         ],
-      },
-      401: { code: 'UNAUTHENTICATED' },
-      403: { code: 'LIMIT_EXCEEDED' },
-      404: { code: 'NOT_FOUND' },
-      409: { code: 'IDEMPOTENCY_KEY_IN_USE' },
-      410: { code: 'CURSOR_EXPIRED' },
-      413: { code: 'BODY_TOO_LARGE' },
-      415: { code: 'UNSUPPORTED_MEDIA_TYPE' },
-      422: { code: 'IDEMPOTENCY_KEY_REUSED' },
-      429: { code: 'RATE_LIMITED' },
-      503: { code: 'SERVICE_UNAVAILABLE' },
-    },
-    examplesByTag: { Deliveries: { 404: { code: 'DELIVERY_NOT_FOUND' } } },
+      }),
+      new ServiceError('UNAUTHENTICATED'),
+      new ServiceError('LIMIT_EXCEEDED'),
+      new ServiceError('NOT_FOUND'),
+      new ServiceError('IDEMPOTENCY_KEY_IN_USE'),
+      new ServiceError('CURSOR_EXPIRED'),
+      new ServiceError('BODY_TOO_LARGE'),
+      new ServiceError('UNSUPPORTED_MEDIA_TYPE'),
+      new ServiceError('IDEMPOTENCY_KEY_REUSED'),
+      new ServiceError('RATE_LIMITED'),
+      new ServiceError('SERVICE_UNAVAILABLE'),
+    ],
+    examplesByTag: { Deliveries: [new ServiceError('DELIVERY_NOT_FOUND')] },
   },
   complete: withEvents,
 };
