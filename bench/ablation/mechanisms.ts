@@ -154,7 +154,7 @@ export const MECHANISMS: Mechanism[] = [
     gainPercent: 18,
     edits: [
       {
-        file: 'src/rma/list.ts',
+        file: 'src/returns/list.ts',
         find: 'const pages = isShort ? ctx.reads : db;',
         replace: 'const pages = db;',
       },

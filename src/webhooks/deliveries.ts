@@ -68,9 +68,11 @@ const OF_STATUS: Record<DeliveryStatus, (db: Engine['db'], client: string) => Ex
  */
 const matching = ({ db }: Engine, shape: Shape, { client, since, event, rma }: Values): Deliveries => {
   const all = db.selectFrom('webhook_deliveries').where('id', '>=', since);
-  let found: Deliveries = shape.ofRma
-    ? all.where('client_id', '=', client)
-    : all.where('client_id', '>=', client).where('client_id', '<=', client);
+  // Those of an RMA and those that wait have indexes of their own.
+  let found: Deliveries =
+    shape.ofRma || shape.status === 'PENDING'
+      ? all.where('client_id', '=', client)
+      : all.where('client_id', '>=', client).where('client_id', '<=', client);
   if (shape.status) found = found.where(OF_STATUS[shape.status](db, client));
   if (shape.ofEvent) found = found.where('event', '=', event as DeliveryRow['event']);
   if (shape.ofRma) found = found.where('rma_id', '=', rma as string);
