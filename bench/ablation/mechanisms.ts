@@ -151,7 +151,7 @@ export const MECHANISMS: Mechanism[] = [
   {
     name: 'short pages of lists on the connections of short reads',
     purpose: 'list',
-    gainPercent: 18,
+    gainPercent: 5,
     edits: [
       {
         file: 'src/returns/list.ts',
