@@ -107,7 +107,7 @@ const ADMIN_ERRORS = {
       'There is a shop here already: sign in with an account of it. The operator can add an Admin with npx handback user create.',
   },
   EMAIL_TAKEN: { status: 409, message: 'There is a user with this e-mail already.' },
-  LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make somebody else one first.' },
+  LAST_ADMIN: { status: 409, message: 'The shop needs an Admin: make another person an Admin first.' },
   SECOND_FACTOR_ON: { status: 409, message: 'The second factor is on already.' },
   SECOND_FACTOR_OFF: { status: 409, message: 'There is no second factor.' },
   OWN_ACCOUNT: {

@@ -23,7 +23,7 @@ it('the team keeps its last Admin', async () => {
   await change.getByRole('radio', { name: 'Staff' }).check();
   await change.getByText('This is you').waitFor();
   await change.getByRole('button', { name: 'Save' }).click();
-  const refusal = 'The shop needs an Admin: make somebody else one first.';
+  const refusal = 'The shop needs an Admin: make another person an Admin first.';
   await change.getByRole('alert').filter({ hasText: refusal }).waitFor();
   await change.getByRole('button', { name: 'Cancel' }).click();
   await rowWith(page, email).getByRole('cell', { name: 'Admin', exact: true }).waitFor();
