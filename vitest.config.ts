@@ -19,7 +19,7 @@ const JOURNEYS = tests('browser/journeys/*');
 const ONLY_POSTGRES = tests(
   'store/{pools,short-reads}',
   'deploy/proxy',
-  'faults/{backup-drill,change-queue,clocks,doctor,failover,locked-rows,network,poolers,two-processes,webhook-stop,webhook-workers}',
+  'faults/{clocks,database-away,doctor,failover,locks,poolers}',
   'faults/rows/03-*',
 );
 
@@ -30,7 +30,7 @@ const BOTH_ENGINES = tests(
   'admin/{corrections,dangerous-goods,links,lock-out,overview,proof,replace-client,returns,search,second-factor,session,set-up,sorting,users,workbench}',
   'webhooks/{backlog,bad-rows,clocks,dropping,own-deliveries,queue,recipients,refused-results,replaced-clients,replacing-under-load,statements}',
   'cli/{backup,beside-the-server,restore,secrets}',
-  'faults/{after-the-commit,backup-under-load,database-away,dry-run-bodies,feed,operations,restore,start,webhook-hanging}',
+  'faults/{after-the-commit,backups,dry-run-bodies,feed,operations,start,webhooks}',
   'faults/rows/{01,02,04,05,06,09,12,13,14,15,16,17,18,19,20}-*',
 );
 

@@ -2,11 +2,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { emptyOn, linesOf } from '../support/backups.ts';
+import { backupFile, emptyOn, failing, linesOf, sharedBackup } from '../support/backups.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';
 import { ENGINE } from '../support/harness.ts';
-import { backupFile, failing, sharedBackup } from '../support/made-backups.ts';
-import { lookInto, run } from '../support/process.ts';
+import { fullAfter, lookInto, run } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 
 const backedUp = sharedBackup();
@@ -48,7 +47,7 @@ describe('a backup file', () => {
     expect(await failing(['backup', `${file}-missing/x`], env)).toMatch(/cannot write .*no such folder/);
     // SQLite needs room beside its own file before there is anything to write.
     if (ENGINE === 'postgres') {
-      const limited = await run(['backup', `${file}2`, '--json'], env, { fileSizeLimit: 1 });
+      const limited = await run(['backup', `${file}2`, '--json'], env, { shell: fullAfter(1) });
       expect(limited.stderr).toMatch(/^handback: cannot write [^\n]+: the disk is full\n$/);
     }
     expect(readdirSync(join(file, '..'))).toEqual(['handback.backup']);

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
+import { expectWithin } from '../support/faults.ts';
 import { scaled } from '../support/machine.ts';
 import { launch, migratedDatabase, startServer } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { addClient, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
-import { expectWithin } from '../support/within.ts';
 
 // `events` as a developer has it: beside a service that runs, with its real feed.
 

@@ -5,10 +5,20 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
 import { readConfig } from '../../src/service/config.ts';
-import { altered, emptyOn, everyRow, forged, isUntouched, linesOf } from '../support/backups.ts';
+import {
+  altered,
+  backupFile,
+  emptyOn,
+  everyRow,
+  failing,
+  forged,
+  isUntouched,
+  linesOf,
+  restore,
+  sharedBackup,
+} from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { ENGINE } from '../support/harness.ts';
-import { backupFile, failing, restore, sharedBackup } from '../support/made-backups.ts';
 import {
   cli,
   type Env,

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
+import { startHaproxy } from '../support/haproxy.ts';
 import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { type Env, migratedDatabase, startServer, temporaryFolder } from '../support/process.ts';
@@ -22,53 +23,29 @@ const PAUSE_MS = 200;
 
 /** Certificate and key in one file. */
 const makeCertificate = (folder: string): void => {
-  const [key, certificate] = ['key.pem', 'certificate.pem'].map((name) => join(folder, name)) as [
-    string,
-    string,
-  ];
-  const what = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost'];
-  execFileSync(toolPath('openssl'), [...what, '-keyout', key, '-out', certificate], { stdio: 'pipe' });
-  writeFileSync(join(folder, 'tls'), `${readFileSync(certificate, 'utf8')}${readFileSync(key, 'utf8')}`);
+  const what = 'req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -keyout key.pem -out certificate.pem';
+  execFileSync(toolPath('openssl'), what.split(' '), { cwd: folder, stdio: 'pipe' });
+  const files = ['certificate.pem', 'key.pem'].map((name) => readFileSync(join(folder, name), 'utf8'));
+  writeFileSync(join(folder, 'tls'), files.join(''));
 };
 
 const startProxy = async (serverPorts: number[]) => {
   const folder = temporaryFolder();
   makeCertificate(folder);
-  const [plain, secure, figures] = [await freePort(), await freePort(), await freePort()];
+  const [plain, secure] = [await freePort(), await freePort()];
   let servers = 0;
-  const text = CONFIGURATION.replaceAll('/run/secrets', folder)
+  const configuration = CONFIGURATION.replaceAll('/run/secrets', folder)
     .replace('bind :80\n', `bind 127.0.0.1:${plain}\n`)
     .replace('bind :443 ', `bind 127.0.0.1:${secure} `)
     .replace(/api-\d:3000/g, () => `127.0.0.1:${serverPorts[servers++]}`);
   expect(servers).toBe(serverPorts.length);
-  const file = join(folder, 'haproxy.cfg');
-  writeFileSync(
-    file,
-    `${text}\nfrontend figures\n  bind 127.0.0.1:${figures}\n  stats enable\n  stats uri /\n`,
-  );
-  expect(spawnSync(toolPath('haproxy'), ['-c', '-f', file], { encoding: 'utf8' })).toMatchObject({
-    status: 0,
-  });
-  const proxy = spawn('haproxy', ['-f', file, '-db'], { stdio: 'ignore' });
-  const ended = new Promise((resolve) => proxy.once('exit', resolve));
-  onTestFinished(async () => {
-    proxy.kill('SIGKILL');
-    await ended;
-  });
-  const isUp = async (name: string) => {
-    const table = await fetch(`http://127.0.0.1:${figures}/;csv`).then(
-      (answer) => answer.text(),
-      () => '',
-    );
-    return table.split('\n').some((line) => line.startsWith(`handback,${name},`) && /,UP,/.test(line));
-  };
-  const uses = (name: string) => until(`the proxy uses ${name}`, () => isUp(name), 30_000);
+  const uses = await startHaproxy(configuration);
   await uses('api-1');
   await uses('api-2');
   return { plain: `http://127.0.0.1:${plain}`, secure: `https://127.0.0.1:${secure}`, uses };
 };
 
-/** A caller at an address of its own, with one connection that it keeps, who trusts our certificate and lies about its address. */
+/** A caller with an address and a connection of its own, who trusts our certificate and lies about its address. */
 const callerOf = (url: string, localAddress = '127.0.0.1') => {
   const client = new Client(url, { localAddress, connect: { rejectUnauthorized: false } });
   onTestFinished(() => client.destroy());

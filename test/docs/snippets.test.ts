@@ -14,10 +14,9 @@ import { BASE_PATH, ErrorBody } from '../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
-import { hangUpHalfway } from '../support/half-request.ts';
 import type { Harness } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { hangUpHalfway, startReceiver } from '../support/receiver.ts';
 import {
   guidePages,
   guideText,

@@ -24,7 +24,7 @@ if (ENGINE === 'sqlite')
     it.each(['000', '022', '277'])('is for its owner alone with a umask of %s', async (umask) => {
       const env = await emptyDatabase();
       const folder = env['DATA_DIR'] as string;
-      await startServer(env, { umask: Number.parseInt(umask, 8) });
+      await startServer(env, { shell: `umask ${umask}` });
       expect(modesIn(folder)).toEqual(private600(FILES));
     });
 

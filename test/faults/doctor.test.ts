@@ -2,14 +2,13 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { doctor, filled, statesOf } from '../support/doctor.ts';
 import { wrongClock } from '../support/faketime.ts';
-import { ENGINE } from '../support/harness.ts';
 import { throughPgbouncer } from '../support/pgbouncer.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { lookInto, migratedDatabase, run } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
-import { needs, onlyIf } from '../support/tools.ts';
+import { needs } from '../support/tools.ts';
 
-describe('doctor on PostgreSQL', onlyIf(ENGINE === 'postgres', 'for PostgreSQL'), () => {
+describe('doctor on PostgreSQL', () => {
   it('says why the database cannot be reached', async () => {
     const env = await migratedDatabase();
     const url = new URL(env['DATABASE_URL'] as string);

@@ -1,24 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
-import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
+import { expect, it } from 'vitest';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { wrongClock } from '../support/faketime.ts';
 import { ENGINE } from '../support/harness.ts';
+import { follow } from '../support/history/callers.ts';
+import { type History, newHistory, noteCreation, noteMove } from '../support/history/history.ts';
+import { judged } from '../support/history/judged.ts';
+import type { Answer } from '../support/http.ts';
 import { scaled } from '../support/machine.ts';
 import {
   cli,
-  type Env,
   lookInto,
   migratedDatabase,
   type ServerProcess,
+  Service,
   startServer,
 } from '../support/process.ts';
-import { Service } from '../support/service.ts';
-import { addClient, addPerson, makeShop } from '../support/shops.ts';
+import { addClient, addPerson, makeShop, type SignedIn, signIn } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 
-// Whoever follows the feed, or asks the lists for what changed since, misses nothing: with many writers, in two processes
+// A program that follows the feed, or asks the lists for what changed since, misses nothing: with many writers, in two processes
 // whose clocks differ, through a kill and a clock that is set back.
 
 /** A short run in the suite; `npm run test:feed` makes a long one. */
@@ -26,72 +28,43 @@ const EVENTS = Number(process.env['FEED_EVENTS'] ?? 600);
 const WRITERS = 8;
 const READER_PAGES = [3, 17, 100];
 
-interface Acknowledged {
-  rmaId: string;
-  at: string;
+interface Writer {
+  service: Service;
+  history: History;
+  admin: SignedIn;
+  clientId: string;
+  key: string;
+  /** The key to go on with once the first is void; without one the writer ends. */
+  next?: Promise<string>;
+  isEnough(): boolean;
 }
 
-/** Creates and moves repairs, and has a person move trade returns, until enough is written; keeps what was acknowledged. */
-const write = async (
-  service: Service,
-  key: { now: string; next?: Promise<string> },
-  cookie: string,
-  isEnough: () => boolean,
-  acknowledged: Acknowledged[],
-): Promise<void> => {
-  const keep = ({ status, body }: Awaited<ReturnType<ServerProcess['get']>>): boolean => {
-    // A key that was revoked meanwhile writes nothing more; one that was replaced is given a new one.
-    if (status === 401) return false;
-    if (status === 409) return true;
-    expect(status).toBeLessThan(300);
-    acknowledged.push({ rmaId: body.id, at: body.updatedAt });
-    return true;
+/** Creates and moves repairs, and has a person move trade returns, until enough is written; notes what was acknowledged. */
+const write = async ({ service, history, admin, clientId, isEnough, ...writer }: Writer): Promise<void> => {
+  let { key } = writer;
+  const post = async (path: string, body?: unknown): Promise<Answer> => {
+    const answer = await service.ask((server) => server.post(path, body, { key }));
+    if (answer.status !== 401 || !writer.next) return answer;
+    key = await writer.next;
+    return service.ask((server) => server.post(path, body, { key }));
   };
-  const post = async (path: string, body?: unknown) => {
-    const answer = await service.ask((server) => server.post(path, body, { key: key.now }));
-    if (answer.status !== 401 || !key.next) return answer;
-    key.now = await key.next;
-    return service.ask((server) => server.post(path, body, { key: key.now }));
-  };
-  const byStaff = (id: string, action: string) =>
-    service.ask((server) =>
-      server.post(`${ADMIN_BASE_PATH}/trade-returns/${id}/${action}`, {}, { key: null, headers: { cookie } }),
-    );
   while (!isEnough()) {
     const repair = await post('/offline-repairs', repairBody());
-    if (!keep(repair)) return;
-    for (const action of ['begin-repair', 'close'])
-      if (!keep(await post(`/offline-repairs/${repair.body.id}/${action}`))) return;
+    noteCreation(history, { clientId }, repair);
+    if (repair.status === 401) return;
+    for (const [action, event] of [
+      ['begin-repair', 'offline_repair.status_changed'],
+      ['close', 'offline_repair.closed'],
+    ] as const)
+      noteMove(history, event, await post(`/offline-repairs/${repair.body.id}/${action}`));
     const trade = await post('/trade-returns', tradeBody());
-    if (!keep(trade)) return;
-    for (const action of ['approve', 'receive']) keep(await byStaff(trade.body.id, action));
-  }
-};
-
-interface Seen {
-  id: string;
-  event: string;
-  timestamp: string;
-  data: { id: string };
-}
-
-/** Follows the feed as the guide says, until it has been told that nothing more is written and has read everything. */
-const follow = async (
-  service: Service,
-  key: string,
-  limit: number,
-  isOver: () => boolean,
-): Promise<Seen[]> => {
-  const seen: Seen[] = [];
-  let after = '';
-  for (;;) {
-    const wasOver = isOver();
-    const query = new URLSearchParams({ limit: String(limit), wait: '1', ...(after ? { after } : {}) });
-    const { status, body } = await service.ask((server) => server.get(`/events?${query}`, { key }));
-    expect(status).toBe(200);
-    seen.push(...body.items);
-    after = body.cursor;
-    if (wasOver && body.items.length === 0) return seen;
+    noteCreation(history, { clientId }, trade);
+    if (trade.status === 401) return;
+    for (const action of ['approve', 'receive']) {
+      const path = `/trade-returns/${trade.body.id}/${action}`;
+      const moved = await service.ask((server) => admin.post(server, path));
+      noteMove(history, 'trade_return.status_changed', moved);
+    }
   }
 };
 
@@ -119,82 +92,61 @@ const poll = async (service: Service, key: string, isOver: () => boolean): Promi
   }
 };
 
-const signIn = async (server: ServerProcess, person: object): Promise<string> => {
-  const { headers } = await server.post(`${ADMIN_BASE_PATH}/session`, person, { key: null });
-  return headers.getSetCookie()[0]?.split(';')[0] ?? '';
-};
-
-/** Two processes whose clocks are 2 s apart; on SQLite one. */
-const start = async (env: Env): Promise<ServerProcess[]> => {
+it('the event feed under load misses and repeats nothing, through a kill and clocks that differ', {
+  ...needs('faketime'),
+  timeout: scaled(900_000),
+}, async () => {
+  const env = await migratedDatabase();
+  const { shopId, key, clientId } = await makeShop(env, { plan: 'ENTERPRISE', allowance: null });
+  const revoked = await addClient(env, shopId, { name: 'To be revoked' });
+  const replaced = await addClient(env, shopId, { name: 'To be replaced' });
+  const replacement = Promise.withResolvers<string>();
+  const service = new Service();
+  // Two processes whose clocks are 2 s apart; on SQLite one.
   const ahead = { ...env, ...wrongClock('+2s') };
-  return Promise.all([startServer(ahead), ...(ENGINE === 'postgres' ? [startServer(env)] : [])]);
-};
+  const starts = [startServer(ahead), ...(ENGINE === 'postgres' ? [startServer(env)] : [])];
+  service.servers = await Promise.all(starts);
+  const [first] = service.servers as [ServerProcess];
+  const admin = await signIn(first, await addPerson(env, shopId));
+  const db = lookInto(env);
+  const history = newHistory();
+  let written = 0;
+  let isOver = false;
+  const get = (path: string) => service.ask((server) => server.get(path, { key }));
+  const readers = READER_PAGES.map((limit) => follow({ history, shopId, limit, get, isOver: () => isOver }));
+  const poller = poll(service, key, () => isOver);
+  const common = { service, history, admin, isEnough: () => written >= EVENTS };
+  const writers = [
+    write({ ...common, clientId: revoked.id, key: revoked.apiKey }),
+    write({ ...common, clientId: replaced.id, key: replaced.apiKey, next: replacement.promise }),
+    ...Array.from({ length: WRITERS - 2 }, () => write({ ...common, clientId, key })),
+  ];
+  const counted = (async () => {
+    for (; written < EVENTS; await pause(10)) {
+      const counter = db.selectFrom('shop_counters').select('last_position');
+      written = (await counter.executeTakeFirstOrThrow()).last_position;
+    }
+  })();
 
-describe('the event feed under load', () => {
-  it('misses and repeats nothing, through a kill and clocks that differ', {
-    ...needs('faketime'),
-    timeout: scaled(900_000),
-  }, async () => {
-    const env = await migratedDatabase();
-    const { shopId, key, clientId } = await makeShop(env, { plan: 'ENTERPRISE', allowance: null });
-    const doomed = await addClient(env, shopId, { name: 'To be revoked' });
-    const exposed = await addClient(env, shopId, { name: 'To be replaced' });
-    const replaced = Promise.withResolvers<string>();
-    const keys = [{ now: doomed.apiKey }, { now: exposed.apiKey, next: replaced.promise }];
-    const person = await addPerson(env, shopId);
-    const service = new Service();
-    service.servers = await start(env);
-    const db = lookInto(env);
-    const count = async () =>
-      (await db.selectFrom('shop_counters').select('last_position').executeTakeFirstOrThrow()).last_position;
-    const cookie = await signIn(service.servers[0] as ServerProcess, person);
+  await until('a third is written', () => written >= EVENTS / 3, 600_000);
+  await cli(['client', 'revoke', revoked.id], env);
+  replacement.resolve((await cli(['client', 'replace', replaced.id], env)).apiKey);
+  expect((await first.stop('SIGKILL')).signal).toBe('SIGKILL');
+  // It comes back with a clock that was set back by an hour.
+  const again = await startServer({ ...env, ...wrongClock('-3600s') });
+  service.servers = [again, ...service.servers.slice(1)];
+  await counted;
+  await Promise.all(writers);
+  isOver = true;
+  await Promise.all(readers);
 
-    let written = 0;
-    let isOver = false;
-    const acknowledged: Acknowledged[] = [];
-    const readers = READER_PAGES.map((limit) => follow(service, key, limit, () => isOver));
-    const poller = poll(service, key, () => isOver);
-    const writers = Array.from({ length: WRITERS }, (_, i) =>
-      write(service, keys[i] ?? { now: key }, cookie, () => written >= EVENTS, acknowledged),
-    );
-    const watched = (async () => {
-      for (; written < EVENTS; await pause(10)) written = await count();
-    })();
-
-    await until('a third is written', () => written >= EVENTS / 3, 600_000);
-    await cli(['client', 'revoke', doomed.id], env);
-    replaced.resolve((await cli(['client', 'replace', exposed.id], env)).apiKey);
-    const [first] = service.servers as [ServerProcess];
-    expect((await first.stop('SIGKILL')).signal).toBe('SIGKILL');
-    // It comes back with a clock that was set back by an hour.
-    const again = await startServer({ ...env, ...wrongClock('-3600s') });
-    service.servers = [again, ...service.servers.slice(1)];
-    await watched;
-    await Promise.all(writers);
-    isOver = true;
-    const feeds = await Promise.all(readers);
-
-    const events = await db.selectFrom('events').selectAll().orderBy('position').execute();
-    expect(events.map(({ position }) => position)).toEqual(events.map((_, i) => i + 1));
-    for (const seen of feeds) expect(seen.map(({ id }) => id)).toEqual(events.map(({ id }) => id));
-    // In the order of the commits no time falls, and an RMA's times rise.
-    const times = events.map(({ at }) => at);
-    expect(times).toEqual([...times].sort((one, other) => one - other));
-    const told = new Map<string, number[]>();
-    for (const { rma_id, at } of events) told.set(rma_id, [...(told.get(rma_id) ?? []), at]);
-    const entries = await db.selectFrom('timeline').select(['rma_id', 'at']).orderBy('at').execute();
-    for (const [rmaId, at] of told)
-      expect(entries.filter((entry) => entry.rma_id === rmaId).map((entry) => entry.at)).toEqual(at);
-    // What was acknowledged is there.
-    const inFeed = new Set(events.map(({ rma_id, at }) => `${rma_id} ${new Date(at).toISOString()}`));
-    expect(acknowledged.filter(({ rmaId, at }) => !inFeed.has(`${rmaId} ${at}`))).toEqual([]);
-    expect(acknowledged.length).toBeGreaterThan(EVENTS / 2);
-    expect(new Set(events.map(({ rma_id }) => rma_id)).size).toBeGreaterThan(WRITERS);
-    expect(clientId).not.toBe(doomed.id);
-
-    // And so it is for whoever asks the list.
-    const rows = await db.selectFrom('offline_repairs').select(['id', 'updated_at']).execute();
-    const polled = await poller;
-    expect(rows.filter((row) => polled.get(row.id) !== new Date(row.updated_at).toISOString())).toEqual([]);
-  });
+  expect(history.creations.length + history.moves.length).toBeGreaterThan(EVENTS / 2);
+  const { events } = await judged(history, db);
+  // In the order of the commits no time falls.
+  const times = events.map(({ at }) => at);
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+  // A program that asks the list has all of it, too.
+  const rows = await db.selectFrom('offline_repairs').select(['id', 'updated_at']).execute();
+  const polled = await poller;
+  expect(rows.filter((row) => polled.get(row.id) !== new Date(row.updated_at).toISOString())).toEqual([]);
 });

@@ -1,19 +1,17 @@
-import { execFileSync } from 'node:child_process';
 import type { IncomingMessage } from 'node:http';
-import { expect, it } from 'vitest';
+import { connect } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { residentMb } from '../support/asked-process.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { expectWithin } from '../support/faults.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
 import { lookInto, migratedDatabase, startServer, timed } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
-import { expectWithin } from '../support/within.ts';
 
 const LARGE = '/trade-returns?limit=100';
 const MOST_MB = 400;
 /** Without bounds it took many seconds. */
 const SLOWEST_MS = 2_000;
-
-const memoryMb = (pid: number): number =>
-  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
 
 /** Reads the large page again and again, until it is stopped. */
 const keepReading = (url: string, key: string): (() => Promise<void>) => {
@@ -32,7 +30,16 @@ const keepReading = (url: string, key: string): (() => Promise<void>) => {
   };
 };
 
-it('one shop that reads its largest pages, fast and slowly, leaves memory and time to the others', async () => {
+/** Callers who ask for a file and never read it. */
+const leaveUnread = (port: number, path: string, callers: number): void => {
+  const request = `GET ${path} HTTP/1.1\r\nhost: test\r\nx-forwarded-for: 198.18.0.1\r\n\r\n`;
+  for (let i = 0; i < callers; i++) {
+    const socket = connect(port, '127.0.0.1', () => socket.pause().write(request)).on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+  }
+};
+
+it('readers of the largest pages and files, fast and slow, leave memory and time to the others', async () => {
   const env = await migratedDatabase();
   const [greedy, other] = [await makeShop(env), await makeShop(env)];
   const server = await startServer(env, { key: other.key });
@@ -46,6 +53,8 @@ it('one shop that reads its largest pages, fast and slowly, leaves memory and ti
   const fast = Array.from({ length: 4 }, () => keepReading(server.url, greedy.key));
   expect((await Promise.all(slow)).map(({ statusCode }) => statusCode)).toEqual(slow.map(() => 200));
 
+  const { body: reference } = await server.get('/docs/reference');
+  leaveUnread(server.port, `/docs/${/assets\/reference-[^"]+/.exec(reference)?.[0]}`, 300);
   let mostMb = 0;
   const usual = [
     () => server.get(`/offline-repairs/${repair.id}`),
@@ -59,7 +68,7 @@ it('one shop that reads its largest pages, fast and slowly, leaves memory and ti
       const { value, ms } = await timed(ask);
       expect(value.status).toBeLessThan(300);
       slowest[i] = Math.max(slowest[i] ?? 0, ms);
-      mostMb = Math.max(mostMb, memoryMb(server.pid));
+      mostMb = Math.max(mostMb, residentMb(server.pid));
     }
   for (const reader of await Promise.all(slow)) reader.destroy();
   await Promise.all(fast.map((stop) => stop()));

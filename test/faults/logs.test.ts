@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
+import { expectWithin } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
 import {
+  fullAfter,
   migratedDatabase,
   type ServerProcess,
   startServer,
@@ -13,7 +15,6 @@ import {
 } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
-import { expectWithin } from '../support/within.ts';
 
 describe('logs', () => {
   it('are JSON lines that name each request, its route pattern and its status', async () => {
@@ -76,14 +77,14 @@ if (ENGINE === 'sqlite')
     };
 
     it('because the disk is full holds nobody up', async () => {
-      const server = await startServer(await migratedDatabase(), { stdoutTo: '/dev/full' });
+      const server = await startServer(await migratedDatabase(), { shell: 'exec >>/dev/full' });
       await expectServed(server);
     });
 
     it('because its file may grow no further holds nobody up, and leaves whole lines', async () => {
       const file = join(temporaryFolder(), 'log');
       // SQLite's own files stay far below.
-      const limit = { stdoutTo: file, fileSizeLimit: 2_000 };
+      const limit = { shell: `${fullAfter(2_000)}; exec >>${file}` };
       writeFileSync(file, `${'x'.repeat(2_000 * 512 - 3_001)}\n`);
       const server = await startServer(await migratedDatabase(), limit);
       await expectServed(server);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
+import { expectWithin } from '../support/faults.ts';
 import { throughPgbouncer } from '../support/pgbouncer.ts';
 import { onServer } from '../support/postgres-databases.ts';
 import { migratedDatabase, run, type ServerProcess, startServer, timed } from '../support/process.ts';
@@ -7,7 +8,6 @@ import { startReceiver } from '../support/receiver.ts';
 import { addClient, makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 import { until } from '../support/until.ts';
-import { expectWithin } from '../support/within.ts';
 
 /** Who waits for events also looks by itself every 5 s: sooner than that, a call has come. */
 const CALLED_WITHIN_MS = 4_000;

@@ -6,16 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
+import { expectWithin } from '../support/faults.ts';
 import { ENGINE } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { addClient, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
-import { expectWithin } from '../support/within.ts';
-
-/** Less than the 8 s after which connections are cut off. */
-const STOPS_AT_ONCE_MS = 6_000;
 
 /** A creation that the server has taken on but cannot finish: its body is still to come. */
 const begun = async (server: ServerProcess, key: string, i: number) => {
@@ -56,6 +53,15 @@ const open = async (server: ServerProcess, bytes: string): Promise<Socket> => {
   return socket;
 };
 
+const saysThatItStops = (server: ServerProcess) =>
+  until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
+
+/** A request over a connection of this agent. */
+const getOver = (agent: Agent, url: string, key = ''): Promise<IncomingMessage> =>
+  new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { agent, headers: { 'x-api-key': key } }, resolve).once('error', reject);
+  }).then((answer) => answer.resume());
+
 const largestFile = async (server: ServerProcess): Promise<string> => {
   const { body } = await server.get('/docs/reference', { headers: { connection: 'close' } });
   return `/docs/${/assets\/reference-[^"]+/.exec(body)?.[0]}`;
@@ -78,7 +84,7 @@ describe('a stop', () => {
       const server = await startServer(env, { key });
       const requests = await Promise.all(Array.from({ length: 12 }, (_, i) => begun(server, key, i)));
       server.signal(signal);
-      await until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
+      await saysThatItStops(server);
       const statuses = await Promise.all(requests.map((each) => each.finish()));
       expect(statuses).toEqual(Array(12).fill(201));
       expect(await server.ended).toEqual({ status: 0, signal: null });
@@ -90,11 +96,11 @@ describe('a stop', () => {
     },
   );
 
-  it('lets nobody in any more', async () => {
+  it('accepts no new connection', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const server = await startServer(env, { key });
-    const open = await begun(server, key, 1);
+    const underWay = await begun(server, key, 1);
     server.signal('SIGTERM');
     await until('new connections are refused', () =>
       server.get('/healthz', { headers: { connection: 'close' } }).then(
@@ -102,7 +108,7 @@ describe('a stop', () => {
         () => true,
       ),
     );
-    expect(await open.finish()).toBe(201);
+    expect(await underWay.finish()).toBe(201);
     expect((await server.ended).status).toBe(0);
   });
 
@@ -111,13 +117,7 @@ describe('a stop', () => {
     const { key } = await makeShop(env);
     const server = await startServer({ ...env, DRAIN_SECONDS: '60' }, { key });
     const kept = new Agent({ keepAlive: true, maxSockets: 1 });
-    const ask = (path: string) =>
-      new Promise<IncomingMessage>((resolve, reject) => {
-        get(`${server.url}${path}`, { agent: kept, headers: { 'x-api-key': key } }, resolve).once(
-          'error',
-          reject,
-        );
-      }).then((answer) => answer.resume());
+    const ask = (path: string) => getOver(kept, `${server.url}${path}`, key);
     expect((await ask('/healthz')).headers.connection).toBe('keep-alive');
     server.signal('SIGTERM');
     const notReady = await until('it is not ready', async () => {
@@ -167,56 +167,48 @@ describe('a stop', () => {
 // Signals and connections: no database takes part in these.
 if (ENGINE === 'sqlite')
   describe('a stop, on whatever engine,', () => {
-    it('waits for no connection that is kept alive between requests', async () => {
-      const env = await migratedDatabase();
-      const server = await startServer(env);
-      const agent = new Agent({ keepAlive: true });
-      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-        get(`${server.url}/healthz`, { agent }, resolve).once('error', reject);
-      });
-      answer.resume();
-      const { value, ms } = await timed(() => server.stop());
-      agent.destroy();
+    /** Less than the 8 s after which connections are cut off. */
+    const expectAtOnce = async (stop: () => Promise<unknown>) => {
+      const { value, ms } = await timed(stop);
       expect(value).toEqual({ status: 0, signal: null });
-      expectWithin(ms, STOPS_AT_ONCE_MS);
+      expectWithin(ms, 6_000);
+    };
+
+    it('waits for no connection that is kept alive between requests', async () => {
+      const server = await startServer(await migratedDatabase());
+      const agent = new Agent({ keepAlive: true });
+      onTestFinished(() => agent.destroy());
+      await getOver(agent, `${server.url}/healthz`);
+      await expectAtOnce(() => server.stop());
     });
 
     // Browsers and load balancers open connections ahead of their first request.
-    it('waits for no connection on which nobody has asked anything', async () => {
-      const env = await migratedDatabase();
-      const server = await startServer(env);
-      const silent = connect(server.port, '127.0.0.1').on('error', () => {});
-      await once(silent, 'connect');
+    it('waits for no connection on which no request has come', async () => {
+      const server = await startServer(await migratedDatabase());
+      await open(server, '');
       expect((await server.get('/healthz')).status).toBe(200); // by now the server has taken both connections
-      const { value, ms } = await timed(() => server.stop());
-      silent.destroy();
-      expect(value).toEqual({ status: 0, signal: null });
-      expectWithin(ms, STOPS_AT_ONCE_MS);
+      await expectAtOnce(() => server.stop());
     });
 
     it('is the same when the signal comes twice, as npm and some supervisors send it', async () => {
       const env = await migratedDatabase();
       const { key } = await makeShop(env);
       const server = await startServer(env, { key });
-      const open = await begun(server, key, 1);
+      const underWay = await begun(server, key, 1);
       server.signal('SIGTERM');
-      await until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
+      await saysThatItStops(server);
       server.signal('SIGTERM');
-      expect(await open.finish()).toBe(201);
+      expect(await underWay.finish()).toBe(201);
       expect(await server.ended).toEqual({ status: 0, signal: null });
     });
 
     it('by a person at a terminal drains nothing', async () => {
-      const env = await migratedDatabase();
-      const server = await startServer({ ...env, DRAIN_SECONDS: '60' });
-      const { value, ms } = await timed(() => server.stop('SIGINT'));
-      expect(value).toEqual({ status: 0, signal: null });
-      expectWithin(ms, STOPS_AT_ONCE_MS);
+      const server = await startServer({ ...(await migratedDatabase()), DRAIN_SECONDS: '60' });
+      await expectAtOnce(() => server.stop('SIGINT'));
     });
 
     it('waits for no connection that becomes idle after it began', async () => {
-      const env = await migratedDatabase();
-      const server = await startServer(env);
+      const server = await startServer(await migratedDatabase());
       const script = await largestFile(server);
       const reader = await open(server, `GET ${script} HTTP/1.1\r\nhost: test\r\n\r\n`);
       const [first] = await once(reader, 'data');
@@ -224,16 +216,13 @@ if (ENGINE === 'sqlite')
       expect(head).toMatch(/\nconnection: keep-alive/i);
       reader.pause();
       server.signal('SIGTERM');
-      await until('it says that it stops', () => server.logs().some((line) => line.msg === 'stopping'));
+      await saysThatItStops(server);
       reader.resume();
-      const { value, ms } = await timed(() => server.ended);
-      expect(value).toEqual({ status: 0, signal: null });
-      // Those that are cut off are cut off after 8 s.
-      expectWithin(ms, 6_000);
+      await expectAtOnce(() => server.ended);
     });
   });
 
-// A shell that is told to stop tells nobody else, and npm starts one.
+// A shell that is told to stop passes that on to no one, and npm starts one.
 if (ENGINE === 'sqlite' && process.platform !== 'win32')
   it('a service under npm start stops when npm is told to', async () => {
     const env = await migratedDatabase();

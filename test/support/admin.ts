@@ -5,7 +5,7 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { addUser } from '../../src/staff/users.ts';
 import type { Answer, Harness } from './harness.ts';
-import { bytesOf, exchange } from './http.ts';
+import { bytesOf, exchange, newAddress } from './http.ts';
 import { openApiChecker } from './openapi-check.ts';
 
 // People of a shop, calling the admin API over HTTP as the admin app does. Every exchange is held against its document.
@@ -49,19 +49,13 @@ const checkerOf = ({ app }: Harness) => {
   return checker;
 };
 
-let addresses = 0;
-const newAddress = (): string => {
-  addresses += 1;
-  return `172.${16 + ((addresses >> 16) & 15)}.${(addresses >> 8) & 255}.${addresses & 255}`;
-};
-
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** With this cookie, or as a visitor who has none. */
 export const adminCaller = (t: Harness, cookie: string | null = null): AdminCaller => {
   const send: AdminCaller['send'] = async (
     path,
-    { method = 'GET', body, headers = {}, ip = newAddress(), unchecked = false } = {},
+    { method = 'GET', body, headers = {}, ip = newAddress('172.16'), unchecked = false } = {},
   ) => {
     const target = `${ADMIN_BASE_PATH}${path}`;
     const given: Record<string, string | null> = {

@@ -7,8 +7,7 @@ import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
 import { repairBody, tradeBody } from './bodies.ts';
-import type { Answer, Harness, SendOptions } from './harness.ts';
-import { countRows, type RowCounts } from './row-counts.ts';
+import { type Answer, countRows, type Harness, type RowCounts, type SendOptions } from './harness.ts';
 
 // What the API tests share: the list of endpoints, errors, a standing clock, rows, sockets.
 
@@ -193,14 +192,8 @@ export const makeStaffIds = (t: Harness): Promise<Ids> => idsOf((kind) => newSta
 
 /** Everything that requests of this test could have written. */
 export const rowCounts = async ({ ctx, rowsBefore }: Harness): Promise<RowCounts> => {
-  const now = await countRows(ctx);
-  return {
-    repairs: now.repairs - rowsBefore.repairs,
-    returns: now.returns - rowsBefore.returns,
-    timeline: now.timeline - rowsBefore.timeline,
-    keys: now.keys - rowsBefore.keys,
-    used: now.used - rowsBefore.used,
-  };
+  const now = Object.entries(await countRows(ctx)) as [keyof RowCounts, number][];
+  return Object.fromEntries(now.map(([name, rows]) => [name, rows - rowsBefore[name]])) as RowCounts;
 };
 
 /** Time stands still until the test moves it, for the service's own clock and for its rate limits. */

@@ -1,13 +1,23 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
+import { afterAll, expect } from 'vitest';
 import { RowsDigest } from '../../src/cli/backup/backup-file.ts';
 import { secretBox } from '../../src/service/secrets.ts';
-import { ENGINE } from './harness.ts';
-import { type Env, emptyDatabase, SECRET_KEY, temporaryFolder } from './process.ts';
-import { openWithoutLimits } from './without-limits.ts';
+import { cliHere, runHere } from './commands-here.ts';
+import { newFolder } from './folders.ts';
+import { ENGINE, freshDatabase } from './harness.ts';
+import {
+  type Env,
+  emptyDatabase,
+  openWithoutLimits,
+  printed,
+  SECRET_KEY,
+  temporaryFolder,
+} from './process.ts';
+import { addPerson, makeShop } from './shops.ts';
 
 export type EngineName = 'sqlite' | 'postgres';
 
@@ -96,3 +106,49 @@ export const forged =
     trailer.tables[table] = digest.value;
     return [...lines.slice(0, start), ...rows, ...lines.slice(start + length, -1), JSON.stringify(trailer)];
   };
+
+export const backupFile = (): string => join(temporaryFolder(), 'handback.backup');
+
+export const restore = (file: string, env: Env) => printed(runHere, ['restore', file], env);
+
+/** Runs a command that fails; gives back its one line. */
+export const failing = async (args: string[], env: Env, runs = runHere): Promise<string> => {
+  const { status, stdout, stderr } = await runs([...args, '--json'], env);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/^handback: [^\n]+\n$/);
+  return stderr;
+};
+
+interface BackedUp {
+  env: Env;
+  file: string;
+  key: string;
+  secrets: string[];
+}
+
+const shareOne = async () => {
+  const { env: database, drop } = await freshDatabase();
+  const env = { ...database, SECRET_KEY };
+  const { shopId, key, webhookSecret } = await makeShop(env);
+  const { password } = await addPerson(env, shopId);
+  const folder = newFolder();
+  const file = join(folder, 'handback.backup');
+  await cliHere(['backup', file], env);
+  const remove = async () => {
+    rmSync(folder, { recursive: true });
+    await drop();
+  };
+  return { env, file, key, secrets: [key, webhookSecret, password], remove };
+};
+
+/** One database for all tests of a file that leave it as it is; each gets a copy of its backup. */
+export const sharedBackup = (): (() => Promise<BackedUp>) => {
+  let shared: Awaited<ReturnType<typeof shareOne>> | null = null;
+  afterAll(() => shared?.remove());
+  return async () => {
+    shared ??= await shareOne();
+    const file = backupFile();
+    copyFileSync(shared.file, file);
+    return { ...shared, file };
+  };
+};

@@ -1,4 +1,8 @@
 import { appendFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import type { Answer } from './http.ts';
+import { measureSlowness, scaled } from './machine.ts';
+import type { Run, ServerProcess } from './process.ts';
 
 // The rows of docs/reliability.md: short in the suites, in full with `npm run faults`, which makes the table from the figures.
 
@@ -12,4 +16,43 @@ export const effort = <Value>(short: Value, full: Value): Value => (FULL ? full 
 /** Notes one figure of a row for the table. */
 export const measured = (row: number, figure: string): void => {
   if (FIGURES) appendFileSync(FIGURES, `${JSON.stringify({ row, engine: process.env['ENGINE'], figure })}\n`);
+};
+
+/**
+ * Expects a time that the product promises on a quiet machine, where `npm run faults` judges it. In the suites the machine is taken
+ * into account: as it was found when the run began or, where that is not enough, as it is now. The other processes of the run slow
+ * the caller, the service and the database one after the other, so twice what a single piece of work shows is allowed.
+ */
+export const expectWithin = (ms: number, promisedMs: number): void => {
+  if (!FULL && ms < scaled(promisedMs)) return;
+  expect(ms).toBeLessThan(FULL ? promisedMs : 2 * measureSlowness() * promisedMs);
+};
+
+/** A 503 that says nothing about the inside. */
+export const expectUnavailable = ({ status, body, headers }: Answer): void => {
+  expect(body).toEqual({
+    statusCode: 503,
+    error: 'Service Unavailable',
+    message: expect.any(String),
+    code: 'SERVICE_UNAVAILABLE',
+    docs: expect.stringMatching(/^https?:\/\/[^/]+\/docs\/errors#SERVICE_UNAVAILABLE$/),
+    requestId: headers.get('x-request-id'),
+  });
+  expect(status).toBe(503);
+  expect(JSON.stringify(body)).not.toMatch(/ECONN|ENOSPC|timeout|sqlite|postgres|57P|lock/i);
+};
+
+/** What goes wrong is logged, and nothing of whom it went wrong for. */
+export const expectDiscreet = ({ stdout, logs }: ServerProcess): void => {
+  expect(logs()).toContainEqual(expect.objectContaining({ msg: 'request', status: 503 }));
+  expect(stdout).not.toMatch(/ada@example\.com|Ada Pereira|SO-10042|KETTLE|handback_ext_|whsec_/);
+};
+
+/** Failed to start as it should: status 1, one line for the operator, nothing of the inside. */
+export const refusal = ({ status, stdout, stderr }: Run): string => {
+  expect(stderr).toMatch(/^handback: [^\n]+\n$/);
+  expect(stderr).not.toMatch(/ at .*:\d+:\d+|node:internal|Error:/);
+  expect(status).toBe(1);
+  expect(stdout).toBe('');
+  return stderr;
 };

@@ -2,9 +2,8 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { afterAll, inject, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFailed, onTestFinished } from 'vitest';
 import type { Plan } from '../../contract/admin-people.ts';
-import { BASE_PATH } from '../../contract/common.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
@@ -13,31 +12,18 @@ import { type Context, openContext } from '../../src/service/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { newFolder } from './folders.ts';
-import { type Answer, bytesOf, exchange, isRaw } from './http.ts';
+import { type Calls, callsOf, isRaw, sendTo, targetOf } from './http.ts';
 import { openApiChecker } from './openapi-check.ts';
 import { emptyCopy } from './postgres-databases.ts';
-import { countRows, NO_ROWS, type RowCounts } from './row-counts.ts';
-import { showLogOnFailure } from './service-log.ts';
 
 // The real app on a real database, over HTTP. Every exchange is held against the OpenAPI document.
 
 export const ENGINE = process.env['ENGINE'] as 'sqlite' | 'postgres';
 
-export type { Answer } from './http.ts';
+export type { Answer, SendOptions } from './http.ts';
 
-export interface SendOptions {
-  method?: string;
-  /** Sent as JSON; a string or bytes are sent as they are. */
-  body?: unknown;
-  headers?: Record<string, string>;
-  key?: string | null;
-  /** The caller's address; a new one for each request when absent, so that rate limits stay out of the way. */
-  ip?: string;
-  /** For answers the OpenAPI document does not promise: faults of our own that a test brings about. */
-  unchecked?: boolean;
-}
-
-export interface Harness {
+/** `send`, `get` and `post` call the external API with the first shop's key. */
+export interface Harness extends Calls {
   ctx: Context;
   app: FastifyInstance;
   url: string;
@@ -46,10 +32,6 @@ export interface Harness {
   client: NewApiClient;
   clock: { advance(ms: number): void };
   logs: string[];
-  /** To the external API, with the first shop's key. */
-  send(path: string, options?: SendOptions): Promise<Answer>;
-  get(path: string, options?: SendOptions): Promise<Answer>;
-  post(path: string, body?: unknown, options?: SendOptions): Promise<Answer>;
   addShop(options?: ShopOptions): Promise<{ shop: Shop; client: NewApiClient }>;
   /** What tests before this one left in the database that they share. */
   rowsBefore: RowCounts;
@@ -57,6 +39,47 @@ export interface Harness {
 }
 
 type ShopOptions = { plan?: Plan } & BillingChange;
+
+const TABLES = {
+  repairs: 'offline_repairs',
+  returns: 'trade_returns',
+  timeline: 'timeline',
+  keys: 'idempotency_keys',
+} as const;
+export type RowCounts = Record<keyof typeof TABLES | 'used', number>;
+
+/** How many rows of all shops there are of what requests write. */
+export const countRows = async ({ db }: Context): Promise<RowCounts> => {
+  const rows = async (table: (typeof TABLES)[keyof typeof TABLES]) =>
+    Number(
+      (
+        await db
+          .selectFrom(table)
+          .select((eb) => eb.fn.countAll().as('rows'))
+          .executeTakeFirst()
+      )?.rows,
+    );
+  const { used } = await db
+    .selectFrom('shop_counters')
+    .select((eb) => eb.fn.sum('month_used').as('used'))
+    .executeTakeFirstOrThrow();
+  const counts = Object.entries(TABLES).map(async ([name, table]) => [name, await rows(table)]);
+  return { ...Object.fromEntries(await Promise.all(counts)), used: Number(used) };
+};
+
+const SHOWN_LINES = 15;
+const SHOWN_LENGTH = 600;
+
+/** Has the summary show the last log lines of a service if the running test fails. */
+export const showLogOnFailure = (lines: () => readonly string[]): void =>
+  onTestFailed(({ task }) => {
+    const last = lines()
+      .flatMap((line) => line.split('\n'))
+      .filter(Boolean)
+      .slice(-SHOWN_LINES);
+    const shown = last.map((line) => line.slice(0, SHOWN_LENGTH));
+    task.meta.serviceLog = [...(task.meta.serviceLog ?? []), ...shown];
+  });
 
 /** Settings for a database of its own on the engine under test, and how to be rid of it. */
 export const freshDatabase = async (): Promise<{ env: Record<string, string>; drop(): Promise<void> }> => {
@@ -74,15 +97,6 @@ let checker: ReturnType<typeof openApiChecker> | null = null;
 const checkerOf = (app: FastifyInstance) => {
   checker ??= openApiChecker(app.swagger());
   return checker;
-};
-
-/** What a test may call without the base path. */
-export const EXTERNAL = /^\/(offline-repairs|trade-returns|events|usage|deliveries)/;
-
-let addresses = 0;
-const newAddress = (): string => {
-  addresses += 1;
-  return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
 };
 
 interface AppOptions {
@@ -136,7 +150,8 @@ const openApp = async ({ env: extraEnv = {}, prepare = () => {} }: AppOptions): 
 export const harness = async ({ env, prepare, ...shop }: ShopOptions & AppOptions = {}): Promise<Harness> => {
   const opened = await openApp({ ...(env ? { env } : {}), ...(prepare ? { prepare } : {}) });
   onTestFinished(opened.close);
-  return { ...(await withShop(opened, shop)), rowsBefore: NO_ROWS };
+  const rowsBefore = { repairs: 0, returns: 0, timeline: 0, keys: 0, used: 0 };
+  return { ...(await withShop(opened, shop)), rowsBefore };
 };
 
 /**
@@ -172,25 +187,14 @@ const withShop = async (
   };
   const { shop, client } = await addShop(options);
 
-  const send: Harness['send'] = async (
-    path,
-    { method = 'GET', body, headers = {}, key = client.apiKey, ip = newAddress(), unchecked = false } = {},
-  ) => {
-    const target = path.startsWith('/') && !EXTERNAL.test(path) ? path : `${BASE_PATH}${path}`;
-    const answer = await exchange(`${url}${target}`, {
-      method,
-      headers: {
-        'x-forwarded-for': ip,
-        ...(key === null ? {} : { 'x-api-key': key }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: bytesOf(body),
-    });
+  const sendAlone = sendTo(url, client.apiKey);
+  const send: Calls['send'] = async (path, options = {}) => {
+    const answer = await sendAlone(path, options);
+    const { method = 'GET', body, unchecked = false } = options;
     if (method !== 'HEAD' && !unchecked)
       check({
         method,
-        path: target,
+        path: targetOf(path),
         // What was refused is not held against the document.
         sent: answer.status < 300 ? trimmed(isRaw(body) ? parsedOrNothing(body) : body) : undefined,
         status: answer.status,
@@ -209,9 +213,7 @@ const withShop = async (
         clock.ahead += ms;
       },
     },
-    send,
-    get: (path, more) => send(path, more),
-    post: (path, body, more) => send(path, { method: 'POST', body, ...more }),
+    ...callsOf(send),
     addShop,
   };
 };

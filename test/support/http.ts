@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { BASE_PATH } from '../../contract/common.ts';
 
 export interface Answer {
   status: number;
@@ -49,3 +50,57 @@ export const isRaw = (body: unknown): body is string | Uint8Array =>
 /** The bytes of a body: JSON, unless it is sent as it is. */
 export const bytesOf = (body: unknown): string | Uint8Array | undefined =>
   isRaw(body) || body === undefined ? body : JSON.stringify(body);
+
+let addresses = 0;
+/** A new caller's address, in this network. */
+export const newAddress = (network = '10.0'): string => {
+  addresses += 1;
+  const [first, second] = network.split('.').map(Number) as [number, number];
+  return `${first}.${second + ((addresses >> 16) & 15)}.${(addresses >> 8) & 255}.${addresses & 255}`;
+};
+
+export interface SendOptions {
+  method?: string;
+  /** Sent as JSON; a string or bytes are sent as they are. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  key?: string | null;
+  /** The caller's address; a new one for each request when absent, so that rate limits stay out of the way. */
+  ip?: string;
+  /** For answers the OpenAPI document does not promise: errors of our own that a test brings about. */
+  unchecked?: boolean;
+}
+
+type Send = (path: string, options?: SendOptions) => Promise<Answer>;
+
+export interface Calls {
+  send: Send;
+  get: Send;
+  post(path: string, body?: unknown, options?: SendOptions): Promise<Answer>;
+}
+
+export const callsOf = (send: Send): Calls => ({
+  send,
+  get: send,
+  post: (path, body, more) => send(path, { method: 'POST', body, ...more }),
+});
+
+const EXTERNAL = /^(?!\/)|^\/(offline-repairs|trade-returns|events|usage|deliveries)/;
+
+/** Tests call the external API without its base path. */
+export const targetOf = (path: string): string => (EXTERNAL.test(path) ? `${BASE_PATH}${path}` : path);
+
+/** Sends requests to a server or to a proxy before it, from a new address each. */
+export const sendTo =
+  (url: string, ownKey?: string): Send =>
+  (path, { method = 'GET', body, headers = {}, key = ownKey ?? null, ip = newAddress() } = {}) =>
+    exchange(`${url}${targetOf(path)}`, {
+      method,
+      headers: {
+        'x-forwarded-for': ip,
+        ...(key === null ? {} : { 'x-api-key': key }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: bytesOf(body),
+    });

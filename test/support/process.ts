@@ -1,23 +1,25 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { V8_FLAGS } from '../../bin/v8-flags.js';
-import { BASE_PATH } from '../../contract/common.ts';
 import type { Db } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import type { Tables } from '../../src/db/schema.ts';
+import { readConfig } from '../../src/service/config.ts';
 import { newFolder } from './folders.ts';
-import { type Answer, ENGINE, EXTERNAL, freshDatabase, type SendOptions } from './harness.ts';
-import { bytesOf, exchange } from './http.ts';
+import { ENGINE, freshDatabase, showLogOnFailure } from './harness.ts';
+import { type Answer, type Calls, callsOf, NoAnswer, sendTo } from './http.ts';
 import { scaled } from './machine.ts';
-import { onServer } from './postgres-databases.ts';
+import { createDatabase, onServer } from './postgres-databases.ts';
 import { freePort } from './postgres-server.ts';
-import { showLogOnFailure } from './service-log.ts';
+import { UNOBSERVED } from './unobserved.ts';
 import { until } from './until.ts';
-import { openWithoutLimits } from './without-limits.ts';
 
 // The service as its users have it: a process of its own, started from the command line, seen from outside.
 
@@ -30,8 +32,6 @@ const STOPPED_WITHIN_MS = scaled(30_000);
 export const SECRET_KEY = 'a secret key for tests that is long enough';
 
 export type Env = Record<string, string>;
-
-// --- waiting ---
 
 export const timed = async <Value>(work: () => Promise<Value>): Promise<{ value: Value; ms: number }> => {
   const start = performance.now();
@@ -54,17 +54,51 @@ export const temporaryFolder = (): string => {
   return folder;
 };
 
-/** Settings for a database that nobody has migrated yet. */
+/** Settings for a database without tables, on a server of the test's own; `clause` as in `create database`. */
+export const databaseOn = async (server: { url: string }, clause?: string): Promise<Env> => ({
+  DATABASE_URL: (await createDatabase(server.url, clause)).url,
+  SECRET_KEY,
+});
+
+/** Settings for a database without tables. */
 export const emptyDatabase = async (): Promise<Env> => {
   if (ENGINE === 'sqlite') return { DATA_DIR: join(temporaryFolder(), 'data') };
-  const name = `empty_${randomBytes(8).toString('hex')}`;
   const server = inject('postgresUrl');
-  await onServer(server, `create database ${name}`);
-  onTestFinished(() => onServer(server, `drop database ${name} with (force)`));
-  return { DATABASE_URL: server.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
+  const env = await databaseOn({ url: server });
+  const { pathname } = new URL(env['DATABASE_URL'] as string);
+  onTestFinished(() => onServer(server, `drop database ${pathname.slice(1)} with (force)`));
+  return env;
 };
 
-/** A connection of the test's own to a server's database, to look into it. */
+/** The same database on several servers. */
+export const onHosts = (env: Env, servers: { url: string }[]): Env => {
+  const { pathname } = new URL(env['DATABASE_URL'] as string);
+  const hosts = servers.map(({ url }) => new URL(url).host).join(',');
+  return { ...env, DATABASE_URL: `postgres://postgres@${hosts}${pathname}?target_session_attrs=read-write` };
+};
+
+const INT8 = 20;
+
+/**
+ * A connection of a test's own to a database, to fill it or to look into it. The service's time limits are for its callers: on a
+ * busy machine they would end what a test sets up.
+ */
+export const openWithoutLimits = (env: Env): { db: Db; close(): Promise<void> } => {
+  const url = env['DATABASE_URL'];
+  // Of several hosts the service finds the one that takes writes.
+  if (!url || url.includes(',')) return openDatabase(readConfig(env), UNOBSERVED);
+  const types = {
+    getTypeParser: ((oid: number, format?: 'text') =>
+      oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+  };
+  const pool = new pg.Pool({ connectionString: url, max: 4, types });
+  // Tests end servers under their connections.
+  pool.on('error', () => {});
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return { db, close: () => db.destroy() };
+};
+
+/** The same until the test ends. */
 export const lookInto = (env: Env): Db => {
   const database = openWithoutLimits(env);
   onTestFinished(() => database.close());
@@ -89,28 +123,23 @@ interface SpawnOptions {
   program?: string;
   /** Runs as this user; for root, who may do everything. */
   uid?: number;
-  /** Where standard output goes instead of to the test. */
-  stdoutTo?: string;
-  /** `ulimit -f`, in the shell's own blocks: the disk is full beyond it. */
-  fileSizeLimit?: number;
-  umask?: number;
+  /** What a shell does before it becomes the program: `umask 077`, `exec >>/dev/full`. */
+  shell?: string;
 }
+
+/** For `shell`, with `ulimit -f` in the shell's own blocks: the disk is full beyond it. */
+export const fullAfter = (blocks: number): string => `ulimit -f ${blocks}; trap "" XFSZ`;
 
 /** PATH is all that comes from outside, so that no setting of the machine decides a test. */
 export const launch = (
   args: string[],
   env: Env,
-  { program = COMMAND, uid, fileSizeLimit, stdoutTo, umask }: SpawnOptions = {},
+  { program = COMMAND, uid, shell }: SpawnOptions = {},
 ): Started => {
   // As bin/handback.js has it done.
   const flags = args[0] === 'serve' ? V8_FLAGS : [];
   const command = [process.execPath, ...flags, program, ...args];
-  const limits = [
-    ...(fileSizeLimit === undefined ? [] : [`ulimit -f ${fileSizeLimit}; trap "" XFSZ`]),
-    ...(umask === undefined ? [] : [`umask ${umask.toString(8)}`]),
-  ];
-  const script = [...limits, `exec "$0" "$@"${stdoutTo ? ` >>${stdoutTo}` : ''}`].join('; ');
-  const [file = '', ...rest] = limits.length > 0 || stdoutTo ? ['sh', '-c', script, ...command] : command;
+  const [file = '', ...rest] = shell ? ['sh', '-c', `${shell}; exec "$0" "$@"`, ...command] : command;
   const child = spawn(file, rest, {
     cwd: ROOT,
     // A stop answers for a while before it closes; tests that are not about that need not wait.
@@ -197,7 +226,7 @@ interface LogLine {
   [name: string]: unknown;
 }
 
-export interface ServerProcess {
+export interface ServerProcess extends Calls {
   url: string;
   port: number;
   pid: number;
@@ -211,9 +240,6 @@ export interface ServerProcess {
   ended: Promise<Ended>;
   signal(name: NodeJS.Signals): void;
   stop(name?: NodeJS.Signals): Promise<Ended>;
-  send(path: string, options?: SendOptions): Promise<Answer>;
-  get(path: string, options?: SendOptions): Promise<Answer>;
-  post(path: string, body?: unknown, options?: SendOptions): Promise<Answer>;
 }
 
 interface ServerOptions extends SpawnOptions {
@@ -238,32 +264,14 @@ export const startServer = async (env: Env, options: ServerOptions = {}): Promis
       READY_WITHIN_MS,
     );
     if (!over) return serverProcess(started, port, options.key);
-    // Somebody took the free port in between.
+    // Another program took the free port in between.
     if (env['PORT'] || tries >= 3 || !TAKEN.test(started.out.stderr))
       throw new Error(`the server did not start: ${started.out.stderr}`);
   }
 };
 
-/** Sends requests to a server or to what stands before it, from a new address each. */
-export const sendTo =
-  (url: string, ownKey?: string): ServerProcess['send'] =>
-  async (path, { method = 'GET', body, headers = {}, key = ownKey ?? null, ip = newAddress() } = {}) => {
-    const target = EXTERNAL.test(path) ? `${BASE_PATH}${path}` : path;
-    return exchange(`${url}${target}`, {
-      method,
-      headers: {
-        'x-forwarded-for': ip,
-        ...(key === null ? {} : { 'x-api-key': key }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: bytesOf(body),
-    });
-  };
-
 const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: string): ServerProcess => {
   const url = `http://127.0.0.1:${port}`;
-  const send = sendTo(url, ownKey);
   const signal = (name: NodeJS.Signals) => void process.kill(child.pid as number, name);
   return {
     url,
@@ -291,15 +299,31 @@ const serverProcess = ({ child, out, ended }: Started, port: number, ownKey?: st
       });
       return Promise.race([ended, late]);
     },
-    send,
-    get: (path, more) => send(path, more),
-    post: (path, body, more) => send(path, { method: 'POST', body, ...more }),
+    ...callsOf(sendTo(url, ownKey)),
   };
 };
 
-let addresses = 0;
-/** A new caller for each request, so that rate limits stay out of the way. */
-const newAddress = (): string => {
-  addresses += 1;
-  return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
-};
+/** The service as callers see it: one address, behind which processes come and go. */
+export class Service {
+  servers: ServerProcess[] = [];
+  #turn = 0;
+
+  /** One of the processes, in turn; it may just have died. */
+  get next(): ServerProcess {
+    this.#turn += 1;
+    return this.servers[this.#turn % this.servers.length] as ServerProcess;
+  }
+
+  /** Asks one of the processes; another one where that has just been killed. */
+  async ask(work: (server: ServerProcess) => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      try {
+        const answer = await work(this.next);
+        if (answer.status < 500) return answer;
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+      }
+      await pause(20);
+    }
+  }
+}

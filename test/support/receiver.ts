@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { until } from './until.ts';
 
@@ -57,4 +58,14 @@ export const startReceiver = async (behaviour: Behaviour = () => 200): Promise<T
     got: (count, withinMs) =>
       until(`${count} deliveries have come`, () => (received.length >= count ? received : null), withinMs),
   };
+};
+
+/** Sends a receiver half of a request and breaks the connection off, as soon as the half has gone out. */
+export const hangUpHalfway = async (port: number): Promise<void> => {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const half = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"event"';
+  await new Promise((resolve) => socket.write(half, resolve));
+  socket.resetAndDestroy();
+  await once(socket, 'close');
 };

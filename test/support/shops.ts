@@ -1,19 +1,22 @@
 import { pino } from 'pino';
-import type { UserRole } from '../../contract/admin-people.ts';
+import { ADMIN_BASE_PATH, type UserRole } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { type Context, openContext } from '../../src/service/context.ts';
 import { type BillingChange, createShop } from '../../src/shops/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { createUser } from '../../src/staff/users.ts';
+import { cookieFrom } from './admin.ts';
 import { repairBody } from './bodies.ts';
-import type { Env } from './process.ts';
+import type { Answer } from './http.ts';
+import type { Env, ServerProcess } from './process.ts';
 
-// Shops and clients for tests that start the service as a process, made in this process: the command line takes half a second
-// for each.
+// Shops, clients and people for tests that start the service as a process, created in this process: the command line takes half a
+// second for each.
 
 const inContext = async <Value>(env: Env, work: (ctx: Context) => Promise<Value>): Promise<Value> => {
   const ctx = await openContext(readConfig({ ...env, PORT: '0' }), { log: pino({ level: 'silent' }) });
@@ -91,3 +94,68 @@ export const addRepairs = (env: Env, key: string, count: number): Promise<void> 
     }
     await app.close();
   });
+
+/** The admin API of any process, as a person who has signed in. */
+export interface SignedIn {
+  cookie: string;
+  get(server: ServerProcess, path: string): Promise<Answer>;
+  post(server: ServerProcess, path: string, body?: unknown): Promise<Answer>;
+}
+
+/** Signs in at one process; the session holds at all of them. */
+export const signIn = async (
+  server: ServerProcess,
+  person: { email: string; password: string },
+): Promise<SignedIn> => {
+  const answer = await server.post(`${ADMIN_BASE_PATH}/session`, person);
+  if (answer.status !== 200) throw new Error(`signing in answered ${answer.status}`);
+  const cookie = cookieFrom(answer);
+  const options = { key: null, headers: { cookie } };
+  return {
+    cookie,
+    get: (at, path) => at.get(`${ADMIN_BASE_PATH}${path}`, options),
+    post: (at, path, body = {}) => at.post(`${ADMIN_BASE_PATH}${path}`, body, options),
+  };
+};
+
+export interface SeededReceiver {
+  id: string;
+  apiKey: string;
+}
+
+/** As many as a shop may have. */
+const CLIENTS_OF_A_SHOP = 100;
+
+/** Clients with these webhook URLs, each with events that wait, in as many shops as that takes; written before any server runs. */
+export const seedReceivers = (
+  env: Env,
+  receivers: { url: string; events: number; bodyBytes?: number }[],
+): Promise<SeededReceiver[]> =>
+  inContext(env, async (ctx) => {
+    const newShop = () => createShop(ctx, OPERATOR, { name: 'Shop', plan: 'ENTERPRISE' });
+    let shop = await newShop();
+    const clients: SeededReceiver[] = [];
+    for (const { url, events, bodyBytes = 100 } of receivers) {
+      if (clients.length > 0 && clients.length % CLIENTS_OF_A_SHOP === 0) shop = await newShop();
+      const client = await createClient(ctx, OPERATOR, { shopId: shop.id, name: 'R', webhookUrl: url });
+      clients.push(client);
+      const rows = Array.from({ length: events }, () =>
+        waitingDelivery(client.id, ctx.clock.now(), bodyBytes),
+      );
+      if (rows.length > 0) await ctx.db.insertInto('webhook_deliveries').values(rows).execute();
+    }
+    return clients;
+  });
+
+const waitingDelivery = (clientId: string, now: number, bodyBytes: number) => ({
+  id: newId(now),
+  client_id: clientId,
+  rma_id: null,
+  event: 'offline_repair.closed' as const,
+  body: JSON.stringify({ event: 'offline_repair.closed', data: { text: 'x'.repeat(bodyBytes) } }),
+  status: 'PENDING' as const,
+  attempts: 0,
+  attempt_log: '[]',
+  due_at: now,
+  created_at: now,
+});

@@ -3,8 +3,7 @@ import type { NewApiClient } from '../../../src/api-clients/actions.ts';
 import { LEASE_MS } from '../../../src/webhooks/policy.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { work } from '../../support/history/callers.ts';
-import { follow } from '../../support/history/followers.ts';
+import { follow, work } from '../../support/history/callers.ts';
 import {
   duplicatesIn,
   type History,
@@ -13,9 +12,8 @@ import {
 } from '../../support/history/history.ts';
 import { judged, nothingWaits } from '../../support/history/judged.ts';
 import { scaled } from '../../support/machine.ts';
-import { type Env, lookInto, migratedDatabase, startServer } from '../../support/process.ts';
+import { type Env, lookInto, migratedDatabase, Service, startServer } from '../../support/process.ts';
 import { randomOf, SEED } from '../../support/random.ts';
-import { Service } from '../../support/service.ts';
 import { addClient, makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { LEASE_MS } from '../../../src/webhooks/policy.ts';
 import { repairBody } from '../../support/bodies.ts';
-import { effort, measured } from '../../support/faults.ts';
+import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { newHistory, startNotingReceiver } from '../../support/history/history.ts';
 import { judged, nothingWaits } from '../../support/history/judged.ts';
@@ -18,7 +18,6 @@ import {
 import { addClient, makeShop } from '../../support/shops.ts';
 import { holdWriteLock } from '../../support/sqlite-lock.ts';
 import { until } from '../../support/until.ts';
-import { expectWithin } from '../../support/within.ts';
 
 const ROUNDS = effort(1, 4);
 const RECEIVERS = effort(4, 20);

@@ -1,11 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { LIMITS } from '../../../src/webhooks/policy.ts';
-import { startBadReceivers } from '../../support/bad-receivers.ts';
 import { repairBody } from '../../support/bodies.ts';
-import { effort, measured } from '../../support/faults.ts';
+import { effort, expectWithin, measured } from '../../support/faults.ts';
 import type { Answer } from '../../support/http.ts';
 import { scaled } from '../../support/machine.ts';
+import { freePort } from '../../support/postgres-server.ts';
 import {
   type Env,
   lookInto,
@@ -14,9 +16,53 @@ import {
   startServer,
 } from '../../support/process.ts';
 import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
-import { type SeededReceiver, seedReceivers } from '../../support/seed-webhooks.ts';
+import { type SeededReceiver, seedReceivers } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
-import { expectWithin } from '../../support/within.ts';
+
+// In a process of their own: answering thousands of requests must not delay whoever measures.
+const RECEIVERS = `
+  import { createServer } from 'node:http';
+  import net from 'node:net';
+  let hanging = 0;
+  const hangs = net.createServer((socket) => socket.on('error', () => {}).once('data', () => { hanging += 1; }));
+  const refuses = createServer((request, response) => request.resume().on('end', () => response.writeHead(503).end()));
+  const counts = createServer((request, response) => response.end(String(hanging)));
+  const ports = await Promise.all([hangs, refuses, counts].map((server) =>
+    new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)))));
+  process.stdout.write(JSON.stringify(ports));
+`;
+
+interface BadReceivers {
+  /** Takes requests and never answers. */
+  hangs: string;
+  /** Answers each with a 503. */
+  refuses: string;
+  /** Nobody listens there. */
+  nobody: string;
+  /** How many requests it has left hanging. */
+  countHanging(): Promise<number>;
+}
+
+const startBadReceivers = async (): Promise<BadReceivers> => {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', RECEIVERS], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const [ports] = await once(child.stdout, 'data');
+  const [hangs, refuses, counts] = JSON.parse(String(ports)).map(
+    (port: number) => `http://127.0.0.1:${port}/`,
+  );
+  return {
+    hangs,
+    refuses,
+    nobody: `http://127.0.0.1:${await freePort()}/`,
+    countHanging: async () => Number(await (await fetch(counts)).text()),
+  };
+};
 
 const HEALTHY = effort(10, 100);
 const BAD = effort(10, 100);

@@ -1,25 +1,84 @@
-import { expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createServer, type TlsOptions } from 'node:tls';
+import { expect, it, onTestFinished } from 'vitest';
+import { residentMb, watchMemory } from '../../support/asked-process.ts';
 import { repairBody } from '../../support/bodies.ts';
-import { makeCertificates } from '../../support/certificates.ts';
-import { effort, FULL, measured } from '../../support/faults.ts';
+import { effort, expectWithin, FULL, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { HOSTILE } from '../../support/hostile-receivers.ts';
 import { scaled } from '../../support/machine.ts';
-import { residentMb, watchMemory } from '../../support/memory.ts';
 import {
   type Env,
   lookInto,
   migratedDatabase,
   type ServerProcess,
   startServer,
+  temporaryFolder,
 } from '../../support/process.ts';
 import { rawServer } from '../../support/raw-server.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { addShops } from '../../support/shops.ts';
-import { tlsReceiver } from '../../support/tls-receiver.ts';
-import { needs } from '../../support/tools.ts';
+import { needs, toolPath } from '../../support/tools.ts';
 import { until } from '../../support/until.ts';
-import { expectWithin } from '../../support/within.ts';
+
+/** A receiver behind TLS that takes everything with a 200 and counts the bytes that it was entrusted with. */
+const tlsReceiver = async (options: TlsOptions): Promise<{ url: string; received: () => number }> => {
+  let received = 0;
+  const server = createServer(options, (socket) => {
+    socket
+      .on('error', () => {})
+      .on('data', (bytes) => {
+        received += bytes.length;
+        socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      });
+  });
+  server.on('tlsClientError', () => {});
+  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `https://localhost:${port}/hook`, received: () => received };
+};
+
+const KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
+
+/** An authority of the test's own and certificates in its name: a good one, and bad ones with one error each. */
+const makeCertificates = () => {
+  const folder = temporaryFolder();
+  const at = (name: string) => join(folder, name);
+  const openssl = (command: string) =>
+    void execFileSync(toolPath('openssl'), command.split(' '), {
+      cwd: folder,
+      stdio: 'pipe',
+      timeout: scaled(30_000),
+    });
+  const filesOf = (name: string) => ({
+    key: readFileSync(at(`${name}.key`)),
+    cert: readFileSync(at(`${name}.crt`)),
+  });
+  const signed = (name: string, host: string, days: number, by: string) => {
+    writeFileSync(at(`${name}.ext`), `subjectAltName=DNS:${host}`);
+    openssl(`req ${KEY} -keyout ${name}.key -out ${name}.csr -subj /CN=${host}`);
+    const authority = `-CA ${by}.crt -CAkey ${by}.key -CAcreateserial`;
+    openssl(`x509 -req -in ${name}.csr ${authority} -days ${days} -extfile ${name}.ext -out ${name}.crt`);
+    return filesOf(name);
+  };
+  for (const name of ['trusted', 'untrusted', 'localhost'])
+    openssl(`req -x509 ${KEY} -keyout ${name}.key -out ${name}.crt -days 2 -subj /CN=${name}`);
+  return {
+    /** What a process must trust, as a file for NODE_EXTRA_CA_CERTS. */
+    authorityFile: at('trusted.crt'),
+    good: signed('good', 'localhost', 2, 'trusted'),
+    bad: {
+      'self-signed': filesOf('localhost'),
+      expired: signed('expired', 'localhost', -1, 'trusted'),
+      'of another name': signed('other', 'another-host.example', 2, 'trusted'),
+      'of an unknown authority': signed('unknown', 'localhost', 2, 'untrusted'),
+    },
+  };
+};
 
 const MOST_MORE_MB = 20;
 /** Events for each receiver, and how often each is tried before they are looked at. */

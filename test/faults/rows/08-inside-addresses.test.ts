@@ -1,22 +1,84 @@
+import { createSocket } from 'node:dgram';
 import { connect, createServer, type Server } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import ipaddr from 'ipaddr.js';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Db } from '../../../src/db/database.ts';
 import { FORBIDDEN_HOSTS, FORBIDDEN_NAMES, forbiddenUrls } from '../../support/addresses.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { scaled } from '../../support/machine.ts';
-import { type Addresses, startNameServer } from '../../support/name-server.ts';
-import {
-  type Env,
-  lookInto,
-  migratedDatabase,
-  type ServerProcess,
-  startServer,
-} from '../../support/process.ts';
+import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { addPerson, addShops } from '../../support/shops.ts';
+import { addPerson, addShops, signIn } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 import { webhookHarness } from '../../support/webhooks.ts';
+
+// A name server on loopback whose answers may change from one question to the next, as an attacker's do.
+
+/** The addresses of a name, at the nth question for that name and type, from 1. */
+type Addresses = (nth: number) => string[];
+
+const TYPES: Record<number, 'ipv4' | 'ipv6'> = { 1: 'ipv4', 28: 'ipv6' };
+const HEADER_BYTES = 12;
+const NO_SUCH_NAME = 3;
+
+/** The name in a question, and where the question ends. */
+const questionIn = (message: Buffer): { name: string; type: number; end: number } => {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 };
+};
+
+const answerTo = (message: Buffer, end: number, type: number, found: string[] | null): Buffer => {
+  const header = Buffer.alloc(HEADER_BYTES);
+  message.copy(header, 0, 0, 2);
+  header.writeUInt16BE(0x8180 | (found ? 0 : NO_SUCH_NAME), 2);
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(found?.length ?? 0, 6);
+  const records = (found ?? []).map((address) => {
+    const bytes = Buffer.from(ipaddr.parse(address).toByteArray());
+    const record = Buffer.alloc(12);
+    // The name of the question, and no one may cache the answer.
+    record.writeUInt16BE(0xc00c, 0);
+    record.writeUInt16BE(type, 2);
+    record.writeUInt16BE(1, 4);
+    record.writeUInt32BE(0, 6);
+    record.writeUInt16BE(bytes.length, 10);
+    return Buffer.concat([record, bytes]);
+  });
+  return Buffer.concat([header, message.subarray(HEADER_BYTES, end), ...records]);
+};
+
+/** `asked`: how often each name was asked for, for IPv4 addresses; `env`: settings with which a process asks this server and no other. */
+const startNameServer = async (names: Record<string, Addresses>) => {
+  const questions = new Map<string, number>();
+  const asked = new Map<string, number>();
+  const socket = createSocket('udp4');
+  socket.on('message', (message, { address, port }) => {
+    const { name, type, end } = questionIn(message);
+    const nth = (questions.get(`${type} ${name}`) ?? 0) + 1;
+    questions.set(`${type} ${name}`, nth);
+    if (TYPES[type] === 'ipv4') asked.set(name, nth);
+    const all = names[name]?.(nth);
+    const found = all?.filter((each) => ipaddr.parse(each).kind() === TYPES[type]) ?? null;
+    socket.send(answerTo(message, end, type, found), port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  onTestFinished(() => void socket.close());
+  const preload = fileURLToPath(new URL('../../support/preloads/own-name-server.mjs', import.meta.url));
+  return {
+    asked,
+    env: {
+      NODE_OPTIONS: `--import ${preload}`,
+      TEST_NAME_SERVER: `127.0.0.1:${socket.address().port}`,
+    },
+  };
+};
 
 const PUBLIC = '93.184.216.34';
 /** Nobody has been given this part of the internet: what is sent there is lost. */
@@ -74,15 +136,6 @@ const INSIDE_NAMES: Record<string, Addresses> = Object.fromEntries(
   ]),
 );
 
-/** The admin API as an Admin of the shop calls it. */
-const asAdmin = async (server: ServerProcess, env: Env, shopId: string) => {
-  const body = await addPerson(env, shopId, 'ADMIN');
-  const { status, headers } = await server.post('/admin/api/session', body);
-  expect(status).toBe(200);
-  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  return (path: string, sent: unknown) => server.post(path, sent, { headers: { cookie } });
-};
-
 /** Waits until every delivery has that many attempts or is over, and gives each URL's errors. */
 const errorsByUrl = async (db: Db, count: number): Promise<Map<string, string[]>> => {
   const rows = await until(
@@ -123,8 +176,8 @@ it('no name and no spelling leads to the inside, neither when it is saved nor wh
 
   // Saved: refused, or taken where the name leads outside for now.
   const [home] = await addShops(database, 1);
-  const post = await asAdmin(server, database, home?.shop.id as string);
-  const save = (webhookUrl: string) => post('/admin/api/clients', { name: 'Till', webhookUrl });
+  const admin = await signIn(server, await addPerson(database, home?.shop.id as string, 'ADMIN'));
+  const save = (webhookUrl: string) => admin.post(server, '/clients', { name: 'Till', webhookUrl });
   const refused = await Promise.all(urls.map(save));
   for (const [i, { status }] of refused.entries()) expect([urls[i], status]).toEqual([urls[i], 400]);
   const rebound = Object.keys(REBOUND).map((name) => `https://${name}:${canary.port}/hook`);

@@ -1,20 +1,22 @@
 import { randomInt } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { connect } from 'node:net';
+import fc from 'fast-check';
 import { Pool } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { ADMIN_ROUTES } from '../../support/admin-routes.ts';
 import { BODIES, UNKNOWN_ID } from '../../support/api.ts';
+import { watchedEventLoop } from '../../support/asked-process.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
-import { watchedEventLoop } from '../../support/event-loop.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
+import { newAddress } from '../../support/http.ts';
 import { scaled } from '../../support/machine.ts';
-import { type Env, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
-import { addPerson, makeShop } from '../../support/shops.ts';
-import { type Random, seeded, spoiltBody, spoiltHeaders, spoiltQuery } from '../../support/spoil.ts';
+import { migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import { type Bytes, goodOrSpoilt, ODD_NAMES } from '../../support/random-bodies.ts';
+import { addPerson, makeShop, signIn } from '../../support/shops.ts';
 
 const FULL = effort(false, true);
 const SEED = randomInt(2 ** 31);
@@ -85,26 +87,64 @@ const faultIn = (status: number, text: string, requestId: unknown): string | nul
   return fits ? null : 'not in the shape of errors';
 };
 
-let addresses = 0;
-const newAddress = (): string => {
-  addresses += 1;
-  return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
-};
-
 interface Tally {
   taken: number;
   refused: number;
 }
 
-const send = async (pool: Pool, target: Target, random: Random, tally: Tally): Promise<void> => {
-  const body = target.good === undefined ? null : spoiltBody(target.good, random);
-  const query =
-    target.queries.length > 0 && (body === null || random() < 0.1) ? spoiltQuery(target.queries, random) : '';
-  const headers = {
-    ...target.headers,
-    ...(body === null ? {} : spoiltHeaders(random)),
-    'x-forwarded-for': newAddress(),
-  };
+const ODD_VALUES = [
+  ...['', '%20', '-1', '0', '1e9', '999999999999999999999', 'NaN', 'null', '%00', '%ff', '%E2%28'],
+  ...['%F0%9F%99%82', "'--", '__proto__', '[]', '{}', 'x'.repeat(2_000)],
+];
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** What may be wrong beside the body. */
+const ODD_HEADERS: Record<string, string>[] = [
+  {},
+  { 'content-type': 'text/plain' },
+  { 'content-type': 'application/json; charset=utf-16' },
+  { 'content-type': 'multipart/form-data; boundary=x' },
+  { 'content-type': 'x'.repeat(500) },
+  { ...JSON_TYPE, 'content-encoding': 'gzip' },
+  { ...JSON_TYPE, 'idempotency-key': 'k'.repeat(300) },
+  { ...JSON_TYPE, 'x-request-id': 'r'.repeat(300) },
+  { ...JSON_TYPE, accept: 'image/png', 'x-http-method-override': 'DELETE' },
+];
+
+interface Spoilt {
+  body: Bytes | null;
+  query: string;
+  headers: Record<string, string>;
+}
+
+/** A query has known parameters with odd values, repeated ones, and some that the endpoint does not know. */
+const spoiltFor = ({ good, queries }: Target): fc.Arbitrary<Spoilt> => {
+  const name = fc.oneof(
+    { weight: queries.length > 0 ? 8 : 0, arbitrary: fc.constantFrom(...queries, '') },
+    { weight: 2, arbitrary: fc.constantFrom(...ODD_NAMES.map(encodeURIComponent)) },
+  );
+  const parameter = fc.tuple(name, fc.constantFrom(...ODD_VALUES)).map((pair) => pair.join('='));
+  const query = fc
+    .array(parameter, { minLength: 1, maxLength: 3 })
+    .map((parameters) => `?${parameters.join('&')}`);
+  const none = fc.constant('');
+  if (good === undefined) return fc.record({ body: fc.constant(null), query, headers: fc.constant({}) });
+  return fc.record({
+    body: goodOrSpoilt(fc.constant(good)),
+    query: fc.oneof({ weight: 9, arbitrary: none }, { weight: 1, arbitrary: queries[0] ? query : none }),
+    headers: fc.oneof(
+      { weight: 85, arbitrary: fc.constant<Record<string, string>>(JSON_TYPE) },
+      { weight: 15, arbitrary: fc.constantFrom(...ODD_HEADERS) },
+    ),
+  });
+};
+
+const send = async (
+  pool: Pool,
+  target: Target,
+  { body, query, headers: spoilt }: Spoilt,
+  tally: Tally,
+): Promise<void> => {
+  const headers = { ...target.headers, ...spoilt, 'x-forwarded-for': newAddress() };
   const request = {
     method: target.method as 'POST',
     path: target.path + query,
@@ -126,18 +166,15 @@ const send = async (pool: Pool, target: Target, random: Random, tally: Tally): P
   tally[answer.statusCode < 400 ? 'taken' : 'refused'] += 1;
 };
 
-const spoilAll = async (server: ServerProcess, targets: Target[], random: Random): Promise<Tally> => {
+const spoilAll = async (server: ServerProcess, targets: Target[]): Promise<Tally> => {
   const pool = new Pool(server.url, { connections: 4, pipelining: 4 });
   onTestFinished(() => pool.destroy());
   const all = { taken: 0, refused: 0 };
   for (const target of targets) {
     const tally = { taken: 0, refused: 0 };
-    let left = target.requests;
+    const spoilt = fc.sample(spoiltFor(target), { numRuns: target.requests, seed: SEED });
     const caller = async () => {
-      while (left > 0) {
-        left -= 1;
-        await send(pool, target, random, tally);
-      }
+      for (let next = spoilt.pop(); next; next = spoilt.pop()) await send(pool, target, next, tally);
     };
     await Promise.all(Array.from({ length: 16 }, caller));
     // What is spoilt is mostly refused: an endpoint that takes everything looks at nothing. In the warm-up that may be luck.
@@ -189,11 +226,6 @@ const expectRefused = async (server: ServerProcess, target: Target): Promise<voi
   expect([target.name, taken]).toEqual([target.name, expect.toSatisfy((n: number) => n < 10 * MEGABYTE)]);
 };
 
-const signIn = async (server: ServerProcess, env: Env, shopId: string): Promise<Record<string, string>> => {
-  const { headers } = await server.post('/admin/api/session', await addPerson(env, shopId, 'ADMIN'));
-  return { cookie: headers.getSetCookie()[0]?.split(';')[0] ?? '' };
-};
-
 /** Bodies of the admin API, but for those that would end the session of the test. */
 const adminBody = (name: string): unknown => {
   const { body } = ADMIN_ROUTES[name] ?? {};
@@ -220,25 +252,24 @@ it(`spoilt requests at every endpoint are refused in the shape of errors (seed $
     (_name, template) => BODIES[template]?.good,
     ids,
   );
-  const cookie = await signIn(server, env, shopId);
-  const admin = await targetsOf(server, ADMIN_BASE_PATH, cookie, adminBody, ids);
+  const { cookie } = await signIn(server, await addPerson(env, shopId, 'ADMIN'));
+  const admin = await targetsOf(server, ADMIN_BASE_PATH, { cookie }, adminBody, ids);
   expect(external.length).toBeGreaterThanOrEqual(12);
   expect(admin.length).toBeGreaterThanOrEqual(40);
-  // Last, since one of its good bodies asks everybody for a second factor.
+  // Last, since one of its good bodies requires a second factor.
   const targets = [...external, ...admin].toSorted(
     (one, other) => Number(/sign-in-rules/.test(one.name)) - Number(/sign-in-rules/.test(other.name)),
   );
 
-  const random = seeded(SEED);
-  await spoilAll(
-    server,
-    targets.map((target) => ({ ...target, requests: WARM_UP })).filter(() => FULL),
-    random,
-  );
+  if (FULL)
+    await spoilAll(
+      server,
+      targets.map((target) => ({ ...target, requests: WARM_UP })),
+    );
   await watched.longestBlock(server);
-  const { taken, refused } = await spoilAll(server, targets, random);
+  const { taken, refused } = await spoilAll(server, targets);
   const large = targets.filter(({ good }) => good !== undefined).filter((_, i) => FULL || i % 12 === 0);
-  // Some at once: whoever is refused may send on for a second before the connection is closed.
+  // Some at once: a caller that is refused may send on for a second before the connection is closed.
   for (let i = 0; i < large.length; i += LARGE_AT_ONCE)
     await Promise.all(large.slice(i, i + LARGE_AT_ONCE).map((target) => expectRefused(server, target)));
   const { clockMs, workMs } = await watched.longestBlock(server);

@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
-import { type SignedIn, signIn } from '../../support/admin-process.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { scaled } from '../../support/machine.ts';
 import { cli, type Env, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
-import { addPerson, makeShop } from '../../support/shops.ts';
+import { addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
 const ROUNDS = effort(4, 50);

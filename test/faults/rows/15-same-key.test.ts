@@ -7,9 +7,14 @@ import { newHistory, noteCreation } from '../../support/history/history.ts';
 import { judged } from '../../support/history/judged.ts';
 import { type Answer, NoAnswer } from '../../support/http.ts';
 import { scaled } from '../../support/machine.ts';
-import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
+import {
+  lookInto,
+  migratedDatabase,
+  type ServerProcess,
+  Service,
+  startServer,
+} from '../../support/process.ts';
 import { randomOf, SEED } from '../../support/random.ts';
-import { Service } from '../../support/service.ts';
 import { makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 

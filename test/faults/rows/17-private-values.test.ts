@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../../contract/admin-people.ts';
-import { type SignedIn, signIn } from '../../support/admin-process.ts';
 import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
@@ -19,7 +18,7 @@ import {
 import { PRIVATE, provokeErrors } from '../../support/provoked-errors.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { appCode } from '../../support/second-factor.ts';
-import { addPerson, makeShop } from '../../support/shops.ts';
+import { addPerson, makeShop, type SignedIn, signIn } from '../../support/shops.ts';
 import { mailServer, tokenIn } from '../../support/smtp.ts';
 
 const KEYS = effort(4, 100);

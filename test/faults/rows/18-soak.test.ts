@@ -1,17 +1,131 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { signIn } from '../../support/admin-process.ts';
 import { askedProcess } from '../../support/asked-process.ts';
+import { repairBody, tradeBody } from '../../support/bodies.ts';
 import { effort, FULL, measured } from '../../support/faults.ts';
+import type { Answer } from '../../support/harness.ts';
 import { scaled } from '../../support/machine.ts';
-import { fillDatabase, type LoadedShop, mixedLoad, readAll } from '../../support/mixed-load.ts';
-import { lookInto, migratedDatabase, startServer } from '../../support/process.ts';
+import { lookInto, migratedDatabase, type ServerProcess, startServer } from '../../support/process.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { addPerson, addShops } from '../../support/shops.ts';
-import { growthPerHour, type Sample, secondAndLastFifth } from '../../support/steady.ts';
+import { addPerson, addShops, type SignedIn, signIn } from '../../support/shops.ts';
 import { onlyIf } from '../../support/tools.ts';
 import { until } from '../../support/until.ts';
+
+// Whether a figure that was read again and again stays where it is.
+
+interface Sample {
+  atMs: number;
+  value: number;
+}
+
+const median = (values: number[]): number =>
+  values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
+
+/** By least squares, how much it grows in an hour. */
+const growthPerHour = (samples: readonly Sample[]): number => {
+  const mean = (of: (sample: Sample) => number) =>
+    samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
+  const [at, value] = [mean(({ atMs }) => atMs), mean((sample) => sample.value)];
+  const shared = mean((sample) => (sample.atMs - at) * (sample.value - value));
+  const spread = mean(({ atMs }) => (atMs - at) ** 2);
+  return spread === 0 ? 0 : (shared / spread) * 3_600_000;
+};
+
+/** The medians of its second and its last fifth. */
+const secondAndLastFifth = (samples: readonly Sample[]): [second: number, last: number] => {
+  const fifth = Math.floor(samples.length / 5);
+  const values = samples.map(({ value }) => value);
+  return [median(values.slice(fifth, 2 * fifth)), median(values.slice(-fifth))];
+};
+
+// What a few shops' programs and people do all day, at a steady pace.
+
+interface LoadedShop {
+  key: string;
+  admin: SignedIn;
+}
+
+/** Answers by status, and those of them that should not have come. */
+interface Tally {
+  requests: number;
+  failed: string[];
+}
+
+type Step = (server: ServerProcess, shop: LoadedShop, n: number, memory: CallerMemory) => Promise<Answer>;
+/** What one caller remembers of the answers before. */
+interface CallerMemory {
+  id: string;
+  cursor: string | null;
+}
+
+const STEPS: readonly Step[] = [
+  async (server, { key }, n, memory) => {
+    const answer = await server.post('/offline-repairs', repairBody({ externalRef: `ref-${n}` }), { key });
+    memory.id = answer.body.id ?? memory.id;
+    return answer;
+  },
+  (server, { key }, _n, { id }) => server.post(`/offline-repairs/${id}/begin-repair`, undefined, { key }),
+  (server, { key }, _n, { id }) => server.get(`/offline-repairs/${id}`, { key }),
+  (server, { key }, n) => server.get(`/offline-repairs?limit=20&page=${1 + (n % 5)}`, { key }),
+  (server, { key }) => server.post('/trade-returns', tradeBody(), { key }),
+  async (server, { key }, _n, memory) => {
+    const after = memory.cursor ? `&after=${memory.cursor}` : '';
+    const answer = await server.get(`/events?limit=100${after}`, { key });
+    memory.cursor = answer.body.cursor ?? memory.cursor;
+    return answer;
+  },
+  (server, { key }, _n, { id }) => server.get(`/offline-repairs/${id}/timeline`, { key }),
+  (server, { admin }) => admin.get(server, '/offline-repairs?q=Pereira&limit=20'),
+  (server, { key }, _n, { id }) => server.post(`/offline-repairs/${id}/close`, undefined, { key }),
+  (server, { key }) => server.get('/usage', { key }),
+  (server, { admin }) => admin.get(server, '/overview'),
+  (server, { key }) => server.get('/deliveries?limit=20', { key }),
+];
+
+/** One caller, who begins a request every so often, or as soon as the one before is answered. */
+const caller = async (
+  server: ServerProcess,
+  shop: LoadedShop,
+  everyMs: number,
+  isOver: () => boolean,
+  tally: Tally,
+) => {
+  const memory: CallerMemory = { id: '', cursor: null };
+  for (let n = 0; !isOver(); n++) {
+    const startedAt = performance.now();
+    const { status, body } = await (STEPS[n % STEPS.length] as Step)(server, shop, n, memory);
+    tally.requests += 1;
+    if (status >= 400) tally.failed.push(`step ${n % STEPS.length}: ${status} ${body.code ?? ''}`);
+    await pause(Math.max(0, everyMs - (performance.now() - startedAt)));
+  }
+};
+
+/** A caller for each shop, until it is over. */
+const mixedLoad = async (
+  server: ServerProcess,
+  shops: LoadedShop[],
+  everyMs: number,
+  isOver: () => boolean,
+): Promise<Tally> => {
+  const tally: Tally = { requests: 0, failed: [] };
+  await Promise.all(shops.map((shop) => caller(server, shop, everyMs, isOver, tally)));
+  return tally;
+};
+
+/** So many large repairs of each shop: the database is larger than its caches from then on. */
+const fillDatabase = async (server: ServerProcess, shops: LoadedShop[], repairs: number) => {
+  const text = 'x'.repeat(5_000);
+  const body = repairBody({ notes: text, faultDescription: text });
+  for (const { key } of shops)
+    for (let made = 0; made < repairs; made += 20)
+      await Promise.all(Array.from({ length: 20 }, () => server.post('/offline-repairs', body, { key })));
+};
+
+/** Looks through all of it, which fills the caches. */
+const readAll = async (server: ServerProcess, shops: LoadedShop[]) => {
+  for (const { admin } of shops) await admin.get(server, '/offline-repairs?q=nobody');
+};
 
 const SOAK_MS = effort(8_000, 600_000);
 /** Caches fill, and V8 settles on the size of its heap. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
 import { type MovableClock, movableClock } from '../../support/faketime.ts';
-import { FULL, measured } from '../../support/faults.ts';
+import { expectWithin, FULL, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { onServer } from '../../support/postgres-databases.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
@@ -18,7 +18,6 @@ import {
 import { startReceiver } from '../../support/receiver.ts';
 import { addShops } from '../../support/shops.ts';
 import { needs, onlyIf } from '../../support/tools.ts';
-import { expectWithin } from '../../support/within.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,13 +1,18 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
-import { measured } from '../../support/faults.ts';
+import { expectUnavailable, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
+import { scaled } from '../../support/machine.ts';
 import { onServer } from '../../support/postgres-databases.ts';
-import { startPostgres } from '../../support/postgres-server.ts';
+import { NOBODY, startPostgres } from '../../support/postgres-server.ts';
 import {
   type Env,
+  fullAfter,
   lookInto,
   SECRET_KEY,
   type ServerProcess,
@@ -15,9 +20,37 @@ import {
   temporaryFolder,
 } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
-import { smallDisk } from '../../support/small-disk.ts';
-import { expectUnavailable } from '../../support/unavailable.ts';
 import { until } from '../../support/until.ts';
+
+interface SmallDisk {
+  /** For PostgreSQL to write to. */
+  folder: string;
+  /** Makes room on it. */
+  free(): void;
+}
+
+/** A file system that is full but for so many megabytes, until the test frees some; null where none may be mounted. */
+const smallDisk = (roomMb: number): SmallDisk | null => {
+  if (process.env['TEST_TOOLS'] === 'none') return null;
+  const folder = temporaryFolder();
+  const heldMb = 64;
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${roomMb + heldMb}m`, 'tmpfs', folder], {
+      stdio: 'ignore',
+      timeout: scaled(10_000),
+    });
+  } catch {
+    return null;
+  }
+  onTestFinished(() => void execFileSync('umount', ['-l', folder], { timeout: scaled(10_000) }));
+  const held = join(folder, 'held');
+  writeFileSync(held, Buffer.alloc(heldMb * 1024 ** 2));
+  const room = join(folder, 'room');
+  mkdirSync(room);
+  // Whoever may mount is root, and then PostgreSQL runs as somebody else.
+  chownSync(room, NOBODY, NOBODY);
+  return { folder: room, free: () => rmSync(held) };
+};
 
 /** Text that no database can pack into less. */
 const NOTES = randomBytes(2500).toString('hex');
@@ -61,7 +94,7 @@ if (ENGINE === 'sqlite')
     const env = { DATA_DIR: temporaryFolder() };
     const { key } = await makeShop(env);
     // Blocks are 512 or 1024 bytes, as the shell has it: room for the schema and some dozen repairs either way.
-    const server = await startServer(env, { key, fileSizeLimit: 4000 });
+    const server = await startServer(env, { key, shell: fullAfter(4000) });
     const acknowledged = await fillUp(server);
     expect((await server.stop()).status).toBe(0);
 

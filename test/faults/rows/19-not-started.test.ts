@@ -2,12 +2,11 @@ import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, rmSync, wr
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
-import { effort, measured } from '../../support/faults.ts';
+import { effort, expectUnavailable, measured, refusal } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
 import { onServer } from '../../support/postgres-databases.ts';
 import { cli, type Env, emptyDatabase, run, startServer } from '../../support/process.ts';
 import { makeShop } from '../../support/shops.ts';
-import { expectUnavailable, refusal } from '../../support/unavailable.ts';
 import { until } from '../../support/until.ts';
 
 const refused: string[] = [];

@@ -3,7 +3,7 @@ import { OFFLINE_REPAIR_MOVES, type OfflineRepairAction } from '../../../contrac
 import { repairBody, tradeBody } from '../bodies.ts';
 import { type Answer, NoAnswer } from '../http.ts';
 import type { Random } from '../random.ts';
-import { type History, noteCreation, noteMove } from './history.ts';
+import { type FeedItem, type History, noteCreation, noteMove } from './history.ts';
 
 // Programs of a shop that create and move returns, and note in the history what they were answered.
 
@@ -95,4 +95,29 @@ export const work = async (caller: Caller): Promise<void> => {
     if (status === 403) return;
     if (body.orderNumber !== undefined) await moveOn(caller, body.id);
   }
+};
+
+interface Follower {
+  history: History;
+  shopId: string;
+  /** Asks until there is an answer. */
+  get(path: string): Promise<Answer>;
+  /** How many events it asks for at once. */
+  limit: number;
+  isOver(): boolean;
+}
+
+/** Follows the feed as the guide says, until nothing more is written and it has read everything. */
+export const follow = async ({ history, shopId, get, limit, isOver }: Follower): Promise<void> => {
+  const items: FeedItem[] = [];
+  for (let after = ''; ; ) {
+    const wasOver = isOver();
+    const query = new URLSearchParams({ limit: String(limit), wait: '1', ...(after ? { after } : {}) });
+    const { status, body } = await get(`/events?${query}`);
+    if (status !== 200) throw new Error(`the feed answered ${status}`);
+    items.push(...body.items);
+    after = body.cursor;
+    if (wasOver && body.items.length === 0) break;
+  }
+  history.feeds.push({ shopId, items });
 };

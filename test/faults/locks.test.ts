@@ -1,0 +1,303 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/db/open.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { sweep } from '../../src/service/janitor.ts';
+import { newPerson } from '../support/admin.ts';
+import { UNKNOWN_ID } from '../support/api.ts';
+import { repairBody } from '../support/bodies.ts';
+import { effort, expectWithin } from '../support/faults.ts';
+import { harness } from '../support/harness.ts';
+import { type Env, migratedDatabase, type ServerProcess, startServer, timed } from '../support/process.ts';
+import { addShops } from '../support/shops.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { UNOBSERVED } from '../support/unobserved.ts';
+import { until } from '../support/until.ts';
+
+// Rows that another transaction has locked: another process's, or that of an operator with a database tool.
+
+const COUNTERS = 'select 1 from shop_counters where shop_id = any($1) for update';
+const REPAIR = 'select 1 from offline_repairs where id = $1 for update';
+/** Every answer comes within this time, docs/contract.md. */
+const WITHIN_MS = 5_000;
+
+/** Another transaction that has run this statement and waits. */
+const holding = async (env: Env, statement: string, values: unknown[]) => {
+  const holder = new pg.Client({ connectionString: env['DATABASE_URL'] });
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query('begin');
+  await holder.query(statement, values);
+  return { holder, release: () => holder.query('rollback'), keep: () => holder.query('commit') };
+};
+
+const figure = async (env: Env, select: string): Promise<number> => {
+  const watcher = new pg.Client({ connectionString: env['DATABASE_URL'] });
+  await watcher.connect();
+  const { rows } = await watcher.query(select);
+  await watcher.end();
+  return Number(rows[0].figure);
+};
+
+/** Backends of the service that wait for a lock. */
+const waitingBackends = (env: Env): Promise<number> =>
+  figure(
+    env,
+    `select count(*) as figure from pg_stat_activity
+     where application_name = 'handback' and wait_event_type = 'Lock' and datname = current_database()`,
+  );
+
+const setUp = async (shops = 1) => {
+  const env = await migratedDatabase();
+  const added = await addShops(env, shops);
+  const server = await startServer(env, { key: added[0]?.client.apiKey ?? '' });
+  const newRepair = async (options = {}): Promise<string> =>
+    (await server.post('/offline-repairs', repairBody(), options)).body.id;
+  const entriesOf = async (id: string): Promise<number> =>
+    (await server.get(`/offline-repairs/${id}/timeline`)).body.total;
+  return { env, shops: added, shopId: added[0]?.shop.id ?? '', server, newRepair, entriesOf };
+};
+const move = (server: ServerProcess, id: string, options = {}) =>
+  server.post(`/offline-repairs/${id}/begin-diagnostics`, {}, options);
+
+describe('a return whose row is locked', () => {
+  it('keeps no one in the team who is removed, and the janitor from nothing else', async () => {
+    const t = await harness();
+    const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+    const { body: repair } = await t.post('/offline-repairs', repairBody());
+    await admin.post(`/offline-repairs/${repair.id}/assign`, { assigneeId: staff.id });
+    const old = { attempts: 1, attempt_log: '[]', due_at: 0, finished_at: 1, created_at: 1 };
+    const event = { event: 'webhook.test', body: '{}', status: 'DELIVERED' } as const;
+    await t.ctx.db
+      .insertInto('webhook_deliveries')
+      .values({ id: UNKNOWN_ID, client_id: t.client.id, ...event, ...old })
+      .execute();
+    const deliveries = () => t.ctx.db.selectFrom('webhook_deliveries').select('id').execute();
+    const assignee = async () =>
+      (await t.ctx.db.selectFrom('offline_repairs').select('assignee_id').executeTakeFirstOrThrow())
+        .assignee_id;
+
+    const { release } = await holding(t.env, REPAIR, [repair.id]);
+    expect((await admin.delete(`/users/${staff.id}`)).status).toBe(204);
+    expect((await staff.get('/session')).status).toBe(401);
+    await sweep(t.ctx);
+    expect([await deliveries(), await assignee()]).toEqual([[], staff.id]);
+    await release();
+    await sweep(t.ctx);
+    expect(await assignee()).toBe(null);
+  });
+
+  it('stays with the person who is just taking it over from one who is removed', async () => {
+    const t = await harness();
+    const [admin, leaving, staying] = [await newPerson(t), await newPerson(t), await newPerson(t)];
+    const { body: repair } = await t.post('/offline-repairs', repairBody());
+    await admin.post(`/offline-repairs/${repair.id}/assign`, { assigneeId: leaving.id });
+    const { keep } = await holding(t.env, 'update offline_repairs set assignee_id = $1', [staying.id]);
+    const removed = admin.delete(`/users/${leaving.id}`);
+    await until('the removal waits', () => waitingBackends(t.env));
+    await keep();
+    expect((await removed).status).toBe(204);
+    const { body: after } = await admin.get(`/offline-repairs/${repair.id}`);
+    expect(after.assignee.id).toBe(staying.id);
+  });
+
+  it('is refused alone, also where the counter of its shop was locked before', async () => {
+    const { env, server, shopId, newRepair, entriesOf } = await setUp();
+    const locked = await newRepair();
+    const free = await Promise.all(Array.from({ length: 8 }, () => newRepair()));
+    const counter = await holding(env, COUNTERS, [[shopId]]);
+    const stuck = timed(() => move(server, locked));
+    await until('the move waits', () => waitingBackends(env));
+    const row = await holding(env, REPAIR, [locked]);
+    await counter.release();
+    let isOver = false;
+    const ending = stuck.finally(() => {
+      isOver = true;
+    });
+    const others: number[] = [];
+    const moveOthers = async () =>
+      others.push(...(await Promise.all(free.map((id) => move(server, id)))).map(({ status }) => status));
+    while (!isOver) await moveOthers();
+    const { value, ms } = await ending;
+    expect(value.status).toBe(503);
+    expectWithin(ms, WITHIN_MS);
+    for (let round = 0; round < 5; round++) await moveOthers();
+    expect(others).toEqual(Array(others.length).fill(200));
+    await row.release();
+    expect((await move(server, locked)).status).toBe(200);
+    expect(await entriesOf(locked)).toBe(2);
+  });
+
+  it('does not hold its shop up for longer than its own deadline', async () => {
+    const { env, server, newRepair } = await setUp();
+    const [locked, free] = [await newRepair(), await newRepair()];
+    await holding(env, REPAIR, [locked]);
+    const stuck = Array.from({ length: 30 }, () => timed(() => move(server, locked)));
+    const others = await Promise.all(Array.from({ length: 30 }, () => move(server, free)));
+    expect(others.map(({ status }) => status)).toEqual(Array(30).fill(200));
+    for (const { value, ms } of await Promise.all(stuck)) {
+      expect(value.status).toBe(503);
+      expectWithin(ms, WITHIN_MS);
+    }
+  });
+});
+
+describe('a shop whose counter is locked', () => {
+  const CALLERS = effort(80, 200);
+  /** Each time as long as a large batch of another process. */
+  const HELD_MS = 400;
+  const GAP_MS = 5;
+
+  it('again and again: its moves are made in time or refused, and what was refused is never made', async () => {
+    const { env, server, shopId, newRepair, entriesOf } = await setUp();
+    const id = await newRepair();
+    const { holder, release } = await holding(env, COUNTERS, [[shopId]]);
+    let isOver = false;
+    const others = (async () => {
+      while (!isOver) {
+        await pause(HELD_MS);
+        await release();
+        await pause(GAP_MS);
+        await holder.query('begin');
+        await holder.query(COUNTERS, [[shopId]]);
+      }
+      await release();
+    })();
+    const answers = await Promise.all(Array.from({ length: CALLERS }, () => timed(() => move(server, id))));
+    for (const { ms } of answers) expectWithin(ms, WITHIN_MS);
+    const made = answers.filter(({ value }) => value.status === 200).length;
+    expect(made).toBeGreaterThan(0);
+    expect(answers.filter(({ value }) => value.status === 503)).toHaveLength(CALLERS - made);
+    isOver = true;
+    await others;
+    // It comes behind all that still waits.
+    expect((await move(server, id)).status).toBe(200);
+    expect(await entriesOf(id)).toBe(1 + made + 1);
+  });
+
+  /** Of each locked shop, together more than may wait in the database. */
+  const CALLERS_EACH = effort(4, 12);
+  /** Between a refusal and the next try of the same caller, so that it is not the machine that is used up. */
+  const REST_MS = 20;
+  const ROUNDS = effort(12, 20);
+
+  it('costs no other shop anything where ten of them create and move without end, and leaves no one waiting', async () => {
+    const { env, shops, server, newRepair } = await setUp(11);
+    const callers = await Promise.all(
+      shops.map(async ({ client: { apiKey: key } }) => ({ key, id: await newRepair({ key }) })),
+    );
+    const [healthy, ...locked] = callers as [(typeof callers)[0], ...typeof callers];
+    const create = (options: { key: string }) => server.post('/offline-repairs', repairBody(), options);
+    const { release } = await holding(env, COUNTERS, [shops.slice(1).map(({ shop }) => shop.id)]);
+    let isOver = false;
+    const refused = Array.from({ length: CALLERS_EACH }, () => locked)
+      .flat()
+      .map(async ({ key, id }, i) => {
+        while (!isOver) {
+          const { value, ms } = await timed(() => (i % 2 ? move(server, id, { key }) : create({ key })));
+          expect([value.status, value.headers.get('retry-after')]).toEqual([503, '2']);
+          expectWithin(ms, WITHIN_MS);
+          await pause(REST_MS);
+        }
+      });
+    // Where the test fails, the server ends under them.
+    for (const each of refused) each.catch(() => {});
+    const mine = { key: healthy.key };
+    for (let round = 0; round < ROUNDS; round++) {
+      const calls = [
+        create(mine),
+        move(server, healthy.id, mine),
+        server.get('/offline-repairs?limit=5', mine),
+        server.get(`/offline-repairs/${healthy.id}`, mine),
+      ];
+      const statuses = (await Promise.all(calls)).map(({ status }) => status);
+      expect(statuses).toEqual([201, 200, 200, 200]);
+    }
+    isOver = true;
+    await Promise.all(refused);
+    await until('no one waits for the lock', async () => (await waitingBackends(env)) === 0);
+    await release();
+    await until('they create again', async () =>
+      (await Promise.all(locked.map(create))).every(({ status }) => status === 201),
+    );
+  });
+
+  it('by a process that vanished is free again within seconds', async () => {
+    const env = await migratedDatabase();
+    const proxy = await startTcpProxy(env['DATABASE_URL'] as string);
+    const config = readConfig({ ...env, DATABASE_URL: proxy.through(env['DATABASE_URL'] as string) });
+    const vanishing = openDatabase(config, UNOBSERVED);
+    onTestFinished(() => vanishing.close());
+    const [one] = await addShops(env, 1);
+    const locked = Promise.withResolvers<void>();
+    const locking = vanishing.db.selectFrom('shop_counters').select('shop_id').forUpdate().compile();
+    const lost = vanishing.changeTransactions.pipelined([locking], () => {
+      locked.resolve();
+      proxy.forget();
+      return { writes: [], result: null };
+    });
+    lost.catch(() => {});
+    await locked.promise;
+    const server = await startServer(env, { key: one?.client.apiKey ?? '' });
+    await until(
+      'the shop creates again',
+      async () => (await server.post('/offline-repairs', repairBody())).status === 201,
+      15_000,
+    );
+  });
+});
+
+it('a total whose row is locked holds up its own shop only', async () => {
+  const { env, shops, shopId, server } = await setUp(2);
+  const create = (i: number) =>
+    server.post('/offline-repairs', repairBody(), { key: shops[i]?.client.apiKey ?? '' });
+  expect((await create(0)).status).toBe(201);
+  const { release } = await holding(env, 'select 1 from rma_totals where shop_id = $1 for update', [shopId]);
+  const stuck = Array.from({ length: 5 }, () => create(0));
+  const free = await Promise.all(Array.from({ length: 5 }, () => create(1)));
+  expect(free.map(({ status }) => status)).toEqual(Array(5).fill(201));
+  await release();
+  for (const { status } of await Promise.all(stuck)) expect([201, 503]).toContain(status);
+});
+
+describe('locks', () => {
+  it('are taken on the counter first: a transaction that holds it may go on to the return', async () => {
+    const { env, server, shopId, newRepair } = await setUp();
+    const id = await newRepair();
+    const { holder, keep } = await holding(env, COUNTERS, [[shopId]]);
+    const moving = move(server, id);
+    await until('the move waits', () => waitingBackends(env));
+    await holder.query('set local lock_timeout = 100');
+    await holder.query("update offline_repairs set repair_notes = 'by the operator' where id = $1", [id]);
+    await keep();
+    const { status, body } = await moving;
+    expect(status).toBe(200);
+    expect(body.repairNotes).toBe('by the operator');
+  });
+
+  it('of the same shops in another order, in two processes, never meet in a deadlock', async () => {
+    const { env, shops, server, newRepair } = await setUp(6);
+    const keys = shops.map(({ client }) => client.apiKey);
+    const servers = [server, await startServer(env)];
+    const repairs = await Promise.all(keys.map((key) => newRepair({ key })));
+    const deadlocks = () =>
+      figure(env, 'select deadlocks as figure from pg_stat_database where datname = current_database()');
+    const before = await deadlocks();
+    const callAll = async (at: ServerProcess, i: number): Promise<number[]> => {
+      const order = i === 0 ? keys : keys.toReversed();
+      const statuses: number[] = [];
+      for (let round = 0; round < effort(20, 60); round++) {
+        const calls = order.flatMap((key) => [
+          at.post('/offline-repairs', repairBody({ notes: `${round}` }), { key }),
+          at.post(`/offline-repairs/${repairs[keys.indexOf(key)]}/begin-repair`, {}, { key }),
+        ]);
+        statuses.push(...(await Promise.all(calls)).map(({ status }) => status));
+      }
+      return statuses;
+    };
+    const statuses = await Promise.all(servers.map(callAll));
+    expect(new Set(statuses.flat())).toEqual(new Set([200, 201]));
+    expect(await deadlocks()).toBe(before);
+  });
+});

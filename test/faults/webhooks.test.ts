@@ -1,0 +1,114 @@
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../src/service/config.ts';
+import { openContext } from '../../src/service/context.ts';
+import { startWebhooks } from '../../src/webhooks/start.ts';
+import { residentMb } from '../support/asked-process.ts';
+import { repairBody } from '../support/bodies.ts';
+import { effort, expectWithin } from '../support/faults.ts';
+import { ENGINE } from '../support/harness.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { databaseOn, type Env, lookInto, migratedDatabase, startServer, timed } from '../support/process.ts';
+import { rawServer } from '../support/raw-server.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { seedReceivers } from '../support/shops.ts';
+import { until } from '../support/until.ts';
+
+// Webhooks seen from outside: processes of their own, receivers that hang, a database that does not answer.
+
+const ALLOWED = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+const database = async (): Promise<Env> => ({ ...(await migratedDatabase()), ...ALLOWED });
+
+/** A server whose receivers hang, each with eight events, once so many exchanges are under way. */
+const startHanging = async (receivers: number, exchanges: number, bodyBytes?: number) => {
+  let asked = 0;
+  const url = await rawServer(() => {
+    asked += 1;
+  });
+  const env = await database();
+  const waiting = { url, events: 8, ...(bodyBytes ? { bodyBytes } : {}) };
+  await seedReceivers(env, Array(receivers).fill(waiting));
+  const server = await startServer(env);
+  const beforeMb = residentMb(server.pid);
+  await until('the exchanges hang', () => asked >= exchanges);
+  return { env, server, beforeMb };
+};
+
+const WATCHED_MS = effort(2_000, 8_000);
+
+it('hundreds of hanging exchanges of large bodies cost little memory', async () => {
+  const { server, beforeMb } = await startHanging(80, 150, 230_000);
+  const watchedUntil = Date.now() + WATCHED_MS;
+  let mostMb = 0;
+  await until('they have hung for a while', () => {
+    mostMb = Math.max(mostMb, residentMb(server.pid));
+    return Date.now() > watchedUntil;
+  });
+  expect(mostMb - beforeMb).toBeLessThan(220);
+  expect((await server.get('/healthz')).status).toBe(200);
+});
+
+it('a stop ends in time and releases the leases while receivers hang', async () => {
+  const { env, server } = await startHanging(20, 160);
+  const { value, ms } = await timed(() => server.stop());
+  expect(value).toEqual({ status: 0, signal: null });
+  expectWithin(ms, 9_000);
+  const db = lookInto(env);
+  expect(await db.selectFrom('webhook_leases').select('client_id').execute()).toEqual([]);
+  const rows = await db.selectFrom('webhook_deliveries').select(['status', 'attempts']).execute();
+  expect(rows).toEqual(Array(160).fill({ status: 'PENDING', attempts: 0 }));
+});
+
+/** The dispatcher's own scan of the queue comes only every five seconds: sooner means that it was woken. */
+const WOKEN_WITHIN_MS = 4_000;
+
+if (ENGINE === 'postgres') {
+  it('an event of an API process is sent at once by a worker process, and by another once that one has stopped', async () => {
+    const receiver = await startReceiver();
+    const env = await database();
+    const [client] = await seedReceivers(env, [{ url: receiver.url, events: 0 }]);
+    const api = await startServer({ ...env, ROLE: 'api' }, { key: client?.apiKey as string });
+    const expectSent = async (count: number) => {
+      expect((await api.post('/offline-repairs', repairBody())).status).toBe(201);
+      expectWithin((await timed(() => receiver.got(count))).ms, WOKEN_WITHIN_MS);
+    };
+    const first = await startServer({ ...env, ROLE: 'worker' });
+    await expectSent(1);
+    await startServer({ ...env, ROLE: 'worker' });
+    // Its lease would have run for longer.
+    await first.stop();
+    await expectSent(2);
+  });
+
+  it('a stop while the database does not answer ends in time, says what was left, and the attempts are made again', async () => {
+    const postgres = await startPostgres();
+    onTestFinished(postgres.stop);
+    const env = { ...(await databaseOn(postgres)), ...ALLOWED };
+    const answers: (() => void)[] = [];
+    const receiver = await startReceiver((_n, response) => {
+      answers.push(() => void response.writeHead(200).end());
+      return undefined;
+    });
+    await seedReceivers(env, [{ url: receiver.url, events: 5 }]);
+    const logs: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(line) });
+    const ctx = await openContext(readConfig(env), { log });
+    onTestFinished(() => ctx.close());
+    const stop = await startWebhooks(ctx);
+    await until('all five are under way', () => answers.length === 5);
+
+    postgres.freeze();
+    for (const answer of answers) answer();
+    const { ms } = await timed(stop);
+    postgres.thaw();
+    expectWithin(ms, 8_000);
+    expect(logs.join('')).toContain('webhook results were not written before the stop');
+
+    receiver.behave(() => 200);
+    onTestFinished(await startWebhooks(ctx));
+    await until('every delivery has ended', async () => {
+      const rows = await ctx.db.selectFrom('webhook_deliveries').select('status').execute();
+      return rows.every(({ status }) => status === 'DELIVERED');
+    });
+  });
+}
