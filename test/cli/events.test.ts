@@ -1,44 +1,99 @@
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../contract/common.ts';
+import { newRepair } from '../support/api.ts';
+import { repairBody } from '../support/bodies.ts';
 import { runHere } from '../support/commands-here.ts';
-import { errorAnswer, feedItem, startFeedServer } from '../support/feed-server.ts';
-import { launch } from '../support/process.ts';
+import { harness } from '../support/harness.ts';
+import { scaled } from '../support/machine.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { launch, migratedDatabase, startServer } from '../support/process.ts';
+import { startReceiver, type TestReceiver } from '../support/receiver.ts';
+import { addClient, makeShop } from '../support/shops.ts';
 import { until } from '../support/until.ts';
 
-const KEY = 'handback_ext_0123456789abcdef';
+const SECRET = 'whsec_forwarded';
 
-const following = (url: string, ...args: string[]) =>
-  launch(['events', '--url', url, ...args], { HANDBACK_API_KEY: KEY });
-type Follower = ReturnType<typeof following>;
+interface Item {
+  id: string;
+  event: string;
+  timestamp: string;
+  data: Record<string, unknown>;
+}
+
+type Fault = (response: ServerResponse) => void;
+
+/** Answers with this status and text. */
+const answers =
+  (status: number, body: object | string = {}, headers: Record<string, string> = {}): Fault =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    const error = { statusCode: status, requestId: 'r' };
+    response.end(typeof body === 'string' ? body : JSON.stringify({ ...error, ...body }));
+  };
+
+/** The real feed of a shop, which notes what it was asked, and answers the next requests with these faults instead. */
+const setUp = async () => {
+  const asked: { at: number; query: Record<string, string> }[] = [];
+  const faults: Fault[] = [];
+  const t = await harness({
+    prepare({ server }) {
+      const [serve] = server.listeners('request');
+      server.removeAllListeners('request').on('request', (request: IncomingMessage, response) => {
+        const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+        const isCommand = request.headers['user-agent']?.startsWith('Handback-CLI/');
+        if (pathname !== `${BASE_PATH}/events` || !isCommand) return serve?.(request, response);
+        asked.push({ at: performance.now(), query: Object.fromEntries(searchParams) });
+        const fault = faults.shift();
+        return fault ? fault(response) : serve?.(request, response);
+      });
+    },
+  });
+  const env = { HANDBACK_API_KEY: t.client.apiKey, HANDBACK_WEBHOOK_SECRET: SECRET };
+  const add = async (count: number, more = {}) => {
+    for (let i = 0; i < count; i++) await newRepair(t, { externalRef: `POS-${i}`, ...more });
+  };
+  const feed = async (query = 'limit=100'): Promise<{ items: Item[]; cursor: string }> =>
+    (await t.get(`/events?${query}`)).body;
+  const follow = (...args: string[]) => launch(['events', '--url', t.url, ...args], env);
+  const forward = (to: string, ...args: string[]) => follow('--forward-to', to, ...args);
+  return { ...t, env, asked, faults, add, feed, follow, forward };
+};
+type Follower = ReturnType<typeof launch>;
 
 const linesOf = ({ out }: Follower) => out.stdout.split('\n').filter(Boolean);
 const gotLines = (follower: Follower, count: number) =>
-  until(`${count} lines`, () => (linesOf(follower).length >= count ? linesOf(follower) : null), 20_000);
+  until(`${count} lines`, () => (linesOf(follower).length >= count ? linesOf(follower) : null));
+const gotItems = async (follower: Follower, count: number) =>
+  (await gotLines(follower, count)).map((line) => JSON.parse(line));
 
-/** Ends it with Ctrl-C, and sees that it ended as it should and never showed the key. */
-const endedCleanly = async ({ child, out, ended }: Follower) => {
+/** Ends it with Ctrl-C, sees that it never showed key or secret, and gives the cursor that it prints. */
+const endedCleanly = async ({ child, out, ended }: Follower): Promise<string | undefined> => {
   child.kill('SIGINT');
   expect(await ended).toEqual({ status: 0, signal: null });
-  expect(out.stdout + out.stderr).not.toContain(KEY);
+  expect(out.stdout + out.stderr).not.toMatch(new RegExp(`handback_ext_|${SECRET}`));
+  return /^To go on from here, pass --after (\S+)$/m.exec(out.stderr)?.[1];
 };
 
 describe('events', () => {
   it('prints what is there and then what comes, a line each, until Ctrl-C', async () => {
-    const feed = await startFeedServer(KEY);
-    const [first, second, third] = [feedItem(), feedItem(), feedItem({ externalRef: null })];
-    feed.add(first, second);
-    const follower = following(feed.url);
+    const { add, asked, feed, follow } = await setUp();
+    await add(2);
+    const { cursor } = await feed();
+    const follower = follow();
     await gotLines(follower, 2);
-    await until('it waits', () => feed.asked.length === 2);
-    feed.add(third);
+    await until('it waits', () => asked.length === 2);
+    await add(1, { externalRef: null });
     const lines = await gotLines(follower, 3);
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual(
-      [first, second, third].map(({ id, event, timestamp, data }) => [
+      (await feed()).items.map(({ id, event, timestamp, data }) => [
         ...[timestamp, event, data['rmaNumber'], data['status'], data['externalRef'] ?? '-', id],
       ]),
     );
-    expect(feed.asked.map(({ query }) => query).slice(0, 2)).toEqual([
+    expect(asked.map(({ query }) => query).slice(0, 2)).toEqual([
       { limit: '100', wait: '25' },
-      { limit: '100', wait: '25', after: 'opaque-2' },
+      { limit: '100', wait: '25', after: cursor },
     ]);
     await endedCleanly(follower);
     expect(follower.out.stderr).toMatch(
@@ -47,43 +102,45 @@ describe('events', () => {
   });
 
   it('prints JSON lines that hold exactly what the feed has, over several pages', async () => {
-    const feed = await startFeedServer(KEY);
-    const items = Array.from({ length: 250 }, () => feedItem({ note: 'Zoë "citée"\n👩‍🔧' }));
-    feed.add(...items);
-    const follower = following(`${feed.url}/api/v1/external/v1/`, '--json');
-    const lines = await gotLines(follower, 250);
-    expect(lines.map((line) => JSON.parse(line))).toEqual(items);
+    const { add, feed, follow, url } = await setUp();
+    await add(150, { customerName: 'Zoë "citée"\n👩‍🔧' });
+    const follower = follow('--url', `${url}${BASE_PATH}/`, '--json');
+    const items = await gotItems(follower, 150);
+    const first = await feed();
+    const second = await feed(`limit=100&after=${first.cursor}`);
+    expect(items).toEqual([...first.items, ...second.items]);
     await endedCleanly(follower);
   });
 
   it('begins where --after says', async () => {
-    const feed = await startFeedServer(KEY);
-    const items = [feedItem(), feedItem(), feedItem()];
-    feed.add(...items.slice(0, 2));
-    const fromCursor = following(feed.url, '--json', '--after', 'opaque-1');
-    expect(JSON.parse((await gotLines(fromCursor, 1))[0] ?? '')).toEqual(items[1]);
+    const { add, asked, feed, follow } = await setUp();
+    await add(2);
+    const fromCursor = follow('--json', '--after', (await feed('limit=1')).cursor);
+    const { items, cursor } = await feed();
+    expect(await gotItems(fromCursor, 1)).toEqual(items.slice(1));
     await endedCleanly(fromCursor);
 
-    const before = feed.asked.length;
-    const fromNow = following(feed.url, '--json', '--after', 'latest');
-    await until('it waits', () => feed.asked.length === before + 2);
-    expect(feed.asked.slice(before).map(({ query }) => query)).toEqual([
+    asked.length = 0;
+    const fromNow = follow('--json', '--after', 'latest');
+    await until('it waits', () => asked.length === 2);
+    expect(asked.map(({ query }) => query)).toEqual([
       { limit: '100', after: 'latest' },
-      { limit: '100', wait: '25', after: 'opaque-2' },
+      { limit: '100', wait: '25', after: cursor },
     ]);
-    feed.add(items[2] as (typeof items)[0]);
-    expect((await gotLines(fromNow, 1)).map((line) => JSON.parse(line))).toEqual([items[2]]);
+    await add(1);
+    const all = (await feed()).items;
+    expect(await gotItems(fromNow, 1)).toEqual(all.slice(2));
     await endedCleanly(fromNow);
 
-    const fromOldest = following(feed.url, '--json', '--after', 'oldest');
-    expect((await gotLines(fromOldest, 3)).map((line) => JSON.parse(line))).toEqual(items);
+    const fromOldest = follow('--json', '--after', 'oldest');
+    expect(await gotItems(fromOldest, 3)).toEqual(all);
     await endedCleanly(fromOldest);
   });
 
   it('shows no control characters of what callers wrote', async () => {
-    const feed = await startFeedServer(KEY);
-    feed.add(feedItem({ externalRef: '\u001b[31mred\u001b[0m\nnew \u009b2Jline\u202e' }));
-    const follower = following(feed.url);
+    const { add, follow } = await setUp();
+    await add(1, { externalRef: '\u001b[31mred\u001b[0m\nnew \u009b2Jline\u202e' });
+    const follower = follow();
     const [line = ''] = await gotLines(follower, 1);
     expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     expect(line).toContain('new');
@@ -92,96 +149,214 @@ describe('events', () => {
   });
 
   it('ends when its reader has gone', async () => {
-    const feed = await startFeedServer(KEY);
-    feed.add(feedItem());
-    const follower = following(feed.url);
+    const { add, follow } = await setUp();
+    await add(1);
+    const follower = follow();
     await gotLines(follower, 1);
     follower.child.stdout.destroy();
-    feed.add(feedItem());
+    await add(1);
     expect(await follower.ended).toEqual({ status: 0, signal: null });
   });
 });
 
 describe('events while something is in the way', () => {
   it('waits as long as a 429 says, and says so', async () => {
-    const feed = await startFeedServer(KEY);
-    feed.fail(errorAnswer(429, { message: 'Too many requests' }, { 'retry-after': '2' }));
-    feed.add(feedItem());
-    const follower = following(feed.url);
-    await until('it was told', () => /429: Too many requests; trying again in 2 s/.test(follower.out.stderr));
+    const { add, asked, faults, follow } = await setUp();
+    faults.push(answers(429, { message: 'Too many requests' }, { 'retry-after': '2' }));
+    await add(1);
+    const follower = follow();
+    await until('it says so', () => /429: Too many requests; trying again in 2 s/.test(follower.out.stderr));
     await gotLines(follower, 1);
-    const [refused, next] = feed.asked;
+    const [refused, next] = asked;
     expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThan(1_900);
     expect(follower.out.stderr).toContain('the service answers again');
-    await until('it waits', () => feed.asked.length === 3);
     await endedCleanly(follower);
   });
 
-  it('loses and repeats nothing when the service goes away and comes back', async () => {
-    const feed = await startFeedServer(KEY);
-    const items = [feedItem(), feedItem(), feedItem()];
-    feed.add(...items.slice(0, 1));
-    const follower = following(feed.url, '--json');
-    await gotLines(follower, 1);
-    await feed.goAway();
-    await until('it noticed', () => /cannot be reached: .*; trying again in 1 s/.test(follower.out.stderr));
-    feed.add(...items.slice(1));
-    await feed.comeBack();
-    feed.fail(errorAnswer(503), (response) => response.destroy());
-    expect((await gotLines(follower, 3)).map((line) => JSON.parse(line))).toEqual(items);
-    expect(follower.out.stderr).toContain('the service answers again');
+  it('loses and repeats nothing after a 503 and an answer that breaks off', async () => {
+    const { add, faults, feed, follow } = await setUp();
+    faults.push(answers(503), (response) => response.destroy());
+    await add(2);
+    const follower = follow('--json');
+    expect(await gotItems(follower, 2)).toEqual((await feed()).items);
     await endedCleanly(follower);
   });
 
   it('does not ask a service without pause that has nothing and does not wait', async () => {
-    const feed = await startFeedServer(KEY);
-    const nothing = errorAnswer(200, { items: [], cursor: 'opaque-0', hasMore: false });
-    feed.fail(nothing, nothing, nothing);
+    const { asked, faults, follow, feed } = await setUp();
+    const nothing = answers(200, { items: [], cursor: (await feed()).cursor, hasMore: false });
+    faults.push(nothing, nothing, nothing);
     const start = Date.now();
-    const follower = following(feed.url);
-    await until('it asked four times', () => feed.asked.length >= 4);
+    const follower = follow();
+    await until('it asked four times', () => asked.length >= 4);
     expect(Date.now() - start).toBeGreaterThan(1_900);
     await endedCleanly(follower);
   });
 
-  it.each([
-    {
-      what: 'an expired cursor',
-      fault: errorAnswer(410, { code: 'CURSOR_EXPIRED' }),
-      says: /30 days.*--after latest/,
-    },
-    {
-      what: 'a key that is not known',
-      fault: errorAnswer(401, { message: `No such key: ${KEY}` }),
-      says: /key/,
-    },
-    {
-      what: 'a plan without the API',
-      fault: errorAnswer(403, { message: 'Needs Scale' }),
-      says: /403: Needs Scale/,
-    },
-    {
-      what: 'a wrong cursor',
-      fault: errorAnswer(400, { message: ['after is odd'] }),
-      says: /400: after is odd/,
-    },
-    { what: 'another address', fault: errorAnswer(404), says: /no event feed at http.*--url/ },
-    { what: 'a redirect', fault: errorAnswer(302, {}, { location: 'http://127.0.0.1:9/' }), says: /moved/ },
-    {
-      what: 'a page that is no feed',
-      fault: (response: import('node:http').ServerResponse) => void response.end('<html>'),
-      says: /not answer as an event feed.*--url/,
-    },
-  ])('gives up with one line and status 1 on $what', async ({ fault, says }) => {
-    const feed = await startFeedServer(KEY);
-    feed.fail(fault);
-    const { status, stdout, stderr } = await runHere(['events', '--url', feed.url], {
-      HANDBACK_API_KEY: KEY,
-    });
+  it.each<[what: string, fault: Fault, says: RegExp]>([
+    ['an expired cursor', answers(410, { code: 'CURSOR_EXPIRED' }), /30 days.*--after latest/],
+    ['a key that is not known', answers(401, { message: 'No such key: handback_ext_0' }), /key/],
+    ['a plan without the API', answers(403, { message: 'Needs Scale' }), /403: Needs Scale/],
+    ['a wrong cursor', answers(400, { message: ['after is odd'] }), /400: after is odd/],
+    ['another address', answers(404), /no event feed at http.*--url/],
+    ['a redirect', answers(302, {}, { location: 'http://127.0.0.1:9/' }), /moved/],
+    ['a page that is no feed', answers(200, '<html>'), /not answer as an event feed.*--url/],
+  ])('gives up with one line and status 1 on %s', async (_what, fault, says) => {
+    const { url, env, asked, faults } = await setUp();
+    faults.push(fault);
+    const { status, stdout, stderr } = await runHere(['events', '--url', url], env);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^Following [^\n]+\nhandback: [^\n]+\n$/);
     expect(stderr).toMatch(says);
-    expect(stderr).not.toContain(KEY);
-    expect(feed.asked).toHaveLength(1);
+    expect(stderr).not.toContain('handback_ext_');
+    expect(asked).toHaveLength(1);
+  });
+});
+
+const idsOf = (received: TestReceiver['received']) => received.map(({ headers }) => headers['x-webhook-id']);
+
+describe('events --forward-to', () => {
+  it('sends each event in order, signed, with the headers and the bytes of its webhook', async () => {
+    const { faults, forward } = await setUp();
+    const receiver = await startReceiver();
+    const bodies = [
+      '"note":"Zoë 👩‍🔧 \u2028"',
+      '"creditAmount":12345678901234567.8901',
+      '"creditAmount":120.50',
+    ].map(
+      (data) => `"event":"trade_return.resolved","timestamp":"2026-11-15T10:00:00.000Z","data":{${data}}`,
+    );
+    const items = bodies.map((body, i) => `{"id":"event-${i}",${body}}`);
+    faults.push(answers(200, `{"items":[${items}],"cursor":"opaque","hasMore":false}`));
+    const { child, out, ended } = forward(receiver.url);
+    const received = await receiver.got(3);
+    expect(received.map(({ bytes }) => bytes.toString('utf8'))).toEqual(bodies.map((body) => `{${body}}`));
+    for (const [i, { headers, bytes }] of received.entries())
+      expect(headers).toMatchObject({
+        'content-type': 'application/json',
+        'user-agent': expect.stringMatching(/^Handback\/\d/),
+        'x-webhook-signature': createHmac('sha256', SECRET).update(bytes).digest('hex'),
+        'x-webhook-id': `event-${i}`,
+        'x-webhook-event': 'trade_return.resolved',
+        'x-webhook-attempt': '1',
+      });
+    await until('it printed them', () => out.stdout.split('\n').length === 4);
+    expect(out.stdout).toMatch(/ {2}-> 200\n/);
+    child.kill('SIGTERM');
+    await ended;
+    expect(out.stdout + out.stderr).not.toMatch(new RegExp(`handback_ext_|${SECRET}`));
+  });
+
+  it('tries a receiver that is away or refuses until it accepts the event, and sends none before', async () => {
+    const { add, feed, forward } = await setUp();
+    const receiver = await startReceiver((n) => (n <= 2 ? 500 : 204));
+    await add(2);
+    const follower = forward(receiver.url, '--json');
+    const received = await receiver.got(4);
+    const [first, second] = (await feed()).items as [Item, Item];
+    expect(idsOf(received)).toEqual([first.id, first.id, first.id, second.id]);
+    expect(received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2', '3', '1']);
+    expect(await gotItems(follower, 2)).toEqual([
+      { ...first, forwarded: { statusCode: 204, attempts: 3 } },
+      { ...second, forwarded: { statusCode: 204, attempts: 1 } },
+    ]);
+    const { stderr } = follower.out;
+    expect(stderr).toMatch(new RegExp(`does not accept \\S+ ${first.id}: status 500; trying again in 1 s`));
+    expect(stderr.match(/status 500/g)).toHaveLength(1);
+    expect(stderr).toContain('the receiver accepts events again');
+  });
+
+  it('says what keeps it from a receiver that is not there, and ends at once all the same', async () => {
+    const { add, forward } = await setUp();
+    await add(1);
+    const follower = forward(`http://127.0.0.1:${await freePort()}/hook`);
+    await until('it says so', () => /connection refused/.test(follower.out.stderr));
+    await endedCleanly(follower);
+    expect(follower.out.stdout).toBe('');
+  });
+
+  it('forwards what the webhooks were, to the byte, through restarts of both sides', {
+    timeout: scaled(180_000),
+  }, async () => {
+    const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
+    const { shopId } = await makeShop(env);
+    const [webhooks, forwarded] = [await startReceiver(), await startReceiver()];
+    const client = await addClient(env, shopId, { webhookUrl: webhooks.url });
+    const own = { HANDBACK_API_KEY: client.apiKey, HANDBACK_WEBHOOK_SECRET: client.webhookSecret };
+    let server = await startServer(env, { key: client.apiKey });
+    const forward = (...args: string[]) =>
+      launch(['events', '--url', server.url, '--forward-to', forwarded.url, ...args], own);
+    const change = async (customerName: string) => {
+      const { body } = await server.post('/offline-repairs', repairBody({ customerName }));
+      await server.post(`/offline-repairs/${body.id}/close`, {});
+    };
+    /** By id: a stop within a page sends some of its events once more. */
+    const sentTo = ({ received }: TestReceiver) =>
+      new Map(
+        received.map(({ bytes, headers }) => [
+          headers['x-webhook-id'],
+          [bytes.toString('utf8'), headers['x-webhook-signature'], headers['x-webhook-event']],
+        ]),
+      );
+    const forwardedAll = (count: number) =>
+      until(`${count} events were forwarded`, () => sentTo(forwarded).size >= count);
+
+    await change('Zoë Ångström 👩‍🔧');
+    const first = forward();
+    await forwardedAll(2);
+    await gotLines(first, 2);
+    const cursor = (await endedCleanly(first)) as string;
+    await change('While nothing forwards');
+    const second = forward('--after', cursor);
+    await forwardedAll(4);
+    expect(second.out.stderr).toContain(`starting after ${cursor}`);
+    await server.stop();
+    await until('it noticed', () => /cannot be reached: .*; trying again/.test(second.out.stderr));
+    server = await startServer({ ...env, PORT: String(server.port) }, { key: client.apiKey });
+    await change('After a restart of the service');
+    await forwardedAll(6);
+    await webhooks.got(6);
+    expect(sentTo(forwarded)).toEqual(sentTo(webhooks));
+    expect(sentTo(forwarded).size).toBe(6);
+  });
+});
+
+describe('the cursor that events --forward-to prints at its end', () => {
+  it('is that before a page of which the receiver has not accepted everything', async () => {
+    const { add, feed, forward } = await setUp();
+    await add(3);
+    const { cursor } = await feed('limit=1');
+    const receiver = await startReceiver((n) => (n === 2 ? 500 : 200));
+    const stopped = forward(receiver.url, '--after', cursor);
+    await until('one is refused', () => /status 500/.test(stopped.out.stderr));
+    // It made no page complete, so there is no other cursor than the one it was started with.
+    expect(await endedCleanly(stopped)).toBeUndefined();
+    forward(receiver.url, '--after', cursor);
+    await receiver.got(4);
+    const [, second, third] = (await feed()).items.map(({ id }) => id);
+    expect(idsOf(receiver.received)).toEqual([second, third, second, third]);
+  });
+
+  it('is the newest one after --after latest, before anything came', async () => {
+    const { add, asked, feed, forward } = await setUp();
+    await add(2);
+    const { cursor } = await feed();
+    const follower = forward('http://127.0.0.1:9/', '--after', 'latest');
+    await until('it waits', () => asked.at(-1)?.query['after'] === cursor);
+    expect(await endedCleanly(follower)).toBe(cursor);
+  });
+
+  it('is also there when the service refuses', async () => {
+    const { add, asked, faults, feed, forward } = await setUp();
+    const receiver = await startReceiver();
+    await add(1);
+    const { out, ended } = forward(receiver.url);
+    await until('it waits', () => asked.length === 2);
+    faults.push(answers(401, { message: 'No such key' }));
+    // The event ends its wait, and the next request is refused.
+    await add(1);
+    expect(await ended).toEqual({ status: 1, signal: null });
+    const { cursor } = await feed();
+    expect(out.stderr).toMatch(new RegExp(`pass --after ${cursor}\\nhandback: [^\\n]+\\n$`));
   });
 });

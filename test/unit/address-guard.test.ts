@@ -15,7 +15,7 @@ const guardWith = (answers: Record<string, string[]> = {}) =>
     },
   });
 
-/** What becomes of a connection: refused by the guard, or tried. Nothing leaves this machine: a port that nobody may use is asked for. */
+/** What becomes of a connection: refused by the guard, or tried. Nothing leaves this machine. */
 const connecting = (guard: ReturnType<typeof guardWith>, host: string): Promise<Error | null> =>
   new Promise((resolve) =>
     guard.connect(
@@ -45,45 +45,25 @@ describe('saving a webhook URL', () => {
     const guard = guardWith({ 'mixed.example': ['93.184.216.34', '10.0.0.1'] });
     expect(await guard.errorOf('https://mixed.example/')).toBe(PRIVATE);
   });
-  it('takes a name that leads to public addresses, and one that nobody knows yet', async () => {
+  it('takes a name that leads to public addresses, and one that is not known yet', async () => {
     const guard = guardWith({ 'good.example': ['93.184.216.34', '2606:4700:4700::1111'] });
     expect(await guard.errorOf('https://good.example:8443/hook?x=1')).toBeNull();
     expect(await guard.errorOf('https://not-yet.example/')).toBeNull();
   });
 
-  it.each(['ftp://example.com/', 'http://example.com/'])('refuses %j, which is not https', async (url) => {
-    expect(await guardWith().errorOf(url)).toBe('must be an https address');
-  });
-  it.each(['file:///etc/passwd', 'javascript:alert(1)', 'https:example.com'])(
-    'refuses %j, which names no host',
-    async (url) => {
-      expect(await guardWith().errorOf(url)).toBe(
-        'must be a whole web address, https://example.com/hook for example',
-      );
-    },
-  );
-  it.each([
-    'example.com',
-    '',
-    '//example.com',
-    'https://',
-    'https://example.com:99999/',
-    'https://example.com/\r\nx: y',
-  ])('refuses %j as no whole web address', async (url) => {
-    expect(await guardWith().errorOf(url)).toMatch(/^must be a whole web address/);
+  it.each<[fault: string, ...urls: string[]]>([
+    ['must be an https address', 'ftp://example.com/', 'http://example.com/', 'http://93.184.216.34/'],
+    ['must not hold a user name or password', 'https://user:pass@example.com/', 'https://user@example.com/'],
+    ['must be a whole web address', 'file:///etc/passwd', 'javascript:alert(1)', 'https:example.com'],
+    ['must be a whole web address', 'example.com', '', '//example.com', 'https://'],
+    ['must be a whole web address', 'https://example.com:99999/', 'https://example.com/\r\nx: y'],
+  ])('%s: %j', async (fault, ...urls) => {
+    for (const url of urls)
+      expect([url, await guardWith().errorOf(url)]).toEqual([url, expect.stringContaining(fault)]);
   });
   it('takes a public name that only begins like a private one', async () => {
     const name = 'localhost.example.com';
     expect(await guardWith({ [name]: ['93.184.216.34'] }).errorOf(`https://${name}/`)).toBeNull();
-  });
-  it('refuses credentials and plain http', async () => {
-    expect(await guardWith().errorOf('https://user:pass@example.com/')).toBe(
-      'must not hold a user name or password',
-    );
-    expect(await guardWith().errorOf('https://user@example.com/')).toBe(
-      'must not hold a user name or password',
-    );
-    expect(await guardWith().errorOf('http://93.184.216.34/')).toBe('must be an https address');
   });
   it('takes private addresses and http with the switch, but still no credentials', async () => {
     const guard = addressGuard({ allowPrivate: true });
@@ -125,7 +105,7 @@ describe('connecting', () => {
       },
     });
     const error = await connecting(guard, 'anything.example');
-    // Nobody listens on that port of this machine: the connection was really tried, there.
+    // Nothing listens on that port of this machine: the connection was really tried, there.
     expect((error as NodeJS.ErrnoException).code).toBe('ECONNREFUSED');
     expect(asked).toBe(1);
   });
@@ -199,9 +179,4 @@ describe('looking names up', () => {
       expect(await connecting(own, 'unknown.example')).toMatchObject({ code: 'ENOTFOUND' });
     });
   });
-});
-
-it('knows at least sixty spellings of forbidden addresses, and ten public ones', () => {
-  expect(FORBIDDEN_HOSTS.length).toBeGreaterThanOrEqual(60);
-  expect(PUBLIC_HOSTS.length).toBeGreaterThanOrEqual(10);
 });

@@ -63,23 +63,6 @@ const EARLIER = { at: NOW - 1_000, durationMs: 1, ...REFUSED };
 const ENDED = NOW + TOOK_MS;
 
 describe('an attempt', () => {
-  it('is signed with the secret of its receiver, and counted from one', async () => {
-    const { attempt, send } = setUp({ statusCode: 200, error: null });
-    await attempt(due({ before: 2 }), receiver());
-    expect(send.mock.calls).toEqual([
-      [
-        {
-          url: 'https://shop.example/hook',
-          secret: 'whsec_1',
-          id: 'delivery-1',
-          event: 'offline_repair.created',
-          attempt: 3,
-          body: Buffer.from('{}'),
-        },
-      ],
-    ]);
-  });
-
   it('that is acknowledged ends the delivery', async () => {
     const { attempt, metrics } = setUp({ statusCode: 204, error: null });
     expect(await attempt(due({ before: 1, attempts: [EARLIER] }), receiver())).toEqual({

@@ -1,107 +1,227 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
-import { afterFailure } from '../../src/db/database-errors.ts';
-import { batched } from '../../src/lib/batch.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterFailure, isUnavailable } from '../../src/db/database-errors.ts';
+import { AGAIN, batched, QueueTimeout } from '../../src/lib/batch.ts';
 
-/** Work that goes on when it is told to, and remembers which batches it got. */
+const turns = async (): Promise<void> => {
+  for (let i = 0; i < 4; i++) await nextTurn();
+};
+
+/** Work whose steps go on when they are told to, and which remembers the batches it got. */
 const stagedWork = () => {
-  const batches: number[][] = [];
-  const ends: (() => void)[] = [];
+  const batches: { items: number[]; send(): void; end(): void; fail(error: Error): void }[] = [];
   return {
-    batches,
-    work: async (items: number[]) => {
-      batches.push(items);
-      await new Promise<void>((resolve) => ends.push(resolve));
-      return items.map((item) => item * 10);
+    items: () => batches.map(({ items }) => items),
+    /** Ends the nth batch, has it say that its changes are sent, or fails it. */
+    async step(n: number, what: 'send' | 'end' | 'fail') {
+      batches[n]?.[what](new Error('no'));
+      await turns();
     },
-    async endNext() {
-      ends.shift()?.();
-      // Once for the results, once for the batch that follows.
-      await nextTurn();
-      await nextTurn();
-    },
+    work: (items: number[], sent: () => void) =>
+      new Promise<number[]>((resolve, reject) => {
+        const end = () => resolve(items.map((item) => item * 10));
+        batches.push({ items, send: sent, end, fail: reject });
+      }),
   };
+};
+
+/** What came of it so far: a result, the message of an error, or null. */
+const outcomeOf = (asked: Promise<number>) => {
+  let outcome: number | string | null = null;
+  asked.then(
+    (value) => {
+      outcome = value;
+    },
+    (error: Error) => {
+      outcome = error.message;
+    },
+  );
+  return () => outcome;
 };
 
 describe('what is asked for', () => {
   it('in one turn of the event loop shares a batch, and each gets its own result', async () => {
-    const stage = stagedWork();
-    const ask = batched(stage.work, { most: 10 });
-    const asked = [1, 2, 3].map(ask);
-    await nextTurn();
-    expect(stage.batches).toEqual([[1, 2, 3]]);
-    await stage.endNext();
+    const { items, work, step } = stagedWork();
+    const asked = [1, 2, 3].map(batched(work, { most: 10 }));
+    await turns();
+    expect(items()).toEqual([[1, 2, 3]]);
+    await step(0, 'end');
     expect(await Promise.all(asked)).toEqual([10, 20, 30]);
   });
 
   it('while a batch is under way waits for the next one, in its order, never more than fit', async () => {
-    const stage = stagedWork();
-    const ask = batched(stage.work, { most: 2 });
+    const { items, work, step } = stagedWork();
+    const ask = batched(work, { most: 2 });
     const asked = [ask(1)];
-    await nextTurn();
+    await turns();
     asked.push(...[2, 3, 4].map(ask));
-    await nextTurn();
-    expect(stage.batches).toEqual([[1]]);
-    await stage.endNext();
-    expect(stage.batches).toEqual([[1], [2, 3]]);
-    await stage.endNext();
-    await stage.endNext();
-    expect(stage.batches).toEqual([[1], [2, 3], [4]]);
+    await turns();
+    expect(items()).toEqual([[1]]);
+    for (const n of [0, 1, 2]) await step(n, 'end');
+    expect(items()).toEqual([[1], [2, 3], [4]]);
     expect(await Promise.all(asked)).toEqual([10, 20, 30, 40]);
   });
 
   it('does not wait where another batch may run beside', async () => {
+    const { items, work } = stagedWork();
+    const ask = batched(work, { most: 10, atOnce: 2 });
+    void ask(1);
+    await turns();
+    void ask(2);
+    await turns();
+    expect(items()).toEqual([[1], [2]]);
+  });
+});
+
+describe('a batch that says when its changes are sent', () => {
+  const setUp = async () => {
     const stage = stagedWork();
-    const ask = batched(stage.work, { most: 10, atOnce: 2 });
-    const asked = [ask(1)];
-    await nextTurn();
-    asked.push(ask(2));
-    await nextTurn();
-    expect(stage.batches).toEqual([[1], [2]]);
-    await stage.endNext();
-    await stage.endNext();
-    expect(await Promise.all(asked)).toEqual([10, 20]);
+    const ask = batched(stage.work, { most: 10 });
+    const first = outcomeOf(ask(1));
+    await turns();
+    const second = outcomeOf(ask(2));
+    await turns();
+    return { ...stage, first, second };
+  };
+
+  it('lets the next one begin then, and is answered when it ends itself', async () => {
+    const { items, step, first, second } = await setUp();
+    expect(items()).toEqual([[1]]);
+    await step(0, 'send');
+    expect(items()).toEqual([[1], [2]]);
+    expect(first()).toBeNull();
+    await step(0, 'end');
+    expect([first(), second()]).toEqual([10, null]);
+    await step(1, 'end');
+    expect(second()).toBe(20);
+  });
+
+  it('and ends without having said so is answered at once, and the next follows', async () => {
+    const { items, step, first } = await setUp();
+    await step(0, 'end');
+    expect(first()).toBe(10);
+    expect(items()).toEqual([[1], [2]]);
+  });
+
+  it('and fails afterwards does not touch the one behind', async () => {
+    const { step, first, second } = await setUp();
+    await step(0, 'send');
+    await step(0, 'fail');
+    expect(first()).toBe('no');
+    await step(1, 'end');
+    expect(second()).toBe(20);
   });
 });
 
 describe('a failure', () => {
-  const outcomes = async (asked: Promise<number>[]) =>
-    (await Promise.allSettled(asked)).map((each) =>
-      each.status === 'fulfilled' ? each.value : (each.reason as Error).message,
-    );
-
-  it('of one item is its own', async () => {
-    const ask = batched(
-      async (items: number[]) => items.map((item) => (item === 2 ? new Error('not two') : item)),
-      { most: 10 },
-    );
-    expect(await outcomes([1, 2, 3].map(ask))).toEqual([1, 'not two', 3]);
-  });
-
-  it('of a whole batch is tried again item by item, so that only the bad one fails', async () => {
+  /** Asks for three at once; what came of each, and in which batches. */
+  const askThree = async (work: (items: number[]) => (number | Error)[]) => {
     const batches: number[][] = [];
     const ask = batched(
       async (items: number[]) => {
         batches.push(items);
-        if (items.includes(2)) throw new Error('not two');
-        return items;
-      },
-      { most: 10 },
-    );
-    expect(await outcomes([1, 2, 3].map(ask))).toEqual([1, 'not two', 3]);
-    expect(batches).toEqual([[1, 2, 3], [1], [2], [3]]);
-  });
-
-  it('because the database is away is told to all at once', async () => {
-    let calls = 0;
-    const ask = batched(
-      async (_items: number[]): Promise<number[]> => {
-        calls += 1;
-        throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
+        return work(items);
       },
       { most: 10, afterFailure },
     );
-    expect(await outcomes([1, 2, 3].map(ask))).toEqual(['gone', 'gone', 'gone']);
-    expect(calls).toBe(1);
+    const settled = await Promise.allSettled([1, 2, 3].map(ask));
+    const outcomes = settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message));
+    return { batches, outcomes };
+  };
+  const ONE_BY_ONE = [[1, 2, 3], [1], [2], [3]];
+  const failing = (code: string) => Object.assign(new Error('failed'), { code, severity: 'ERROR' });
+
+  it('of one item is its own', async () => {
+    const { outcomes } = await askThree((items) => items.map((item) => (item === 2 ? new Error('2') : item)));
+    expect(outcomes).toEqual([1, '2', 3]);
+  });
+
+  it('of a whole batch is tried again item by item, so that only the bad one fails', async () => {
+    const found = await askThree((items) => {
+      if (items.includes(2)) throw new Error('not two');
+      return items;
+    });
+    expect(found).toEqual({ batches: ONE_BY_ONE, outcomes: [1, 'not two', 3] });
+  });
+
+  it('by a deadlock is tried again, one by one', async () => {
+    const found = await askThree((items) => {
+      if (items.length > 1) throw failing('40P01');
+      return items;
+    });
+    expect(found).toEqual({ batches: ONE_BY_ONE, outcomes: [1, 2, 3] });
+  });
+
+  it('because the database is away is told to all at once', async () => {
+    const found = await askThree(() => {
+      throw failing('ECONNREFUSED');
+    });
+    expect(found).toEqual({ batches: [[1, 2, 3]], outcomes: ['failed', 'failed', 'failed'] });
+  });
+
+  it('by a deadlock again and again is given up, as worth trying later', async () => {
+    let tries = 0;
+    const ask = batched(
+      async (): Promise<number[]> => {
+        tries += 1;
+        throw failing('40P01');
+      },
+      { most: 10, afterFailure },
+    );
+    const failure = await ask(1).catch((error: unknown) => error);
+    expect([isUnavailable(failure), tries]).toEqual([true, 3]);
+  });
+});
+
+describe('the deadline', () => {
+  /** `performance.now()` as the test says. */
+  const movableTime = () => {
+    const start = performance.now();
+    let ms = 0;
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => start + ms);
+    onTestFinished(() => void spy.mockRestore());
+    return (by: number) => {
+      ms += by;
+    };
+  };
+
+  it('turns away what has waited too long, when its turn comes', async () => {
+    const advance = movableTime();
+    const { items, work, step } = stagedWork();
+    const ask = batched(work, { most: 10 });
+    void ask(1);
+    await turns();
+    const late = ask(2).catch((error: unknown) => error);
+    advance(3_000);
+    const fresh = ask(3);
+    await step(0, 'end');
+    expect(await late).toBeInstanceOf(QueueTimeout);
+    await step(1, 'end');
+    expect(await fresh).toBe(30);
+    expect(items()).toEqual([[1], [3]]);
+  });
+
+  it('ends what is kept in the queue', async () => {
+    const advance = movableTime();
+    let tries = 0;
+    const ask = batched<number, number>(
+      async (items) => {
+        tries += 1;
+        if (tries === 3) advance(3_000);
+        return items.map((item) => (item === 1 ? AGAIN : item));
+      },
+      { most: 10 },
+    );
+    const asked = [ask(1), ask(2)];
+    expect(await asked[1]).toBe(2);
+    await expect(asked[0]).rejects.toBeInstanceOf(QueueTimeout);
+    expect(tries).toBe(3);
+  });
+
+  it('does not come into it where the queue is full: the caller is turned away at once', async () => {
+    const ask = batched(() => new Promise<number[]>(() => {}), { most: 10 });
+    const asked = Array.from({ length: 5_001 }, (_, i) => ask(i));
+    for (const each of asked) each.catch(() => {});
+    await expect(asked.at(-1)).rejects.toBeInstanceOf(QueueTimeout);
   });
 });

@@ -45,22 +45,13 @@ describe('without any setting', () => {
   it('takes the sizes of some pools and leaves the others', () => {
     const { poolSizes } = readConfig({ DATABASE_POOLS: 'lists=8, admin=6' });
     expect(poolSizes).toMatchObject({ lists: 8, admin: 6, changes: 6 });
-    for (const wrong of ['lists', 'lists=0', 'lists=x', 'cats=3', 'lists=8;admin=6'])
-      expect(() => readConfig({ DATABASE_POOLS: wrong })).toThrow(/^DATABASE_POOLS must be pairs/);
   });
 
   it('takes an empty setting and one of spaces as none', () => {
     const names = [
       ...['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'SECRET_KEY', 'TRUST_PROXY', 'ROLE', 'LOG_LEVEL'],
-      ...[
-        'WEBHOOK_ALLOW_PRIVATE_NETWORKS',
-        'PUBLIC_URL',
-        'METRICS_TOKEN',
-        'DRAIN_SECONDS',
-        'DATABASE_POOLS',
-        'DATABASE_WAIT_SECONDS',
-        'MAX_CONNECTIONS_PER_ADDRESS',
-      ],
+      ...['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'PUBLIC_URL', 'METRICS_TOKEN', 'DRAIN_SECONDS', 'DATABASE_POOLS'],
+      ...['DATABASE_WAIT_SECONDS', 'MAX_CONNECTIONS_PER_ADDRESS'],
     ];
     for (const blank of ['', '  '])
       expect(readConfig(Object.fromEntries(names.map((name) => [name, blank])))).toEqual(readConfig({}));
@@ -120,63 +111,43 @@ describe('a good value', () => {
 });
 
 describe('a wrong value', () => {
-  const cases: [name: string, value: string, more?: Record<string, string>][] = [
-    ['PORT', 'http'],
-    ['PORT', '-1'],
-    ['PORT', '65536'],
-    ['PORT', '80.5'],
-    ['PORT', '0x50'],
-    ['PORT', '1e3'],
-    ['DRAIN_SECONDS', '61'],
-    ['DATABASE_WAIT_SECONDS', '601'],
-    ['DRAIN_SECONDS', '1.5'],
-    ['MAX_CONNECTIONS_PER_ADDRESS', '0'],
-    ['MAX_CONNECTIONS_PER_ADDRESS', '5001'],
-    ['DRAIN_SECONDS', '-1'],
-    ['DATABASE_URL', 'mysql://user:pw@db/handback', { SECRET_KEY: KEY }],
-    ['DATABASE_URL', 'localhost:5432', { SECRET_KEY: KEY }],
-
-    ['SECRET_KEY', 'k'.repeat(31)],
-    ['SECRET_KEY', `${'k'.repeat(32)},short`],
-    ['SECRET_KEY', ','],
-    ['SECRET_KEY', `${KEY},`],
-    ['SECRET_KEY', `,${KEY}`],
-    ['SECRET_KEY', `${OTHER_KEY}, ,${KEY}`],
-    ['DATABASE_POOLS', 'lists=8,admin=6,lists=9'],
-    ['TRUST_PROXY', 'true'],
-    ['TRUST_PROXY', 'yes'],
-    ['TRUST_PROXY', '-1'],
-    ['TRUST_PROXY', '1.5'],
-    ['TRUST_PROXY', '999'],
-    ['TRUST_PROXY', '192.0.2.1;192.0.2.2'],
-    ['TRUST_PROXY', '192.0.2.1,proxy.example'],
-    ['TRUST_PROXY', '192.0.2.0/33'],
-    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'yes'],
-    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', '1'],
-    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'TRUE'],
-    ['ROLE', 'both'],
-    ['ROLE', 'api'],
-    ['ROLE', 'worker'],
-    ['LOG_LEVEL', 'verbose'],
-    ['PUBLIC_URL', 'returns.example.com'],
-    ['PUBLIC_URL', 'ftp://returns.example.com'],
-    ['PUBLIC_URL', 'https://'],
-    ['PUBLIC_URL', 'https://example.com/returns'],
-    ['PUBLIC_URL', 'https://example.com/returns/'],
-    ['PUBLIC_URL', 'https://example.com/?shop=1'],
-    ['PUBLIC_URL', 'https://example.com/#returns'],
-  ];
-  it.each(cases)('%s=%s is refused with one line that names the setting', (name, value, more = {}) => {
-    const message = refusalOf({ ...more, [name]: value });
-    expect(message).toMatch(new RegExp(`^${name} `));
-    expect(message).not.toContain('\n');
-  });
-
-  it('of DATABASE_URL that only looks like one is refused here, not at the first connection', () => {
-    expect(refusalOf({ DATABASE_URL: 'postgres://db:port/handback', SECRET_KEY: KEY })).toMatch(
-      /^DATABASE_URL /,
-    );
-  });
+  const cases: Record<string, string[]> = {
+    PORT: ['http', '-1', '65536', '80.5', '0x50', '1e3'],
+    DRAIN_SECONDS: ['61', '1.5', '-1'],
+    DATABASE_WAIT_SECONDS: ['601'],
+    MAX_CONNECTIONS_PER_ADDRESS: ['0', '5001'],
+    DATABASE_URL: ['mysql://user:pw@db/handback', 'localhost:5432', 'postgres://db:port/handback'],
+    SECRET_KEY: ['k'.repeat(31), `${KEY},short`, ',', `${KEY},`, `,${KEY}`, `${OTHER_KEY}, ,${KEY}`],
+    DATABASE_POOLS: ['lists', 'lists=0', 'lists=x', 'cats=3', 'lists=8;admin=6', 'lists=8,lists=9'],
+    TRUST_PROXY: [
+      ...[
+        'true',
+        'yes',
+        '-1',
+        '1.5',
+        '999',
+        '192.0.2.1;192.0.2.2',
+        '192.0.2.1,proxy.example',
+        '192.0.2.0/33',
+      ],
+    ],
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: ['yes', '1', 'TRUE'],
+    ROLE: ['both', 'api', 'worker'],
+    LOG_LEVEL: ['verbose'],
+    HOST: ['999.1.1.1', 'bad host'],
+    PUBLIC_URL: [
+      ...['returns.example.com', 'ftp://returns.example.com', 'https://', 'https://example.com/returns'],
+      ...['https://example.com/returns/', 'https://example.com/?shop=1', 'https://example.com/#returns'],
+    ],
+  };
+  it.each(Object.entries(cases).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+    '%s=%s is refused with one line that names the setting',
+    (name, value) => {
+      const message = refusalOf({ ...(name === 'DATABASE_URL' ? { SECRET_KEY: KEY } : {}), [name]: value });
+      expect(message).toMatch(new RegExp(`^${name} `));
+      expect(message).not.toContain('\n');
+    },
+  );
 
   it('names SECRET_KEY when DATABASE_URL comes without it', () => {
     expect(refusalOf({ DATABASE_URL: POSTGRES.DATABASE_URL })).toMatch(/^SECRET_KEY .*DATABASE_URL/);
@@ -189,23 +160,15 @@ describe('a wrong value', () => {
 
 describe('the process', () => {
   const SECRET = 'hunter2-hunter2';
-  const cases: [name: string, env: Record<string, string>][] = [
+
+  it.each<[name: string, env: Record<string, string>]>([
     ['PORT', { PORT: 'http' }],
     ['DATABASE_URL', { DATABASE_URL: `mysql://user:${SECRET}@127.0.0.1/x`, SECRET_KEY: KEY }],
     ['SECRET_KEY', { SECRET_KEY: SECRET }],
-    ['SECRET_KEY', { DATABASE_URL: `postgres://user:${SECRET}@127.0.0.1/x` }],
-    ['TRUST_PROXY', { TRUST_PROXY: 'all' }],
-    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'maybe' }],
-    ['ROLE', { ROLE: 'worker', METRICS_TOKEN: SECRET }],
-    ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
-    ['PUBLIC_URL', { PUBLIC_URL: 'nowhere' }],
-    ['PUBLIC_URL', { PUBLIC_URL: 'https://example.com/returns' }],
-  ];
-  it.each(cases)('ends with status 1 and one line that names %s (%j)', async (name, env) => {
+  ])('ends with status 1 and one line that names %s (%j)', async (name, env) => {
     const { status, stdout, stderr } = await run(['serve'], { DATA_DIR: temporaryFolder(), ...env });
     expect(stderr).toMatch(new RegExp(`^handback: ${name} [^\\n]+\\n$`));
-    expect(status).toBe(1);
-    expect(stdout).toBe('');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).not.toContain(SECRET);
   });
 
@@ -227,10 +190,6 @@ describe('the process', () => {
     expect(stderr).not.toContain('DATABASE_URL');
     expect(status).toBe(1);
   });
-});
-
-it.each(['999.1.1.1', 'bad host'])('HOST %j stops the start with a line that names it', (HOST) => {
-  expect(() => readConfig({ HOST })).toThrow(/^HOST must be/);
 });
 
 describe('mail', () => {

@@ -67,18 +67,6 @@ describe('a page', () => {
       expect(reads.flat().length).toBeLessThan(1.7 * rows.length + 20);
     }
   });
-
-  it('skips what cannot be shown, wherever it stands', async () => {
-    const { answer, rows, source, log } = listOf(Array(6).fill(CHUNK_BYTES));
-    const bad = [0, 1, 3, 5];
-    source.view = (row) => {
-      if (bad.includes(row.n)) throw new Error('bad');
-      return row;
-    };
-    const { items } = JSON.parse(await textOf((await answer({ rows, keys: [] })).body));
-    expect(items.map(({ n }: Row) => n)).toEqual([2, 4]);
-    expect(log.error.mock.calls.map(([{ key }]) => key)).toEqual(bad.map((n) => `row ${n}`));
-  });
 });
 
 describe('a stream of a page', () => {
@@ -100,27 +88,6 @@ describe('a stream of a page', () => {
       takeNext?.();
       takeNext = undefined;
     }
-  });
-
-  it('that fails is destroyed, and its message quotes nothing', async () => {
-    const { answer, rows, source, log } = listOf(Array(60).fill(CHUNK_BYTES));
-    const { readRows } = source;
-    source.readRows = (numbers) =>
-      numbers.includes(59) ? Promise.reject(new Error('Ada')) : readRows(numbers);
-    const { body } = await answer(byKeys(rows));
-    await expect(textOf(body)).rejects.toThrow(new Error('the answer was aborted'));
-    expect(log.error).toHaveBeenCalledOnce();
-  });
-
-  it('counts until it is closed, also where it was never read', async () => {
-    const { answer, rows, largeAnswers } = listOf(Array(3).fill(CHUNK_BYTES));
-    const held = Array.from({ length: 99 }, () => largeAnswers.begin('shop'));
-    const { body } = await answer({ rows, keys: [] });
-    await expect(answer({ rows, keys: [] })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    (body as Readable).destroy();
-    await until('it is closed', () => (body as Readable).closed);
-    expect(typeof (await answer({ rows, keys: [] })).body).toBe('object');
-    expect(held).toHaveLength(99);
   });
 });
 
