@@ -5,10 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeVariant } from '../../bench/ablation/variant.ts';
 import { V8_FLAGS } from '../../bin/v8-flags.js';
-import { BASE_PATH } from '../../contract/common.ts';
 import { repairBody } from '../support/bodies.ts';
 import { newFolder } from '../support/folders.ts';
-import { exchange } from '../support/http.ts';
+import { sendTo } from '../support/http.ts';
 import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { run, startServer, temporaryFolder } from '../support/process.ts';
@@ -80,9 +79,6 @@ const sizeMb = (folder: string): number =>
 const argumentsOf = (pid: number): string =>
   readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
 
-const get = async (url: string, headers: Record<string, string> = {}) =>
-  exchange(url, { method: 'GET', headers, body: undefined });
-
 describe('an installed package', () => {
   let image: string;
   let folder: string;
@@ -139,8 +135,9 @@ describe('an installed package', () => {
 
   it('serves everything, takes commands beside it, and stops when npx is told to', async () => {
     const { url, pid, env, stop, said } = await serve();
+    const send = sendTo(url);
     for (const path of ['/healthz', '/readyz', '/admin/', '/docs/', '/docs/quick-start', '/docs/reference'])
-      expect({ path, ...(await get(`${url}${path}`)) }).toMatchObject({ path, status: 200 });
+      expect({ path, ...(await send(path)) }).toMatchObject({ path, status: 200 });
     const [, token] = /\/admin\/set-up#(\w+)/.exec(said()) ?? [];
     expect(token).toBeTruthy();
     if (process.platform === 'linux') expect(argumentsOf(pid)).toContain(V8_FLAGS.join(' '));
@@ -149,13 +146,9 @@ describe('an installed package', () => {
       JSON.parse(execute('npx', ['handback', ...args, '--json'], folder, env));
     const shop = command('shop', 'create', '--name', 'Kettles');
     const { apiKey } = command('client', 'create', '--shop', shop.id, '--name', 'Till');
-    const created = await exchange(`${url}${BASE_PATH}/offline-repairs`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify(repairBody()),
-    });
+    const created = await send('/offline-repairs', { method: 'POST', body: repairBody(), key: apiKey });
     expect(created).toMatchObject({ status: 201, body: { rmaNumber: '#RMA-000001' } });
-    const read = await get(`${url}${BASE_PATH}/offline-repairs/${created.body.id}`, { 'x-api-key': apiKey });
+    const read = await send(`/offline-repairs/${created.body.id}`, { key: apiKey });
     expect(read.body).toEqual(created.body);
     expect(await stop()).toMatch(/"msg":"stopped"/);
   });
@@ -179,45 +172,39 @@ describe('an installed package', () => {
   });
 });
 
-describe('the image', () => {
-  it('installs the package without what is for development, and runs no script of any package', () => {
-    // Packages of other versions in the same folder do no harm.
-    expect(restOf('COPY')).toEqual([
-      'handback-$VERSION.tgz handback.tgz',
-      '--from=install /opt/handback /opt/handback',
-    ]);
-    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    expect(restOf('ARG')).toEqual([`VERSION=${version}`]);
-    expect(restOf('RUN')[0]).toMatch(
-      /^npm install --omit=dev --ignore-scripts .*\.\/handback\.tgz && rm handback\.tgz$/,
-    );
-    expect(restOf('RUN')[1]).toBe(`install -d -o node -g node -m 700 ${restOf('VOLUME')[0]}`);
-  });
-
-  it('runs as another user than root, checks its health and stops by SIGTERM', () => {
-    const lastStage = INSTRUCTIONS.slice(INSTRUCTIONS.findLastIndex(({ name }) => name === 'FROM'));
-    expect(lastStage.filter(({ name }) => name === 'USER')).toEqual([{ name: 'USER', rest: 'node' }]);
-    expect(restOf('STOPSIGNAL')).toEqual(['SIGTERM']);
-    expect(restOf('FROM').every((from) => /^node:24-bookworm-slim( AS install)?$/.test(from))).toBe(true);
-  });
+it('the image installs the package without what is for development, and runs as another user than root', () => {
+  // Packages of other versions in the same folder do no harm.
+  expect(restOf('COPY')).toEqual([
+    'handback-$VERSION.tgz handback.tgz',
+    '--from=install /opt/handback /opt/handback',
+  ]);
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect(restOf('ARG')).toEqual([`VERSION=${version}`]);
+  const [install, prepare] = restOf('RUN');
+  expect(install).toMatch(
+    /^npm install --omit=dev --ignore-scripts .*\.\/handback\.tgz && rm handback\.tgz$/,
+  );
+  expect(prepare).toBe(`install -d -o node -g node -m 700 ${restOf('VOLUME')[0]}`);
+  const lastStage = INSTRUCTIONS.slice(INSTRUCTIONS.findLastIndex(({ name }) => name === 'FROM'));
+  expect(lastStage.filter(({ name }) => name === 'USER')).toEqual([{ name: 'USER', rest: 'node' }]);
+  expect(restOf('STOPSIGNAL')).toEqual(['SIGTERM']);
+  expect(restOf('FROM').every((from) => /^node:24-bookworm-slim( AS install)?$/.test(from))).toBe(true);
 });
 
-describe('a checkout in which nothing is built', () => {
-  it('says so, prints no link that leads nowhere, and works without', async () => {
-    const { root, remove } = makeVariant([]);
-    onTestFinished(remove);
-    const env = { DATA_DIR: temporaryFolder() };
-    const server = await startServer(env, { program: join(root, 'bin', 'handback.js') });
-    await until('it has said so', () => /Not built here: /.test(server.stderr));
-    expect(server.stderr).toMatch(/Not built here: the admin app and the documentation\. .* npm ci/);
-    expect(server.stderr).not.toMatch(/set-up|\/docs/);
-    for (const path of ['/admin/', '/docs/', '/docs/quick-start'])
-      expect(await server.get(path)).toMatchObject({
-        status: 404,
-        body: {
-          message: expect.stringMatching(/^The (admin app|documentation) is not built here: .*npm ci/),
-        },
-      });
-    expect(await server.get('/healthz')).toMatchObject({ status: 200 });
-  });
+it('a checkout in which nothing is built says so, prints no link that leads nowhere, and works', async () => {
+  const { root, remove } = makeVariant([]);
+  onTestFinished(remove);
+  const env = { DATA_DIR: temporaryFolder() };
+  const server = await startServer(env, { program: join(root, 'bin', 'handback.js') });
+  await until('it has said so', () => /Not built here: /.test(server.stderr));
+  expect(server.stderr).toMatch(/Not built here: the admin app and the documentation\. .* npm ci/);
+  expect(server.stderr).not.toMatch(/set-up|\/docs/);
+  for (const path of ['/admin/', '/docs/', '/docs/quick-start'])
+    expect(await server.get(path)).toMatchObject({
+      status: 404,
+      body: {
+        message: expect.stringMatching(/^The (admin app|documentation) is not built here: .*npm ci/),
+      },
+    });
+  expect(await server.get('/healthz')).toMatchObject({ status: 200 });
 });

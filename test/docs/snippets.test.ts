@@ -15,23 +15,15 @@ import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhoo
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import type { Harness } from '../support/harness.ts';
+import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { hangUpHalfway, startReceiver } from '../support/receiver.ts';
-import {
-  guidePages,
-  guideText,
-  programIn,
-  type Reader,
-  runPage,
-  snippetsOf,
-  start,
-  workFolder,
-} from '../support/snippets.ts';
-import { needs, toolPath } from '../support/tools.ts';
+import { guidePages, guideText, programOf, type Reader, runPage, snippetsOf } from '../support/snippets.ts';
+import { needs, type Tool } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
-// Everything that the guides show is run or checked here, or in verification-examples.test.ts.
+// Everything that the guides show is run or checked here.
 
 const readerOf = ({ url, client }: Harness): Reader => ({
   url,
@@ -111,18 +103,20 @@ describe('the shell blocks, from top to bottom', needs('bash', 'curl', 'jq', 'op
   });
 });
 
+/** Starts receiver.mjs, with this secret. */
+const startQuickStart = async (secret: string, port: number) => {
+  const program = programOf('quick-start.md', 'receiver.mjs', null);
+  const receiver = program.start({ SECRET: secret, PORT: String(port) });
+  await until('the receiver listens', () => receiver.output().includes('waiting on port'));
+  return { receiver, program };
+};
+
 describe('the receiver of the quick start', () => {
-  it('takes what the service sends, once, and refuses what somebody else signed', async () => {
+  it('takes what the service sends, once, and refuses what was signed with another secret', async () => {
     const t = await webhookHarness();
     const port = await freePort();
-    const folder = workFolder();
-    writeFileSync(join(folder, 'receiver.mjs'), programIn('quick-start.md', 'receiver.mjs'));
     const client = await t.addReceiver(`http://127.0.0.1:${port}/`);
-    const receiver = start(process.execPath, ['receiver.mjs'], folder, {
-      SECRET: client.webhookSecret,
-      PORT: String(port),
-    });
-    await until('the receiver listens', () => receiver.output().includes('waiting on port'));
+    const { receiver } = await startQuickStart(client.webhookSecret, port);
     await t.create(client);
     await t.drained();
     expect((await t.deliveries()).map((each) => each.status)).toEqual(['DELIVERED']);
@@ -142,16 +136,12 @@ describe('the receiver of the quick start', () => {
 
   it('goes on when a caller hangs up in the middle of a body, and does not start without a secret', async () => {
     const port = await freePort();
-    const folder = workFolder();
-    writeFileSync(join(folder, 'receiver.mjs'), programIn('quick-start.md', 'receiver.mjs'));
-    const env = { SECRET: 'whsec_example', PORT: String(port) };
-    const receiver = start(process.execPath, ['receiver.mjs'], folder, env);
-    await until('the receiver listens', () => receiver.output().includes('waiting on port'));
+    const { program } = await startQuickStart('whsec_example', port);
     await hangUpHalfway(port);
     const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
     expect(forged.status, 'it still answers').toBe(401);
 
-    const { ended, output } = start(process.execPath, ['receiver.mjs'], folder, { PORT: env.PORT });
+    const { ended, output } = program.start({ PORT: String(port) });
     expect(await ended).toBe(1);
     expect(output()).toBe('Set SECRET to your webhook secret.\n');
   });
@@ -195,33 +185,34 @@ const breakingProxy = async (target: string, ways: Record<string, string>[]): Pr
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-describe('the programs that follow the feed', () => {
-  const storedIn = (folder: string): string | null => {
-    const file = join(folder, 'cursor.txt');
-    return existsSync(file) ? readFileSync(file, 'utf8') : null;
-  };
-  for (const { tool, file } of [
-    { tool: null, file: 'follow.mjs' },
-    { tool: 'python3', file: 'follow.py' },
-  ] as const) {
-    const options = tool ? needs(tool) : {};
-    const programPath = () => (tool ? toolPath(tool) : process.execPath);
-    it(`${file} prints each event once, also when it is killed and started again`, options, async () => {
-      const program = programPath();
-      const t = await webhookHarness();
-      const folder = workFolder();
-      writeFileSync(join(folder, file), programIn('events.md', file));
-      const env = { BASE: `${t.url}${BASE_PATH}`, KEY: t.client.apiKey };
-      const follow = () => start(program, [file], folder, env);
-      const numbers = (output: string) => [...output.matchAll(/#RMA-\d+/g)].map(([number]) => number);
+/** Programs of a guide; without a tool Node runs them. */
+const PROGRAMS = (...all: [file: string, tool: Tool | null][]) =>
+  all.map(([file, tool]) => ({ file, tool, options: tool ? needs(tool) : {} }));
 
+for (const { file, tool, options } of PROGRAMS(['follow.mjs', null], ['follow.py', 'python3']))
+  describe(`${file}, which follows the feed,`, options, () => {
+    const setUp = async () => {
+      const t = await webhookHarness();
+      const { folder, start } = programOf('events.md', file, tool);
+      const cursorFile = join(folder, 'cursor.txt');
+      const follow = (url = t.url) => start({ BASE: `${url}${BASE_PATH}`, KEY: t.client.apiKey });
+      const newest = async () => (await t.get(`${BASE_PATH}/events?after=latest`)).body.cursor;
+      return { t, cursorFile, start, follow, newest };
+    };
+
+    it('prints each event once, also when it is killed and started again', async () => {
+      const { t, cursorFile, follow, newest } = await setUp();
+      const numbers = (output: string) => [...output.matchAll(/#RMA-\d+/g)].map(([number]) => number);
       const first = follow();
       await t.create(t.client);
       await t.create(t.client);
       await until('both are printed', () => numbers(first.output()).length === 2);
       expect(numbers(first.output())).toEqual(['#RMA-000001', '#RMA-000002']);
-      const { body: newest } = await t.get(`${BASE_PATH}/events?after=latest`);
-      await until('it has stored its cursor', () => storedIn(folder) === newest.cursor);
+      const cursor = await newest();
+      await until(
+        'it has stored its cursor',
+        () => existsSync(cursorFile) && readFileSync(cursorFile, 'utf8') === cursor,
+      );
       first.kill();
       await first.ended;
 
@@ -231,84 +222,111 @@ describe('the programs that follow the feed', () => {
       expect(numbers(second.output())).toEqual(['#RMA-000003']);
     });
 
-    it(`${file} asks again when an answer breaks off in the middle`, options, async () => {
-      const t = await webhookHarness();
-      const folder = workFolder();
-      writeFileSync(join(folder, file), programIn('events.md', file));
+    it('asks again when an answer breaks off in the middle', async () => {
+      const { t, follow } = await setUp();
       await t.create(t.client);
-      const proxy = await breakingProxy(t.url, [WITH_LENGTH, IN_CHUNKS, TO_THE_END]);
-      const env = { BASE: `${proxy}${BASE_PATH}`, KEY: t.client.apiKey };
-      const follower = start(programPath(), [file], folder, env);
+      const follower = follow(await breakingProxy(t.url, [WITH_LENGTH, IN_CHUNKS, TO_THE_END]));
       const ended = follower.ended.then((status) => {
         throw new Error(`it ended with ${status}: ${follower.output()}`);
       });
-      await Promise.race([
-        ended,
-        until('the event is printed', () => follower.output().includes('#RMA-000001')),
-      ]);
+      const printed = until('the event is printed', () => follower.output().includes('#RMA-000001'));
+      await Promise.race([ended, printed]);
       expect(follower.output()).toMatch(/^\S+ offline_repair\.created #RMA-000001 OFFLINE_DIAGNOSTICS\n$/);
     });
 
-    it(`${file} takes a cursor with a line end, and says what is not set`, options, async () => {
-      const program = programPath();
-      const t = await webhookHarness();
-      const folder = workFolder();
-      writeFileSync(join(folder, file), programIn('events.md', file));
+    it('takes a cursor with a line end, and says what is not set', async () => {
+      const { t, cursorFile, start, follow, newest } = await setUp();
       await t.create(t.client);
-      const { body: newest } = await t.get(`${BASE_PATH}/events?after=latest`);
-      writeFileSync(join(folder, 'cursor.txt'), `${newest.cursor}\n`);
-      const env = { BASE: `${t.url}${BASE_PATH}`, KEY: t.client.apiKey };
-      const follower = start(program, [file], folder, env);
+      writeFileSync(cursorFile, `${await newest()}\n`);
+      const follower = follow();
       await t.create(t.client);
       await until('the second is printed', () => follower.output().includes('#RMA-000002'));
       expect(follower.output()).not.toContain('#RMA-000001');
 
-      const { ended, output } = start(program, [file], folder, { BASE: env.BASE });
+      const { ended, output } = start({ BASE: `${t.url}${BASE_PATH}` });
       expect(await ended).toBe(1);
       expect(output()).toBe('Set BASE to the base URL and KEY to your API key.\n');
     });
-  }
+  });
+
+for (const { file, tool, options } of PROGRAMS(
+  ['create.mts', null],
+  ['create.py', 'python3'],
+  ['create.php', 'php'],
+  ['Create.java', 'java'],
+))
+  it(`${file} creates one repair, also when answers are lost, and shows a refusal`, options, async () => {
+    const t = await webhookHarness();
+    const { start } = programOf('create.md', file, tool);
+    const run = async (url: string, key: string) => {
+      const program = start({ BASE: `${url}${BASE_PATH}`, KEY: key });
+      return { status: await program.ended, output: program.output() };
+    };
+    const created = await run(await breakingProxy(t.url, [WITH_LENGTH, IN_CHUNKS]), t.client.apiKey);
+    expect(created, created.output).toMatchObject({ status: 0 });
+    expect(created.output).toMatch(/#RMA-000001\b.*OFFLINE_DIAGNOSTICS/);
+    expect((await t.get('/offline-repairs')).body.total).toBe(1);
+
+    const refused = await run(t.url, 'handback_ext_wrong');
+    expect(refused.status).not.toBe(0);
+    expect(refused.output).toMatch(/refused: .*401/);
+  });
+
+it('create.mts has types that fit, under strict', () => {
+  const { folder } = programOf('create.md', 'create.mts', null);
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const flags = '--noEmit --strict --module nodenext --target es2022 --types node'.split(' ');
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const types = join(root, 'node_modules/@types');
+  execFileSync(process.execPath, [tsc, ...flags, '--typeRoots', types, 'create.mts'], { cwd: folder });
 });
 
-describe('the programs that create', () => {
-  for (const { tool, file } of [
-    { tool: null, file: 'create.mts' },
-    { tool: 'python3', file: 'create.py' },
-    { tool: 'php', file: 'create.php' },
-    { tool: 'java', file: 'Create.java' },
-  ] as const)
-    it(
-      `${file} creates one repair, also when answers are lost, and shows a refusal`,
-      tool ? needs(tool) : {},
-      async () => {
-        const t = await webhookHarness();
-        const folder = workFolder();
-        writeFileSync(join(folder, file), programIn('create.md', file));
-        const run = async (env: Record<string, string>) => {
-          const program = start(tool ? toolPath(tool) : process.execPath, [file], folder, env);
-          return { status: await program.ended, output: program.output() };
-        };
-        const proxy = await breakingProxy(t.url, [WITH_LENGTH, IN_CHUNKS]);
-        const created = await run({ BASE: `${proxy}${BASE_PATH}`, KEY: t.client.apiKey });
-        expect(created, created.output).toMatchObject({ status: 0 });
-        expect(created.output).toMatch(/#RMA-000001\b.*OFFLINE_DIAGNOSTICS/);
-        expect((await t.get('/offline-repairs')).body.total).toBe(1);
-
-        const refused = await run({ BASE: `${t.url}${BASE_PATH}`, KEY: 'handback_ext_wrong' });
-        expect(refused.status).not.toBe(0);
-        expect(refused.output).toMatch(/refused: .*401/);
-      },
-    );
-
-  it('create.mts has types that fit, under strict', () => {
-    const folder = workFolder();
-    writeFileSync(join(folder, 'create.mts'), programIn('create.md', 'create.mts'));
-    const root = fileURLToPath(new URL('../../', import.meta.url));
-    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const types = join(root, 'node_modules/@types');
-    execFileSync(process.execPath, [tsc, ...flags, '--typeRoots', types, 'create.mts'], { cwd: folder });
+for (const { file, tool, options } of PROGRAMS(
+  ['verify.mjs', null],
+  ['verify.py', 'python3'],
+  ['verify.php', 'php'],
+  ['Verify.java', 'java'],
+))
+  it(`${file} tells a true signature from a false one`, options, async () => {
+    const receiver = await startReceiver();
+    const t = await webhookHarness();
+    const client = await t.addReceiver(receiver.url);
+    await t.create(client, { customerName: 'Zoë Ångström 👩‍🔧', notes: 'ligne 1\nligne 2 "citée"' });
+    const [{ bytes, headers }] = (await receiver.got(1)) as [(typeof receiver.received)[0]];
+    const signature = String(headers['x-webhook-signature']);
+    const { folder, program } = programOf('webhooks.md', file, tool);
+    const verdict = (secret: string, given: string, input: Buffer) =>
+      execFileSync(program(), [join(folder, file), secret, given], {
+        timeout: scaled(60_000),
+        input,
+        encoding: 'utf8',
+      }).trim();
+    expect(verdict(client.webhookSecret, signature, bytes)).toBe('valid');
+    const longer = Buffer.concat([bytes, Buffer.from(' ')]);
+    expect(verdict(client.webhookSecret, signature, longer)).toBe('invalid');
+    expect(verdict('whsec_another', signature, bytes)).toBe('invalid');
+    for (const other of ['00', signature.toUpperCase(), `${signature}zz`])
+      expect(verdict(client.webhookSecret, other, bytes), other).toBe('invalid');
   });
+
+it('the values to try first belong together', () => {
+  const text = guideText('webhooks.md');
+  const value = (name: string) => new RegExp(`^\\| ${name} \\| \`(.+)\` \\|$`, 'm').exec(text)?.[1] ?? '';
+  const signature = createHmac('sha256', value('secret')).update(value('body')).digest('hex');
+  expect(value('signature')).toBe(signature);
+});
+
+it('the request that the guide shows has the headers that are sent', async () => {
+  const receiver = await startReceiver();
+  const t = await webhookHarness();
+  await t.create(await t.addReceiver(receiver.url));
+  const [{ headers }] = (await receiver.got(1)) as [(typeof receiver.received)[0]];
+  const [http] = snippetsOf('webhooks.md').filter(({ language }) => language === 'http');
+  const shown = [...(http?.code ?? '').matchAll(/^([\w-]+): /gm)].map(([, name]) =>
+    String(name).toLowerCase(),
+  );
+  expect(shown.filter((name) => !(name in headers))).toEqual([]);
+  expect(shown).toEqual(expect.arrayContaining(Object.keys(headers).filter((name) => name.startsWith('x-'))));
 });
 
 /** The records that mirror.py has, as text. */
@@ -326,18 +344,13 @@ const copyIn = (folder: string): string => {
   }
 };
 
-const title = 'mirror.py keeps a copy equal to the lists, through a kill, and sweeps corrections in';
-it(title, needs('python3'), async () => {
+it('mirror.py keeps a copy equal to the lists, through a kill, and sweeps corrections in', {
+  ...needs('python3'),
+}, async () => {
   const t = await webhookHarness();
   const staff = await newPerson(t, { role: 'STAFF' });
-  const folder = workFolder();
-  writeFileSync(join(folder, 'mirror.py'), programIn('keep-a-copy.md', 'mirror.py'));
-  const mirror = (more: Record<string, string> = {}) =>
-    start(toolPath('python3'), ['mirror.py'], folder, {
-      BASE: `${t.url}${BASE_PATH}`,
-      KEY: t.client.apiKey,
-      ...more,
-    });
+  const { folder, start } = programOf('keep-a-copy.md', 'mirror.py', 'python3');
+  const mirror = (more = {}) => start({ BASE: `${t.url}${BASE_PATH}`, KEY: t.client.apiKey, ...more });
   const isEqual = async (what: string) => {
     const lists = await Promise.all([t.get('/offline-repairs'), t.get('/trade-returns')]);
     const items = lists.flatMap(({ body }) => body.items as { id: string }[]);

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { freePort } from './postgres-server.ts';
+import { temporaryFolder } from './process.ts';
+import { type Tool, toolPath } from './tools.ts';
 
 // The code in docs/guide, as a reader would run it: files are saved under the name in their first line, shell blocks run one after
 // the other in one shell, and what is marked for a second terminal runs beside them.
@@ -16,7 +17,7 @@ const COMMAND = join(ROOT, 'dist', 'service', 'handback.js');
 export const guidePages = (): string[] => readdirSync(GUIDE).filter((name) => name.endsWith('.md'));
 export const guideText = (page: string): string => readFileSync(join(GUIDE, page), 'utf8');
 
-export interface Snippet {
+interface Snippet {
   language: string;
   marks: string[];
   code: string;
@@ -33,19 +34,13 @@ export const snippetsOf = (page: string): Snippet[] =>
 const fileNameOf = (code: string): string | undefined =>
   /^(?:<\?php\n)?(?:\/\/|#) (\w+\.\w+)$/m.exec(code)?.[1];
 
-export const programIn = (page: string, file: string): string => {
+const programIn = (page: string, file: string): string => {
   const found = snippetsOf(page).find(({ code }) => fileNameOf(code) === file);
   if (!found) throw new Error(`docs/guide/${page} has no program ${file}`);
   return found.code;
 };
 
-export const workFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'handback-example-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
-
-export interface Running {
+interface Running {
   output(): string;
   /** The exit status. */
   ended: Promise<number | null>;
@@ -81,6 +76,14 @@ export const start = (
   return { output: () => output, ended, kill };
 };
 
+/** A program of a guide in a folder of its own; without a tool Node runs it. */
+export const programOf = (page: string, file: string, tool: Tool | null) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, file), programIn(page, file));
+  const program = () => (tool ? toolPath(tool) : process.execPath);
+  return { folder, program, start: (env: Record<string, string>) => start(program(), [file], folder, env) };
+};
+
 /** What a reader has: the address, the key and the secret of a client. */
 export interface Reader {
   url: string;
@@ -103,7 +106,7 @@ export const runPage = async (
   page: string,
   reader: Reader,
 ): Promise<{ status: number | null; output: string; secondTerminal: string }> => {
-  const folder = workFolder();
+  const folder = temporaryFolder();
   const port = reader.receiverPort ?? (await freePort());
   const forReader = (code: string): string =>
     code
