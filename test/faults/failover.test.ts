@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { repairBody } from '../support/bodies.ts';
 import { expectWithin } from '../support/faults.ts';
 import { onServer } from '../support/postgres-databases.ts';
-import { type PostgresServer, type Standby, startPostgres } from '../support/postgres-server.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import {
   cli,
   databaseOn,
@@ -63,7 +63,12 @@ const setReadOnly = async (primary: PostgresServer, state: 'on' | 'off'): Promis
 };
 
 /** As when it is started again without being made a standby of the new one: both take writes. */
-const expectLoyalty = async (server: ServerProcess, env: Env, primary: PostgresServer, standby: Standby) => {
+const expectLoyalty = async (
+  server: ServerProcess,
+  env: Env,
+  primary: PostgresServer,
+  standby: PostgresServer,
+) => {
   await onServer(
     standby.url,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'handback'",

@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { scaled } from './machine.ts';
+import { onServer } from './postgres-databases.ts';
 import { until } from './until.ts';
 
 // A real PostgreSQL for the tests, in a folder and on a port of its own, gone when the tests are.
@@ -14,29 +14,6 @@ import { until } from './until.ts';
 const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
 export const NOBODY = 65_534;
 const START_TIMEOUT_MS = scaled(60_000);
-
-export interface PostgresServer {
-  url: string;
-  /** The postmaster's own process, for tests that take the database away; another one after `resume`. */
-  readonly pid: number;
-  /** Every process of the server stops where it is: connections stay open and nobody answers. */
-  freeze(): void;
-  thaw(): void;
-  /** Ends the server and keeps its data. */
-  halt(): Promise<void>;
-  /** Ends all its processes at once, as a power cut does. */
-  kill(): Promise<void>;
-  /** Starts it again, on the same port with the same data. */
-  resume(): Promise<void>;
-  /** A second server that has whatever this one acknowledges. */
-  addStandby(): Promise<Standby>;
-  stop(): Promise<void>;
-}
-
-export interface Standby extends PostgresServer {
-  /** Resolves when it takes writes. */
-  promote(): Promise<void>;
-}
 
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -88,7 +65,9 @@ export const startPostgres = async ({
       timeout: scaled(60_000),
     },
   );
-  return serverIn({ home, native, port: await freePort(), durable, env });
+  const server = new PostgresServer({ home, native, port: await freePort(), durable, env });
+  await server.resume();
+  return server;
 };
 
 interface Place {
@@ -100,82 +79,79 @@ interface Place {
   env: Record<string, string>;
 }
 
-const serverIn = async (place: Place): Promise<PostgresServer> => {
-  const { home, port } = place;
-  let running: Running | null = await launch(place);
-  const signal = (name: NodeJS.Signals) => {
+/** Its methods may be handed on by themselves. */
+export class PostgresServer {
+  readonly url: string;
+  readonly #place: Place;
+  #running: Awaited<ReturnType<typeof launch>> | null = null;
+
+  constructor(place: Place) {
+    this.#place = place;
+    this.url = urlOf(place.port);
+  }
+
+  readonly #signal = (name: NodeJS.Signals): void => {
+    const pid = this.#running?.pid;
     // The postmaster first: once it stands still, no process joins its children.
-    if (running) for (const pid of [running.pid, ...childrenOf(running.pid)]) tell(pid, name);
+    if (pid) for (const each of [pid, ...childrenOf(pid)]) tell(each, name);
   };
-  const halt = async () => {
-    signal('SIGCONT');
-    const ending = running;
-    running = null;
+
+  /** Every process of the server stops where it is: connections stay open and none is answered. */
+  readonly freeze = (): void => this.#signal('SIGSTOP');
+  readonly thaw = (): void => this.#signal('SIGCONT');
+
+  /** Ends the server and keeps its data. */
+  readonly halt = async (): Promise<void> => {
+    this.thaw();
+    const ending = this.#running;
+    this.#running = null;
     await ending?.end();
   };
-  return {
-    url: urlOf(port),
-    get pid() {
-      if (!running) throw new Error('PostgreSQL is halted');
-      return running.pid;
-    },
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
-    halt,
-    async kill() {
-      signal('SIGSTOP');
-      signal('SIGKILL');
-      await halt();
-    },
-    async resume() {
-      running ??= await launch(place);
-    },
-    addStandby: () => standbyOf(place),
-    async stop() {
-      await halt();
-      rmSync(home, { recursive: true, force: true });
-    },
-  };
-};
 
-/** Follows the other one from a copy of its files on, and the other one waits for it at every commit. */
-const standbyOf = async (primary: Place): Promise<Standby> => {
-  const place = { ...primary, home: newHome(), port: await freePort() };
-  const data = join(place.home, 'data');
-  await copyWhileItRuns(primary, data);
-  const follow = [
-    `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=postgres application_name=standby'`,
-    // One that is promoted waits for nobody.
-    "synchronous_standby_names = ''",
-  ];
-  writeFileSync(join(data, 'postgresql.auto.conf'), `${follow.join('\n')}\n`);
-  writeFileSync(join(data, 'standby.signal'), '');
-  if (asRoot) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, data], { timeout: scaled(30_000) });
-  const server = await serverIn(place);
-  const source = new pg.Client({ connectionString: urlOf(primary.port) });
-  await source.connect();
-  await source.query("alter system set synchronous_standby_names = 'standby'");
-  await source.query('select pg_reload_conf()');
-  await until(
-    'the standby is in step',
-    async () =>
-      (await source.query("select from pg_stat_replication where sync_state = 'sync'")).rowCount === 1,
-    START_TIMEOUT_MS,
-  );
-  await source.end();
-  return {
-    ...server,
-    get pid() {
-      return server.pid;
-    },
-    async promote() {
-      const client = new pg.Client({ connectionString: server.url });
-      await client.connect();
-      await client.query('select pg_promote(true, 30)');
-      await client.end();
-    },
+  /** Ends all its processes at once, as a power cut does. */
+  readonly kill = async (): Promise<void> => {
+    this.freeze();
+    this.#signal('SIGKILL');
+    await this.halt();
   };
-};
+
+  /** Starts it, also again, on the same port with the same data. */
+  readonly resume = async (): Promise<void> => {
+    this.#running ??= await launch(this.#place);
+  };
+
+  readonly stop = async (): Promise<void> => {
+    await this.halt();
+    rmSync(this.#place.home, { recursive: true, force: true });
+  };
+
+  /** A second server that has whatever this one acknowledges: from a copy of its files on, this one waits for it at every commit. */
+  readonly addStandby = async (): Promise<PostgresServer> => {
+    const { port } = this.#place;
+    const place = { ...this.#place, home: newHome(), port: await freePort() };
+    const data = join(place.home, 'data');
+    await copyWhileItRuns(this.#place, data);
+    const follow = [
+      `primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres application_name=standby'`,
+      // One that is promoted waits for no other.
+      "synchronous_standby_names = ''",
+    ];
+    writeFileSync(join(data, 'postgresql.auto.conf'), `${follow.join('\n')}\n`);
+    writeFileSync(join(data, 'standby.signal'), '');
+    if (asRoot) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, data], { timeout: scaled(30_000) });
+    const standby = new PostgresServer(place);
+    await standby.resume();
+    await onServer(this.url, "alter system set synchronous_standby_names = 'standby'");
+    await onServer(this.url, 'select pg_reload_conf()');
+    // Divides by zero until there is one.
+    const inStep = "select 1 / count(*) from pg_stat_replication where sync_state = 'sync'";
+    await until('the standby is in step', () => answers(this.url, inStep), START_TIMEOUT_MS);
+    return standby;
+  };
+
+  /** Of a standby: resolves when it takes writes. */
+  readonly promote = (): Promise<void> => onServer(this.url, 'select pg_promote(true, 30)');
+}
 
 /** The binaries have no pg_basebackup. */
 const copyWhileItRuns = async ({ home, port }: Place, to: string): Promise<void> => {
@@ -209,12 +185,7 @@ const tell = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-interface Running {
-  pid: number;
-  end(): Promise<void>;
-}
-
-const launch = async ({ native, home, port, durable, env }: Place): Promise<Running> => {
+const launch = async ({ native, home, port, durable, env }: Place) => {
   const settings = [
     `fsync=${durable ? 'on' : 'off'}`,
     'max_connections=200',
@@ -235,7 +206,7 @@ const launch = async ({ native, home, port, durable, env }: Place): Promise<Runn
     },
   );
   const pid = Number(await firstLine(shell));
-  await untilItAnswers(urlOf(port));
+  await until('PostgreSQL answers', () => answers(urlOf(port), 'select 1'), START_TIMEOUT_MS);
   return {
     pid,
     async end() {
@@ -253,17 +224,8 @@ const firstLine = (child: ChildProcess): Promise<string> =>
     child.once('exit', () => reject(new Error('PostgreSQL did not start')));
   });
 
-const untilItAnswers = async (url: string): Promise<void> => {
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  for (;;) {
-    const client = new pg.Client({ connectionString: url });
-    try {
-      await client.connect();
-      await client.end();
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await pause(50);
-    }
-  }
-};
+const answers = (url: string, statement: string): Promise<boolean> =>
+  onServer(url, statement).then(
+    () => true,
+    () => false,
+  );

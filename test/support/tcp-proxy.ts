@@ -3,28 +3,9 @@ import { onTestFinished } from 'vitest';
 
 // The network between the service and PostgreSQL, so that a test can cut, hold or lose it.
 
-export interface TcpProxy {
-  /** The database's address through this proxy. */
-  through(databaseUrl: string): string;
-  /** Nothing passes any more, in either direction, on old and new connections, and nobody is told. */
-  hold(): void;
-  /** Everything passes again, what was held first. */
-  release(): void;
-  /** As a firewall does with connections that were idle: those there are now are dead, and nobody is told. New ones work. */
-  forget(): void;
-  /** Refuses new connections beyond this many. */
-  limit(connections: number): void;
-  connections(): number;
-}
-
-interface Pair {
-  from: Socket;
-  to: Socket;
-}
-
-export const startTcpProxy = async (databaseUrl: string): Promise<TcpProxy> => {
+export const startTcpProxy = async (databaseUrl: string) => {
   const target = new URL(databaseUrl);
-  const pairs = new Set<Pair>();
+  const pairs = new Set<{ from: Socket; to: Socket }>();
   const sockets = new Set<Socket>();
   let held = false;
   let most = Number.POSITIVE_INFINITY;
@@ -48,7 +29,7 @@ export const startTcpProxy = async (databaseUrl: string): Promise<TcpProxy> => {
     to.pipe(from);
     if (held) pause(pair);
   });
-  const pause = ({ from, to }: Pair) => {
+  const pause = ({ from, to }: { from: Socket; to: Socket }) => {
     from.unpipe(to);
     to.unpipe(from);
     from.pause();
@@ -62,16 +43,19 @@ export const startTcpProxy = async (databaseUrl: string): Promise<TcpProxy> => {
   });
 
   return {
-    through(url) {
+    /** The database's address through this proxy. */
+    through(url: string): string {
       const address = new URL(url);
       address.hostname = '127.0.0.1';
       address.port = String(port);
       return address.toString();
     },
+    /** Nothing passes any more, in either direction, on old and new connections; no side is told. */
     hold() {
       held = true;
       for (const pair of pairs) pause(pair);
     },
+    /** Everything passes again, what was held first. */
     release() {
       held = false;
       for (const { from, to } of pairs) {
@@ -79,11 +63,13 @@ export const startTcpProxy = async (databaseUrl: string): Promise<TcpProxy> => {
         to.pipe(from);
       }
     },
+    /** As a firewall does with connections that were idle: those there are now are dead, and no side is told. New ones work. */
     forget() {
       for (const pair of pairs) pause(pair);
       pairs.clear();
     },
-    limit(connections) {
+    /** Refuses new connections beyond this many. */
+    limit(connections: number) {
       most = connections;
     },
     connections: () => pairs.size,

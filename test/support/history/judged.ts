@@ -6,7 +6,7 @@ import type { History } from './history.ts';
 import { type Kept, readKept } from './kept.ts';
 
 /** Resolves when no delivery waits any more. */
-export const nothingWaits = async (db: Db, withinMs: number): Promise<void> => {
+export const nothingWaits = async (db: Db, withinMs?: number): Promise<void> => {
   await until(
     'nothing waits any more',
     async () => {
