@@ -17,7 +17,6 @@ const setUp = async (settings: Record<string, string> = {}) => {
   const fails = (...args: string[]) => failing(args, env);
   return { env, cli, fails };
 };
-/** The same with a shop. */
 const withShop = async (settings: Record<string, string> = {}) => {
   const at = await setUp(settings);
   const { id: shop, createdAt } = await at.cli('shop', 'create', '--name', 'Shop', '--allowance', '5');
@@ -71,7 +70,18 @@ it.each([
   ['shop', 'update', 'not-an-id', '--plan', 'SCALE'],
   ['shop', 'dangerous', UNKNOWN_ID],
   ['client', 'create', '--shop', UNKNOWN_ID, '--name', 'Till'],
-  ['user', 'create', '--shop', UNKNOWN_ID, '--email', 'a@b.example', '--role', 'STAFF', '--password', 'long enough'],
+  [
+    'user',
+    'create',
+    '--shop',
+    UNKNOWN_ID,
+    '--email',
+    'a@b.example',
+    '--role',
+    'STAFF',
+    '--password',
+    'long enough',
+  ],
   ['client', 'list', '--shop', UNKNOWN_ID],
   ['client', 'revoke', UNKNOWN_ID],
   ['client', 'replace', UNKNOWN_ID],

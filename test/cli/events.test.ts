@@ -24,7 +24,6 @@ interface Item {
 
 type Fault = (response: ServerResponse) => void;
 
-/** Answers with this status and text. */
 const answers =
   (status: number, body: object | string = {}, headers: Record<string, string> = {}): Fault =>
   (response) => {

@@ -195,7 +195,6 @@ const lookIntoMigrated = async (
   }
 };
 
-/** Of the audit log. */
 const lastAction = async (env: Env): Promise<string | undefined> =>
   (await lookInto(env).selectFrom('audit_log').select('action').orderBy('at', 'desc').executeTakeFirst())
     ?.action;

@@ -56,7 +56,6 @@ const watched = async (args: string[], env: Env) => {
   return { ...JSON.parse(out.stdout), peakMb };
 };
 
-/** Creates and moves until told to stop; keeps what was acknowledged. */
 const write = async (server: ServerProcess, isOver: () => boolean, acknowledged: string[]) => {
   while (!isOver()) {
     const { status, body } = await server.post('/offline-repairs', repairBody());

@@ -18,7 +18,6 @@ import { until } from '../support/until.ts';
 /** Every answer comes within this time, docs/contract.md. */
 const WITHIN_MS = 5_000;
 
-/** A request of every kind. */
 const requestsOf = (server: ServerProcess, id: string) => [
   () => server.get('/offline-repairs'),
   () => server.get(`/offline-repairs/${id}`),

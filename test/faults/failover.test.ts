@@ -32,7 +32,6 @@ const setUp = async () => {
   return { primary, standby, alone, env, key };
 };
 
-/** The id of a repair, made as soon as the service can. */
 const create = (server: ServerProcess): Promise<string> =>
   until('it creates', async () => {
     const { value, ms } = await timed(() => server.post('/offline-repairs', repairBody()));
@@ -41,7 +40,6 @@ const create = (server: ServerProcess): Promise<string> =>
     return value.status === 201 && (value.body.id as string);
   });
 
-/** Looks at one of the servers, past the service. */
 const askServer = async (env: Env, { url }: { url: string }, statement: string): Promise<unknown[]> => {
   const address = new URL(url);
   address.pathname = new URL(onHosts(env, [{ url }])['DATABASE_URL'] as string).pathname;

@@ -13,7 +13,6 @@ const MOST_MB = 400;
 /** Without bounds it took many seconds. */
 const SLOWEST_MS = 2_000;
 
-/** Reads the large page again and again, until it is stopped. */
 const keepReading = (url: string, key: string): (() => Promise<void>) => {
   let isOver = false;
   let response: IncomingMessage | undefined;
@@ -30,7 +29,6 @@ const keepReading = (url: string, key: string): (() => Promise<void>) => {
   };
 };
 
-/** Callers who ask for a file and never read it. */
 const leaveUnread = (port: number, path: string, callers: number): void => {
   const request = `GET ${path} HTTP/1.1\r\nhost: test\r\nx-forwarded-for: 198.18.0.1\r\n\r\n`;
   for (let i = 0; i < callers; i++) {

@@ -40,7 +40,6 @@ const figure = async (env: Env, select: string): Promise<number> => {
   return Number(rows[0].figure);
 };
 
-/** Backends of the service that wait for a lock. */
 const waitingBackends = (env: Env): Promise<number> =>
   figure(
     env,

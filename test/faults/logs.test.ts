@@ -60,7 +60,6 @@ describe('logs', () => {
 // No database takes part in it.
 if (ENGINE === 'sqlite')
   describe('standard output that takes nothing', () => {
-    /** Answers requests, and stops, as if nothing were wrong. */
     const expectServed = async (server: ServerProcess) => {
       for (let i = 0; i < 50; i++) expect((await server.get('/nowhere')).status).toBe(404);
       const { value, ms } = await timed(() => server.get('/healthz'));

@@ -1,7 +1,5 @@
-/** What is between spaces and line ends. */
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** Hosts, as they can be spelt in a URL, that must never be called. */
 export const FORBIDDEN_HOSTS = [
   // loopback, in every spelling a URL parser knows
   ...words(`

@@ -42,7 +42,6 @@ export interface Person extends AdminCaller {
   cookie: string;
 }
 
-/** The document is the same for every app. */
 let checker: ReturnType<typeof openApiChecker> | null = null;
 const checkerOf = ({ app }: Harness) => {
   checker ??= openApiChecker(app.adminSwagger(), ADMIN_BASE_PATH);
@@ -95,7 +94,6 @@ export const adminCaller = (t: Harness, cookie: string | null = null): AdminCall
   };
 };
 
-/** Name and value of the session cookie that an answer sets. */
 export const cookieFrom = ({ headers }: Answer): string => headers.getSetCookie()[0]?.split(';')[0] ?? '';
 
 /** The same of the cookie by which the browser is known from then on. */
@@ -108,7 +106,6 @@ const cheapHash = (password: string): Promise<string> =>
   hash(password.normalize('NFKC'), { memoryCost: 64, timeCost: 1 });
 
 let people = 0;
-/** Makes a user. */
 export const newUser = async (
   t: Harness,
   {
@@ -144,13 +141,11 @@ interface NewPerson {
   hashed?: (password: string) => Promise<string>;
 }
 
-/** Makes a user who signs in. */
 export const newPerson = async (t: Harness, options: NewPerson = {}): Promise<Person> => {
   const user = await newUser(t, options);
   return signInAs(t, user);
 };
 
-/** Signs a user in, once more or for the first time. */
 export const signInAs = async (
   t: Harness,
   user: Omit<Person, keyof AdminCaller | 'cookie'>,

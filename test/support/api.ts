@@ -16,10 +16,8 @@ export const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** Well-formed, but nobody's. */
 export const UNKNOWN_ID = '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44';
 
-/** The two kinds of RMA, by the collections they are in. */
 export const KINDS = ['offline-repairs', 'trade-returns'] as const;
 export type Kind = (typeof KINDS)[number];
-/** The smallest body that creates one of a kind. */
 export const bodyOf: Record<Kind, (more?: Record<string, unknown>) => object> = {
   'offline-repairs': repairBody,
   'trade-returns': tradeBody,
@@ -146,7 +144,6 @@ export const rulesOf = (answer: Answer): Record<string, string> => {
   );
 };
 
-/** Creates an RMA of that kind and answers with it. */
 export const newRma = async (
   t: Harness,
   kind: Kind,
@@ -166,7 +163,6 @@ const idsOf = async (make: (kind: Kind) => Promise<{ id: string }>): Promise<Ids
   'offline-repairs': (await make('offline-repairs')).id,
   'trade-returns': (await make('trade-returns')).id,
 });
-/** Creates one RMA of each kind, and a delivery for the first client. */
 export const makeIds = async (t: Harness, options: SendOptions = {}): Promise<Ids> => ({
   ...(await idsOf((kind) => newRma(t, kind, {}, options))),
   deliveries: (await enqueueTest(t.ctx.db, t.client.id, t.ctx.clock.now())).id,
@@ -219,7 +215,6 @@ export const stopClock = (startMs = Date.now()): { advance(ms: number): void; ju
   };
 };
 
-/** Sends bytes as they are and reads until the service closes the connection. */
 export const overSocket = async (url: string, bytes: string | Uint8Array): Promise<Answer> => {
   const { hostname, port } = new URL(url);
   const text = await new Promise<string>((resolve, reject) => {
@@ -241,7 +236,6 @@ export const overSocket = async (url: string, bytes: string | Uint8Array): Promi
   return { status: Number(first.split(' ')[1]), headers, body: isJson ? JSON.parse(body) : body };
 };
 
-/** What the log says of rows that could not be read. */
 export const leftOut = ({ logs }: Harness) =>
   logs.map((line) => JSON.parse(line)).filter(({ msg }) => /a row that cannot be read$/.test(msg));
 

@@ -1,4 +1,3 @@
-/** The smallest body that creates a repair. */
 export const repairBody = (more: Record<string, unknown> = {}) => ({
   orderNumber: 'SO-10042',
   customerEmail: 'ada@example.com',
@@ -13,7 +12,6 @@ export const repairBody = (more: Record<string, unknown> = {}) => ({
 export const TRADE_ITEM = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 4, price: 120.5 };
 export const EMPTY_ITEM = { variantTitle: null, weight: null, tradeLineItemId: null };
 
-/** The smallest body that creates a trade return. */
 export const tradeBody = (more: Record<string, unknown> = {}) => ({
   tradeOrderNumber: 'TO-5501',
   customerEmail: 'buying@northwind.example',
@@ -26,7 +24,6 @@ export const tradeBody = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** One with every field. */
 export const wholeTradeBody = () =>
   tradeBody({
     customerPhone: '+61 3 9646 0000',

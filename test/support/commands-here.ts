@@ -40,6 +40,5 @@ export const runHere = (args: string[], env: Env, { input = '' }: { input?: stri
   return mine;
 };
 
-/** A command that must succeed, with `--json`: what it printed. */
 export const cliHere = (args: string[], env: Env, input?: string): Promise<Run['json']> =>
   printed(runHere, args, env, input);

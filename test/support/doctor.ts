@@ -9,7 +9,6 @@ interface Checked {
   message: string;
 }
 
-/** What it finds, by check; the exit status fits. */
 export const doctor = async (env: Env, runs: typeof runHere = runHere): Promise<Record<string, Checked>> => {
   const result = await runs(['doctor', '--json'], env);
   expect(result.stderr).toBe('');
@@ -22,7 +21,6 @@ export const doctor = async (env: Env, runs: typeof runHere = runHere): Promise<
 export const statesOf = (found: Record<string, Checked>) =>
   Object.fromEntries(Object.entries(found).map(([check, { state }]) => [check, state]));
 
-/** A database with a shop and some repairs. */
 export const filled = async (): Promise<Env & { shopId: string }> => {
   const env = await migratedDatabase();
   const { shopId, key } = await makeShop(env);

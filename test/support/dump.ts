@@ -23,7 +23,6 @@ export const dump = async ({ ctx: { db } }: Harness): Promise<Record<string, str
   return dumped;
 };
 
-/** The work leaves the database as it was. */
 export const withoutTrace = async <Result>(t: Harness, work: () => Promise<Result>): Promise<Result> => {
   const before = await dump(t);
   expect(Object.keys(before)).toEqual(expect.arrayContaining(['offline_repairs', 'shop_counters', 'events']));

@@ -8,9 +8,7 @@ import { toolPath } from './tools.ts';
 export const wrongClock = (by: string): Env => ({ LD_PRELOAD: toolPath('faketime'), FAKETIME: by });
 
 export interface MovableClock {
-  /** Settings for the processes that have this clock. */
   env: Env;
-  /** Sets it, while they run. */
   set(toMs: number): void;
 }
 

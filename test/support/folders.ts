@@ -17,5 +17,4 @@ const hasRoom = (folder: string): boolean => {
 /** In memory where the machine has such a place: SQLite waits for the disk at every commit, and no test takes the power away. */
 const PARENT = hasRoom(MEMORY) ? MEMORY : tmpdir();
 
-/** A new folder for one test's files. */
 export const newFolder = (): string => mkdtempSync(join(PARENT, 'handback-test-'));

@@ -1,6 +1,5 @@
 import type { Db } from '../../src/db/database.ts';
 
-/** Holds a connection of each pool, until the test releases them. */
 export const holdConnections = async (...pools: Db[]): Promise<() => Promise<void>> => {
   const ended = Promise.withResolvers<void>();
   const held = await Promise.all(

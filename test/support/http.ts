@@ -43,7 +43,6 @@ const headersOf = (received: Record<string, string | string[] | undefined>): Hea
   return headers;
 };
 
-/** What is sent as it is. */
 export const isRaw = (body: unknown): body is string | Uint8Array =>
   typeof body === 'string' || body instanceof Uint8Array;
 
@@ -52,7 +51,6 @@ export const bytesOf = (body: unknown): string | Uint8Array | undefined =>
   isRaw(body) || body === undefined ? body : JSON.stringify(body);
 
 let addresses = 0;
-/** A new caller's address, in this network. */
 export const newAddress = (network = '10.0'): string => {
   addresses += 1;
   const [first, second] = network.split('.').map(Number) as [number, number];

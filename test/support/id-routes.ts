@@ -73,7 +73,6 @@ export const idRoutes = (t: Harness, admins: Person[], key = t.client.apiKey): I
   return [...external, ...own];
 };
 
-/** One of everything, in a shop. */
 export const makeThings = async (t: Harness, shop: Shop, key: string): Promise<Things> => {
   const { ctx } = t;
   const user = await newUser(t, { shop, role: 'STAFF' });

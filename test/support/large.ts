@@ -5,7 +5,6 @@ import { newId } from '../../src/lib/ids.ts';
 
 // Returns and pages of the largest size, and how they are read from outside.
 
-/** So many items make a trade return of about so many kilobytes. */
 export const itemsOf = (kilobytes: number): object[] =>
   Array.from({ length: Math.ceil(kilobytes / 0.875) }, (_, i) => ({
     sku: `${'S'.repeat(120)}${i}`,
@@ -36,7 +35,6 @@ export const openUnread = (url: string, key: string, path: string): Promise<Inco
     get(`${url}${BASE_PATH}${path}`, { headers, agent: false }, resolve).once('error', reject);
   });
 
-/** The rest of an answer, or the error that broke it off. */
 export const readToEnd = async (response: IncomingMessage): Promise<string | Error> => {
   const chunks: Buffer[] = [];
   try {

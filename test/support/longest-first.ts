@@ -6,7 +6,6 @@ const LONGEST = [
   ...['browser/', 'faults/', 'webhooks/', 'api/rate-limits', 'admin/lock-out', 'cli/', 'api/connections'],
 ];
 
-/** Those that are not in the list come last. */
 const placeOf = ({ moduleId }: TestSpecification): number => {
   const place = LONGEST.findIndex((name) => moduleId.replaceAll('\\', '/').includes(`/test/${name}`));
   return place < 0 ? LONGEST.length : place;

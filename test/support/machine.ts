@@ -15,5 +15,4 @@ export const measureSlowness = (): number => {
 
 const SLOWNESS = Number(process.env['TEST_SLOWNESS'] ?? 1);
 
-/** So many milliseconds on a quiet machine. */
 export const scaled = (ms: number): number => Math.ceil(ms * SLOWNESS);

@@ -20,7 +20,6 @@ const DOCUMENT = 'openapi';
 /** What a route answers before it is known which one it is; the document describes routes. */
 const OUTSIDE = new Set([405, 431]);
 
-/** Query values arrive as text. */
 const TYPED: Record<string, (text: string) => unknown> = {
   integer: Number,
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),

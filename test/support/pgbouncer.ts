@@ -16,11 +16,9 @@ type PoolMode = 'session' | 'transaction' | 'statement';
 interface Options {
   mode: PoolMode;
   poolSize?: number;
-  /** More lines of its file. */
   settings?: string[];
 }
 
-/** The same database through a pooler. */
 export const throughPgbouncer = async (
   databaseUrl: string,
   { mode, poolSize = 100, settings = [] }: Options,

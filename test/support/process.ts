@@ -98,7 +98,6 @@ export const openWithoutLimits = (env: Env): { db: Db; close(): Promise<void> } 
   return { db, close: () => db.destroy() };
 };
 
-/** The same until the test ends. */
 export const lookInto = (env: Env): Db => {
   const database = openWithoutLimits(env);
   onTestFinished(() => database.close());
@@ -176,7 +175,6 @@ export interface Run {
   readonly json: any;
 }
 
-/** Runs a command to its end. */
 export const run = async (
   args: string[],
   env: Env,
@@ -230,7 +228,6 @@ export interface ServerProcess extends Calls {
   url: string;
   port: number;
   pid: number;
-  /** Both streams so far. */
   readonly stdout: string;
   readonly stderr: string;
   /** Standard output itself, for tests that stop reading it. */

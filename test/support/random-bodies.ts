@@ -11,7 +11,6 @@ const words = (most: number) =>
   fc
     .tuple(padding, fc.string({ unit: 'grapheme', minLength: 1, maxLength: most }), padding)
     .map(([before, inside, after]) => `${before}${inside}${after}`);
-/** A text that a required field takes. */
 const goodText = words(20).filter((text) => text.trim() !== '' && !text.includes('\0'));
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
 /** Decimals with up to four places, as people write them. */

@@ -2,7 +2,6 @@
 export const SEED = Number(process.env['FAULT_SEED'] ?? Date.now() % 1_000_000);
 
 export interface Random {
-  /** From 0 to below 1. */
   next(): number;
   /** A whole number from 0 to below this one. */
   below(count: number): number;

@@ -27,7 +27,6 @@ const inContext = async <Value>(env: Env, work: (ctx: Context) => Promise<Value>
   }
 };
 
-/** Shops with a client each. */
 export const addShops = (
   env: Env,
   count: number,
@@ -54,7 +53,6 @@ export const addClient = (
 ): Promise<NewApiClient> =>
   inContext(env, (ctx) => createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
 
-/** A shop and a client of it. */
 export const makeShop = (
   env: Env,
   options: { plan?: Shop['plan'] } & BillingChange = {},
@@ -82,7 +80,6 @@ export const addPerson = (
     return person;
   });
 
-/** Repairs that a program makes. */
 export const addRepairs = (env: Env, key: string, count: number): Promise<void> =>
   inContext(env, async (ctx) => {
     const app = await buildApp(ctx);

@@ -15,7 +15,6 @@ export interface MailServer {
   /** What MAIL_FROM and SMTP_URL have to be. */
   env: { SMTP_URL: string; MAIL_FROM: string };
   received: Received[];
-  /** How often somebody wanted to send. */
   attempts: number;
   /** What the next ones are answered with: a status, or null where the mail is taken. */
   answers: (number | null)[];
@@ -74,5 +73,4 @@ export const silentMailServer = async (): Promise<{ env: MailServer['env']; conn
   return { env: envFor((server.address() as AddressInfo).port), connections };
 };
 
-/** The token of the link in a mail. */
 export const tokenIn = (text: string): string => /\/admin\/link#([0-9a-f]{64})/.exec(text)?.[1] ?? '';

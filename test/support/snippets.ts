@@ -42,7 +42,6 @@ const programIn = (page: string, file: string): string => {
 
 interface Running {
   output(): string;
-  /** The exit status. */
   ended: Promise<number | null>;
   kill(): void;
 }

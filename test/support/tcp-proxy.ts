@@ -43,7 +43,6 @@ export const startTcpProxy = async (databaseUrl: string) => {
   });
 
   return {
-    /** The database's address through this proxy. */
     through(url: string): string {
       const address = new URL(url);
       address.hostname = '127.0.0.1';
@@ -55,7 +54,6 @@ export const startTcpProxy = async (databaseUrl: string) => {
       held = true;
       for (const pair of pairs) pause(pair);
     },
-    /** Everything passes again, what was held first. */
     release() {
       held = false;
       for (const { from, to } of pairs) {
@@ -68,7 +66,6 @@ export const startTcpProxy = async (databaseUrl: string) => {
       for (const pair of pairs) pause(pair);
       pairs.clear();
     },
-    /** Refuses new connections beyond this many. */
     limit(connections: number) {
       most = connections;
     },

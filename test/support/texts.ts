@@ -6,7 +6,6 @@ import type { Answer } from './harness.ts';
 // The rules that every text field of a body keeps to.
 
 export interface TextField {
-  /** Where it goes in the body. */
   path: string;
   /** Where the answer shows it, when that is elsewhere; null where it does not. */
   shown?: string | null;

@@ -59,14 +59,12 @@ const placesOf = (places: string | readonly string[]): readonly string[] =>
     ? FOLDERS.flatMap((folder) => ENDINGS.map((ending) => join(folder, `${places}${ending}`)))
     : places;
 
-/** Where a tool is; null where it is not installed. */
 export const findTool = (tool: Tool): string | null => {
   if (process.env['TEST_TOOLS'] === 'none') return null;
   const isThere = tool === 'faketime' ? existsSync : canRun;
   return placesOf(TOOLS[tool]).find((place) => place !== '' && isThere(place)) ?? null;
 };
 
-/** Where a tool is that the test said it needs. */
 export const toolPath = (tool: Tool): string => {
   const found = findTool(tool);
   if (!found) throw new Error(`${tool} is not installed, and the test does not say needs('${tool}')`);
@@ -75,7 +73,6 @@ export const toolPath = (tool: Tool): string => {
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Why a test is skipped, for the summary. */
     skipReason?: string;
   }
 }

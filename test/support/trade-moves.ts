@@ -3,7 +3,6 @@ import { tradeReturns } from '../../src/returns/actions.ts';
 import { newTradeReturn, staffOf } from './api.ts';
 import type { Harness, SendOptions } from './harness.ts';
 
-/** The shortest way to each status. */
 const WAY_TO: Record<TradeReturnStatus, TradeReturnAction[]> = {
   TRADE_SUBMITTED: [],
   TRADE_APPROVED: ['approve'],
@@ -13,7 +12,6 @@ const WAY_TO: Record<TradeReturnStatus, TradeReturnAction[]> = {
   TRADE_RESOLVED: ['approve', 'receive', 'resolve'],
 };
 
-/** A person of the shop makes these moves, one after another. */
 export const moveThrough = async (
   t: Harness,
   id: string,

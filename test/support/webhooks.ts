@@ -37,16 +37,13 @@ export const webhookHarness = async ({ sending = true } = {}) => {
     ...t,
     startSending,
     deliveries,
-    /** A client of the first shop with a webhook URL. */
     addReceiver: (webhookUrl: string, shopId = t.shop.id): Promise<NewApiClient> =>
       createClient(t.ctx, OPERATOR, { shopId, name: 'Receiver', webhookUrl }),
-    /** Creates a repair as that client. */
     async create(client: NewApiClient, more: Record<string, unknown> = {}): Promise<{ id: string }> {
       const { status, body } = await t.post('/offline-repairs', repairBody(more), { key: client.apiKey });
       if (status !== 201) throw new Error(`creating answered ${status}`);
       return body;
     },
-    /** Resolves when no delivery is waiting any more. */
     drained: (withinMs?: number): Promise<void> => nothingWaits(t.ctx.db, withinMs),
     /** Resolves, with the delivery, when the first one of the client (or of all) has so many attempts written down. */
     attempted: (count: number, clientId?: string): Promise<Row<'webhook_deliveries'>> =>

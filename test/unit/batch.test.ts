@@ -114,7 +114,6 @@ describe('a batch that says when its changes are sent', () => {
 });
 
 describe('a failure', () => {
-  /** Asks for three at once; what came of each, and in which batches. */
   const askThree = async (work: (items: number[]) => (number | Error)[]) => {
     const batches: number[][] = [];
     const ask = batched(
@@ -174,7 +173,6 @@ describe('a failure', () => {
 });
 
 describe('the deadline', () => {
-  /** `performance.now()` as the test says. */
   const movableTime = () => {
     const start = performance.now();
     let ms = 0;

@@ -184,7 +184,6 @@ const anyWanted: fc.Arbitrary<Wanted> = fc
     return all[what % all.length] as Wanted;
   });
 
-/** What is stored. */
 interface World {
   facts: Facts;
   log: unknown[];
@@ -252,7 +251,6 @@ const apply = (world: World, batch: Wanted[]): World => {
 
 const isCreated = ({ facts }: World, { kind, id }: Wanted): boolean => facts.rows[kind].has(id);
 
-/** The batches of a sequence, cut at these places. */
 const cut = (sequence: Wanted[], cuts: boolean[]): Wanted[][] =>
   sequence.reduce<Wanted[][]>((batches, wanted, i) => {
     const last = batches.at(-1);

@@ -132,7 +132,6 @@ const goodRun = (): Run => {
   };
 };
 
-/** The nth item, which is there. */
 const nth = <Item>(items: Item[], n: number): Item => items[n] as Item;
 
 const rewrite = (changed: KeptEvent, change: (body: { data: Record<string, unknown> }) => void): void => {

@@ -5,7 +5,6 @@ import { expect, it } from 'vitest';
 const ROUTE =
   /const (\w+) = createRoute\(\{\s*getParentRoute: \(\) => (\w+),\s*(?:path: '([^']*)'|id: '\w+')/g;
 
-/** The address of every page in the router. */
 const routesOf = (router: string): string[] => {
   const found = [...router.matchAll(ROUTE)].map(([, name = '', parent = '', path = '']) => ({
     name,

@@ -55,11 +55,9 @@ type Filled = Awaited<ReturnType<typeof fill>>;
 interface Load {
   history: History;
   service: Service;
-  /** Answers that nobody should get. */
   failures: string[];
 }
 
-/** Returns how to stop them. */
 const startCallers = ({ history, service, failures }: Load, { clients }: Filled) => {
   let isOver = false;
   const working = Array.from({ length: CALLERS }, (_, i) => {
@@ -103,7 +101,6 @@ const startFollowers = ({ history, service }: Load, { shops }: Filled) => {
 
 const createdIn = ({ creations }: History): number => new Set(creations.map(({ id }) => id)).size;
 
-/** Kills one process after the other, each after a random number of creations; says when. */
 const killAtRandom = async ({ history, service }: Load, env: Env): Promise<number[]> => {
   const random = randomOf(SEED);
   const kills: number[] = [];

@@ -46,7 +46,6 @@ const holdDeliveries = async (env: Env): Promise<{ letGo(): Promise<void> }> => 
   return { letGo };
 };
 
-/** How many 2xx the process has seen. */
 const acknowledgedBy = async (server: ServerProcess): Promise<number> => {
   const { body } = await server.get('/metrics', { ip: '127.0.0.1' });
   return Number(/handback_webhook_attempts_total\{result="acknowledged"\} (\d+)/.exec(body)?.[1] ?? 0);

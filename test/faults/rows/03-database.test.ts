@@ -33,7 +33,6 @@ const KILLS = effort(2, 20);
 const DURABLE = effort(false, true);
 /** Longer than any answer may take. */
 const DROPPED_MS = effort(6_000, 15_000);
-/** How many are acknowledged before the next fault. */
 const SOME = effort(40, 100);
 
 /** More than a few batches: those behind wait longest, and hold their keys. */
@@ -49,7 +48,6 @@ const PATHS = [
 const REFUSED_WITHIN_MS = 5_000;
 const ANSWERED_WITHIN_MS = 10_000;
 const BACK_WITHIN_MS = 10_000;
-/** While the test itself waits. */
 const PATIENTLY_MS = 30_000;
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
@@ -124,13 +122,11 @@ class Load {
     return this.history.creations.length;
   }
 
-  /** Resolves when so many more are acknowledged. */
   async more(count: number): Promise<void> {
     const enough = this.acknowledged + count;
     await until(`${count} more are acknowledged`, () => this.acknowledged >= enough, PATIENTLY_MS);
   }
 
-  /** Resolves with the next answer of this status. */
   next(status: number): Promise<Seen> {
     const from = this.answers.length;
     const found = () => this.answers.slice(from).find((answer) => answer.status === status);

@@ -20,7 +20,6 @@ const CALLERS = 6;
 const PAUSE_MS = 20;
 const EXIT_WITHIN_MS = 12_000;
 
-/** A database with a client for each caller, whose webhooks go into the history. */
 const prepared = async (history: History, drainSeconds: number) => {
   const receiver = await startNotingReceiver(history);
   const database = await migratedDatabase();
@@ -78,7 +77,6 @@ const startCallers = (history: History, url: string, clients: { id: string; apiK
       await until('the requests under way have ended', () => underWay === 0, 30_000);
       return resolve;
     },
-    /** Stops them, and says how many requests there were. */
     async finish(): Promise<number> {
       isOver = true;
       await Promise.all(working);

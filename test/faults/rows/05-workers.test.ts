@@ -32,7 +32,6 @@ const prepared = async (behaviour?: Behaviour) => {
   const clients = await Promise.all(
     receivers.map(({ url }, i) => addClient(env, shopId, { name: `R${i}`, webhookUrl: url })),
   );
-  /** Creates so many repairs, by turns for each of the clients. */
   const create = async (server: ServerProcess, count: number): Promise<void> => {
     let begun = 0;
     const caller = async () => {

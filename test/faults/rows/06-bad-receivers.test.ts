@@ -33,13 +33,9 @@ const RECEIVERS = `
 `;
 
 interface BadReceivers {
-  /** Takes requests and never answers. */
   hangs: string;
-  /** Answers each with a 503. */
   refuses: string;
-  /** Nobody listens there. */
   nobody: string;
-  /** How many requests it has left hanging. */
   countHanging(): Promise<number>;
 }
 
@@ -67,7 +63,6 @@ const startBadReceivers = async (): Promise<BadReceivers> => {
 const HEALTHY = effort(10, 100);
 const BAD = effort(10, 100);
 const WAITING_EACH = effort(20, 200);
-/** Baseline and load by turns, each for so many events of healthy receivers at an even pace. */
 const TURNS = effort(1, 2);
 const EVENTS = effort(40, 600);
 /** A process that has just started is slow, with bad receivers or without. */
@@ -80,7 +75,6 @@ const LATEST_IN_SHORT_MS = 4_000;
 const p99 = (times: number[]): number =>
   times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.99) - 1] ?? 0;
 
-/** A database with the healthy receivers, and with what waits for the bad ones. */
 const prepare = async (healthy: TestReceiver, bad: string[]) => {
   const env: Env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
   const clients = await seedReceivers(env, [

@@ -101,7 +101,6 @@ const events = async (server: ServerProcess, keys: string[]): Promise<void> => {
   }
 };
 
-/** The attempts of each client's deliveries, once all were tried often enough. */
 const attemptsOf = async (env: Env, deliveries: number): Promise<Map<string, Attempt[]>> => {
   const db = lookInto(env);
   const rows = await until(

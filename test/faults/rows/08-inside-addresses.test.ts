@@ -23,7 +23,6 @@ const TYPES: Record<number, 'ipv4' | 'ipv6'> = { 1: 'ipv4', 28: 'ipv6' };
 const HEADER_BYTES = 12;
 const NO_SUCH_NAME = 3;
 
-/** The name in a question, and where the question ends. */
 const questionIn = (message: Buffer): { name: string; type: number; end: number } => {
   const labels: string[] = [];
   let at = HEADER_BYTES;

@@ -47,7 +47,6 @@ interface Operation {
   requestBody?: unknown;
 }
 
-/** Every endpoint of a document that takes a body or a query. */
 const targetsOf = async (
   server: ServerProcess,
   base: string,
@@ -97,7 +96,6 @@ const ODD_VALUES = [
   ...['%F0%9F%99%82', "'--", '__proto__', '[]', '{}', 'x'.repeat(2_000)],
 ];
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** What may be wrong beside the body. */
 const ODD_HEADERS: Record<string, string>[] = [
   {},
   { 'content-type': 'text/plain' },

@@ -18,7 +18,6 @@ const STEPS_A_SECOND = 50;
 const LIST = `${BASE_PATH}/offline-repairs`;
 
 interface SlowCallers {
-  /** How many hold a connection now. */
   open(): number;
   /** How many connections they have had, with those that were cut off and begun again. */
   begun(): number;
@@ -170,7 +169,6 @@ it(`${CALLERS} callers who are slow in every way take nothing from good ones`, {
   if (FULL) expect(besideMs).toBeLessThanOrEqual(2 * aloneMs);
 });
 
-/** What slowhttptest says of the service, every few seconds: whether it is available. */
 const slowHttpTestSays = (args: string[]): Promise<string[]> =>
   new Promise((resolve, reject) => {
     const child = spawn(toolPath('slowhttptest'), args);

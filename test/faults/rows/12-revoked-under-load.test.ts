@@ -9,7 +9,6 @@ import { until } from '../../support/until.ts';
 
 const ROUNDS = effort(4, 50);
 const CALLERS = 8;
-/** How many requests each caller begins once the key is void. */
 const AFTERWARDS = 4;
 
 interface Client {

@@ -21,7 +21,6 @@ const SECONDS = effort(3, 65);
 /** Of each caller. Many times the limit, and in full for a minute in which other rows need the machine too. */
 const EVERY_MS = effort(0, 250);
 
-/** One process, or two where the engine has room for them. */
 const servers = async (env: Env, key: string): Promise<ServerProcess[]> =>
   Promise.all((ENGINE === 'postgres' ? [1, 2] : [1]).map(() => startServer(env, { key })));
 

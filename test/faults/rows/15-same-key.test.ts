@@ -26,7 +26,6 @@ const KEYS_PER_KILL = 5;
 
 type Create = (server: ServerProcess, key: string) => Promise<Answer>;
 
-/** All callers send the same key at once. */
 const sendAtOnce = async (service: Service, create: Create, key: string): Promise<void> => {
   const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => create(service.next, key)));
   // While the first is under way, the others are told so.

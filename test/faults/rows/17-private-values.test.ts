@@ -105,7 +105,6 @@ const letIn = async (server: ServerProcess, admin: SignedIn, n: number, { secret
   secrets.set(password, 'a password').set(cookie.split('=')[1] ?? '', 'a session');
 };
 
-/** `handback backup` of this database, as text. */
 const backedUp = async (env: Env): Promise<string> => {
   const file = join(temporaryFolder(), 'backup');
   expect((await run(['backup', file], env)).status).toBe(0);

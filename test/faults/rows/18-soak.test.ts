@@ -32,7 +32,6 @@ const growthPerHour = (samples: readonly Sample[]): number => {
   return spread === 0 ? 0 : (shared / spread) * 3_600_000;
 };
 
-/** The medians of its second and its last fifth. */
 const secondAndLastFifth = (samples: readonly Sample[]): [second: number, last: number] => {
   const fifth = Math.floor(samples.length / 5);
   const values = samples.map(({ value }) => value);
@@ -46,14 +45,12 @@ interface LoadedShop {
   admin: SignedIn;
 }
 
-/** Answers by status, and those of them that should not have come. */
 interface Tally {
   requests: number;
   failed: string[];
 }
 
 type Step = (server: ServerProcess, shop: LoadedShop, n: number, memory: CallerMemory) => Promise<Answer>;
-/** What one caller remembers of the answers before. */
 interface CallerMemory {
   id: string;
   cursor: string | null;
@@ -101,7 +98,6 @@ const caller = async (
   }
 };
 
-/** A caller for each shop, until it is over. */
 const mixedLoad = async (
   server: ServerProcess,
   shops: LoadedShop[],

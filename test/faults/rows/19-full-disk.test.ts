@@ -23,9 +23,7 @@ import { makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
 interface SmallDisk {
-  /** For PostgreSQL to write to. */
   folder: string;
-  /** Makes room on it. */
   free(): void;
 }
 

@@ -12,7 +12,6 @@ import { until } from '../../support/until.ts';
 const refused: string[] = [];
 afterAll(() => measured(19, `${refused.join(', ')}: one line or a 503 each, and it goes on once mended`));
 
-/** What may become of a key file. */
 const DAMAGES: [string, (key: string) => string | null][] = [
   ['missing', () => null],
   ['another one’s', (key) => key.replace(/./g, (digit) => (digit === '0' ? '1' : '0'))],

@@ -15,7 +15,6 @@ import { startReceiver } from '../../support/receiver.ts';
 import { addShops } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
-/** SQLite is for one process. */
 const PROCESSES = ENGINE === 'postgres' ? 2 : 1;
 const CALLERS = 6;
 

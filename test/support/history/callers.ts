@@ -100,9 +100,7 @@ export const work = async (caller: Caller): Promise<void> => {
 interface Follower {
   history: History;
   shopId: string;
-  /** Asks until there is an answer. */
   get(path: string): Promise<Answer>;
-  /** How many events it asks for at once. */
   limit: number;
   isOver(): boolean;
 }

@@ -13,14 +13,12 @@ import { type Kept, type KeptDelivery, type KeptEvent, type KeptRma, originOf } 
 /** Finds what breaks one promise: a sentence for each fault. */
 type Rule = (history: History, kept: Kept) => string[];
 
-/** The items of each name, in their order. */
 const groupBy = <Item>(items: readonly Item[], nameOf: (item: Item) => string): Map<string, Item[]> =>
   Map.groupBy(items, nameOf);
 
 const byId = <Item extends { id: string }>(items: readonly Item[]): Map<string, Item> =>
   new Map(items.map((item) => [item.id, item]));
 
-/** The names that more than one item has. */
 const repeated = (names: readonly string[]): string[] => {
   const seen = new Set<string>();
   const twice = new Set<string>();
@@ -297,7 +295,6 @@ export const RULE_NAMES = Object.keys(RULES) as RuleName[];
 
 export interface HistoryFault {
   rule: RuleName;
-  /** In plain words. */
   what: string;
 }
 

@@ -3,28 +3,22 @@ import { type Behaviour, startReceiver, type TestReceiver } from '../receiver.ts
 
 // What callers, receivers and readers of the feed saw of the service, from outside, for check.ts to judge.
 
-/** A creation that was acknowledged. */
 interface Creation {
   clientId: string;
   /** Its Idempotency-Key, if it was sent with one. */
   key: string | null;
   id: string;
   rmaNumber: string;
-  /** The whole answer. */
   answer: string;
 }
 
-/** A move that was acknowledged. */
 interface Move {
   rmaId: string;
   event: string;
-  /** The answer's `updatedAt`. */
   timestamp: string;
 }
 
-/** One request that a receiver got. */
 export interface Receipt {
-  /** Of the delivery. */
   id: string;
   attempt: number;
   bytes: string;
@@ -57,7 +51,6 @@ export interface History {
 
 export const newHistory = (): History => ({ keys: [], creations: [], moves: [], receipts: [], feeds: [] });
 
-/** Keeps a creation, if this answer acknowledges one. */
 export const noteCreation = (
   history: History,
   { clientId, key = null }: { clientId: string; key?: string | null },
@@ -73,7 +66,6 @@ export const noteCreation = (
   });
 };
 
-/** Keeps a move, if this answer acknowledges it. */
 export const noteMove = (history: History, event: string, { status, body }: Answer): void => {
   if (status === 200) history.moves.push({ rmaId: body.id, event, timestamp: body.updatedAt });
 };

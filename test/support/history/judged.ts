@@ -5,7 +5,6 @@ import { check } from './check.ts';
 import type { History } from './history.ts';
 import { type Kept, readKept } from './kept.ts';
 
-/** Resolves when no delivery waits any more. */
 export const nothingWaits = async (db: Db, withinMs?: number): Promise<void> => {
   await until(
     'nothing waits any more',

@@ -10,7 +10,6 @@ type Origin = 'API' | 'STAFF';
 
 interface KeptShop {
   id: string;
-  /** null: none. */
   allowance: number | null;
   /** `2026-11`, and how many places are taken in it. */
   month: string;
@@ -44,18 +43,15 @@ export interface KeptDelivery {
   id: string;
   status: DeliveryStatus;
   attempts: number;
-  /** null where it cannot be read. */
   log: Attempt[] | null;
 }
 
 export interface Kept {
   shops: KeptShop[];
-  /** Those whose events are sent somewhere. */
   receivingClients: string[];
   rmas: KeptRma[];
   totals: { shopId: string; kind: Kind; origin: Origin; status: string; count: number }[];
   timeline: { rmaId: string; at: number; type: string }[];
-  /** In the order of their positions. */
   events: KeptEvent[];
   deliveries: KeptDelivery[];
 }
