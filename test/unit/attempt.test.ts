@@ -128,12 +128,6 @@ describe('an attempt', () => {
     expect(await metrics.registry.metrics()).toMatch(/^handback_webhook_deliveries_dropped_total 1$/m);
   });
 
-  it('that a stop cut short does not count', async () => {
-    const { attempt, metrics } = setUp(null);
-    expect(await attempt(due(), receiver())).toBeNull();
-    expect(await metrics.registry.metrics()).not.toMatch(/attempts_total\{.*\} [1-9]/);
-  });
-
   it('that fails inside the service drops the delivery, and the fault is logged without its words', async () => {
     const { attempt, log } = setUp(new TypeError('whsec_1'));
     expect(await attempt(due({ attempts: [EARLIER], before: 1 }), receiver())).toMatchObject({

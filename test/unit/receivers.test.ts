@@ -169,17 +169,6 @@ describe('a retry timer', () => {
     expect(names()).toEqual(['soon']);
     expect(receivers.msToNextTimer()).toBe(3000);
   });
-
-  it('goes off in time though the shared clock steps back', () => {
-    const { clock, receivers, names } = setUp();
-    receivers.wakeAfter('soon', 2000);
-    clock.ms = -3_600_000;
-    receivers.fireTimers();
-    expect(names()).toEqual([]);
-    vi.advanceTimersByTime(2000);
-    receivers.fireTimers();
-    expect(names()).toEqual(['soon']);
-  });
 });
 
 describe('a receiver is forgotten', () => {

@@ -32,14 +32,7 @@ const RECEIVERS = `
   process.stdout.write(JSON.stringify(ports));
 `;
 
-interface BadReceivers {
-  hangs: string;
-  refuses: string;
-  nobody: string;
-  countHanging(): Promise<number>;
-}
-
-const startBadReceivers = async (): Promise<BadReceivers> => {
+const startBadReceivers = async () => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', RECEIVERS], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -49,9 +42,8 @@ const startBadReceivers = async (): Promise<BadReceivers> => {
     await ended;
   });
   const [ports] = await once(child.stdout, 'data');
-  const [hangs, refuses, counts] = JSON.parse(String(ports)).map(
-    (port: number) => `http://127.0.0.1:${port}/`,
-  );
+  const urls: string[] = JSON.parse(String(ports)).map((port: number) => `http://127.0.0.1:${port}/`);
+  const [hangs, refuses, counts] = urls as [string, string, string];
   return {
     hangs,
     refuses,

@@ -17,13 +17,6 @@ import { until } from '../../support/until.ts';
 const STEPS_A_SECOND = 50;
 const LIST = `${BASE_PATH}/offline-repairs`;
 
-interface SlowCallers {
-  open(): number;
-  /** How many connections they have had, with those that were cut off and begun again. */
-  begun(): number;
-  stop(): void;
-}
-
 /** What each kind begins with, and the byte that it adds every second; those without one read a byte instead. */
 const kinds = (key: string, largeFile: string): { head: string; byte: string | null }[] => [
   { head: `GET ${LIST} HTTP/1.1\r\nhost: test\r\nx-slow: `, byte: 'x' },
@@ -39,7 +32,7 @@ const startSlowCallers = (
   port: number,
   count: number,
   { key, largeFile }: { key: string; largeFile: string },
-): SlowCallers => {
+) => {
   const all = kinds(key, largeFile);
   const sockets = new Map<Socket, string | null>();
   let begun = 0;
@@ -78,6 +71,7 @@ const startSlowCallers = (
   }, 1_000 / STEPS_A_SECOND);
   return {
     open: () => sockets.size,
+    /** With those that were cut off and begun again. */
     begun: () => begun,
     stop() {
       stopped = true;

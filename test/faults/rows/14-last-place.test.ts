@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -7,13 +6,12 @@ import { type MovableClock, movableClock } from '../../support/faketime.ts';
 import { effort, FULL, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE } from '../../support/harness.ts';
 import { scaled } from '../../support/machine.ts';
-import { onServer } from '../../support/postgres-databases.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import {
+  databaseOn,
   type Env,
   lookInto,
   migratedDatabase,
-  SECRET_KEY,
   type ServerProcess,
   startServer,
   temporaryFolder,
@@ -81,9 +79,7 @@ const shortBeforeTurn = async (clock: MovableClock): Promise<{ servers: ServerPr
   }
   const postgres = await startPostgres({ env: far });
   onTestFinished(postgres.stop);
-  const name = `turn_${randomBytes(4).toString('hex')}`;
-  await onServer(postgres.url, `create database ${name}`);
-  const env = { DATABASE_URL: postgres.url.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
+  const env = await databaseOn(postgres);
   const { key } = await makeShop(env, { allowance: 1 });
   clock.set(TURN - BEFORE_TURN_MS);
   return { servers: await startAll({ ...env, TZ: 'Pacific/Auckland' }), key };

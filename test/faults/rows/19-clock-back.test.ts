@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -6,12 +5,11 @@ import { repairBody } from '../../support/bodies.ts';
 import { type MovableClock, movableClock } from '../../support/faketime.ts';
 import { expectWithin, FULL, measured } from '../../support/faults.ts';
 import { ENGINE } from '../../support/harness.ts';
-import { onServer } from '../../support/postgres-databases.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import {
+  databaseOn,
   type Env,
   migratedDatabase,
-  SECRET_KEY,
   startServer,
   temporaryFolder,
 } from '../../support/process.ts';
@@ -26,9 +24,7 @@ const timedBy = async (clock: MovableClock): Promise<{ env: Env; own: Env }> => 
   if (ENGINE === 'sqlite') return { env: await migratedDatabase(), own: clock.env };
   const postgres = await startPostgres({ env: clock.env });
   onTestFinished(postgres.stop);
-  const name = `back_${randomBytes(4).toString('hex')}`;
-  await onServer(postgres.url, `create database ${name}`);
-  return { env: { DATABASE_URL: postgres.url.replace(/\/postgres$/, `/${name}`), SECRET_KEY }, own: {} };
+  return { env: await databaseOn(postgres), own: {} };
 };
 
 // In short the suites see it on PostgreSQL in test/faults/clocks.test.ts and test/webhooks/clocks.test.ts.

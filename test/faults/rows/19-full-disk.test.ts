@@ -14,7 +14,6 @@ import {
   type Env,
   fullAfter,
   lookInto,
-  SECRET_KEY,
   type ServerProcess,
   startServer,
   temporaryFolder,
@@ -22,13 +21,8 @@ import {
 import { makeShop } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
-interface SmallDisk {
-  folder: string;
-  free(): void;
-}
-
 /** A file system that is full but for so many megabytes, until the test frees some; null where none may be mounted. */
-const smallDisk = (roomMb: number): SmallDisk | null => {
+const smallDisk = (roomMb: number) => {
   if (process.env['TEST_TOOLS'] === 'none') return null;
   const folder = temporaryFolder();
   const heldMb = 64;
@@ -111,10 +105,8 @@ if (ENGINE === 'postgres')
     if (!disk) return skip('no right to mount a file system');
     const postgres = await startPostgres();
     onTestFinished(postgres.stop);
-    const name = `full_${randomBytes(4).toString('hex')}`;
-    await onServer(postgres.url, `create tablespace ${name} location '${disk.folder}'`);
-    await onServer(postgres.url, `create database ${name} tablespace ${name}`);
-    const env = { DATABASE_URL: postgres.url.replace(/\/postgres$/, `/${name}`), SECRET_KEY };
+    await onServer(postgres.url, `create tablespace small location '${disk.folder}'`);
+    const env = await databaseOn(postgres, 'tablespace small');
     const { key } = await makeShop(env);
     const server = await startServer(env, { key });
     const acknowledged = await fillUp(server);
