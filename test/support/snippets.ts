@@ -47,7 +47,7 @@ interface Running {
 }
 
 /** Starts a program in a folder; it ends with the test, and all that it started with it. */
-export const start = (
+const start = (
   program: string,
   args: string[],
   folder: string,

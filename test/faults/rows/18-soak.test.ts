@@ -38,75 +38,44 @@ const secondAndLastFifth = (samples: readonly Sample[]): [second: number, last: 
   return [median(values.slice(fifth, 2 * fifth)), median(values.slice(-fifth))];
 };
 
-// What a few shops' programs and people do all day, at a steady pace.
-
 interface LoadedShop {
   key: string;
   admin: SignedIn;
 }
 
-interface Tally {
-  requests: number;
-  failed: string[];
-}
-
-type Step = (server: ServerProcess, shop: LoadedShop, n: number, memory: CallerMemory) => Promise<Answer>;
-interface CallerMemory {
-  id: string;
-  cursor: string | null;
-}
-
-const STEPS: readonly Step[] = [
-  async (server, { key }, n, memory) => {
-    const answer = await server.post('/offline-repairs', repairBody({ externalRef: `ref-${n}` }), { key });
-    memory.id = answer.body.id ?? memory.id;
-    return answer;
-  },
-  (server, { key }, _n, { id }) => server.post(`/offline-repairs/${id}/begin-repair`, undefined, { key }),
-  (server, { key }, _n, { id }) => server.get(`/offline-repairs/${id}`, { key }),
-  (server, { key }, n) => server.get(`/offline-repairs?limit=20&page=${1 + (n % 5)}`, { key }),
-  (server, { key }) => server.post('/trade-returns', tradeBody(), { key }),
-  async (server, { key }, _n, memory) => {
-    const after = memory.cursor ? `&after=${memory.cursor}` : '';
-    const answer = await server.get(`/events?limit=100${after}`, { key });
-    memory.cursor = answer.body.cursor ?? memory.cursor;
-    return answer;
-  },
-  (server, { key }, _n, { id }) => server.get(`/offline-repairs/${id}/timeline`, { key }),
-  (server, { admin }) => admin.get(server, '/offline-repairs?q=Pereira&limit=20'),
-  (server, { key }, _n, { id }) => server.post(`/offline-repairs/${id}/close`, undefined, { key }),
-  (server, { key }) => server.get('/usage', { key }),
-  (server, { admin }) => admin.get(server, '/overview'),
-  (server, { key }) => server.get('/deliveries?limit=20', { key }),
-];
-
-/** One caller, who begins a request every so often, or as soon as the one before is answered. */
-const caller = async (
-  server: ServerProcess,
-  shop: LoadedShop,
-  everyMs: number,
-  isOver: () => boolean,
-  tally: Tally,
-) => {
-  const memory: CallerMemory = { id: '', cursor: null };
-  for (let n = 0; !isOver(); n++) {
-    const startedAt = performance.now();
-    const { status, body } = await (STEPS[n % STEPS.length] as Step)(server, shop, n, memory);
-    tally.requests += 1;
-    if (status >= 400) tally.failed.push(`step ${n % STEPS.length}: ${status} ${body.code ?? ''}`);
-    await pause(Math.max(0, everyMs - (performance.now() - startedAt)));
-  }
-};
-
+/** What a shop's programs and people do all day: a request every so often, or as soon as the one before is answered. */
 const mixedLoad = async (
   server: ServerProcess,
-  shops: LoadedShop[],
-  everyMs: number,
+  { key, admin }: LoadedShop,
   isOver: () => boolean,
-): Promise<Tally> => {
-  const tally: Tally = { requests: 0, failed: [] };
-  await Promise.all(shops.map((shop) => caller(server, shop, everyMs, isOver, tally)));
-  return tally;
+  tally: { requests: number; failed: string[] },
+) => {
+  const ask = async (what: string, request: () => Promise<Answer>) => {
+    const startedAt = performance.now();
+    const { status, body } = await request();
+    tally.requests += 1;
+    if (status >= 400) tally.failed.push(`${what}: ${status} ${body.code ?? ''}`);
+    await pause(Math.max(0, REQUEST_EVERY_MS - (performance.now() - startedAt)));
+    return body;
+  };
+  const get = (path: string) => ask(path, () => server.get(path, { key }));
+  const post = (path: string, body?: object) => ask(path, () => server.post(path, body, { key }));
+  const asAdmin = (path: string) => ask(path, () => admin.get(server, path));
+  let after = '';
+  for (let n = 0; !isOver(); n++) {
+    const { id } = await post('/offline-repairs', repairBody({ externalRef: `ref-${n}` }));
+    await post(`/offline-repairs/${id}/begin-repair`);
+    await get(`/offline-repairs/${id}`);
+    await get(`/offline-repairs?limit=20&page=${1 + (n % 5)}`);
+    await post('/trade-returns', tradeBody());
+    after = `&after=${(await get(`/events?limit=100${after}`)).cursor}`;
+    await get(`/offline-repairs/${id}/timeline`);
+    await asAdmin('/offline-repairs?q=Pereira&limit=20');
+    await post(`/offline-repairs/${id}/close`);
+    await get('/usage');
+    await asAdmin('/overview');
+    await get('/deliveries?limit=20');
+  }
 };
 
 /** So many large repairs of each shop: the database is larger than its caches from then on. */
@@ -197,10 +166,9 @@ it(`${SOAK_MS / 1000} s of mixed load leave nothing behind`, {
       await pause(SAMPLE_EVERY_MS);
     }
   };
-  const [{ requests, failed }] = await Promise.all([
-    mixedLoad(server, shops, REQUEST_EVERY_MS, isOver),
-    watch(),
-  ]);
+  const tally = { requests: 0, failed: [] as string[] };
+  await Promise.all([watch(), ...shops.map((shop) => mixedLoad(server, shop, isOver, tally))]);
+  const { requests, failed } = tally;
   expect(failed).toEqual([]);
   const db = lookInto(env);
   const waiting = () =>

@@ -11,6 +11,7 @@ import { scaled } from '../../support/machine.ts';
 import { onServer } from '../../support/postgres-databases.ts';
 import { NOBODY, startPostgres } from '../../support/postgres-server.ts';
 import {
+  databaseOn,
   type Env,
   fullAfter,
   lookInto,

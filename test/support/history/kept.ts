@@ -1,65 +1,20 @@
 import type { Db } from '../../../src/db/database.ts';
-import type { DeliveryStatus } from '../../../src/db/schema.ts';
 import { shopFrom } from '../../../src/shops/plans.ts';
-import { type Attempt, readAttempts } from '../../../src/webhooks/attempts.ts';
+import { readAttempts } from '../../../src/webhooks/attempts.ts';
 
 // What stands in the database when all is over, in the words that the rules of check.ts use.
 
 type Kind = 'offline_repairs' | 'trade_returns';
-type Origin = 'API' | 'STAFF';
 
-interface KeptShop {
-  id: string;
-  allowance: number | null;
-  /** `2026-11`, and how many places are taken in it. */
-  month: string;
-  used: number;
-  lastNumber: number;
-}
+export type Kept = Awaited<ReturnType<typeof readKept>>;
+export type KeptRma = Kept['rmas'][number];
+export type KeptEvent = Kept['events'][number];
+export type KeptDelivery = Kept['deliveries'][number];
 
-export interface KeptRma {
-  id: string;
-  shopId: string;
-  /** null where the shop's staff made it. */
-  clientId: string | null;
-  kind: Kind;
-  number: number;
-  status: string;
-  externalRef: string | null;
-  createdAt: number;
-}
-
-export interface KeptEvent {
-  id: string;
-  shopId: string;
-  position: number;
-  rmaId: string;
-  event: string;
-  at: number;
-  body: string;
-}
-
-export interface KeptDelivery {
-  id: string;
-  status: DeliveryStatus;
-  attempts: number;
-  log: Attempt[] | null;
-}
-
-export interface Kept {
-  shops: KeptShop[];
-  receivingClients: string[];
-  rmas: KeptRma[];
-  totals: { shopId: string; kind: Kind; origin: Origin; status: string; count: number }[];
-  timeline: { rmaId: string; at: number; type: string }[];
-  events: KeptEvent[];
-  deliveries: KeptDelivery[];
-}
-
-export const originOf = ({ clientId }: Pick<KeptRma, 'clientId'>): Origin =>
+export const originOf = ({ clientId }: Pick<KeptRma, 'clientId'>): 'API' | 'STAFF' =>
   clientId === null ? 'STAFF' : 'API';
 
-const readShops = async (db: Db): Promise<KeptShop[]> => {
+const readShops = async (db: Db) => {
   const shops = await db.selectFrom('shops').selectAll().execute();
   const counters = await db.selectFrom('shop_counters').selectAll().execute();
   return shops.map((row) => {
@@ -67,6 +22,7 @@ const readShops = async (db: Db): Promise<KeptShop[]> => {
     return {
       id: row.id,
       allowance: shopFrom(row).billing.limit,
+      /** `2026-11`, and how many places are taken in it. */
       month: counter?.month ?? '',
       used: counter?.month_used ?? 0,
       lastNumber: counter?.last_number ?? 0,
@@ -74,7 +30,7 @@ const readShops = async (db: Db): Promise<KeptShop[]> => {
   });
 };
 
-const readRmas = async (db: Db, kind: Kind): Promise<KeptRma[]> => {
+const readRmas = async (db: Db, kind: Kind) => {
   const rows = await db
     .selectFrom(kind)
     .select(['id', 'shop_id', 'client_id', 'number', 'status', 'external_ref', 'created_at'])
@@ -82,16 +38,17 @@ const readRmas = async (db: Db, kind: Kind): Promise<KeptRma[]> => {
   return rows.map((row) => ({
     id: row.id,
     shopId: row.shop_id,
+    /** null where the shop's staff created it. */
     clientId: row.client_id,
     kind,
     number: row.number,
-    status: row.status,
+    status: row.status as string,
     externalRef: row.external_ref,
     createdAt: row.created_at,
   }));
 };
 
-export const readKept = async (db: Db): Promise<Kept> => {
+export const readKept = async (db: Db) => {
   const totals = await db.selectFrom('rma_totals').selectAll().execute();
   const clients = await db
     .selectFrom('api_clients')
@@ -109,9 +66,18 @@ export const readKept = async (db: Db): Promise<Kept> => {
     shops: await readShops(db),
     receivingClients: clients.map(({ id }) => id),
     rmas: [...(await readRmas(db, 'offline_repairs')), ...(await readRmas(db, 'trade_returns'))],
-    totals: totals.map(({ shop_id, ...total }) => ({ shopId: shop_id, ...total })),
-    timeline: timeline.map(({ rma_id, at, type }) => ({ rmaId: rma_id, at, type })),
-    events: events.map(({ shop_id, rma_id, ...event }) => ({ shopId: shop_id, rmaId: rma_id, ...event })),
+    totals: totals.map(({ shop_id, status, ...total }) => ({
+      shopId: shop_id,
+      status: status as string,
+      ...total,
+    })),
+    timeline: timeline.map(({ rma_id, at, type }) => ({ rmaId: rma_id, at, type: type as string })),
+    events: events.map(({ shop_id, rma_id, event, ...rest }) => ({
+      shopId: shop_id,
+      rmaId: rma_id,
+      event: event as string,
+      ...rest,
+    })),
     deliveries: deliveries.map(({ attempt_log, ...delivery }) => ({
       ...delivery,
       log: readAttempts(attempt_log),
