@@ -32,7 +32,7 @@ it('shows a delivery and says whether its signature holds', async () => {
   await until('it is shown', () => /DOES NOT HOLD/.test(out.stdout));
 });
 
-it('answers as it is told, or not at all', async () => {
+it('answers with the status it is given, or not at all', async () => {
   const refusing = await listening('--answer', '500');
   expect((await refusing.deliver('00')).status).toBe(500);
   const hanging = await listening('--hang');

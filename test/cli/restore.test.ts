@@ -66,7 +66,7 @@ describe('a restore refuses', () => {
     expect(await failing(['restore', file], started)).toMatch(/not empty \(sign_in_failures\)/);
   });
 
-  it('to guess keys: another one, or none, is told before anything is written', async () => {
+  it('to guess keys: another one, or none, is refused before anything is written', async () => {
     const { file } = await backedUp();
     const target = await emptyOn(ENGINE);
     const other = { ...target, SECRET_KEY: 'another key that is long enough too' };

@@ -84,7 +84,7 @@ describe('trigger', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('ends with status 1 where nobody is there, and touches no data', async () => {
+  it('ends with status 1 where nothing listens, and touches no data', async () => {
     const folder = temporaryFolder();
     const to = `http://127.0.0.1:${await freePort()}/`;
     const { status, stdout, stderr } = await run(

@@ -105,7 +105,7 @@ describe('processes whose clocks differ', () => {
     expect(passed).toBeLessThanOrEqual(5 * Math.ceil(ms / 1_000));
   });
 
-  it('turn nobody away for longer than a window, also after the clock was set back', async () => {
+  it('turn no caller away for longer than a window, also after the clock was set back', async () => {
     const env = await webhookEnv();
     const [one] = await addShops(env, 1);
     const key = one?.client.apiKey ?? '';

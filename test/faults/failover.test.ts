@@ -114,7 +114,7 @@ describe('of several hosts', () => {
     await expectLoyalty(server, alone, primary, standby);
   });
 
-  it('one that does not answer holds nobody up, and is not used again when it does', async () => {
+  it('one that does not answer holds no request up, and is not used again when it does', async () => {
     const { primary, standby, alone, key } = await setUp();
     const proxy = await startTcpProxy(primary.url);
     const env = onHosts(alone, [{ url: proxy.through(primary.url) }, standby]);

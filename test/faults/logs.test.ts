@@ -75,12 +75,12 @@ if (ENGINE === 'sqlite')
       return Number(/^handback_log_lines_dropped_total (\d+)$/m.exec(body)?.[1]);
     };
 
-    it('because the disk is full holds nobody up', async () => {
+    it('because the disk is full delays no request', async () => {
       const server = await startServer(await migratedDatabase(), { shell: 'exec >>/dev/full' });
       await expectServed(server);
     });
 
-    it('because its file may grow no further holds nobody up, and leaves whole lines', async () => {
+    it('because its file may grow no further delays no request, and leaves whole lines', async () => {
       const file = join(temporaryFolder(), 'log');
       // SQLite's own files stay far below.
       const limit = { shell: `${fullAfter(2_000)}; exec >>${file}` };
@@ -92,13 +92,13 @@ if (ENGINE === 'sqlite')
       for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
     });
 
-    it('because its reader is gone holds nobody up', async () => {
+    it('because its reader is gone delays no request', async () => {
       const server = await startServer(await migratedDatabase());
       server.output.destroy();
       await expectServed(server);
     });
 
-    it('because its reader sleeps holds nobody up, and takes no more than a little memory', async () => {
+    it('because its reader sleeps delays no request, and takes no more than a little memory', async () => {
       const server = await startServer(await migratedDatabase());
       server.output.pause();
       // About 300 bytes a line: some megabytes, where a pipe takes 64 KiB and 2 MiB may wait.

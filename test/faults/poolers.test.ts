@@ -9,20 +9,20 @@ import { addClient, makeShop } from '../support/shops.ts';
 import { needs } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 
-/** Who waits for events also looks by itself every 5 s: sooner than that, a call has come. */
-const CALLED_WITHIN_MS = 4_000;
+/** A wait for events also looks by itself every 5 s: sooner means that it was woken. */
+const WOKEN_WITHIN_MS = 4_000;
 
 const directUrl = (env: Record<string, string>): string => env['DATABASE_URL'] as string;
 
-/** A change in one process wakes whoever waits for events in the other. */
-const expectWakeUpCall = async (from: ServerProcess, to: ServerProcess): Promise<void> => {
+/** A change in one process wakes a caller that waits for events in the other. */
+const expectWakeUp = async (from: ServerProcess, to: ServerProcess): Promise<void> => {
   const { body: latest } = await to.get('/events?after=latest');
   const waiting = to.get(`/events?after=${latest.cursor}&wait=20`);
   const created = await from.post('/offline-repairs', repairBody());
   expect(created.status).toBe(201);
   const { value, ms } = await timed(() => waiting);
   expect(value.body.items[0].data.id).toBe(created.body.id);
-  expectWithin(ms, CALLED_WITHIN_MS);
+  expectWithin(ms, WOKEN_WITHIN_MS);
 };
 
 describe('a pooler', needs('pgbouncer'), () => {
@@ -40,7 +40,7 @@ describe('a pooler', needs('pgbouncer'), () => {
     const { body } = await one.post('/offline-repairs', repairBody());
     expect((await other.post(`/offline-repairs/${body.id}/close`)).body.status).toBe('OFFLINE_CLOSED');
     await receiver.got(2);
-    await expectWakeUpCall(one, other);
+    await expectWakeUp(one, other);
 
     // Every session ends, as when the server is started again.
     await onServer(
@@ -54,7 +54,7 @@ describe('a pooler', needs('pgbouncer'), () => {
     await receiver.got(3);
     await one.post(`/offline-repairs/${body.id}/close`);
     await receiver.got(4);
-    await expectWakeUpCall(one, other);
+    await expectWakeUp(one, other);
   });
 
   it.each([

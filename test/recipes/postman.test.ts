@@ -90,7 +90,7 @@ it('can be run from top to bottom: what is created is what the other requests ar
   variables.set('apiKey', t.client.apiKey);
   let sent = 0;
   for (const item of items) {
-    // A list that is empty names nobody for the requests about one of its items.
+    // A list that is empty gives no id for the requests about one of its items.
     const about = item.request.url.variable?.[0]?.value.slice(2, -2);
     if (about && !/^(offlineRepair|tradeReturn)Id$/.test(about) && variables.get(about) === '') continue;
     const { status, body } = await send(item);

@@ -10,8 +10,8 @@ import type { Harness } from './harness.ts';
 
 // Every route of the admin API: who may call it, a body that it takes, and how to make what its address names.
 
-/** What nobody, STAFF, an ADMIN of the shop and an ADMIN of another shop are answered with. */
-type Statuses = [nobody: number, staff: number, admin: number, stranger: number];
+/** What a caller without a session, STAFF, an ADMIN of the shop and an ADMIN of another shop are answered with. */
+type Statuses = [signedOut: number, staff: number, admin: number, stranger: number];
 
 interface AdminRoute {
   expected: Statuses;

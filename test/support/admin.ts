@@ -14,15 +14,15 @@ interface AdminSendOptions {
   method?: string;
   /** Sent as JSON; a string is sent as it is. */
   body?: unknown;
-  /** A header given as null is left out. */
+  /** A header given as null is not sent. */
   headers?: Record<string, string | null>;
   /** The caller's address; a new one for each request when absent, so that lock-outs stay out of the way. */
   ip?: string;
-  /** For answers the OpenAPI document does not promise: faults of our own that a test brings about. */
+  /** For answers the OpenAPI document does not promise: errors of our own that a test brings about. */
   unchecked?: boolean;
 }
 
-/** The admin API as somebody sees it: with their cookie, or with none. */
+/** The admin API, with a person's cookie or with none. */
 export interface AdminCaller {
   send(path: string, options?: AdminSendOptions): Promise<Answer>;
   get(path: string, options?: AdminSendOptions): Promise<Answer>;
@@ -50,7 +50,7 @@ const checkerOf = ({ app }: Harness) => {
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** With this cookie, or as a visitor who has none. */
+/** With this cookie, or without one. */
 export const adminCaller = (t: Harness, cookie: string | null = null): AdminCaller => {
   const send: AdminCaller['send'] = async (
     path,

@@ -13,7 +13,7 @@ import { type Answer, countRows, type Harness, type RowCounts, type SendOptions 
 
 export const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** Well-formed, but nobody's. */
+/** Well-formed, but of nothing. */
 export const UNKNOWN_ID = '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44';
 
 export const KINDS = ['offline-repairs', 'trade-returns'] as const;
@@ -136,7 +136,7 @@ export const expectError = (answer: Answer, status: number, code?: string): void
   expect(message).toEqual(errors.map((fault: { message: string }) => fault.message));
 };
 
-/** The faults of a 400, field → rule. */
+/** The errors of a 400, field → rule. */
 export const rulesOf = (answer: Answer): Record<string, string> => {
   expectError(answer, 400);
   return Object.fromEntries(
@@ -208,7 +208,7 @@ export const stopClock = (startMs = Date.now()): { advance(ms: number): void; ju
     advance(ms) {
       nowMs += ms;
     },
-    /** Somebody sets the machine's clock: the time of day changes, and no time passes. */
+    /** An operator sets the machine's clock: the time of day changes, and no time passes. */
     jump(ms) {
       jumpedMs += ms;
     },

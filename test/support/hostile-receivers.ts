@@ -10,7 +10,7 @@ const HUNDRED_THOUSAND = 100_000;
 
 export interface Hostile {
   behave(socket: Socket): void;
-  /** Begins when somebody connects, not when they have sent something. */
+  /** Begins with the connection, not with the first bytes of the request. */
   atConnection?: true;
   /** The status that is noted; where it is a 2xx, it counts whatever follows it (docs/contract.md). */
   status?: number;

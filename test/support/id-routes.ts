@@ -32,7 +32,7 @@ export interface IdRoute {
 
 const collectionIn = (template: string): Collection => {
   const found = COLLECTIONS.find((each) => template.startsWith(`/${each}/`));
-  if (!found) throw new Error(`nobody knows what the id in ${template} names`);
+  if (!found) throw new Error(`it is not known what the id in ${template} names`);
   return found;
 };
 

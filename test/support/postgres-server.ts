@@ -29,7 +29,7 @@ const binariesFolder = (): string => {
   return join(dirname(entry), '..', 'native');
 };
 
-/** PostgreSQL refuses to run as root; then it runs as nobody, from a copy that nobody can reach. */
+/** PostgreSQL refuses to run as root; then it runs as the user nobody, from a copy that this user can reach. */
 const asRoot = process.getuid?.() === 0;
 const owner = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
 

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 
-// Mail servers for the time of a test: one that takes mails, as it is told, and one that never says a word.
+// Mail servers for the time of a test: one that takes mails and one that never answers.
 
 interface Received {
   from: string;

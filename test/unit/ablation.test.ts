@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { MECHANISMS } from '../../bench/ablation/mechanisms.ts';
 import { edited } from '../../bench/ablation/variant.ts';
 
-// `npm run bench -- --ablate` takes mechanisms away by changing a few lines. Whoever changes these lines hears of it here.
+// `npm run bench -- --ablate` takes mechanisms away by changing a few lines. A change of these lines fails here.
 it.each(MECHANISMS)('$name can be taken away', ({ edits, withoutFlags }) => {
   expect(edits.length > 0 || withoutFlags).toBe(true);
   for (const edit of edits) {

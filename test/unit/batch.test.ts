@@ -151,7 +151,7 @@ describe('a failure', () => {
     expect(found).toEqual({ batches: ONE_BY_ONE, outcomes: [1, 2, 3] });
   });
 
-  it('because the database is away is told to all at once', async () => {
+  it('because the database is away fails all at once', async () => {
     const found = await askThree(() => {
       throw failing('ECONNREFUSED');
     });

@@ -39,7 +39,7 @@ it('are refused at once where too many wait, and given to the next when one fail
   expect(await queue.run(async () => 'free again')).toBe('free again');
 });
 
-it('are refused to whoever waited too long, and stay free for the others', async () => {
+it('are refused after too long a wait, and stay free for the others', async () => {
   const queue = new BoundedQueue({ ...limits, withinMs: 10 });
   const release = await queue.take();
   await expect(queue.take()).rejects.toThrow('refused');

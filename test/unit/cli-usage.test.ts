@@ -95,7 +95,7 @@ describe('a key or secret that cannot be used', () => {
 });
 
 describe('what a command needs to know', () => {
-  it('is told on standard output by --help, for each command', async () => {
+  it('is printed on standard output by --help, for each command', async () => {
     for (const args of [['--help'], ['shop', 'create', '--help'], ['help']]) {
       const { status, stdout, stderr } = await run(args, broken);
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

@@ -27,7 +27,7 @@ it.each([
   ['a message that looks like a frame', new Error(`no\n    at ${SECRET}\n    at ${SECRET}`)],
   ['a cause', new ServiceError('INTERNAL_ERROR', { cause: new Error(SECRET) })],
   ['text', SECRET],
-])('an error in the log quotes nobody: %s', (_what, error) => {
+])('an error in the log quotes no value: %s', (_what, error) => {
   const described = JSON.stringify(describeError(error));
   expect(described).not.toContain(SECRET);
   if (error instanceof Error) expect(described).toContain('describe-error.test.ts');

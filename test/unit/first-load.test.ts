@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 // What a browser loads before a page of the admin app can be used: the app as it is built for people, weighed.
 
 const MOST_BYTES = 200_000;
-/** Each is a request; whoever works behind one address shares the limit for pages. */
+/** Each is a request; all who work behind one address share the limit for pages. */
 const MOST_FILES = 20;
 const ADMIN = fileURLToPath(new URL('../../admin/', import.meta.url));
 

@@ -45,7 +45,7 @@ describe('calls that pass', () => {
 });
 
 describe('a call that is refused', () => {
-  test.prop([steps])('has a place exactly when it is told, and not before', (gaps) => {
+  test.prop([steps])('passes exactly when the answer says, and not before', (gaps) => {
     const times: number[] = [];
     let nowMs = 0;
     for (const gap of gaps) {

@@ -31,7 +31,7 @@ describe('the generated key', () => {
   });
 
   // A process that ends between making the file and filling it leaves it empty; so does a full disk.
-  it('is never empty: nothing is sealed with a key that everybody knows', async () => {
+  it('is never empty: nothing is sealed with a key that is known', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     mkdirSync(dataDir);
     const file = join(dataDir, 'secret.key');

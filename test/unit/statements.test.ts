@@ -74,7 +74,7 @@ describe('a statement', () => {
     expect(defined).toBe(2);
   });
 
-  it('is forgotten where there are too many shapes, so that nobody fills the memory with them', () => {
+  it('is forgotten where there are too many shapes, so that they cannot fill the memory', () => {
     let defined = 0;
     const by = statementsBy((_words: number) => {
       defined += 1;

@@ -35,7 +35,7 @@ const holdDeliveries = async (env: Env): Promise<{ letGo(): Promise<void> }> => 
   const letGo = async () => {
     if (!isHeld) return;
     isHeld = false;
-    // What the dead process had sent would still be carried out: the server does not notice that nobody waits for it.
+    // What the dead process had sent would still be carried out: the server does not notice that its client is gone.
     await holder.query(
       `select pg_terminate_backend(pid, 5000) from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock'`,
@@ -98,7 +98,7 @@ it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are
     if (effort(ENGINE === 'postgres', false)) await db.deleteFrom('webhook_leases').execute();
     const left = await leases();
     const next = other ?? (await startServer(env));
-    // On SQLite whoever starts is alone, and frees them.
+    // On SQLite the process that starts is alone, and frees them.
     if (ENGINE === 'sqlite')
       expect((await leases()).filter(({ holder }) => holder === left[0]?.holder)).toEqual([]);
     await receiver.got(before + 2 * RECEIVERS, WITHIN_MS + 20_000);
@@ -108,7 +108,7 @@ it(`${RECEIVERS * ROUNDS} deliveries whose process died with the 2xx in hand are
     isHolding = true;
   }
   expectWithin(Math.max(...delays), WITHIN_MS);
-  // The receiver took the first ones as well, though nobody could note that.
+  // The receiver took the first ones as well, though no process could note that.
   for (const receipt of history.receipts) receipt.status = 200;
   const { deliveries } = await judged(history, db);
   for (const { attempts } of deliveries) expect(attempts).toBe(1);

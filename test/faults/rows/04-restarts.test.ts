@@ -70,7 +70,7 @@ const startCallers = (history: History, url: string, clients: { id: string; apiK
   });
   return {
     failures,
-    /** Nobody begins a request until it is released; resolves when those under way have ended. */
+    /** No caller begins a request until it is released; resolves when those under way have ended. */
     async hold(): Promise<() => void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       mayGoOn = promise;

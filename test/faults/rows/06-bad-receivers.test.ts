@@ -19,7 +19,7 @@ import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { type SeededReceiver, seedReceivers } from '../../support/shops.ts';
 import { until } from '../../support/until.ts';
 
-// In a process of their own: answering thousands of requests must not delay whoever measures.
+// In a process of their own: answering thousands of requests must not delay the test, which measures.
 const RECEIVERS = `
   import { createServer } from 'node:http';
   import net from 'node:net';
@@ -47,7 +47,7 @@ const startBadReceivers = async () => {
   return {
     hangs,
     refuses,
-    nobody: `http://127.0.0.1:${await freePort()}/`,
+    closed: `http://127.0.0.1:${await freePort()}/`,
     countHanging: async () => Number(await (await fetch(counts)).text()),
   };
 };
@@ -103,7 +103,7 @@ it(`${BAD} of ${HEALTHY + BAD} receivers hang or refuse with ${BAD * WAITING_EAC
   const alone = await prepare(healthy, []);
   const beside = await prepare(
     healthy,
-    Array.from({ length: BAD }, (_, i) => [bad.hangs, bad.refuses, bad.hangs, bad.nobody][i % 4] as string),
+    Array.from({ length: BAD }, (_, i) => [bad.hangs, bad.refuses, bad.hangs, bad.closed][i % 4] as string),
   );
   const lags = { alone: [] as number[], beside: [] as number[] };
   for (let turn = 0; turn < TURNS; turn++) {

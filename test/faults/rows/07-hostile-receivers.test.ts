@@ -216,7 +216,7 @@ if (!FULL || ENGINE === 'sqlite')
           statusCode: status,
           error: status === null ? expect.stringMatching(error) : null,
         });
-        // Nobody reads on for the 10 s of an exchange.
+        // The service does not read on for the 10 s of an exchange.
         expectWithin(attempt.durationMs, /10 s/.test(error.source) && status === null ? 12_000 : 9_000);
       }
     }

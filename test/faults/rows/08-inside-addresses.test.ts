@@ -80,7 +80,7 @@ const startNameServer = async (names: Record<string, Addresses>) => {
 };
 
 const PUBLIC = '93.184.216.34';
-/** Nobody has been given this part of the internet: what is sent there is lost. */
+/** Not assigned in the internet: what is sent there is lost. */
 const NOWHERE = '3000::1';
 const ATTEMPTS = effort(1, 4);
 

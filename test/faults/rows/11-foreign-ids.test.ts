@@ -36,7 +36,7 @@ interface Scene {
   colleagues: Partial<Things>;
 }
 
-/** What a route must not tell from an id that nobody has, with words for it. */
+/** What a route must not tell from an id that is not known, with words for it. */
 const strangeIds = (scene: Scene, { collection, isExternal }: IdRoute): Record<string, string> => {
   const { own, foreign, staffMade, deleted, colleagues } = scene;
   const ofOthers = COLLECTIONS.filter((each) => each !== collection);

@@ -63,7 +63,7 @@ const counted = (answers: Answer[], status: number): number =>
   answers.filter((answer) => answer.status === status).length;
 
 describe('one address', () => {
-  it('is never taken for more than five a second and sixty a minute, wherever it calls and whoever it says it is', async () => {
+  it('is never taken for more than five a second and sixty a minute, wherever it calls and whatever address it claims', async () => {
     const env = await migratedDatabase();
     const { key } = await makeShop(env);
     const all = await servers(env, key);

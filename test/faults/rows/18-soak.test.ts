@@ -173,7 +173,7 @@ it(`${SOAK_MS / 1000} s of mixed load leave nothing behind`, {
   const db = lookInto(env);
   const waiting = () =>
     db.selectFrom('webhook_deliveries').select('id').where('status', '=', 'PENDING').execute();
-  // Attempts come at 0, 1, 5 and 21 s; in short nobody waits for those that fail all four.
+  // Attempts come at 0, 1, 5 and 21 s; in short the test does not wait for those that fail all four.
   if (FULL) await until('the outbox is empty', async () => (await waiting()).length === 0, 60_000);
   const { length: events } = await db.selectFrom('events').select('id').execute();
   expect(events).toBeGreaterThan(requests / 4);

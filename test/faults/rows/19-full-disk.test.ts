@@ -40,7 +40,7 @@ const smallDisk = (roomMb: number) => {
   writeFileSync(held, Buffer.alloc(heldMb * 1024 ** 2));
   const room = join(folder, 'room');
   mkdirSync(room);
-  // Whoever may mount is root, and then PostgreSQL runs as somebody else.
+  // Only root may mount, and then PostgreSQL runs as another user.
   chownSync(room, NOBODY, NOBODY);
   return { folder: room, free: () => rmSync(held) };
 };

@@ -82,7 +82,7 @@ it('a column that an upgrade adds to each table fails no request', { timeout: 30
   await until('the load is on', () => answers.length > 60, 30_000);
   for (const { name } of tables) {
     const before = answers.length;
-    // As a migration would: one that must wait long gives up and tries again, so that nobody queues behind it.
+    // As a migration would: one that must wait long gives up and tries again, so that no request queues behind it.
     await until(`a column is added to ${name}`, () =>
       db.connection().execute(async (alone) => {
         if (ENGINE === 'postgres') await sql`set lock_timeout = 500`.execute(alone);

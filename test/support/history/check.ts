@@ -217,7 +217,7 @@ const feedWithoutGap: Rule = ({ feeds }, { events }) =>
     ),
   );
 
-// Every event for which somebody waits is delivered, or dropped after four attempts; and always the same bytes.
+// Every event that has a receiver is delivered, or dropped after four attempts; and always the same bytes.
 
 const isDone = ({ statusCode }: Attempt): boolean => statusCode !== null && isAcknowledged(statusCode);
 
@@ -227,7 +227,7 @@ const faultInLog = ({ status, attempts, log }: KeptDelivery): string | null => {
   if (log.slice(0, -1).some(isDone)) return 'went on after it was acknowledged';
   if (status === 'DELIVERED') {
     const last = log.at(-1);
-    return last && isDone(last) ? null : 'is delivered, and nobody acknowledged it';
+    return last && isDone(last) ? null : 'is delivered without an acknowledgement';
   }
   return log.length === MOST_ATTEMPTS && !log.some(isDone)
     ? null

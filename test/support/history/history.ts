@@ -34,7 +34,7 @@ export interface FeedItem {
   data: Record<string, unknown>;
 }
 
-/** What somebody read who followed the feed from its beginning to its end. */
+/** What a follower read of the feed, from its beginning to its end. */
 export interface FeedRead {
   shopId: string;
   items: FeedItem[];

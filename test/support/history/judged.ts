@@ -25,7 +25,7 @@ export const nothingWaits = async (db: Db, withinMs?: number): Promise<void> => 
 const SHOWN = 20;
 
 /**
- * Fails where the history has a fault. Call it when nobody writes any more and no delivery waits (`nothingWaits`); returns what
+ * Fails where the history has a fault. Call it when nothing is written any more and no delivery waits (`nothingWaits`); returns what
  * the database holds.
  */
 export const judged = async (history: History, db: Db): Promise<Kept> => {
