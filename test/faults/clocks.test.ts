@@ -5,7 +5,6 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
-import { startWebhooks } from '../../src/webhooks/start.ts';
 import { repairBody } from '../support/bodies.ts';
 import { wrongClock } from '../support/faketime.ts';
 import { expectWithin } from '../support/faults.ts';
@@ -45,31 +44,6 @@ const webhookEnv = async (): Promise<Env> => ({
 });
 
 describe('processes whose clocks differ', () => {
-  it.each([
-    ['ahead of', AHEAD_MS],
-    ['behind', -AHEAD_MS],
-  ])('send at once what a process %s them by 5 s has written', async (_, wrongByMs) => {
-    const receiver = await startReceiver();
-    const env = await webhookEnv();
-    const [one] = await addShops(env, 1, () => receiver.url);
-    const api = await openWith(env, wrongByMs);
-    const worker = await openWith(env, -wrongByMs / 2);
-    const stop = await startWebhooks(worker.ctx);
-    onTestFinished(stop);
-    for (let n = 1; n <= 3; n++) {
-      const sentAt = Date.now();
-      const { status } = await api.send(
-        one?.client.apiKey ?? '',
-        `10.1.0.${n}`,
-        '/offline-repairs',
-        repairBody(),
-      );
-      expect(status).toBe(201);
-      await receiver.got(n, 20_000);
-      expectWithin(Date.now() - sentAt, AT_ONCE_MS);
-    }
-  });
-
   it('agree on what time it is', async () => {
     const env = await webhookEnv();
     const clocks = await Promise.all([AHEAD_MS, 0, -AHEAD_MS].map((ms) => openWith(env, ms)));
