@@ -38,14 +38,15 @@ const setUp = async () => {
   const faults: Fault[] = [];
   const t = await harness({
     prepare({ server }) {
-      const [serve] = server.listeners('request');
+      const listeners = server.listeners('request');
       server.removeAllListeners('request').on('request', (request: IncomingMessage, response) => {
         const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
         const isCommand = request.headers['user-agent']?.startsWith('Handback-CLI/');
-        if (pathname !== `${BASE_PATH}/events` || !isCommand) return serve?.(request, response);
-        asked.push({ at: performance.now(), query: Object.fromEntries(searchParams) });
-        const fault = faults.shift();
-        return fault ? fault(response) : serve?.(request, response);
+        const isAsked = isCommand && pathname === `${BASE_PATH}/events`;
+        if (isAsked) asked.push({ at: performance.now(), query: Object.fromEntries(searchParams) });
+        const fault = isAsked ? faults.shift() : undefined;
+        if (fault) fault(response);
+        else for (const listener of listeners) listener.call(server, request, response);
       });
     },
   });

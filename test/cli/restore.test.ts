@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/open.ts';
-import { readConfig } from '../../src/service/config.ts';
 import {
   altered,
   backupFile,
@@ -19,17 +17,8 @@ import {
 } from '../support/backups.ts';
 import { cliHere } from '../support/commands-here.ts';
 import { ENGINE } from '../support/harness.ts';
-import {
-  cli,
-  type Env,
-  lookInto,
-  migratedDatabase,
-  run,
-  SECRET_KEY,
-  startServer,
-} from '../support/process.ts';
+import { cli, type Env, lookInto, migratedDatabase, SECRET_KEY, startServer } from '../support/process.ts';
 import { makeShop } from '../support/shops.ts';
-import { UNOBSERVED } from '../support/unobserved.ts';
 
 const backedUp = sharedBackup();
 
@@ -59,10 +48,10 @@ describe('a restore refuses', () => {
     const before = await everyRow(env);
     expect(await failing(['restore', file], env)).toMatch(/not empty/);
     expect(await everyRow(env)).toEqual(before);
-    const started = await emptyOn(ENGINE);
-    await lookIntoMigrated(started, async (db) => {
-      await sql`insert into sign_in_failures (key, failures, expires_at) values ('k', 1, 1)`.execute(db);
-    });
+    const started = { ...(await migratedDatabase()), SECRET_KEY };
+    await sql`insert into sign_in_failures (key, failures, expires_at) values ('k', 1, 1)`.execute(
+      lookInto(started),
+    );
     expect(await failing(['restore', file], started)).toMatch(/not empty \(sign_in_failures\)/);
   });
 
@@ -170,30 +159,16 @@ describe('a restore refuses', () => {
     expect(await isUntouched(target)).toBe(true);
   });
 
-  it('what is no backup', async () => {
+  it.each<[what: string, bytes: string | Buffer, about: RegExp]>([
+    ['a header alone', gzipSync('{"handback":"backup","format":1}\n'), /damaged/],
+    ['another file', gzipSync('{}\n'), /not a backup/],
+    ['three bytes', 'han', /not a backup/],
+  ])('what is no backup: %s', async (_what, bytes, about) => {
     const { file, env } = await backedUp();
-    writeFileSync(file, gzipSync('{"handback":"backup","format":1}\n'));
-    expect(await failing(['restore', file], env, run)).toMatch(/damaged/);
-    writeFileSync(file, gzipSync('{}\n'));
-    expect(await failing(['restore', file], env)).toMatch(/not a backup/);
-    writeFileSync(file, 'han');
-    expect(await failing(['restore', file], env)).toMatch(/not a backup/);
+    writeFileSync(file, bytes);
+    expect(await failing(['restore', file], env)).toMatch(about);
   });
 });
-
-/** Brings the schema up to date, as a start would, and does something with it. */
-const lookIntoMigrated = async (
-  env: Env,
-  work: (db: ReturnType<typeof lookInto>) => Promise<void>,
-): Promise<void> => {
-  const database = openDatabase(readConfig(env), UNOBSERVED);
-  try {
-    await database.migrate();
-    await work(database.db);
-  } finally {
-    await database.close();
-  }
-};
 
 const lastAction = async (env: Env): Promise<string | undefined> =>
   (await lookInto(env).selectFrom('audit_log').select('action').orderBy('at', 'desc').executeTakeFirst())
@@ -213,28 +188,28 @@ describe('a restore', () => {
       expect(await failing(['restore', file], target)).toMatch(/another Handback serves from/);
   });
 
-  if (ENGINE === 'sqlite')
-    it('works on another machine with the key file', async () => {
-      const { SECRET_KEY: _, ...source } = await emptyOn('sqlite');
-      await makeShop(source);
-      const file = backupFile();
-      await cliHere(['backup', file], source);
-      const { SECRET_KEY: __, ...target } = await emptyOn('sqlite');
-      const folder = target['DATA_DIR'] as string;
-      mkdirSync(folder);
-      copyFileSync(join(source['DATA_DIR'] as string, 'secret.key'), join(folder, 'secret.key'));
-      await restore(file, target);
-      expect(await everyRow(target)).toEqual(await everyRow(source));
-    });
+  if (ENGINE !== 'sqlite') return;
 
-  if (ENGINE === 'sqlite')
-    it('gives SQLite back what a damaged row holds', async () => {
-      const [source, target] = [await emptyOn('sqlite'), await emptyOn('sqlite')];
-      await makeShop(source);
-      await sql`update shop_counters set last_number = 1.5, month = x'00ff'`.execute(lookInto(source));
-      const file = backupFile();
-      await cliHere(['backup', file], source);
-      await restore(file, target);
-      expect(await everyRow(target)).toEqual(await everyRow(source));
-    });
+  it('works on another machine with the key file', async () => {
+    const { SECRET_KEY: _, ...source } = await emptyOn('sqlite');
+    await makeShop(source);
+    const file = backupFile();
+    await cliHere(['backup', file], source);
+    const { SECRET_KEY: __, ...target } = await emptyOn('sqlite');
+    const folder = target['DATA_DIR'] as string;
+    mkdirSync(folder);
+    copyFileSync(join(source['DATA_DIR'] as string, 'secret.key'), join(folder, 'secret.key'));
+    await restore(file, target);
+    expect(await everyRow(target)).toEqual(await everyRow(source));
+  });
+
+  it('gives SQLite back what a damaged row holds', async () => {
+    const [source, target] = [await emptyOn('sqlite'), await emptyOn('sqlite')];
+    await makeShop(source);
+    await sql`update shop_counters set last_number = 1.5, month = x'00ff'`.execute(lookInto(source));
+    const file = backupFile();
+    await cliHere(['backup', file], source);
+    await restore(file, target);
+    expect(await everyRow(target)).toEqual(await everyRow(source));
+  });
 });

@@ -55,6 +55,16 @@ const tradeReturn = (body: unknown, ...moves: TradeReturnAction[]): AdminRoute =
 });
 const client = (body?: unknown): AdminRoute => ({ expected: forAdmins(200, 404), id: aClient, body });
 
+const refused = (expected: Statuses, status: number, code: string, body?: unknown): AdminRoute => ({
+  expected,
+  codes: { [status]: code },
+  body,
+});
+const withoutFactor = (body?: unknown) => refused(forStaff(409), 409, 'SECOND_FACTOR_OFF', body);
+const withSpentLink = (body: object) =>
+  refused(forAll(410), 410, 'LINK_EXPIRED', { token: 'spent', ...body });
+const afterSetUp = (body: object) => refused(forAll(409), 409, 'ALREADY_SET_UP', { token: 'spent', ...body });
+
 let emails = 0;
 const newEmail = () => {
   emails += 1;
@@ -68,27 +78,13 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'GET /session': { expected: forStaff(200) },
   'GET /sign-in-options': { expected: forAll(200) },
   'POST /password-links': { expected: forAll(202), body: () => ({ email: newEmail() }) },
-  'POST /links/check': { expected: forAll(410), codes: { 410: 'LINK_EXPIRED' }, body: { token: 'spent' } },
-  'POST /links/use': {
-    expected: forAll(410),
-    codes: { 410: 'LINK_EXPIRED' },
-    body: { token: 'spent', password: PASSWORD },
-  },
+  'POST /links/check': withSpentLink({}),
+  'POST /links/use': withSpentLink({ password: PASSWORD }),
   'GET /session/second-factor': { expected: forStaff(200) },
-  'POST /session/second-factor/confirm': {
-    expected: forStaff(409),
-    codes: { 409: 'SECOND_FACTOR_OFF' },
-    body: { code: '123456' },
-  },
+  'POST /session/second-factor/confirm': withoutFactor({ code: '123456' }),
   'POST /session/second-factor': { expected: forStaff(201) },
-  'POST /session/second-factor/recovery-codes': {
-    expected: forStaff(409),
-    codes: { 409: 'SECOND_FACTOR_OFF' },
-  },
-  'POST /session/second-factor/turn-off': {
-    expected: forStaff(409),
-    codes: { 409: 'SECOND_FACTOR_OFF' },
-  },
+  'POST /session/second-factor/recovery-codes': withoutFactor(),
+  'POST /session/second-factor/turn-off': withoutFactor(),
   'POST /session/proof': { expected: forStaff(204), body: { password: PASSWORD } },
   'PUT /session/email': {
     expected: forStaff(200),
@@ -100,16 +96,8 @@ export const ADMIN_ROUTES: Record<string, AdminRoute> = {
   'POST /exports': { expected: forStaff(204), body: { kind: 'OFFLINE_REPAIR', count: 3 } },
   'GET /sign-in-rules': { expected: forAdmins(200) },
   'PUT /sign-in-rules': { expected: forAdmins(200), body: { secondFactorRequired: false } },
-  'POST /set-up/check': {
-    expected: forAll(409),
-    codes: { 409: 'ALREADY_SET_UP' },
-    body: { token: 'spent' },
-  },
-  'POST /set-up': {
-    expected: forAll(409),
-    codes: { 409: 'ALREADY_SET_UP' },
-    body: { token: 'spent', shopName: 'S', email: 'a@example.com', password: 'long enough' },
-  },
+  'POST /set-up/check': afterSetUp({}),
+  'POST /set-up': afterSetUp({ shopName: 'S', email: 'a@example.com', password: 'long enough' }),
   'PUT /session/password': {
     expected: forStaff(200),
     body: { currentPassword: PASSWORD, newPassword: 'a better password' },
