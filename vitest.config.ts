@@ -30,7 +30,7 @@ const BOTH_ENGINES = tests(
   'admin/{corrections,dangerous-goods,links,lock-out,overview,proof,replace-client,returns,search,second-factor,session,set-up,sorting,users,workbench}',
   'webhooks/{backlog,bad-rows,clocks,dropping,own-deliveries,queue,recipients,refused-results,replaced-clients,replacing-under-load,statements}',
   'cli/{backup,beside-the-server,restore,secrets}',
-  'faults/{after-the-commit,backups,dry-run-bodies,feed,operations,start,webhooks}',
+  'faults/{backups,dry-run-bodies,feed,operations,start,webhooks}',
   'faults/rows/{01,02,04,05,06,09,12,13,14,15,16,17,18,19,20}-*',
 );
 

@@ -6,13 +6,32 @@ import { startWebhooks } from '../../src/webhooks/start.ts';
 import { residentMb } from '../support/asked-process.ts';
 import { repairBody } from '../support/bodies.ts';
 import { effort, expectWithin } from '../support/faults.ts';
-import { ENGINE } from '../support/harness.ts';
+import { ENGINE, harness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { databaseOn, type Env, lookInto, migratedDatabase, startServer, timed } from '../support/process.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { seedReceivers } from '../support/shops.ts';
 import { until } from '../support/until.ts';
+
+it('a wake-up call that fails after the commit fails no creation, and makes nothing twice', async () => {
+  const t = await harness();
+  await t.ctx.db
+    .updateTable('api_clients')
+    .set({ webhook_url: 'http://127.0.0.1:9/hook' })
+    .where('id', '=', t.client.id)
+    .execute();
+  const unlisten = await t.ctx.onWake('deliveries', () => {
+    throw new Error('the dispatcher stumbled');
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => t.post('/offline-repairs', repairBody())),
+  );
+  await unlisten();
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
+  const { body } = await t.get('/offline-repairs');
+  expect(body.total).toBe(8);
+});
 
 // Webhooks seen from outside: processes of their own, receivers that hang, a database that does not answer.
 
