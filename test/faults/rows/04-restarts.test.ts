@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { effort, expectWithin, measured } from '../../support/faults.ts';
 import { startHaproxy } from '../../support/haproxy.ts';
 import { ENGINE } from '../../support/harness.ts';
@@ -86,19 +86,12 @@ const startCallers = (history: History, url: string, clients: { id: string; apiK
 };
 
 /** Everything was answered, told and written down as it was. */
-const findNothingWrong = async (
+const expectNothingLost = async (
+  history: History,
+  env: Env,
+  callers: ReturnType<typeof startCallers>,
   what: string,
-  {
-    history,
-    env,
-    callers,
-    stops,
-  }: {
-    history: History;
-    env: Env;
-    callers: ReturnType<typeof startCallers>;
-    stops: number[];
-  },
+  stops: number[],
 ): Promise<void> => {
   const asked = await callers.finish();
   const db = lookInto(env);
@@ -114,32 +107,32 @@ const findNothingWrong = async (
 };
 
 if (ENGINE === 'sqlite')
-  describe('the only process, told to stop under load', () => {
-    it(`answers all it has taken on (seed ${SEED})`, { timeout: scaled(240_000) }, async () => {
-      const history = newHistory();
-      const { env, clients } = await prepared(history, 2);
-      const port = await freePort();
-      const start = () => startServer({ ...env, PORT: String(port) });
-      let server = await start();
-      const callers = startCallers(history, server.url, clients);
-      const stops: number[] = [];
-      for (let stop = 0; stop < effort(1, 10); stop++) {
-        const enough = history.creations.length + 2 * CALLERS;
-        await until('there is load', () => history.creations.length >= enough, 30_000);
-        const { value, ms } = await timed(async () => {
-          const stopped = server.stop();
-          await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
-          // From here on a proxy would send it nothing more.
-          const release = await callers.hold();
-          return { ended: await stopped, release };
-        });
-        expect(value.ended).toEqual({ status: 0, signal: null });
-        stops.push(ms);
-        server = await start();
-        value.release();
-      }
-      await findNothingWrong('stops', { history, env, callers, stops });
-    });
+  it(`the only process, told to stop under load, answers all it has taken on (seed ${SEED})`, {
+    timeout: scaled(240_000),
+  }, async () => {
+    const history = newHistory();
+    const { env, clients } = await prepared(history, 2);
+    const port = await freePort();
+    const start = () => startServer({ ...env, PORT: String(port) });
+    let server = await start();
+    const callers = startCallers(history, server.url, clients);
+    const stops: number[] = [];
+    for (let stop = 0; stop < effort(1, 10); stop++) {
+      const enough = history.creations.length + 2 * CALLERS;
+      await until('there is load', () => history.creations.length >= enough, 30_000);
+      const { value, ms } = await timed(async () => {
+        const stopped = server.stop();
+        await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
+        // From here on a proxy would send it nothing more.
+        const release = await callers.hold();
+        return { ended: await stopped, release };
+      });
+      expect(value.ended).toEqual({ status: 0, signal: null });
+      stops.push(ms);
+      server = await start();
+      value.release();
+    }
+    await expectNothingLost(history, env, callers, 'stops', stops);
   });
 
 /** As operators set it up: it goes by /readyz and repeats no request that was sent. */
@@ -164,33 +157,30 @@ backend handback
 ${serverPorts.map((each) => `  server on-${each} 127.0.0.1:${each}`).join('\n')}
 `;
 
-if (ENGINE === 'postgres')
-  describe('rolling restarts behind a proxy', needs('haproxy'), () => {
-    const ROUNDS = effort(1, 8);
+const ROUNDS = effort(1, 8);
 
-    it(`lose no request and no event: ${ROUNDS} rounds under load (seed ${SEED})`, {
-      timeout: scaled(240_000),
-    }, async () => {
-      const history = newHistory();
-      const { env, clients } = await prepared(history, 3);
-      const ports = [await freePort(), await freePort()];
-      const start = (port: number) => startServer({ ...env, PORT: String(port) });
-      const servers = new Map(
-        await Promise.all(ports.map(async (port) => [port, await start(port)] as const)),
-      );
-      const proxyPort = await freePort();
-      const uses = await startHaproxy(proxyBefore(proxyPort, ports));
-      for (const port of ports) await uses(`on-${port}`);
-      const callers = startCallers(history, `http://127.0.0.1:${proxyPort}`, clients);
-      const stops: number[] = [];
-      for (let round = 0; round < ROUNDS; round++) {
-        const port = ports[round % 2] as number;
-        const { value, ms } = await timed(async () => servers.get(port)?.stop());
-        stops.push(ms);
-        expect(value).toEqual({ status: 0, signal: null });
-        servers.set(port, await start(port));
-        await uses(`on-${port}`);
-      }
-      await findNothingWrong('rolling restarts', { history, env, callers, stops });
-    });
+if (ENGINE === 'postgres')
+  it(`rolling restarts behind a proxy lose no request and no event: ${ROUNDS} rounds under load (seed ${SEED})`, {
+    ...needs('haproxy'),
+    timeout: scaled(240_000),
+  }, async () => {
+    const history = newHistory();
+    const { env, clients } = await prepared(history, 3);
+    const ports = [await freePort(), await freePort()];
+    const start = (port: number) => startServer({ ...env, PORT: String(port) });
+    const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)));
+    const proxyPort = await freePort();
+    const uses = await startHaproxy(proxyBefore(proxyPort, ports));
+    for (const port of ports) await uses(`on-${port}`);
+    const callers = startCallers(history, `http://127.0.0.1:${proxyPort}`, clients);
+    const stops: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const port = ports[round % 2] as number;
+      const { value, ms } = await timed(async () => servers.get(port)?.stop());
+      stops.push(ms);
+      expect(value).toEqual({ status: 0, signal: null });
+      servers.set(port, await start(port));
+      await uses(`on-${port}`);
+    }
+    await expectNothingLost(history, env, callers, 'rolling restarts', stops);
   });

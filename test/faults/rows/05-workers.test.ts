@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { wrongClock } from '../../support/faketime.ts';
@@ -71,35 +71,33 @@ it(`${CLOCKS.length} workers whose clocks differ send ${EVENTS} events in exactl
 });
 
 if (ENGINE === 'postgres')
-  describe('a worker asleep past its lease', () => {
-    it('overwrites nothing when it wakes', needs('faketime'), async () => {
-      const held: ServerResponse[] = [];
-      const { history, env, create, startWorker, db } = await prepared((_n, response) => {
-        if (held.length >= ASLEEP) return 200;
-        held.push(response);
-        return undefined;
-      });
-      const api = await startServer({ ...env, ROLE: 'api' });
-      const sleeper = await startWorker('-5s');
-      await create(api, ASLEEP);
-      await until('every exchange is under way', () => held.length === ASLEEP, 15_000);
-      sleeper.signal('SIGSTOP');
-      // Its leases run out by themselves; in short they are ended by hand.
-      if (effort(true, false)) await db.deleteFrom('webhook_leases').execute();
-      const heirs = await Promise.all(['+5s', '+0s', '+0s'].map(startWorker));
-      await nothingWaits(db, LEASE_MS + 30_000);
-      const rows = () => db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute();
-      const before = await rows();
-      for (const { status, attempts } of before) expect([status, attempts]).toEqual(['DELIVERED', 1]);
-
-      sleeper.signal('SIGCONT');
-      for (const response of held) response.writeHead(500).end();
-      // Once its process has stopped, it has made of its exchanges what it could.
-      await sleeper.stop();
-      await Promise.all(heirs.map((heir) => heir.stop()));
-      expect(await rows()).toEqual(before);
-      expect(history.receipts).toHaveLength(2 * ASLEEP);
-      await judged(history, db);
-      measured(5, `${ASLEEP} exchanges slept through, sent again by the others, 0 overwritten`);
+  it('a worker asleep past its lease overwrites nothing when it wakes', needs('faketime'), async () => {
+    const held: ServerResponse[] = [];
+    const { history, env, create, startWorker, db } = await prepared((_n, response) => {
+      if (held.length >= ASLEEP) return 200;
+      held.push(response);
+      return undefined;
     });
+    const api = await startServer({ ...env, ROLE: 'api' });
+    const sleeper = await startWorker('-5s');
+    await create(api, ASLEEP);
+    await until('every exchange is under way', () => held.length === ASLEEP, 15_000);
+    sleeper.signal('SIGSTOP');
+    // Its leases run out by themselves; in short they are ended by hand.
+    if (effort(true, false)) await db.deleteFrom('webhook_leases').execute();
+    const heirs = await Promise.all(['+5s', '+0s', '+0s'].map(startWorker));
+    await nothingWaits(db, LEASE_MS + 30_000);
+    const rows = () => db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute();
+    const before = await rows();
+    for (const { status, attempts } of before) expect([status, attempts]).toEqual(['DELIVERED', 1]);
+
+    sleeper.signal('SIGCONT');
+    for (const response of held) response.writeHead(500).end();
+    // Once its process has stopped, it has made of its exchanges what it could.
+    await sleeper.stop();
+    await Promise.all(heirs.map((heir) => heir.stop()));
+    expect(await rows()).toEqual(before);
+    expect(history.receipts).toHaveLength(2 * ASLEEP);
+    await judged(history, db);
+    measured(5, `${ASLEEP} exchanges slept through, sent again by the others, 0 overwritten`);
   });

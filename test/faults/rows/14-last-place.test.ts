@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { bodyOf, KINDS, type Kind } from '../../support/api.ts';
 import { type MovableClock, movableClock } from '../../support/faketime.ts';
 import { effort, FULL, measured } from '../../support/faults.ts';
@@ -94,8 +94,10 @@ const clockFile = (): string => {
 
 // In short the suites see it with a clock of their own, in test/api/allowance.test.ts.
 if (ENGINE === 'sqlite' || FULL)
-  describe('the month’s turn', () => {
-    it('in UTC, wanted by all the time: one place before it, one after it', needs('faketime'), async () => {
+  it(
+    'around the month’s turn in UTC there is one place before it and one after it',
+    needs('faketime'),
+    async () => {
       const own = movableClock(clockFile());
       const { servers, key } = await shortBeforeTurn(own);
       const answers: Answer[] = [];
@@ -111,5 +113,5 @@ if (ENGINE === 'sqlite' || FULL)
       const sides = createdOf(answers).map(({ createdAt }) => Date.parse(createdAt) < TURN);
       expect(sides).toEqual([true, false]);
       measured(14, 'around the turn in UTC: one 201 on either side');
-    });
-  });
+    },
+  );

@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { repairBody } from '../../support/bodies.ts';
 import { type MovableClock, movableClock } from '../../support/faketime.ts';
 import { expectWithin, FULL, measured } from '../../support/faults.ts';
@@ -28,51 +28,42 @@ const timedBy = async (clock: MovableClock): Promise<{ env: Env; own: Env }> => 
 };
 
 // In short the suites see it on PostgreSQL in test/faults/clocks.test.ts and test/webhooks/clocks.test.ts.
-describe(
-  'a clock that jumps back an hour',
-  onlyIf(ENGINE === 'sqlite' || FULL, 'in short on SQLite only'),
-  () => {
-    it(
-      'fails nothing: times still rise, events still leave, retries come in time, the feed has no gap',
-      needs('faketime'),
-      async () => {
-        const folder = temporaryFolder();
-        chmodSync(folder, 0o755);
-        const clock = movableClock(join(folder, 'clock'));
-        const { env, own } = await timedBy(clock);
-        // The first attempt after the jump fails, so a retry is due by a clock that has just been set.
-        const receiver = await startReceiver((n) => (n === 3 ? 500 : 200));
-        const [made] = await addShops(env, 1, () => receiver.url);
-        const key = made?.client.apiKey ?? '';
-        const server = await startServer({ ...env, ...own, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' }, { key });
-        const change = async (path: string, body?: object): Promise<{ id: string; updatedAt: string }> => {
-          const answer = await server.post(path, body);
-          expect(answer.status).toBeLessThan(300);
-          return answer.body;
-        };
-        const before = [
-          await change('/offline-repairs', repairBody()),
-          await change('/offline-repairs', repairBody()),
-        ];
-        await receiver.got(2);
-        clock.set(Date.now() - HOUR_MS);
-        const after = [
-          await change(`/offline-repairs/${before[0]?.id}/begin-repair`),
-          await change(`/offline-repairs/${before[0]?.id}/close`),
-          await change('/offline-repairs', repairBody()),
-        ];
-        const times = [...before, ...after].map(({ updatedAt }) => Date.parse(updatedAt));
-        expect(times).toEqual(times.toSorted((one, other) => one - other));
-        const jumpedAt = performance.now();
-        await receiver.got(6, 20_000);
-        expectWithin(performance.now() - jumpedAt, 10_000);
-        const { body } = await server.get('/events');
-        expect(body.items).toHaveLength(5);
-        expect(body.items.map(({ timestamp }: { timestamp: string }) => Date.parse(timestamp))).toEqual(
-          times,
-        );
-        measured(19, 'clock an hour back: 0 failed, times rise, every event sent');
-      },
-    );
-  },
-);
+it('a clock that jumps back an hour fails nothing: times still rise, events still leave, retries come in time, the feed has no gap', {
+  ...onlyIf(ENGINE === 'sqlite' || FULL, 'in short on SQLite only'),
+  ...needs('faketime'),
+}, async () => {
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o755);
+  const clock = movableClock(join(folder, 'clock'));
+  const { env, own } = await timedBy(clock);
+  // The first attempt after the jump fails, so a retry is due by a clock that has just been set.
+  const receiver = await startReceiver((n) => (n === 3 ? 500 : 200));
+  const [made] = await addShops(env, 1, () => receiver.url);
+  const key = made?.client.apiKey ?? '';
+  const server = await startServer({ ...env, ...own, WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' }, { key });
+  const change = async (path: string, body?: object): Promise<{ id: string; updatedAt: string }> => {
+    const answer = await server.post(path, body);
+    expect(answer.status).toBeLessThan(300);
+    return answer.body;
+  };
+  const before = [
+    await change('/offline-repairs', repairBody()),
+    await change('/offline-repairs', repairBody()),
+  ];
+  await receiver.got(2);
+  clock.set(Date.now() - HOUR_MS);
+  const after = [
+    await change(`/offline-repairs/${before[0]?.id}/begin-repair`),
+    await change(`/offline-repairs/${before[0]?.id}/close`),
+    await change('/offline-repairs', repairBody()),
+  ];
+  const times = [...before, ...after].map(({ updatedAt }) => Date.parse(updatedAt));
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+  const jumpedAt = performance.now();
+  await receiver.got(6, 20_000);
+  expectWithin(performance.now() - jumpedAt, 10_000);
+  const { body } = await server.get('/events');
+  expect(body.items).toHaveLength(5);
+  expect(body.items.map(({ timestamp }: { timestamp: string }) => Date.parse(timestamp))).toEqual(times);
+  measured(19, 'clock an hour back: 0 failed, times rise, every event sent');
+});

@@ -107,31 +107,29 @@ if (ENGINE === 'sqlite')
   });
 
 if (ENGINE === 'postgres')
-  describe('a PostgreSQL that is read-only', () => {
-    it('is not ready, and a write is a 503; it goes on by itself', async () => {
-      const env = await emptyDatabase();
-      const { key } = await makeShop(env);
-      const server = await startServer(env, { key });
-      expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
-      const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
-      const main = (env['DATABASE_URL'] as string).replace(`/${name}`, '/postgres');
-      /** For new connections only: those that there are keep what they began with, so they are ended. */
-      const setReadOnly = async (state: 'on' | 'off') => {
-        await onServer(main, `alter database ${name} set default_transaction_read_only = ${state}`);
-        await onServer(
-          main,
-          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
-        );
-      };
-      await setReadOnly('on');
-      await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
-      expectUnavailable(await server.post('/offline-repairs', repairBody()));
-      await setReadOnly('off');
-      const next = await until('it creates again', async () => {
-        const answer = await server.post('/offline-repairs', repairBody());
-        return answer.status === 201 ? answer : null;
-      });
-      expect(next.body.rmaNumber).toBe('#RMA-000002');
-      refused.push('read-only database');
+  it('a PostgreSQL that is read-only is not ready, and a write is a 503; it goes on by itself', async () => {
+    const env = await emptyDatabase();
+    const { key } = await makeShop(env);
+    const server = await startServer(env, { key });
+    expect((await server.post('/offline-repairs', repairBody())).status).toBe(201);
+    const name = new URL(env['DATABASE_URL'] as string).pathname.slice(1);
+    const main = (env['DATABASE_URL'] as string).replace(`/${name}`, '/postgres');
+    /** For new connections only: those that there are keep what they began with, so they are ended. */
+    const setReadOnly = async (state: 'on' | 'off') => {
+      await onServer(main, `alter database ${name} set default_transaction_read_only = ${state}`);
+      await onServer(
+        main,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+      );
+    };
+    await setReadOnly('on');
+    await until('it is not ready', async () => (await server.get('/readyz')).status === 503);
+    expectUnavailable(await server.post('/offline-repairs', repairBody()));
+    await setReadOnly('off');
+    const next = await until('it creates again', async () => {
+      const answer = await server.post('/offline-repairs', repairBody());
+      return answer.status === 201 ? answer : null;
     });
+    expect(next.body.rmaNumber).toBe('#RMA-000002');
+    refused.push('read-only database');
   });
