@@ -1,14 +1,15 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { hangUpHalfway } from '../support/receiver.ts';
+import { start } from '../support/snippets.ts';
 import { needs, type Tool, toolPath } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
@@ -17,30 +18,11 @@ import { webhookHarness } from '../support/webhooks.ts';
 
 const recipe = (path: string) => fileURLToPath(new URL(`../../recipes/${path}`, import.meta.url));
 
-interface Started {
-  url: string;
-  /** The bodies that it wrote down, oldest first. */
-  kept(): string[];
-  /** What its worker printed. */
-  worked(): string;
-}
-
 interface Language {
   program: Tool;
-  start(folder: string, port: number, secret: string): { child: ChildProcess } & Omit<Started, 'url'>;
+  /** `kept`: the bodies that it wrote down, oldest first; `worked`: what its worker printed. */
+  start(folder: string, port: number, secret: string): { kept(): string[]; worked(): string };
 }
-
-const started = (program: Tool, args: string[], env: Record<string, string>) => {
-  const child = spawn(toolPath(program), args, {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const out = { text: '' };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    out.text += text;
-  });
-  return { child, out };
-};
 
 const LANGUAGES: Record<string, Language> = {
   Python: {
@@ -48,19 +30,13 @@ const LANGUAGES: Record<string, Language> = {
     start(folder, port, secret) {
       const database = join(folder, 'inbox.sqlite');
       const args = [recipe('python-receiver/receiver.py'), String(port), database];
-      const { child, out } = started('python3', args, { HANDBACK_WEBHOOK_SECRET: secret });
+      const { output } = start(toolPath('python3'), args, folder, { HANDBACK_WEBHOOK_SECRET: secret });
       const query =
         'import json,sqlite3,sys; print(json.dumps([b for b, in sqlite3.connect(sys.argv[1]).execute("select body from inbox order by rowid")]))';
+      const options = { encoding: 'utf8', timeout: scaled(30_000) } as const;
       return {
-        child,
-        kept: () =>
-          JSON.parse(
-            execFileSync(toolPath('python3'), ['-c', query, database], {
-              encoding: 'utf8',
-              timeout: scaled(30_000),
-            }),
-          ),
-        worked: () => out.text.replace(/^Listening.*\n/, ''),
+        kept: () => JSON.parse(execFileSync(toolPath('python3'), ['-c', query, database], options)),
+        worked: () => output().replace(/^Listening.*\n/, ''),
       };
     },
   },
@@ -68,21 +44,22 @@ const LANGUAGES: Record<string, Language> = {
     program: 'php',
     start(folder, port, secret) {
       const env = { HANDBACK_WEBHOOK_SECRET: secret, HANDBACK_INBOX: folder };
-      const { child } = started('php', ['-S', `127.0.0.1:${port}`, recipe('php-receiver/receiver.php')], env);
+      const args = ['-S', `127.0.0.1:${port}`, recipe('php-receiver/receiver.php')];
+      start(toolPath('php'), args, folder, env);
+      const options = {
+        timeout: scaled(30_000),
+        env: { PATH: process.env['PATH'] ?? '', ...env },
+        encoding: 'utf8',
+      } as const;
       let printed = '';
       return {
-        child,
         kept: () =>
           readdirSync(folder)
             .filter((name) => /\.json/.test(name))
             .sort()
             .map((name) => readFileSync(join(folder, name), 'utf8')),
         worked() {
-          printed += execFileSync(toolPath('php'), [recipe('php-receiver/work.php')], {
-            timeout: scaled(30_000),
-            env: { PATH: process.env['PATH'] ?? '', ...env },
-            encoding: 'utf8',
-          });
+          printed += execFileSync(toolPath('php'), [recipe('php-receiver/work.php')], options);
           return printed;
         },
       };
@@ -90,13 +67,8 @@ const LANGUAGES: Record<string, Language> = {
   },
 };
 
-const startRecipe = async ({ start }: Language, secret: string, port: number): Promise<Started> => {
-  const { child, kept, worked } = start(temporaryFolder(), port, secret);
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
+const startRecipe = async (language: Language, secret: string, port: number) => {
+  const receiver = language.start(temporaryFolder(), port, secret);
   const url = `http://127.0.0.1:${port}/`;
   await until('it listens', () =>
     fetch(url).then(
@@ -104,7 +76,7 @@ const startRecipe = async ({ start }: Language, secret: string, port: number): P
       () => false,
     ),
   );
-  return { url, kept, worked };
+  return { url, ...receiver };
 };
 
 for (const [name, language] of Object.entries(LANGUAGES))

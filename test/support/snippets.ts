@@ -47,7 +47,7 @@ interface Running {
 }
 
 /** Starts a program in a folder; it ends with the test, and all that it started with it. */
-const start = (program: string, args: string[], folder: string, env: Record<string, string>): Running => {
+export const start = (program: string, args: string[], folder: string, env: Record<string, string>): Running => {
   const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
   const child = spawn(program, args, { cwd: folder, env: { ...env, PATH: path }, detached: true });
   let output = '';
