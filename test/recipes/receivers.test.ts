@@ -30,13 +30,13 @@ const LANGUAGES: Record<string, Language> = {
     start(folder, port, secret) {
       const database = join(folder, 'inbox.sqlite');
       const args = [recipe('python-receiver/receiver.py'), String(port), database];
-      const { output } = start(toolPath('python3'), args, folder, { HANDBACK_WEBHOOK_SECRET: secret });
+      const { stdout } = start(toolPath('python3'), args, folder, { HANDBACK_WEBHOOK_SECRET: secret });
       const query =
         'import json,sqlite3,sys; print(json.dumps([b for b, in sqlite3.connect(sys.argv[1]).execute("select body from inbox order by rowid")]))';
       const options = { encoding: 'utf8', timeout: scaled(30_000) } as const;
       return {
         kept: () => JSON.parse(execFileSync(toolPath('python3'), ['-c', query, database], options)),
-        worked: () => output().replace(/^Listening.*\n/, ''),
+        worked: () => stdout().replace(/^Listening.*\n/, ''),
       };
     },
   },

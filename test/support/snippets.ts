@@ -41,20 +41,28 @@ const programIn = (page: string, file: string): string => {
 };
 
 interface Running {
+  /** Both streams. */
   output(): string;
+  stdout(): string;
   ended: Promise<number | null>;
   kill(): void;
 }
 
 /** Starts a program in a folder; it ends with the test, and all that it started with it. */
-export const start = (program: string, args: string[], folder: string, env: Record<string, string>): Running => {
+export const start = (
+  program: string,
+  args: string[],
+  folder: string,
+  env: Record<string, string>,
+): Running => {
   const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
   const child = spawn(program, args, { cwd: folder, env: { ...env, PATH: path }, detached: true });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
+  const [both, stdout]: [string[], string[]] = [[], []];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    both.push(text);
+    stdout.push(text);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => both.push(text));
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
@@ -67,7 +75,7 @@ export const start = (program: string, args: string[], folder: string, env: Reco
     }
   };
   onTestFinished(kill);
-  return { output: () => output, ended, kill };
+  return { output: () => both.join(''), stdout: () => stdout.join(''), ended, kill };
 };
 
 /** A program of a guide in a folder of its own; without a tool Node runs it. */
