@@ -1,4 +1,4 @@
-import { instant } from '../src/instant.ts';
+import { toIso } from '../src/lib/time.ts';
 import { repairBody } from '../test/support/bodies.ts';
 import { newRepair, viewOf } from './baselines/repair.ts';
 
@@ -9,7 +9,7 @@ const LENGTH = 1024;
 export const kilobyteBody = (): string => {
   const bodyWith = (notes: string): string => {
     const data = viewOf(newRepair('01900000-0000-7000-8000-000000000000', { ...repairBody(), notes }));
-    return JSON.stringify({ event: KILOBYTE_EVENT, timestamp: instant(Date.now()), data });
+    return JSON.stringify({ event: KILOBYTE_EVENT, timestamp: toIso(Date.now()), data });
   };
   return bodyWith('x'.repeat(LENGTH - bodyWith('').length));
 };

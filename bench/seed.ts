@@ -1,7 +1,7 @@
 import { OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../contract/lifecycle.ts';
 import { createClient } from '../src/api-clients/actions.ts';
-import { readConfig } from '../src/config.ts';
-import { type Context, openContext } from '../src/context.ts';
+import { readConfig } from '../src/service/config.ts';
+import { type Context, openContext } from '../src/service/context.ts';
 import { createShop } from '../src/shops/actions.ts';
 import type { TestDatabase } from './databases.ts';
 import { KILOBYTE_EVENT, kilobyteBody } from './kilobyte.ts';

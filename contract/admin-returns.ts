@@ -60,7 +60,7 @@ const flag = (description: string) =>
     .optional()
     .meta({ override: { type: 'boolean' }, description });
 
-const instant = (description: string, meta: { examples?: string[] } = {}) =>
+const isoTime = (description: string, meta: { examples?: string[] } = {}) =>
   z.iso
     .datetime({ offset: true })
     .transform((value) => Date.parse(value))
@@ -93,8 +93,8 @@ export const staffQuery = {
       override: { type: 'boolean', const: true },
       description: 'Only what is longer in its status than the target days allow.',
     }),
-  createdFrom: instant('Created at or after this ISO 8601 time.'),
-  createdTo: instant('Created before this ISO 8601 time.'),
+  createdFrom: isoTime('Created at or after this ISO 8601 time.'),
+  createdTo: isoTime('Created before this ISO 8601 time.'),
   sort: z.enum(RETURN_SORTS).default(DEFAULT_ORDER.sort).meta({
     description: 'What the list is ordered by; among equals by number. `status`: in the order of the work.',
   }),
@@ -115,7 +115,7 @@ export const staffTradeQuery = {
 // --- what staff do with one return, beyond what programs do ---
 
 /** Given by people, who decide by what is on their screen; programs never send it. */
-const seen = instant(
+const seen = isoTime(
   'The `updatedAt` that the person saw. If someone else changed the return in between, the answer is a 409 `EDIT_CONFLICT` and nothing changes.',
   { examples: ['2026-11-15T09:30:00.000Z'] },
 );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from './admin.ts';
-import { type FieldFault, Id } from './common.ts';
+import { type FieldError, Id } from './common.ts';
 import { text } from './fields.ts';
 import { ENDED_STATUSES, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from './lifecycle.ts';
 
@@ -54,8 +54,8 @@ const search = z.record(z.string(), z.string()).meta({
   examples: [{ assignee: 'me' }] as never,
 });
 
-/** What is wrong with the filters of a list of this kind, as faults of the field `search`. */
-export const faultsOfSearch = (kind: SavedView['kind'], given: Record<string, string>): FieldFault[] =>
+/** What is wrong with the filters of a list of this kind, as errors of the field `search`. */
+export const searchErrors = (kind: SavedView['kind'], given: Record<string, string>): FieldError[] =>
   (FILTERS[kind].safeParse(given).error?.issues ?? []).flatMap((issue) => {
     const isUnknown = issue.code === 'unrecognized_keys';
     const names = isUnknown ? issue.keys : [issue.path.map(String).join('.')];

@@ -137,7 +137,7 @@ export const TimelineQuery = z.strictObject(pageQueryOf(TIMELINE_PAGE_SIZE));
 
 // --- errors ---
 
-export const FieldFault = z
+export const FieldError = z
   .object({
     field: z.string().meta({ description: 'Path of the field, `faultyItem.sku` for example.' }),
     rule: z.string().meta({
@@ -147,7 +147,7 @@ export const FieldFault = z
     message: z.string(),
   })
   .meta({ id: 'FieldError' });
-export type FieldFault = z.infer<typeof FieldFault>;
+export type FieldError = z.infer<typeof FieldError>;
 
 /** The document of each API lists the codes that it can answer with. */
 const ErrorCode = z.string().meta({
@@ -165,9 +165,9 @@ export const ErrorBody = z
     }),
     code: ErrorCode,
     errors: z
-      .array(FieldFault)
+      .array(FieldError)
       .optional()
-      .meta({ description: 'Validation failures only: the same faults, in parts.' }),
+      .meta({ description: 'Validation failures only: the same errors, in parts.' }),
     docs: z.string().meta({
       description: 'The address of its explanation in the documentation.',
       examples: ['https://returns.example.com/docs/errors#LIMIT_EXCEEDED'],

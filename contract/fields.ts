@@ -11,26 +11,26 @@ const DECIMALS = 4;
 
 const codePoints = (value: string): number => (value.length === 0 ? 0 : [...value].length);
 
-interface Fault {
+interface TextError {
   rule: string;
   message: string;
 }
-const faultsOfText = (value: string, max: number): Fault[] => [
+const textErrors = (value: string, max: number): TextError[] => [
   ...(value.includes('\0') ? [{ rule: 'nul', message: 'must not contain NUL characters' }] : []),
   ...(value.isWellFormed() ? [] : [{ rule: 'unicode', message: 'must be valid Unicode' }]),
   ...(value.length > max && codePoints(value) > max
     ? [{ rule: 'maxLength', message: `must be at most ${max} characters long` }]
     : []),
 ];
-const EMPTY: Fault = { rule: 'notEmpty', message: 'must not be empty' };
+const EMPTY: TextError = { rule: 'notEmpty', message: 'must not be empty' };
 
 const reporting =
-  (faultsOf: (value: string) => Fault[]) =>
+  (errorsOf: (value: string) => TextError[]) =>
   (ctx: z.core.ParsePayload<string>): void => {
-    for (const { rule, message } of faultsOf(ctx.value))
+    for (const { rule, message } of errorsOf(ctx.value))
       ctx.issues.push({ code: 'custom', input: ctx.value, message, params: { rule } });
   };
-const checked = (faultsOf: (value: string) => Fault[]) => z.string().trim().check(reporting(faultsOf));
+const checked = (errorsOf: (value: string) => TextError[]) => z.string().trim().check(reporting(errorsOf));
 
 /** For the OpenAPI document, in a form that every regex engine understands: no NUL, and where it is required not only spaces. */
 const NO_NUL = '^[^\\x00]*$';
@@ -45,7 +45,7 @@ interface About {
 
 /** A text that must be there and not be empty once trimmed. */
 export const text = (max: number, about: About = {}) =>
-  checked((value) => (value === '' ? [EMPTY] : faultsOfText(value, max))).meta({
+  checked((value) => (value === '' ? [EMPTY] : textErrors(value, max))).meta({
     minLength: 1,
     maxLength: max,
     pattern: NOT_BLANK,
@@ -56,14 +56,14 @@ export const text = (max: number, about: About = {}) =>
 export const verbatimText = (max: number, about: About = {}) =>
   z
     .string()
-    .check(reporting((value) => faultsOfText(value, max)))
+    .check(reporting((value) => textErrors(value, max)))
     .meta({ maxLength: max, pattern: NO_NUL, ...about })
     .nullable()
     .default(null);
 
 /** A text that may be left out; `null`, `""` and absence all mean the same. */
 export const optionalText = (max: number, about: About = {}) =>
-  checked((value) => faultsOfText(value, max))
+  checked((value) => textErrors(value, max))
     .meta({ maxLength: max, pattern: NO_NUL, ...about })
     .transform((value) => (value === '' ? null : value))
     .nullable()
@@ -80,11 +80,11 @@ const EMAIL = new RegExp(
 );
 
 export const email = (about: About = {}) =>
-  checked((value) => faultsOfText(value, LENGTH.name))
+  checked((value) => textErrors(value, LENGTH.name))
     .regex(EMAIL, { error: 'must be an e-mail address' })
     .meta({ format: 'idn-email', maxLength: LENGTH.name, ...about });
 
-/** Sums a till worked out in binary (0.1 + 0.2) are meant as decimals: a few of the last bits are no fault. */
+/** Sums a till worked out in binary (0.1 + 0.2) are meant as decimals: a few of the last bits are no error. */
 const inLastDecimal = (value: number): number => Number(value.toFixed(DECIMALS));
 const BITS_OF_NOISE = 8 * Number.EPSILON;
 /** In large numbers a few bits are as much as a decimal; there this bounds them well below the last one kept. */

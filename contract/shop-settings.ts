@@ -30,7 +30,7 @@ const LOGO_SIDE = 5_000;
 
 const DATA_URL = /^data:(image\/(?:png|jpeg|webp));base64,([A-Za-z0-9+/]+={0,2})$/;
 
-const logoFault = (value: string): string | null => {
+const logoError = (value: string): string | null => {
   const [, type, base64 = ''] = DATA_URL.exec(value.slice(0, LOGO_CHARACTERS + 1)) ?? [];
   if (value.length > LOGO_CHARACTERS || bytesOf(base64) > LOGO_BYTES)
     return `must be at most ${LOGO_BYTES / 1000} kB`;
@@ -52,7 +52,7 @@ const ONE_PIXEL =
 const logo = z
   .string()
   .check((ctx) => {
-    const message = logoFault(ctx.value);
+    const message = logoError(ctx.value);
     if (message) ctx.issues.push({ code: 'custom', input: '', message, params: { rule: 'picture' } });
   })
   .meta({

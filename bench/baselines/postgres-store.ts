@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { eventOf, MOVE_EVENT, REPAIR_COLUMNS, type RepairRow } from './repair.ts';
 import type { Store } from './store.ts';
 

@@ -1,4 +1,4 @@
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { RepairBody } from './repair-body.ts';
 
 // A repair as a row and as an answer: the service's columns and fields, without its rules.

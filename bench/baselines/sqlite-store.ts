@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { eventOf, MOVE_EVENT, moveEventOf, REPAIR_COLUMNS, type RepairRow } from './repair.ts';
 import type { Store } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BASE_PATH } from '../../contract/common.ts';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { tradeBody } from '../../test/support/bodies.ts';
 import { percentile } from '../figures.ts';
 import { type GreedyOrder, startGreedy } from '../load/greedy.ts';

@@ -7,15 +7,15 @@ import type {
 } from '../../contract/admin.ts';
 import { type Actor, isId } from '../../contract/common.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
-import { retryConflicts } from '../db/errors.ts';
-import { invalidField, rateLimited, ServiceError } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { instant } from '../instant.ts';
-import { sha256 } from '../secrets.ts';
+import { retryConflicts } from '../db/database-errors.ts';
+import { newId } from '../lib/ids.ts';
+import { toIso } from '../lib/time.ts';
+import type { Context } from '../service/context.ts';
+import { invalidField, rateLimited, ServiceError } from '../service/errors.ts';
+import { sha256 } from '../service/secrets.ts';
 import { lockCounter } from '../shops/counters.ts';
+import type { Caller } from '../shops/plans.ts';
 import { lockShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
 import { enqueueTest } from '../webhooks/outbox.ts';
@@ -162,16 +162,16 @@ export const replaceClient = async (
 
 // What an Admin does with the API clients of their own shop.
 
-const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
 const viewClient = (client: ApiClient): ApiClientView => ({
   id: client.id,
   name: client.name,
   webhookUrl: client.webhookUrl,
-  lastUsedAt: instantOrNull(client.lastUsedAt),
-  revokedAt: instantOrNull(client.revokedAt),
+  lastUsedAt: isoOrNull(client.lastUsedAt),
+  revokedAt: isoOrNull(client.revokedAt),
   replacedBy: client.replacedBy,
-  createdAt: instant(client.createdAt),
+  createdAt: toIso(client.createdAt),
 });
 
 const viewNewClient = ({ apiKey, webhookSecret, ...client }: NewApiClient) => ({
@@ -187,8 +187,8 @@ const ownClient = async (ctx: Context, { shop }: Caller, id: string): Promise<Ap
 };
 
 const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
-  const fault = url ? await ctx.addressGuard.faultOf(url) : null;
-  if (fault) throw invalidField('webhookUrl', 'address', fault);
+  const problem = url ? await ctx.addressGuard.errorOf(url) : null;
+  if (problem) throw invalidField('webhookUrl', 'address', problem);
 };
 
 export const listOwnClients = async (ctx: Context, { shop }: Caller) => ({

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Base } from '../base.ts';
-import type { Caller } from '../caller.ts';
-import { afterFailure } from '../db/errors.ts';
-import { describeError } from '../describe-error.ts';
-import { ServiceError } from '../errors.ts';
+import { afterFailure } from '../db/database-errors.ts';
 import { batched } from '../lib/batch.ts';
-import { sha256 } from '../secrets.ts';
+import type { Base } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { describeError } from '../service/log.ts';
+import { sha256 } from '../service/secrets.ts';
+import type { Caller } from '../shops/plans.ts';
 import { findByKeyHashes, touchClients } from './store.ts';
 
 const KEY_PREFIX = 'handback_ext_';
@@ -47,7 +47,7 @@ const lastUseWriter = (base: Base) => {
     inProgress.add(clientId);
     write(clientId)
       .catch((error) =>
-        base.log.warn({ clientId, fault: describeError(error) }, 'could not note the last use of a client'),
+        base.log.warn({ clientId, error: describeError(error) }, 'could not note the last use of a client'),
       )
       .finally(() => inProgress.delete(clientId));
   };

@@ -11,9 +11,9 @@ import {
   NewApiClientView,
   ReplaceApiClient,
 } from '../../contract/admin.ts';
-import type { Context } from '../context.ts';
 import { sendPage } from '../http/replies.ts';
 import { routesOf } from '../http/route.ts';
+import type { Context } from '../service/context.ts';
 import {
   changeOwnClient,
   createOwnClient,

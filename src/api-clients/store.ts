@@ -1,8 +1,8 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
-import type { Base } from '../base.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { type ApiClientTable, SHOP_COLUMNS } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
+import type { Base } from '../service/context.ts';
 import { type Shop, shopFrom } from '../shops/plans.ts';
 
 export interface ApiClient {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Context } from '../context.ts';
-import { ServiceError } from '../errors.ts';
 import { callerAddress } from '../http/caller-address.ts';
 import { validationGate } from '../http/validation.ts';
-import { sha256 } from '../secrets.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { sha256 } from '../service/secrets.ts';
 import { requireProof } from '../staff/own-account.ts';
 import { deviceOf, findSession, noteUse, type SignedInUser, sessionTokenOf } from '../staff/sessions.ts';
 import { deviceId } from '../staff/trusted-devices.ts';
@@ -74,7 +74,7 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     const token = sessionTokenOf(ctx.config, request);
     const session = isPublic ? null : await findSession(ctx, token);
     // A browser that signed in before has a share of its own: a stranger at the same address cannot use it up.
-    if (!session) await limit('visitor', deviceId(ctx.secrets, deviceOf(ctx.config, request)) ?? address);
+    if (!session) await limit('signedOut', deviceId(ctx.secrets, deviceOf(ctx.config, request)) ?? address);
     if (isPublic) return;
     if (!session) throw new ServiceError('SIGNED_OUT');
     await limit('session', sha256(token));

@@ -4,9 +4,7 @@ import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { apiClientRoutes } from '../api-clients/routes.ts';
 import { auditRoutes } from '../audit/routes.ts';
-import type { Context } from '../context.ts';
 import { saveFact } from '../db/installation-facts.ts';
-import { describeError } from '../describe-error.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { noRoute } from '../http/error-answers.ts';
 import { refuseOtherMethods } from '../http/method-not-allowed.ts';
@@ -16,6 +14,8 @@ import { overviewRoutes } from '../overview/routes.ts';
 import { returnAdminRoutes, returnRoutes } from '../returns/routes.ts';
 import { savedViewRoutes } from '../saved-views/routes.ts';
 import { searchRoutes } from '../search/routes.ts';
+import type { Context } from '../service/context.ts';
+import { describeError } from '../service/log.ts';
 import { ruleRoutes, settingsRoutes, usageRoutes } from '../shops/routes.ts';
 import { sessionRoutes } from '../staff/session-routes.ts';
 import { userRoutes } from '../staff/user-routes.ts';
@@ -46,7 +46,7 @@ const untrustedProxyWarning = ({ log, clock, background }: Context): (() => void
       );
     notedMs = nowMs;
     saveFact(background, 'untrusted-proxy', String(nowMs)).catch((error) =>
-      log.warn({ fault: describeError(error) }, 'noting the untrusted proxy failed'),
+      log.warn({ error: describeError(error) }, 'noting the untrusted proxy failed'),
     );
   };
 };

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
-import { ServiceError } from '../errors.ts';
 import { countOf } from '../http/odd-requests.ts';
 import { validationGate } from '../http/validation.ts';
-import { mustHaveApi } from '../shops/plans.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { type Caller, mustHaveApi } from '../shops/plans.ts';
 import { type RateLimitName, rateLimitGate } from './rate-limits.ts';
 
 declare module 'fastify' {

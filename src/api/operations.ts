@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import type { Context } from '../context.ts';
-import { ServiceError } from '../errors.ts';
-import { sha256 } from '../secrets.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { sha256 } from '../service/secrets.ts';
 
 const isLoopback = (ip: string): boolean => ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
 

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../config.ts';
-import { ServiceError } from '../errors.ts';
 import { type BuiltFiles, serveBuilt } from '../http/built-files.ts';
 import { baseUrlFor } from '../http/error-answers.ts';
 import { refuseOtherMethodsOn } from '../http/method-not-allowed.ts';
+import type { Config } from '../service/config.ts';
+import { ServiceError } from '../service/errors.ts';
 
 /** Everything comes from this service, nothing from elsewhere, and no script is inline. */
 const OWN_FILES_ONLY = [

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../context.ts';
 import type { RateState, RateWindows } from '../db/database.ts';
 import { memoryRateGate } from '../db/rate-windows.ts';
-import { rateLimited } from '../errors.ts';
 import { callerAddress } from '../http/caller-address.ts';
+import type { Context } from '../service/context.ts';
+import { rateLimited } from '../service/errors.ts';
 
 /** How often one address may call: specification, "Limits". */
 export const RATE_LIMITS = {
@@ -17,7 +17,7 @@ export const RATE_LIMITS = {
   /** The admin API (docs/contract.md). A page of the app makes about ten calls. */
   adminAddress: [{ name: 'admin-address-minute', points: 3000, seconds: 60 }],
   adminSession: [{ name: 'admin-session-minute', points: 600, seconds: 60 }],
-  adminVisitor: [{ name: 'admin-visitor-minute', points: 60, seconds: 60 }],
+  adminSignedOut: [{ name: 'admin-signed-out-minute', points: 60, seconds: 60 }],
 } as const satisfies Record<string, RateWindows>;
 export type RateLimitName = 'create' | 'other';
 
@@ -50,7 +50,7 @@ export const adminLimits = ({ rateGate, clock }: Context) => {
   const gates = {
     address: memoryRateGate(RATE_LIMITS.adminAddress),
     session: memoryRateGate(RATE_LIMITS.adminSession),
-    visitor: rateGate(RATE_LIMITS.adminVisitor, clock),
+    signedOut: rateGate(RATE_LIMITS.adminSignedOut, clock),
   };
   return async (by: keyof typeof gates, key: string): Promise<void> => {
     const { refused, msBeforeNext } = await gates[by](key);

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { AuditLog, AuditQuery, RecordExport } from '../../contract/admin-people.ts';
-import type { Context } from '../context.ts';
 import { sendPage } from '../http/replies.ts';
 import { routesOf } from '../http/route.ts';
+import type { Context } from '../service/context.ts';
 import { aboutShop, listAudit, recordAudit } from './store.ts';
 
 export const auditRoutes = (app: FastifyInstance, ctx: Context): void => {

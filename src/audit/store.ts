@@ -1,14 +1,21 @@
 import type { AuditAction, AuditEntry, AuditSubjectType } from '../../contract/admin-people.ts';
-import type { Page } from '../../contract/common.ts';
-import { type AuditActor, OPERATOR } from '../caller.ts';
-import type { Context } from '../context.ts';
+import type { Actor, Page } from '../../contract/common.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { AUDIT_COLUMNS, type Row } from '../db/schema.ts';
 import { rowCount } from '../db/statements.ts';
-import { newId } from '../ids.ts';
-import { instant } from '../instant.ts';
+import { newId } from '../lib/ids.ts';
+import { parseJsonColumn } from '../lib/json.ts';
+import { toIso } from '../lib/time.ts';
 import { answerPage, type PageAnswer, WHOLE_ROWS } from '../paging/page-answer.ts';
-import { fromStored } from '../stored-json.ts';
+import type { Context } from '../service/context.ts';
+
+/** Who acts, and in the admin app from which address: the audit log keeps it. */
+export type AuditActor = Actor & { address?: string };
+
+export const OPERATOR: Actor = { type: 'SYSTEM', id: null, name: 'operator' };
+
+/** Who failed to sign in, or asked for a link: only the address is known. */
+export const UNKNOWN_PERSON: Actor = { type: 'SYSTEM', id: null, name: 'unknown person' };
 
 export interface AuditRecord {
   shopId: string;
@@ -86,11 +93,11 @@ export const changesBetween = <Thing extends object>(
 
 const viewEntry = (row: Row<'audit_log'>): AuditEntry => ({
   id: row.id,
-  at: instant(row.at),
+  at: toIso(row.at),
   actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
   action: row.action,
   subject: { type: row.subject_type, id: row.subject_id, name: row.subject_name },
-  data: fromStored('data', row.data),
+  data: parseJsonColumn('data', row.data),
   address: row.address,
 });
 

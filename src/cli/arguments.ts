@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
-import { formFaultOf, urlIn } from '../webhooks/webhook-url.ts';
+import { formErrorOf, urlIn } from '../webhooks/webhook-url.ts';
 import { CliFailure } from './command.ts';
 
 /** Checks a value by the schema that the API uses. */
@@ -46,8 +46,8 @@ export const withNulls = <Options extends object>(options: Options): Options =>
 
 /** Plain http is fine: it is this machine's, or the developer's own. */
 export const webAddress = (value: string): string => {
-  const fault = formFaultOf(urlIn(value), true);
-  if (fault) throw new InvalidArgumentError(`It ${fault}.`);
+  const problem = formErrorOf(urlIn(value), true);
+  if (problem) throw new InvalidArgumentError(`It ${problem}.`);
   return value;
 };
 
@@ -68,8 +68,8 @@ export const usableSecret = (
 ): string => {
   if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return value;
   const { option, variable } = SECRETS[name];
-  const fault = value ? 'must be printable characters without spaces' : 'is needed';
-  return command.error(`error: option '${option}' (or ${variable} in the environment) ${fault}`);
+  const problem = value ? 'must be printable characters without spaces' : 'is needed';
+  return command.error(`error: option '${option}' (or ${variable} in the environment) ${problem}`);
 };
 
 export const httpStatus = (value: string): number => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../service/config.ts';
 import { command, print, progress } from './command.ts';
 import type { Checked } from './doctor.ts';
 

@@ -8,11 +8,11 @@ import {
   revokeClient,
 } from '../api-clients/actions.ts';
 import { type ApiClient, findClient, listClients } from '../api-clients/store.ts';
-import { OPERATOR } from '../caller.ts';
-import type { Context } from '../context.ts';
-import { ServiceError } from '../errors.ts';
-import { instant } from '../instant.ts';
-import { resealAll } from '../reseal.ts';
+import { OPERATOR } from '../audit/store.ts';
+import { toIso } from '../lib/time.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { resealAll } from '../service/reseal.ts';
 import { type BillingChange, changeDangerousGoods, changeShop, createShop } from '../shops/actions.ts';
 import type { Shop } from '../shops/plans.ts';
 import { findShop, listShops } from '../shops/store.ts';
@@ -25,7 +25,7 @@ import { CliFailure } from './command.ts';
 
 // What the commands of shop-commands.ts do.
 
-const moment = (ms: number | null): string | null => (ms === null ? null : instant(ms));
+const moment = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
 const shopFields = (shop: Shop) => ({
   id: shop.id,
@@ -35,7 +35,7 @@ const shopFields = (shop: Shop) => ({
   billing: shop.billing.kind,
   allowance: shop.billing.kind === 'ALLOWANCE' ? shop.billing.limit : null,
   usageCap: shop.billing.kind === 'USAGE' ? shop.billing.limit : null,
-  createdAt: instant(shop.createdAt),
+  createdAt: toIso(shop.createdAt),
 });
 
 const clientFields = (client: ApiClient) => ({
@@ -45,7 +45,7 @@ const clientFields = (client: ApiClient) => ({
   lastUsedAt: moment(client.lastUsedAt),
   revokedAt: moment(client.revokedAt),
   replacedBy: client.replacedBy,
-  createdAt: instant(client.createdAt),
+  createdAt: toIso(client.createdAt),
 });
 
 const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing | null>): Promise<Thing> => {
@@ -63,12 +63,12 @@ const clientById = (ctx: Context, id: string): Promise<ApiClient> =>
   found('client', id, () => findClient(ctx.db, id));
 
 const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Promise<void> => {
-  const fault = url ? await ctx.addressGuard.faultOf(url) : null;
-  if (!url || !fault) return;
+  const problem = url ? await ctx.addressGuard.errorOf(url) : null;
+  if (!url || !problem) return;
   // The service may run with the setting while this command does not see it.
-  const wouldDo = (await addressGuard({ allowPrivate: true }).faultOf(url)) === null;
+  const wouldDo = (await addressGuard({ allowPrivate: true }).errorOf(url)) === null;
   const hint = wouldDo ? ' (unless WEBHOOK_ALLOW_PRIVATE_NETWORKS=true is set for this command too)' : '';
-  throw new CliFailure(`the webhook URL ${fault}${hint}`);
+  throw new CliFailure(`the webhook URL ${problem}${hint}`);
 };
 
 export const shopCreate = async (ctx: Context, options: { name: string; plan: Plan } & BillingChange) =>

@@ -5,11 +5,12 @@ import type { OfflineRepairAction, TradeReturnAction } from '../../contract/life
 import { CreateOfflineRepair, OfflineRepairActionBody } from '../../contract/offline-repair.ts';
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
 import { createClient } from '../api-clients/actions.ts';
-import { type Caller, OPERATOR } from '../caller.ts';
-import type { Context } from '../context.ts';
+import { OPERATOR } from '../audit/store.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { offlineRepairs, tradeReturns } from '../returns/actions.ts';
+import type { Context } from '../service/context.ts';
 import { changeDangerousGoods, createShop } from '../shops/actions.ts';
+import type { Caller } from '../shops/plans.ts';
 import { replaceTargets } from '../shops/target-days.ts';
 import { createUser } from '../staff/users.ts';
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { type Config, ConfigError } from '../config.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import type { Reading, Value } from '../db/transfer.ts';
-import { tryAllSealed } from '../reseal.ts';
 import { originOf } from '../returns/totals.ts';
-import { findCheck, keysOf } from '../secret-keys.ts';
+import { type Config, ConfigError } from '../service/config.ts';
+import { tryAllSealed } from '../service/reseal.ts';
+import { findCheck, keysOf } from '../service/secrets.ts';
 import { countWaiting, oldestWaiting } from '../webhooks/queue.ts';
 
 export interface Finding {

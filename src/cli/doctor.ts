@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { type Config, ConfigError, needsStartTls, readConfig } from '../config.ts';
-import { isUnavailable } from '../db/errors.ts';
+import { isUnavailable } from '../db/database-errors.ts';
 import { findFact } from '../db/installation-facts.ts';
 import { MIGRATIONS, SCHEMA_WORDS, unknownMigration, wrongSchema } from '../db/migrate.ts';
 import { betweenUsAnd, snapshotOf } from '../db/open.ts';
 import type { Between, Reading, ServerFacts } from '../db/transfer.ts';
+import { type Config, ConfigError, needsStartTls, readConfig } from '../service/config.ts';
+import { explainStartFailure } from '../service/start-failure.ts';
 import { isAhead } from '../shops/allowance.ts';
-import { explainStartFailure } from '../start-failure.ts';
 import {
   checkCounters,
   checkQueue,
@@ -116,8 +116,8 @@ const checkMigrations = async (reading: Reading): Promise<Finding> => {
     return warn(
       `${waiting.length} wait, from ${waiting[0]} on: the next start makes them, or handback migrate`,
     );
-  const fault = await wrongSchema(reading.db, SCHEMA_WORDS[reading.engine]);
-  return fault ? wrong(fault) : ok(`up to date (${MIGRATIONS.at(-1)})`);
+  const problem = await wrongSchema(reading.db, SCHEMA_WORDS[reading.engine]);
+  return problem ? wrong(problem) : ok(`up to date (${MIGRATIONS.at(-1)})`);
 };
 
 /** Nothing that matters is judged by this machine's clock; what it stamps (logs, tokens of others) is. */

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { RMA_EVENT_NAMES } from '../../contract/event-feed.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../service/config.ts';
 import { httpStatus, secretOption, usableSecret, webAddress, wholeNumber } from './arguments.ts';
 import { command } from './command.ts';
 
@@ -24,7 +24,7 @@ const addListen = (handback: Command): void => {
     )
     .option('--hang', 'never answer')
     .action(async (options) => {
-      const { listen } = await import('./listen.ts');
+      const { listen } = await import('./webhook-listener.ts');
       // It never ends by itself, and is of no use once its reader has gone.
       process.stdout.on('error', () => process.exit());
       await listen(options, (line) => process.stdout.write(`${line}\n`));

@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { ConfigError, readConfig } from '../config.ts';
-import { VERSION } from '../version.ts';
+import { ConfigError, readConfig, VERSION } from '../service/config.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import { CliFailure, command } from './command.ts';
 import { addEventCommands } from './event-commands.ts';
@@ -22,7 +21,7 @@ export const run = async (argv: string[]): Promise<void> => {
 const explain = async (error: unknown): Promise<string> =>
   error instanceof CliFailure || error instanceof ConfigError
     ? error.message
-    : (await import('../start-failure.ts')).explainStartFailure(error);
+    : (await import('../service/start-failure.ts')).explainStartFailure(error);
 
 const program = (): Command => {
   const handback = new Command('handback')
@@ -54,8 +53,8 @@ const addServiceCommands = (handback: Command): void => {
 const serve = async (): Promise<void> => {
   const config = readConfig(process.env);
   const [main, { openContext }, { claimDatabase }, { freeLeases }] = await Promise.all([
-    import('../main.ts'),
-    import('../context.ts'),
+    import('../service/start.ts'),
+    import('../service/context.ts'),
     import('../db/open.ts'),
     import('../webhooks/start.ts'),
   ]);

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { PLANS, SUBSCRIPTIONS, USER_ROLES } from '../../contract/admin-people.ts';
-import { readConfig } from '../config.ts';
-import type { Context } from '../context.ts';
+import { readConfig } from '../service/config.ts';
+import type { Context } from '../service/context.ts';
 import {
   collect,
   email,
@@ -25,7 +25,7 @@ export const once = async (
 ): Promise<void> => {
   const config = readConfig(process.env);
   const [{ openContext }, commands, { pino }] = await Promise.all([
-    import('../context.ts'),
+    import('../service/context.ts'),
     import('./commands.ts'),
     import('pino'),
   ]);

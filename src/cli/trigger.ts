@@ -3,8 +3,8 @@ import { OfflineRepair } from '../../contract/offline-repair.ts';
 import { TradeReturn } from '../../contract/trade-return.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { bodyOf, type RmaEventName } from '../events/event.ts';
-import { newId } from '../ids.ts';
-import { instant } from '../instant.ts';
+import { newId } from '../lib/ids.ts';
+import { toIso } from '../lib/time.ts';
 import { creditAmount } from '../returns/kinds/trade-return.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { testData } from '../webhooks/outbox.ts';
@@ -96,7 +96,7 @@ const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer
   const [example = {}] = (schema.meta()?.['examples'] ?? []) as object[];
   const fields = Object.entries(example).map(([field, value]) => [
     field,
-    typeof value === 'string' && ISO_TIME.test(value) ? instant(nowMs) : value,
+    typeof value === 'string' && ISO_TIME.test(value) ? toIso(nowMs) : value,
   ]);
   return schema.parse({ ...Object.fromEntries(fields), id: newId(nowMs) });
 };

@@ -1,5 +1,5 @@
 import type { CompiledQuery, Insertable, Kysely, Transaction } from 'kysely';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../lib/time.ts';
 import type { Notice } from './migrate.ts';
 import type { Tables } from './schema.ts';
 import type { Change, Dialect, Fill } from './statements.ts';
@@ -61,7 +61,7 @@ export interface ChangeTransactions {
 export interface Observer {
   onQuery(durationMs: number, failed: boolean): void;
   /** `what` is one of a few fixed phrases: it is also the label of a metric. */
-  onFault(what: string, error: unknown): void;
+  onDatabaseError(what: string, error: unknown): void;
 }
 
 /** What an engine gives the features; only this folder knows which engine it is. */

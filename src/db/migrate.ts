@@ -1,7 +1,7 @@
 import SqliteDatabase from 'better-sqlite3';
 import { Kysely, type RawBuilder, SqliteDialect, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../service/config.ts';
 import { initialSchema } from './migrations/0001-initial-schema.ts';
 import type { Tables } from './schema.ts';
 

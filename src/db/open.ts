@@ -1,14 +1,14 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../service/config.ts';
 import type { Database, Observer } from './database.ts';
 import type { Notice } from './migrate.ts';
 import { openPostgres } from './postgres/open.ts';
 import { between } from './postgres/pooler.ts';
-import { fillPostgres, postgresSnapshot } from './postgres/transfer.ts';
+import { fillPostgres, postgresSnapshot } from './postgres/postgres-transfer.ts';
 import { lockFolder } from './sqlite/connections.ts';
 import { openSqlite } from './sqlite/open.ts';
-import { fillSqlite, sqliteSnapshot } from './sqlite/transfer.ts';
+import { fillSqlite, sqliteSnapshot } from './sqlite/sqlite-transfer.ts';
 import type { Between, FillAtOnce, WithSnapshot } from './transfer.ts';
 
 type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;

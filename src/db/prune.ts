@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './database.ts';
-import { PLANNED_ANEW } from './postgres/connections.ts';
+import { PLANNED_ANEW } from './postgres/pools.ts';
 import type { Tables } from './schema.ts';
 
 /**

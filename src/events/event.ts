@@ -1,8 +1,8 @@
 import { rmaNumber } from '../../contract/common.ts';
 import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
 import type { Row } from '../db/schema.ts';
-import { newId } from '../ids.ts';
-import { instant } from '../instant.ts';
+import { newId } from '../lib/ids.ts';
+import { toIso } from '../lib/time.ts';
 import { type Counter, nextPosition } from '../shops/counters.ts';
 
 /** What an event tells of an RMA, of either kind. */
@@ -30,7 +30,7 @@ export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 export const eventBody = (event: string, timestamp: string, data: object): string =>
   JSON.stringify({ event, timestamp, data });
 export const bodyOf = (event: WebhookEventName, atMs: number, data: object): string =>
-  eventBody(event, instant(atMs), data);
+  eventBody(event, toIso(atMs), data);
 
 /** The event with the shop's next position, for the log; null for an RMA that staff created, which API clients do not see. */
 export const buildEvent = (

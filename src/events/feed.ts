@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
-import type { Base } from '../base.ts';
 import { prune } from '../db/prune.ts';
 import { statement } from '../db/statements.ts';
-import { describeError } from '../describe-error.ts';
-import { invalidField, ServiceError } from '../errors.ts';
-import { lowestId } from '../ids.ts';
-import { sha256 } from '../secrets.ts';
-import { fromStored } from '../stored-json.ts';
+import { lowestId } from '../lib/ids.ts';
+import { parseJsonColumn } from '../lib/json.ts';
+import type { Base } from '../service/context.ts';
+import { invalidField, ServiceError } from '../service/errors.ts';
+import { describeError } from '../service/log.ts';
+import { sha256 } from '../service/secrets.ts';
 import { KEPT_MS } from './event.ts';
 
 // A shop's events are committed in the order of their positions, without gaps: a reader that has read up to a position has
@@ -146,7 +146,7 @@ const pageText = (shopId: string, items: string[], last: number, hasMore: boolea
  * stand beside the id it would break the whole page. A name that is not known here may be of a newer version.
  */
 const checkBody = (body: string): void => {
-  const stored = fromStored('body', body);
+  const stored = parseJsonColumn('body', body);
   const texts = [stored?.event, stored?.timestamp, stored?.data?.id];
   const isEvent = texts.every((text) => typeof text === 'string');
   if (!isEvent || !body.startsWith('{"')) throw new Error('the column body does not hold an event');
@@ -161,7 +161,7 @@ const itemText =
       return [`{"id":${JSON.stringify(id)},${body.slice(1)}`];
     } catch (error) {
       log.error(
-        { list: 'events', key: position, fault: describeError(error) },
+        { list: 'events', key: position, error: describeError(error) },
         'left out a row that cannot be read',
       );
       return [];

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
-import type { Base } from '../base.ts';
-import type { Context } from '../context.ts';
 import { statement } from '../db/statements.ts';
-import { describeError } from '../describe-error.ts';
+import type { Base, Context } from '../service/context.ts';
+import { describeError } from '../service/log.ts';
 import { type FeedPage, readFeed, startOf } from './feed.ts';
 
 // Requests that wait for a shop's next event. They hold no connection to the database: one wake-up call, the same that the
@@ -133,7 +132,7 @@ export class FeedWatches {
     clearInterval(this.#timer);
     for (const own of this.#waiters.values()) for (const waiter of own) waiter.resume();
     const unlisten = await this.#listening?.catch((error) => {
-      this.#base.log.warn({ fault: describeError(error) }, 'listening for events failed');
+      this.#base.log.warn({ error: describeError(error) }, 'listening for events failed');
       return null;
     });
     await unlisten?.();
@@ -159,7 +158,7 @@ export class FeedWatches {
         this.#callAll(shop_id, ({ position }) => position !== last_position);
     } catch (error) {
       this.#base.log.warn(
-        { fault: describeError(error) },
+        { error: describeError(error) },
         'looking for new events failed; it will be tried again',
       );
     }

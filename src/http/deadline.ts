@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../service/errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../service/errors.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ErrorBody } from '../../contract/common.ts';
-import type { Config } from '../config.ts';
-import { isUnavailable } from '../db/errors.ts';
-import { describeError } from '../describe-error.ts';
-import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { isUnavailable } from '../db/database-errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Config } from '../service/config.ts';
+import { ERRORS, type ErrorCode, ServiceError } from '../service/errors.ts';
+import { describeError } from '../service/log.ts';
 import { closeSoon } from './connection-limits.ts';
 import { STATUS_CODES } from './node-http.ts';
 import { REQUEST_ID_HEADER } from './observe.ts';
@@ -49,9 +49,9 @@ export const errorBody = (error: ServiceError, requestId: string, baseUrl: strin
   return {
     statusCode: status,
     error: STATUS_CODES[status] ?? 'Error',
-    message: error.faults ? error.faults.map((fault) => fault.message) : error.message,
+    message: error.errors ? error.errors.map((problem) => problem.message) : error.message,
     code: error.code,
-    ...(error.faults ? { errors: error.faults } : {}),
+    ...(error.errors ? { errors: error.errors } : {}),
     docs: `${baseUrl}/docs/errors#${error.code}`,
     requestId,
   };
@@ -65,14 +65,14 @@ export const noRoute = (): never => {
 export const errorAnswer =
   (config: PublicUrl) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    // A caller who hung up in the middle of a body gets no answer, and it is not our fault: do not log it.
+    // A caller who hung up in the middle of a body gets no answer, and it is not our error: do not log it.
     const hungUp = request.raw.destroyed && !request.raw.complete;
     const refusal = hungUp
       ? new ServiceError('BAD_REQUEST')
       : serviceErrorFrom(error, request.routeOptions.bodyLimit);
     const { status } = ERRORS[refusal.code];
     if (status >= 500 && !refusal.quiet)
-      request.log.error({ requestId: request.id, fault: describeError(error) }, 'request failed');
+      request.log.error({ requestId: request.id, error: describeError(error) }, 'request failed');
     reply.header('cache-control', 'no-store');
     if (status === 503) reply.header('retry-after', RETRY_AFTER_UNAVAILABLE_S);
     reply

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { invalidField, ServiceError } from '../errors.ts';
+import { invalidField, ServiceError } from '../service/errors.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 

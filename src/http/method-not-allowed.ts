@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../service/errors.ts';
 
 const methodNotAllowed = (taken: Iterable<string>): ServiceError => {
   const allow = [...taken].join(', ');

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { newId } from '../ids.ts';
-import type { Metrics } from '../metrics.ts';
+import { newId } from '../lib/ids.ts';
+import type { Metrics } from '../service/metrics.ts';
 
 export const REQUEST_ID_HEADER = 'x-request-id';
 const PRINTABLE = /^[\x20-\x7e]{1,128}$/;

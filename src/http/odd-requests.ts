@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
-import { ERRORS, ServiceError } from '../errors.ts';
+import { ERRORS, ServiceError } from '../service/errors.ts';
 import { errorBody } from './error-answers.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './observe.ts';
 

@@ -3,8 +3,8 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { ERRORS, type ServiceError } from '../errors.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../service/config.ts';
+import { ERRORS, type ServiceError } from '../service/errors.ts';
 import { errorBody } from './error-answers.ts';
 
 declare module 'fastify' {

@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Clock } from '../lib/time.ts';
+import type { Config } from '../service/config.ts';
 import { readForwardedFor } from './caller-address.ts';
 import { CONNECTION_LIMITS, limitConnections } from './connection-limits.ts';
 import { keepDeadlines } from './deadline.ts';
@@ -75,7 +75,7 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   const { config, clock, log } = parts;
   const app = newServer(log, clock, config);
   app.setErrorHandler(errorAnswer(config));
-  // Our own gate validates requests and reports all faults at once. Views shape the answers, and the tests check them.
+  // Our own gate validates requests and reports all errors at once. Views shape the answers, and the tests check them.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
   prepareDrain(app);

@@ -1,14 +1,14 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { FieldFault } from '../../contract/common.ts';
-import { ServiceError } from '../errors.ts';
+import type { FieldError } from '../../contract/common.ts';
+import { ServiceError } from '../service/errors.ts';
 import { undecodableParameters } from './odd-requests.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
 /** A hostile body can have tens of thousands. */
-const MAX_FAULTS = 100;
+const MAX_ERRORS = 100;
 const MAX_NAME_LENGTH = 64;
 
 /** By a name that callers may try though it is not known: what to do instead. */
@@ -26,45 +26,45 @@ interface Schemas {
   headers?: z.ZodObject;
 }
 
-/** Validates all parts of a request and replaces them with the parsed values, or refuses with all faults at once. */
+/** Validates all parts of a request and replaces them with the parsed values, or refuses with all errors at once. */
 const validate = (request: FastifyRequest): void => {
   const { body, querystring, headers } = (request.routeOptions.schema ?? {}) as Schemas;
   const { hints = {} } = request.routeOptions.config;
-  const faults: FieldFault[] = [];
+  const errors: FieldError[] = [];
   const check = (schema: z.ZodType, value: unknown, part: string): unknown => {
     const result = schema.safeParse(value, { reportInput: true });
     if (result.success) return result.data;
     for (const issue of result.error.issues) {
-      if (faults.length > MAX_FAULTS) break;
-      faults.push(...faultsOf(issue, schema, part, hints));
+      if (errors.length > MAX_ERRORS) break;
+      errors.push(...errorsOf(issue, schema, part, hints));
     }
-    cut(faults, part);
+    cut(errors, part);
     return value;
   };
 
   if (headers) check(headers, sentHeaders(request, headers), 'headers');
-  faults.push(...encodingFaults(request.raw.url ?? ''));
+  errors.push(...encodingErrors(request.raw.url ?? ''));
   // A route without a query schema takes no parameters.
   request.query = check(querystring ?? NO_QUERY, { ...(request.query as object) }, 'query');
   if (body) request.body = check(body, request.body === undefined ? {} : request.body, 'body');
 
-  if (faults.length > 0) throw new ServiceError('VALIDATION_FAILED', { faults });
+  if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
 };
 
-/** The last fault then says that there are more. */
-const cut = (faults: FieldFault[], part: string): void => {
-  if (faults.length <= MAX_FAULTS) return;
-  const message = `${part} has more faults than these ${MAX_FAULTS - 1}`;
-  faults.splice(MAX_FAULTS - 1, Number.POSITIVE_INFINITY, { field: part, rule: 'more', message });
+/** The last error then says that there are more. */
+const cut = (errors: FieldError[], part: string): void => {
+  if (errors.length <= MAX_ERRORS) return;
+  const message = `${part} has more errors than these ${MAX_ERRORS - 1}`;
+  errors.splice(MAX_ERRORS - 1, Number.POSITIVE_INFINITY, { field: part, rule: 'more', message });
 };
 
 export const validationGate = async (request: FastifyRequest): Promise<void> => {
   if (!request.is404) validate(request);
 };
 
-const encodingFaults = (url: string): FieldFault[] =>
+const encodingErrors = (url: string): FieldError[] =>
   undecodableParameters(url)
-    .slice(0, MAX_FAULTS + 1)
+    .slice(0, MAX_ERRORS + 1)
     .map((name) => {
       const field = name.slice(0, MAX_NAME_LENGTH);
       return { field, rule: 'unicode', message: `${field} must be UTF-8 in percent-encoding` };
@@ -76,7 +76,7 @@ const NO_QUERY = z.strictObject({});
 const sentHeaders = (request: FastifyRequest, schema: z.ZodObject): Record<string, unknown> =>
   Object.fromEntries(Object.keys(schema.shape).map((name) => [name, request.headers[name.toLowerCase()]]));
 
-const faultsOf = (issue: Issue, root: z.ZodType, part: string, hints: Hints): FieldFault[] => {
+const errorsOf = (issue: Issue, root: z.ZodType, part: string, hints: Hints): FieldError[] => {
   const field = issue.path.map(String).join('.') || part;
   if (issue.code !== 'unrecognized_keys') {
     const isRepeated = part === 'query' && Array.isArray(issue.input);
@@ -84,7 +84,7 @@ const faultsOf = (issue: Issue, root: z.ZodType, part: string, hints: Hints): Fi
     return [{ field, rule, message: `${field} ${says}` }];
   }
   const known = fieldsAt(root, issue.path);
-  return issue.keys.slice(0, MAX_FAULTS + 1).map((key) => {
+  return issue.keys.slice(0, MAX_ERRORS + 1).map((key) => {
     const shown = key.slice(0, MAX_NAME_LENGTH);
     const name = [...issue.path.map(String), shown].join('.');
     const hinted = nearest(shown, Object.keys(hints), () => []);

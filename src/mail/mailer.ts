@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transporter } from 'nodemailer';
-import type { Base } from '../base.ts';
-import type { MailSettings } from '../config.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
+import type { MailSettings } from '../service/config.ts';
+import type { Base } from '../service/context.ts';
 
 export interface Mail {
   to: string;

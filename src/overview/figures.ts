@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import { AGE_STEPS_DAYS, type Overview } from '../../contract/admin.ts';
 import { rmaNumber } from '../../contract/common.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import { statement, statementsBy } from '../db/statements.ts';
-import { lowestId } from '../ids.ts';
-import { instant } from '../instant.ts';
+import { lowestId } from '../lib/ids.ts';
+import { toIso } from '../lib/time.ts';
 import { isOpen, STATUSES } from '../returns/open.ts';
 import { dueTimes, isOverdue } from '../returns/overdue.ts';
 import { from } from '../returns/store.ts';
 import { totalOf } from '../returns/totals.ts';
 import type { RmaTableName } from '../returns/visibility.ts';
+import type { Context } from '../service/context.ts';
 import { readUsage } from '../shops/allowance.ts';
+import type { Caller } from '../shops/plans.ts';
 import { readTargets, type Targets } from '../shops/target-days.ts';
 import { lastDays } from './days.ts';
 
@@ -64,8 +64,8 @@ const openLongest = async ({ scans, fill }: Context, table: RmaTableName, shop: 
     rmaNumber: rmaNumber(row.number),
     status: row.status,
     customerName: row.customer_name,
-    createdAt: instant(row.created_at),
-    updatedAt: instant(row.updated_at),
+    createdAt: toIso(row.created_at),
+    updatedAt: toIso(row.updated_at),
   }));
 };
 
@@ -161,8 +161,8 @@ const openWorkOf = async (
     openByAge: steps.map(({ upToDays, from: createdFrom, to: createdTo }, i) => ({
       upToDays,
       count: byAge.find(({ step }) => step === i)?.count ?? 0,
-      createdFrom: createdFrom === null ? null : instant(createdFrom),
-      createdTo: createdTo === null ? null : instant(createdTo),
+      createdFrom: createdFrom === null ? null : toIso(createdFrom),
+      createdTo: createdTo === null ? null : toIso(createdTo),
     })),
   };
 };
@@ -199,8 +199,8 @@ export const overviewOf = async (
       day,
       offlineRepairs: repairDays.get(from) ?? 0,
       tradeReturns: tradeDays.get(from) ?? 0,
-      createdFrom: instant(from),
-      createdTo: instant(to),
+      createdFrom: toIso(from),
+      createdTo: toIso(to),
     })),
     month: { month: usage.month, used: usage.used, limit: usage.limit, billing: usage.billing },
     webhooks: deliveries.webhooks,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Overview, OverviewQuery } from '../../contract/admin.ts';
-import type { Context } from '../context.ts';
 import { routesOf } from '../http/route.ts';
+import type { Context } from '../service/context.ts';
 import { overviewOf } from './figures.ts';
 
 export const overviewRoutes = (app: FastifyInstance, ctx: Context): void =>

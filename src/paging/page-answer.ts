@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { listEnvelope, type Page } from '../../contract/common.ts';
-import type { Base } from '../base.ts';
-import { describeError } from '../describe-error.ts';
-import { ServiceError } from '../errors.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
+import type { Base } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { describeError } from '../service/log.ts';
 
 // A page of up to 256 kB is one answer. A larger one is a stream: a chunk of rows is read when the client has taken the one before.
 
@@ -103,7 +103,7 @@ export const viewRow = <Row extends Listed, Item>(
   try {
     return view(row);
   } catch (error) {
-    log.error({ list: name, key: row.id, fault: describeError(error) }, 'skipped a row that cannot be read');
+    log.error({ list: name, key: row.id, error: describeError(error) }, 'skipped a row that cannot be read');
     return undefined;
   }
 };
@@ -198,7 +198,7 @@ async function* textOf<Row extends Listed, Item, Key>(
     while (!chunks.isOver) yield Buffer.from(await chunks.next());
     yield Buffer.from(tail);
   } catch (error) {
-    log.error({ list, fault: describeError(error) }, 'aborted a large answer');
+    log.error({ list, error: describeError(error) }, 'aborted a large answer');
     // Ends the connection, so that no aborted answer looks complete. Fastify logs the message, which must not quote data.
     throw new Error('the answer was aborted');
   }

@@ -1,11 +1,9 @@
-import type { Page } from '../../contract/common.ts';
-import { isId } from '../../contract/common.ts';
+import { isId, type Page } from '../../contract/common.ts';
 import type { OfflineRepair } from '../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../contract/trade-return.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
-import { newId } from '../ids.ts';
-import { mustBeActive } from '../shops/plans.ts';
+import { newId } from '../lib/ids.ts';
+import type { Context } from '../service/context.ts';
+import { type Caller, mustBeActive } from '../shops/plans.ts';
 import type { Correction } from './changes/correct.ts';
 import type { Wanted } from './changes/decide.ts';
 import { keyUse } from './idempotency.ts';

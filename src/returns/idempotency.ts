@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { Base } from '../base.ts';
 import type { Write } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
-import { ServiceError } from '../errors.ts';
-import { sha256 } from '../secrets.ts';
+import type { Base } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { sha256 } from '../service/secrets.ts';
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 

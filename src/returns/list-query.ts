@@ -1,9 +1,9 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Page } from '../../contract/common.ts';
 import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/return-order.ts';
-import type { Caller } from '../caller.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Engine } from '../db/statements.ts';
+import type { Caller } from '../shops/plans.ts';
 import { isEnded, isOpen, statusRank } from './open.ts';
 import { type DueTimes, isOverdue } from './overdue.ts';
 import { digitsOf } from './search-text.ts';

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { RMA_COLUMNS } from '../db/schema.ts';
 import { type Engine, rowCount, statement, statementsBy } from '../db/statements.ts';
 import { answerPage, type PageAnswer, totalOfLastPage } from '../paging/page-answer.ts';
+import type { Context } from '../service/context.ts';
+import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/target-days.ts';
 import {
   type Equal,

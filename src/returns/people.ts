@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { Assignee } from '../../contract/admin-returns.ts';
 import { isId } from '../../contract/common.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
 import { type Engine, statement } from '../db/statements.ts';
-import { ServiceError } from '../errors.ts';
-import { instant } from '../instant.ts';
+import { toIso } from '../lib/time.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
 import { lockCounter } from '../shops/counters.ts';
+import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/target-days.ts';
 import { dueAtOf } from './overdue.ts';
 import { isApiClient, type ReturnRow, type RmaTableName } from './visibility.ts';
@@ -55,7 +55,7 @@ export const viewForStaff = async <Row extends Worked, Item>(
     return {
       ...view(row),
       assignee: id === null || name === undefined ? null : { id, name },
-      dueAt: dueAt === null ? null : instant(dueAt),
+      dueAt: dueAt === null ? null : toIso(dueAt),
     };
   };
 };
@@ -77,7 +77,7 @@ export const findAssignee = async (
     : { rows: [] };
   if (rows[0]) return { id, name: calledName(rows[0]) };
   const message = 'assigneeId must be a person of the shop';
-  throw new ServiceError('VALIDATION_FAILED', { faults: [{ field: 'assigneeId', rule: 'person', message }] });
+  throw new ServiceError('VALIDATION_FAILED', { errors: [{ field: 'assigneeId', rule: 'person', message }] });
 };
 
 /** In the transaction that removes a person: what is assigned to them is to become unassigned. */

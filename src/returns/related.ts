@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RelatedReturn, RelatedReturns } from '../../contract/admin-returns.ts';
 import { rmaNumber } from '../../contract/common.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
-import { instant } from '../instant.ts';
+import { parseJsonColumn } from '../lib/json.ts';
+import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
-import { fromStored } from '../stored-json.ts';
+import type { Context } from '../service/context.ts';
+import type { Caller } from '../shops/plans.ts';
 import { findRma, from } from './store.ts';
 import type { ReturnRow, RmaTableName } from './visibility.ts';
 
@@ -45,7 +45,7 @@ const KINDS: Record<
   offline_repairs: {
     kind: 'OFFLINE_REPAIR',
     titleColumn: 'faulty_item',
-    title: (item) => String(fromStored('faulty_item', item).productName),
+    title: (item) => String(parseJsonColumn('faulty_item', item).productName),
   },
   trade_returns: { kind: 'TRADE_RETURN', titleColumn: 'company_name', title: (company) => company },
 };
@@ -85,7 +85,7 @@ const viewOf =
     status: row.status,
     title: KINDS[table].title(row.title),
     customerName: row.customer_name,
-    createdAt: instant(row.created_at),
+    createdAt: toIso(row.created_at),
   });
 
 type Found = RelatedReturns['sameSerial'];

@@ -40,11 +40,11 @@ import {
   TradeReturnQuery,
 } from '../../contract/trade-return.ts';
 import { DryRun } from '../../contract/usage.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import { idempotencyKeyOf, sendCreated, sendPage } from '../http/replies.ts';
 import { routesOf } from '../http/route.ts';
 import type { PageAnswer } from '../paging/page-answer.ts';
+import type { Context } from '../service/context.ts';
+import type { Caller } from '../shops/plans.ts';
 import { offlineRepairs, tradeReturns } from './actions.ts';
 import { readAhead } from './store.ts';
 import { listStores } from './totals.ts';

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { isId, isRmaNumber } from '../../contract/common.ts';
-import type { Base } from '../base.ts';
-import type { Caller } from '../caller.ts';
 import type { Db, Trx } from '../db/database.ts';
-import { afterFailure } from '../db/errors.ts';
+import { afterFailure } from '../db/database-errors.ts';
 import { RMA_COLUMNS } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
-import { ServiceError } from '../errors.ts';
 import { batched } from '../lib/batch.ts';
+import type { Base } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import type { Caller } from '../shops/plans.ts';
 import { isVisibleTo, type ReturnRow, type RmaTableName } from './visibility.ts';
 
 /** Queries are typed for one table but work on either, since they use only columns that both have. */

@@ -1,13 +1,12 @@
 import { isId, type Page, type TimelineEntry } from '../../contract/common.ts';
 import type { TimelineType } from '../../contract/lifecycle.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
-import type { Row } from '../db/schema.ts';
-import { TIMELINE_COLUMNS } from '../db/schema.ts';
+import { type Row, TIMELINE_COLUMNS } from '../db/schema.ts';
 import { rowCount, statement, statementsBy } from '../db/statements.ts';
-import { instant } from '../instant.ts';
+import { parseJsonColumn } from '../lib/json.ts';
+import { toIso } from '../lib/time.ts';
 import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
-import { fromStored } from '../stored-json.ts';
+import type { Context } from '../service/context.ts';
+import type { Caller } from '../shops/plans.ts';
 import { listsFor } from './list.ts';
 import { findRma, notFound } from './store.ts';
 import { isApiClient, type RmaTableName } from './visibility.ts';
@@ -83,12 +82,12 @@ export const readTimeline = async (
 const viewEntry = (row: Entry): TimelineEntry => ({
   id: row.id,
   type: row.type,
-  at: instant(row.at),
+  at: toIso(row.at),
   actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
   fromStatus: row.from_status,
   toStatus: row.to_status,
   note: row.note,
-  data: fromStored('data', row.data),
+  data: parseJsonColumn('data', row.data),
 });
 
 /** Where programs see less of an entry's data: who of the team works on what, and what was wrong with a customer's details. */

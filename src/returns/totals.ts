@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { StoreList } from '../../contract/admin-returns.ts';
-import type { Base } from '../base.ts';
-import type { Context } from '../context.ts';
 import type { Write } from '../db/database.ts';
-import { afterFailure } from '../db/errors.ts';
+import { afterFailure } from '../db/database-errors.ts';
 import { TOTAL_COLUMNS } from '../db/schema.ts';
 import { change, statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
+import type { Base, Context } from '../service/context.ts';
 import { isOpen, openStatuses } from './open.ts';
 import type { RmaTableName } from './visibility.ts';
 

@@ -1,6 +1,6 @@
-import type { Caller } from '../caller.ts';
 import type { Row } from '../db/schema.ts';
 import type { EventSubject } from '../events/event.ts';
+import type { Caller } from '../shops/plans.ts';
 
 /** Both kinds of RMA have the same columns where they share rules, so shared code speaks of one and means either. */
 export type RmaTableName = 'offline_repairs' | 'trade_returns';

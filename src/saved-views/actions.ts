@@ -2,18 +2,18 @@ import type { UserRole } from '../../contract/admin-people.ts';
 import {
   type ChangeSavedView,
   type CreateSavedView,
-  faultsOfSearch,
   MOST_VIEWS,
   type SavedView,
+  searchErrors,
 } from '../../contract/admin-work.ts';
 import { isId } from '../../contract/common.ts';
-import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { type Row, SAVED_VIEW_COLUMNS } from '../db/schema.ts';
-import { ServiceError } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../lib/ids.ts';
+import { parseJsonColumn } from '../lib/json.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
 import { lockShop } from '../shops/store.ts';
-import { fromStored } from '../stored-json.ts';
 
 // Lists under a name: a person's own, which only they see, and the shop's, which Admins share.
 
@@ -27,7 +27,7 @@ const viewSaved = ({ id, kind, name, search, user_id }: Row<'saved_views'>): Sav
   id,
   kind,
   name,
-  search: fromStored('search', search),
+  search: parseJsonColumn('search', search),
   shared: user_id === null,
 });
 
@@ -57,8 +57,8 @@ const mustBeAdmin = ({ role }: Viewer): void => {
 };
 
 const mustBeKnown = (kind: SavedView['kind'], search: Record<string, string>): void => {
-  const faults = faultsOfSearch(kind, search);
-  if (faults.length > 0) throw new ServiceError('VALIDATION_FAILED', { faults });
+  const errors = searchErrors(kind, search);
+  if (errors.length > 0) throw new ServiceError('VALIDATION_FAILED', { errors });
 };
 
 /** Refuses one more, shared or of this person, than there may be. The shop is locked: two at once cannot both be the last. */

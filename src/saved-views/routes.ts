@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ChangeSavedView, CreateSavedView, SavedView, SavedViewList } from '../../contract/admin-work.ts';
-import type { Context } from '../context.ts';
 import { routesOf } from '../http/route.ts';
+import type { Context } from '../service/context.ts';
 import { changeView, createView, deleteView, listViews, type Viewer } from './actions.ts';
 
 const viewerOf = ({ user, caller }: Pick<FastifyRequest, 'user' | 'caller'>): Viewer => ({

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { ExactMatch, FoundReturn, SearchResult } from '../../contract/admin-search.ts';
 import { rmaNumber, rmaNumberFilter } from '../../contract/common.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import { type Engine, statement, statementsBy } from '../db/statements.ts';
-import { instant } from '../instant.ts';
+import { toIso } from '../lib/time.ts';
 import { from } from '../returns/store.ts';
 import type { RmaTableName } from '../returns/visibility.ts';
+import type { Context } from '../service/context.ts';
+import type { Caller } from '../shops/plans.ts';
 
 const MOST_FOUND = 10;
 /** A statement has no more words than this, whatever was typed. */
@@ -119,7 +119,7 @@ const viewFound = (table: RmaTableName, row: FoundRow, match: ExactMatch | null)
   about: table === 'trade_returns' ? row.about : productOf(row.about),
   orderNumber: row.order_number,
   match,
-  updatedAt: instant(row.updated_at),
+  updatedAt: toIso(row.updated_at),
 });
 
 /** A row that cannot be read is found all the same. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { SearchQuery, SearchResult } from '../../contract/admin-search.ts';
-import type { Context } from '../context.ts';
 import { routesOf } from '../http/route.ts';
+import type { Context } from '../service/context.ts';
 import { searchReturns } from './actions.ts';
 
 export const searchRoutes = (app: FastifyInstance, ctx: Context): void =>

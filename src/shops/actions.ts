@@ -2,14 +2,13 @@ import type { SignInRules } from '../../contract/admin-access.ts';
 import type { Plan, SUBSCRIPTIONS } from '../../contract/admin-people.ts';
 import type { Actor } from '../../contract/common.ts';
 import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { SHOP_COLUMNS } from '../db/schema.ts';
-import { ServiceError } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../lib/ids.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
 import { addRules, listRules, removeRules } from './dangerous-goods.ts';
-import { type Shop, shopFrom } from './plans.ts';
+import { type Caller, type Shop, shopFrom } from './plans.ts';
 import { lockShop, requireShop, updateShop } from './store.ts';
 
 /** Figures that the operator sets. `null` means unlimited; absent means unchanged (for a new shop: as the plan says). */

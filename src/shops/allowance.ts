@@ -1,7 +1,7 @@
 import type { Usage } from '../../contract/usage.ts';
-import type { Base } from '../base.ts';
-import { ServiceError } from '../errors.ts';
-import { instant } from '../instant.ts';
+import { toIso } from '../lib/time.ts';
+import type { Base } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
 import { type Counter, readCounter } from './counters.ts';
 import { LIMIT_REFUSAL, type Shop } from './plans.ts';
 
@@ -17,7 +17,7 @@ interface Month {
 /** No two clocks are further apart, also where one was set back by an hour (docs/contract.md). */
 const APART_MS = 2 * 60 * 60_000;
 
-const monthAt = (ms: number): string => instant(ms).slice(0, 7);
+const monthAt = (ms: number): string => toIso(ms).slice(0, 7);
 
 /** Whether a clock that was wrong wrote this month. */
 export const isAhead = (month: string, nowMs: number): boolean => month > monthAt(nowMs + APART_MS);
@@ -59,7 +59,7 @@ export const usageOf = (counter: Used | undefined, shop: Shop, nowMs: number): U
     limit,
     remaining: limit === null ? null : Math.max(0, limit - used),
     // Date.UTC counts months from 0: this is the month after.
-    resetsAt: instant(Date.UTC(year, monthOfYear)),
+    resetsAt: toIso(Date.UTC(year, monthOfYear)),
   };
 };
 

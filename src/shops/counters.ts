@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Base } from '../base.ts';
 import type { Trx, Write } from '../db/database.ts';
 import { COUNTER_COLUMNS, type Row } from '../db/schema.ts';
 import { change, statement, statementsBy } from '../db/statements.ts';
+import type { Base } from '../service/context.ts';
 
 // One row per shop, which every change of one of its RMAs locks until the commit. It hands out numbers, positions in the event
 // log and times, and counts the month's allowance, so all of them follow the order of the commits (ADR 0002).

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Base } from '../base.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { statement } from '../db/statements.ts';
+import type { Base } from '../service/context.ts';
 
 // A rule is an exact sku, or a prefix that ends in `*`. Case matters.
 

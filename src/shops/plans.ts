@@ -1,6 +1,15 @@
 import { PLANS_WITH_API, type Plan } from '../../contract/admin-people.ts';
+import type { AuditActor } from '../audit/store.ts';
 import type { Row } from '../db/schema.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../service/errors.ts';
+
+/** Who acts, and for which shop: every action and every read has a caller. */
+export interface Caller {
+  shop: Shop;
+  actor: AuditActor;
+  /** Set for API clients: whether events can be sent to them. */
+  hasWebhook?: boolean;
+}
 
 /** Billed by a monthly allowance, or by usage with a cap that the shop set itself. `limit` null means unlimited. */
 export interface Billing {

@@ -4,8 +4,8 @@ import { DangerousGoods, ReplaceDangerousGoods } from '../../contract/admin-peop
 import { TargetDays } from '../../contract/admin-work.ts';
 import { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.ts';
 import { Usage } from '../../contract/usage.ts';
-import type { Context } from '../context.ts';
 import { routesOf } from '../http/route.ts';
+import type { Context } from '../service/context.ts';
 import { changeSignInRules, replaceDangerousGoods, viewSignInRules } from './actions.ts';
 import { readUsage } from './allowance.ts';
 import { listRules } from './dangerous-goods.ts';

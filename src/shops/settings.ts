@@ -1,11 +1,10 @@
 import type { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.ts';
 import { aboutShop, recordAudit } from '../audit/store.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { type Row, SETTINGS_COLUMNS } from '../db/schema.ts';
-import { fromStored } from '../stored-json.ts';
-import type { Shop } from './plans.ts';
+import { parseJsonColumn } from '../lib/json.ts';
+import type { Context } from '../service/context.ts';
+import type { Caller, Shop } from './plans.ts';
 import { lockShop } from './store.ts';
 
 const find = (db: Db, shopId: string): Promise<Row<'shop_settings'> | undefined> =>
@@ -15,7 +14,7 @@ const find = (db: Db, shopId: string): Promise<Row<'shop_settings'> | undefined>
 const viewSettings = ({ name }: Shop, row: Row<'shop_settings'> | undefined): ShopSettings => ({
   shopName: name,
   name: row?.name ?? null,
-  address: row ? fromStored('address', row.address) : [],
+  address: row ? parseJsonColumn('address', row.address) : [],
   phone: row?.phone ?? null,
   email: row?.email ?? null,
   currency: row?.currency ?? null,

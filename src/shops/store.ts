@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely';
 import type { Db, Trx } from '../db/database.ts';
 import { SHOP_COLUMNS, type ShopTable } from '../db/schema.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../service/errors.ts';
 import { type Shop, shopFrom } from './plans.ts';
 
 export const updateShop = async (trx: Trx, id: string, change: Updateable<ShopTable>): Promise<Shop> =>

@@ -1,9 +1,9 @@
 import type { TargetDays } from '../../contract/admin-work.ts';
 import type { Actor } from '../../contract/common.ts';
 import { aboutShop, changesBetween, recordAudit } from '../audit/store.ts';
-import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { statement } from '../db/statements.ts';
+import type { Context } from '../service/context.ts';
 import { requireShop } from './store.ts';
 
 // After how many days in a status a return is overdue: for each shop, as its Admins set it.

@@ -1,7 +1,7 @@
-import type { Base } from '../base.ts';
 import type { Row } from '../db/schema.ts';
-import { describeError } from '../describe-error.ts';
 import type { Mail, Mailer } from '../mail/mailer.ts';
+import type { Base } from '../service/context.ts';
+import { describeError } from '../service/log.ts';
 
 // What people are mailed about their account: links, and changes, so that a change that was not theirs is seen (docs/contract.md).
 // Names of shops and people are theirs to choose, so they are escaped and kept to one line.
@@ -140,7 +140,7 @@ export const openAccountMails = ({ rateGate, clock, log }: Base, mail: Mailer) =
         mail.send(changeMail(shop.name, person, change));
       }
     } catch (error) {
-      log.warn({ shopId: shop.id, fault: describeError(error) }, 'a mail about an account could not be sent');
+      log.warn({ shopId: shop.id, error: describeError(error) }, 'a mail about an account could not be sent');
     }
   };
 };

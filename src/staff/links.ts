@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { CreatedUser, NewLink } from '../../contract/admin-access.ts';
 import type { CreateUser } from '../../contract/admin-people.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import { type Row, USER_COLUMNS } from '../db/schema.ts';
-import { describeError } from '../describe-error.ts';
-import { rateLimited, ServiceError } from '../errors.ts';
-import { instant } from '../instant.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
-import { sha256 } from '../secrets.ts';
+import { toIso } from '../lib/time.ts';
+import type { Context } from '../service/context.ts';
+import { rateLimited, ServiceError } from '../service/errors.ts';
+import { describeError } from '../service/log.ts';
+import { sha256 } from '../service/secrets.ts';
+import type { Caller } from '../shops/plans.ts';
 import { findShop } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
 import { hashPassword, tooManyAtOnce } from './passwords.ts';
@@ -107,7 +107,7 @@ const handOver = async (
 ): Promise<NewLink> => {
   const mailed = ctx.mail.isOn && (await mayMail());
   if (mailed) mailLink(ctx, shopName, reader, link);
-  return { link: addressOf(baseUrl, link), linkExpiresAt: instant(link.expiresAt), mailed };
+  return { link: addressOf(baseUrl, link), linkExpiresAt: toIso(link.expiresAt), mailed };
 };
 
 export const addPerson = async (
@@ -174,7 +174,7 @@ export const mailLinkLater = (
   };
   askTurns
     .run(work)
-    .catch((error) => ctx.log.warn({ fault: describeError(error) }, 'a link could not be created'));
+    .catch((error) => ctx.log.warn({ error: describeError(error) }, 'a link could not be created'));
 };
 
 /** How often callers without a session may try (docs/contract.md). */

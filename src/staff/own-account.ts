@@ -1,11 +1,11 @@
 import type { ChangeEmail, OwnSessions, Proof } from '../../contract/admin-access.ts';
 import type { ChangePassword } from '../../contract/admin-people.ts';
 import { changesBetween } from '../audit/store.ts';
-import type { Context } from '../context.ts';
 import type { Row } from '../db/schema.ts';
-import { ServiceError } from '../errors.ts';
-import { instant } from '../instant.ts';
-import { sha256 } from '../secrets.ts';
+import { toIso } from '../lib/time.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { sha256 } from '../service/secrets.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { spendCode, WRONG_CODE, wrong } from './second-factor.ts';
 import {
@@ -143,8 +143,8 @@ export const listOwnSessions = async (ctx: Context, { user, sessionToken }: Self
       id: row.id,
       browser: row.browser,
       address: row.address,
-      createdAt: instant(row.created_at),
-      lastUsedAt: instant(row.last_used_at),
+      createdAt: toIso(row.created_at),
+      lastUsedAt: toIso(row.last_used_at),
       isCurrent: row.token_hash === sha256(sessionToken),
     })),
   };

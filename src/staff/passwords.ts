@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
-import { ServiceError } from '../errors.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
+import { ServiceError } from '../service/errors.ts';
 
 export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE');
 

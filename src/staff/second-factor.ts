@@ -1,13 +1,13 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { NewSecondFactor, RecoveryCodes, SecondFactor } from '../../contract/admin-access.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { type Row, USER_COLUMNS } from '../db/schema.ts';
-import { describeError } from '../describe-error.ts';
-import { invalidField, ServiceError } from '../errors.ts';
-import { instant } from '../instant.ts';
-import { type Place, type SecretBox, sha256 } from '../secrets.ts';
+import { toIso } from '../lib/time.ts';
+import type { Context } from '../service/context.ts';
+import { invalidField, ServiceError } from '../service/errors.ts';
+import { describeError } from '../service/log.ts';
+import { type Place, type SecretBox, sha256 } from '../service/secrets.ts';
+import type { Caller } from '../shops/plans.ts';
 import { endSessionsOf, type Self } from './sessions.ts';
 import { actorOf, auditUser, findUser, lockSelf, lockUser, updateUser } from './store.ts';
 import { base32, isCodeShaped, otpauthUri, stepAt, stepOf } from './totp.ts';
@@ -33,7 +33,7 @@ const openFactor = (ctx: Context, { id, factor_secret }: UserRow): Buffer | null
   try {
     return factor_secret ? Buffer.from(ctx.secrets.open(factor_secret, factorPlace(id)), 'base64') : null;
   } catch (error) {
-    ctx.log.error({ userId: id, fault: describeError(error) }, 'a second factor cannot be opened');
+    ctx.log.error({ userId: id, error: describeError(error) }, 'a second factor cannot be opened');
     return null;
   }
 };
@@ -138,7 +138,7 @@ export const viewFactor = async (ctx: Context, userId: string): Promise<SecondFa
   const since = user?.factor_since ?? null;
   return {
     isOn: since !== null,
-    since: since === null ? null : instant(since),
+    since: since === null ? null : toIso(since),
     recoveryCodesLeft: since === null ? 0 : await countRecoveryCodes(ctx.db, userId),
   };
 };

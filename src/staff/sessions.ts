@@ -2,17 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../contract/admin-people.ts';
-import type { Caller } from '../caller.ts';
-import type { Config } from '../config.ts';
-import type { Context } from '../context.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import { type Row, SHOP_COLUMNS } from '../db/schema.ts';
-import { describeError } from '../describe-error.ts';
-import { newId } from '../ids.ts';
-import { instant } from '../instant.ts';
-import { sha256 } from '../secrets.ts';
-import { shopFrom } from '../shops/plans.ts';
+import { newId } from '../lib/ids.ts';
+import { toIso } from '../lib/time.ts';
+import type { Config } from '../service/config.ts';
+import type { Context } from '../service/context.ts';
+import { describeError } from '../service/log.ts';
+import { sha256 } from '../service/secrets.ts';
+import { type Caller, shopFrom } from '../shops/plans.ts';
 import { actorOf } from './store.ts';
 
 const SESSION_MS = 12 * 60 * 60 * 1000;
@@ -95,7 +94,7 @@ export const findSession = async (ctx: Context, token: string): Promise<FoundSes
     .executeTakeFirst();
   if (!row) return null;
   const { user_id: id, email, user_name: name, role, factor_since, password_exposed_at: exposedAt } = row;
-  const passwordExposedAt = exposedAt === null ? null : instant(exposedAt);
+  const passwordExposedAt = exposedAt === null ? null : toIso(exposedAt);
   return {
     caller: { shop: shopFrom(row), actor: actorOf({ id, name, email }) },
     user: { id, email, name, role, secondFactor: factor_since !== null, passwordExposedAt },
@@ -115,7 +114,7 @@ export const noteUse = (ctx: Context, token: string, address: string, lastUsedAt
     .where('last_used_at', '=', lastUsedAt)
     .execute()
     .catch((error) =>
-      ctx.log.warn({ fault: describeError(error) }, 'could not note the last use of a session'),
+      ctx.log.warn({ error: describeError(error) }, 'could not note the last use of a session'),
     );
 };
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { SetUp } from '../../contract/admin-set-up.ts';
-import { OPERATOR } from '../caller.ts';
-import type { Context } from '../context.ts';
+import { OPERATOR } from '../audit/store.ts';
 import type { Trx } from '../db/database.ts';
 import { findFact, saveFact } from '../db/installation-facts.ts';
-import { ServiceError } from '../errors.ts';
-import { sha256 } from '../secrets.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { sha256 } from '../service/secrets.ts';
 import { addShop } from '../shops/actions.ts';
 import { hasShops } from '../shops/store.ts';
 import { hashPassword } from './passwords.ts';

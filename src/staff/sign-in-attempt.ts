@@ -1,14 +1,13 @@
 import { sql } from 'kysely';
 import type { AuditAction } from '../../contract/admin-people.ts';
-import { type AuditRecord, recordAudit, updateAuditData } from '../audit/store.ts';
-import { UNKNOWN_PERSON } from '../caller.ts';
-import type { Context } from '../context.ts';
+import { type AuditRecord, recordAudit, UNKNOWN_PERSON, updateAuditData } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
-import { type ErrorCode, ServiceError } from '../errors.ts';
-import { newId } from '../ids.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
+import { newId } from '../lib/ids.ts';
+import type { Context } from '../service/context.ts';
+import { type ErrorCode, ServiceError } from '../service/errors.ts';
 import { findShop } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
 import { tooManyAtOnce } from './passwords.ts';

@@ -1,10 +1,10 @@
 import type { LinkTarget, UseLink } from '../../contract/admin-access.ts';
 import type { SignedIn, SignIn } from '../../contract/admin-people.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import type { Row } from '../db/schema.ts';
-import { ServiceError } from '../errors.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import type { Caller } from '../shops/plans.ts';
 import { ownerOf, spendLink } from './links.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { passFactor } from './second-factor.ts';

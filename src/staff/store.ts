@@ -1,13 +1,12 @@
 import type { Updateable } from 'kysely';
 import type { AuditAction, User } from '../../contract/admin-people.ts';
 import { type Actor, isId } from '../../contract/common.ts';
-import { type AuditRecord, recordAudit } from '../audit/store.ts';
-import type { AuditActor } from '../caller.ts';
-import type { Context } from '../context.ts';
+import { type AuditActor, type AuditRecord, recordAudit } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { type Row, USER_COLUMNS, type UserTable } from '../db/schema.ts';
-import { ServiceError } from '../errors.ts';
-import { instant } from '../instant.ts';
+import { toIso } from '../lib/time.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
 
 type UserRow = Row<'users'>;
 
@@ -16,8 +15,8 @@ export const viewUser = (user: UserRow): User => ({
   email: user.email,
   name: user.name,
   role: user.role,
-  createdAt: instant(user.created_at),
-  lastSignInAt: user.last_sign_in_at === null ? null : instant(user.last_sign_in_at),
+  createdAt: toIso(user.created_at),
+  lastSignInAt: user.last_sign_in_at === null ? null : toIso(user.last_sign_in_at),
   secondFactor: user.factor_since !== null,
 });
 

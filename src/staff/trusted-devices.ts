@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
-import type { SecretBox } from '../secrets.ts';
+import type { Context } from '../service/context.ts';
+import type { SecretBox } from '../service/secrets.ts';
 import { deviceOf, setDeviceCookie } from './sessions.ts';
 import { findUser } from './store.ts';
 

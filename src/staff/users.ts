@@ -1,15 +1,15 @@
 import type { ChangeUser, User, UserQuery, UserRole } from '../../contract/admin-people.ts';
 import { type Actor, listEnvelope } from '../../contract/common.ts';
 import { changesBetween, recordAudit } from '../audit/store.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import type { Trx } from '../db/database.ts';
-import { isDuplicate } from '../db/errors.ts';
+import { isDuplicate } from '../db/database-errors.ts';
 import { USER_COLUMNS } from '../db/schema.ts';
-import { describeError } from '../describe-error.ts';
-import { ServiceError } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../lib/ids.ts';
 import { calledName, noteDeparture, readTeam, unassignDeparted } from '../returns/people.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
+import { describeError } from '../service/log.ts';
+import type { Caller } from '../shops/plans.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';
 import {
@@ -142,7 +142,7 @@ export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
   // They are removed, whatever happens now.
   await unassignSome(ctx).catch((error) =>
     ctx.log.warn(
-      { fault: describeError(error) },
+      { error: describeError(error) },
       'returns of a removed person stay assigned for now; it will be tried again',
     ),
   );

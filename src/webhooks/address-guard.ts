@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { EXCHANGE_TIMEOUT_MS } from './policy.ts';
-import { formFaultOf, urlIn } from './webhook-url.ts';
+import { formErrorOf, urlIn } from './webhook-url.ts';
 
 // Which addresses a webhook may be sent to. A shop's Admin chooses the URL, so without this any account could make the service
 // call into the network it runs in.
@@ -72,7 +72,7 @@ const privateResolve: Resolve = async (host) => {
 
 export interface AddressGuard {
   /** Why a URL may not be saved, as a phrase after its name, or null where it may. */
-  faultOf(url: string): Promise<string | null>;
+  errorOf(url: string): Promise<string | null>;
   /** Connects only to addresses that were looked at: the address checked is the address called. */
   connect: buildConnector.connector;
 }
@@ -121,10 +121,10 @@ export const addressGuard = ({
         callback(new ForbiddenAddress(), null);
       else connectTo(options, callback);
     },
-    async faultOf(value) {
+    async errorOf(value) {
       const url = urlIn(value);
-      const fault = formFaultOf(url, allowPrivate);
-      if (fault || !url || allowPrivate) return fault;
+      const problem = formErrorOf(url, allowPrivate);
+      if (problem || !url || allowPrivate) return problem;
       const host = hostIn(url.hostname);
       if (/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)) return PRIVATE;
       try {

@@ -6,15 +6,14 @@ import type {
   WebhookDeliveryQuery,
   WebhookDeliveryWithBody,
 } from '../../contract/delivery.ts';
-import type { Context } from '../context.ts';
-import type { DeliveryStatus, Row, Tables } from '../db/schema.ts';
-import { DELIVERY_COLUMNS } from '../db/schema.ts';
+import { DELIVERY_COLUMNS, type DeliveryStatus, type Row, type Tables } from '../db/schema.ts';
 import { type Engine, rowCount, statement, statementsBy } from '../db/statements.ts';
-import { ServiceError } from '../errors.ts';
 import { KEPT_MS } from '../events/event.ts';
-import { lowestId } from '../ids.ts';
-import { instant } from '../instant.ts';
+import { lowestId } from '../lib/ids.ts';
+import { toIso } from '../lib/time.ts';
 import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
+import type { Context } from '../service/context.ts';
+import { ServiceError } from '../service/errors.ts';
 import { readAttempts } from './attempts.ts';
 import { DROPPED_BECAUSE } from './drop-reasons.ts';
 import { FIRST_ATTEMPT, RETRY, wholeBody } from './queue.ts';
@@ -118,19 +117,19 @@ const viewDelivery = (row: Omit<DeliveryRow, 'body'>): WebhookDelivery => ({
   event: row.event,
   rmaId: row.rma_id,
   status: row.status,
-  createdAt: instant(row.created_at),
-  nextAttemptAt: row.status === 'PENDING' ? instant(row.due_at) : null,
+  createdAt: toIso(row.created_at),
+  nextAttemptAt: row.status === 'PENDING' ? toIso(row.due_at) : null,
   reason: row.status === 'DROPPED' ? (row.reason ?? DROPPED_BECAUSE.unknown) : null,
   attempts: (readAttempts(row.attempt_log) ?? []).map((attempt) => ({
     ...attempt,
-    at: instant(attempt.at),
+    at: toIso(attempt.at),
   })),
 });
 
 /** As the admin app shows it. */
 export const viewWithPayload = (row: DeliveryRow): Delivery => ({
   ...viewDelivery(row),
-  finishedAt: row.finished_at === null ? null : instant(row.finished_at),
+  finishedAt: row.finished_at === null ? null : toIso(row.finished_at),
   payload: payloadOf(row.body),
 });
 

@@ -10,7 +10,7 @@ export const DROPPED_BECAUSE = {
   sealed: 'the webhook secret cannot be opened',
   unreadable: 'its earlier attempts cannot be read',
   noBody: 'its event cannot be read',
-  fault: 'it could not be sent because of a fault in the service',
+  serviceError: 'it could not be sent because of an error in the service',
   unknown: 'it is not known why',
   tooOld: `waited longer than ${GIVE_UP_AFTER_MS / 3_600_000} hours`,
 } as const;

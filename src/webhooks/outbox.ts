@@ -5,7 +5,7 @@ import type { Row, Tables } from '../db/schema.ts';
 import { DELIVERY_COLUMNS } from '../db/schema.ts';
 import { statement } from '../db/statements.ts';
 import { bodyOf, type LoggedEvent } from '../events/event.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../lib/ids.ts';
 import { hasApi, type Shop } from '../shops/plans.ts';
 
 export interface Reachable {

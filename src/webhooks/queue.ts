@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Base } from '../base.ts';
 import type { Db } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
 import type { DeliveryStatus } from '../db/schema.ts';
 import type { Engine } from '../db/statements.ts';
 import { KEPT_MS } from '../events/event.ts';
-import { lowestId } from '../ids.ts';
+import { lowestId } from '../lib/ids.ts';
+import type { Base } from '../service/context.ts';
 
 // The queue's figures and clean-up.
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Context } from '../context.ts';
 import { type Change, change, statement } from '../db/statements.ts';
+import type { Context } from '../service/context.ts';
 import { PENDING, waitingFor } from './queue.ts';
 
 // What waits for a client that was replaced goes to the client that took its place, with its attempts and its schedule.

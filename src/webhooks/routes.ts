@@ -4,10 +4,10 @@ import {
   WebhookDeliveryQuery,
   WebhookDeliveryWithBody,
 } from '../../contract/delivery.ts';
-import type { Caller } from '../caller.ts';
-import type { Context } from '../context.ts';
 import { sendPage } from '../http/replies.ts';
 import { routesOf } from '../http/route.ts';
+import type { Context } from '../service/context.ts';
+import type { Caller } from '../shops/plans.ts';
 import { getDelivery, listDeliveries } from './deliveries.ts';
 
 /** Programs see their own deliveries alone. */

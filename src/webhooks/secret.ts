@@ -1,4 +1,4 @@
-import type { Place, SecretBox } from '../secrets.ts';
+import type { Place, SecretBox } from '../service/secrets.ts';
 
 export const webhookSecretPlace = (clientId: string): Place => ({
   table: 'api_clients',

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
-import { describeError } from '../describe-error.ts';
+import type { Context } from '../service/context.ts';
+import { describeError } from '../service/log.ts';
 import { countWaiting, oldestWaiting } from './queue.ts';
 import { Dispatcher } from './worker/dispatcher.ts';
 import { createSender } from './worker/send.ts';
@@ -23,7 +23,7 @@ export const freeLeases = async ({ webhooks, log }: Context): Promise<void> => {
     await webhooks.deleteFrom('webhook_leases').execute();
   } catch (error) {
     log.warn(
-      { fault: describeError(error) },
+      { error: describeError(error) },
       'old webhook leases could not be freed; they run out by themselves',
     );
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/secrets.ts';
+import { sha256 } from '../../src/service/secrets.ts';
 import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { expectError, stopClock } from '../support/api.ts';
 import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, ISO, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
-import { readConfig } from '../../src/config.ts';
-import { openContext } from '../../src/context.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { openContext } from '../../src/service/context.ts';
 import {
   adminCaller,
   cookieFrom,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { OPERATOR } from '../../src/caller.ts';
-import { sweep } from '../../src/janitor.ts';
-import { sha256 } from '../../src/secrets.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
+import { sweep } from '../../src/service/janitor.ts';
+import { sha256 } from '../../src/service/secrets.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { hashPassword } from '../../src/staff/passwords.ts';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { offerSetUp } from '../../src/staff/set-up.ts';
 import { adminCaller } from '../support/admin.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sweep } from '../../src/janitor.ts';
+import { sweep } from '../../src/service/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { askAll, endpoints, ISO, newRepair, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS } from '../support/kinds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { changeDangerousGoods } from '../../src/shops/actions.ts';
 import { newRepair } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';

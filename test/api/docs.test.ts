@@ -3,7 +3,7 @@ import MiniSearch from 'minisearch';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { SEARCH_OPTIONS } from '../../docs/site/search-options.ts';
-import { ERRORS } from '../../src/errors.ts';
+import { ERRORS } from '../../src/service/errors.ts';
 import { expectError } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 

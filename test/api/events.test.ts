@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { findClient } from '../../src/api-clients/store.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { forgetOldEvents } from '../../src/events/feed.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, leftOut, newStaffRma } from '../support/api.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PLANS } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import {
   askAll,

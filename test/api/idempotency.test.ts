@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, newRepair, rowCounts, rulesOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';

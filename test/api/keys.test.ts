@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { createClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { findClient } from '../../src/api-clients/store.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import {
   askAll,
   call,

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { listEnvelope } from '../../contract/common.ts';
 import { sendPage } from '../../src/http/replies.ts';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, leftOut, newRepair, newTradeReturn } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';

@@ -1,11 +1,11 @@
 import { type Insertable, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { AdminOfflineRepairQuery, AdminTradeReturnQuery } from '../../contract/admin.ts';
-import type { Caller } from '../../src/caller.ts';
-import type { Context } from '../../src/context.ts';
 import type { Tables } from '../../src/db/schema.ts';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
+import type { Context } from '../../src/service/context.ts';
+import type { Caller } from '../../src/shops/plans.ts';
 import { KINDS, type Kind, newRma } from '../support/api.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';

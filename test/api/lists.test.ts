@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import type { Db } from '../../src/db/database.ts';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { newPerson } from '../support/admin.ts';
 import {
   expectError,

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/service/config.ts';
 import { endpoints } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withValue } from '../support/fields.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
-import { openContext } from '../../src/context.ts';
 import { judge } from '../../src/db/rate-windows.ts';
+import { openContext } from '../../src/service/context.ts';
 import {
   bodyOf,
   endpoints,

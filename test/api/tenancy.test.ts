@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { askAll, call, endpoints, expectError, makeIds, newRma, newStaffRma } from '../support/api.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { KINDS } from '../support/kinds.ts';

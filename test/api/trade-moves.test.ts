@@ -9,9 +9,9 @@ import {
   type TradeReturnAction,
   type TradeReturnStatus,
 } from '../../contract/lifecycle.ts';
-import type { Caller } from '../../src/caller.ts';
-import { ERRORS, ServiceError } from '../../src/errors.ts';
 import { tradeReturns } from '../../src/returns/actions.ts';
+import { ERRORS, ServiceError } from '../../src/service/errors.ts';
+import type { Caller } from '../../src/shops/plans.ts';
 import {
   newRma,
   newStaffRma,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { newRepair, newStaffRepair, newTradeReturn, stopClock } from '../support/api.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { newPerson, PASSWORD } from '../support/admin.ts';
 import { repairBody } from '../support/bodies.ts';
 import { openAs, openMove, saidAt } from '../support/browser.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { secretBox } from '../../src/secrets.ts';
+import { secretBox } from '../../src/service/secrets.ts';
 import { factorPlace, sealFactor } from '../../src/staff/second-factor.ts';
 import { openWebhookSecret } from '../../src/webhooks/secret.ts';
 import { cliHere, runHere } from '../support/commands-here.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/service/config.ts';
 import { scaled } from '../support/machine.ts';
 import { startServer, temporaryFolder } from '../support/process.ts';
 import { needs, type Tool, toolPath } from '../support/tools.ts';

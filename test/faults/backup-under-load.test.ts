@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { readConfig } from '../../src/service/config.ts';
 import { DIRECTIONS, emptyOn, everyRow } from '../support/backups.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { cliHere } from '../support/commands-here.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
-import { sweep } from '../../src/janitor.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { sweep } from '../../src/service/janitor.ts';
 import { newPerson } from '../support/admin.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { openContext } from '../../src/context.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { openContext } from '../../src/service/context.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';

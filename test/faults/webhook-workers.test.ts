@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
 import { nothingWaits } from '../support/history/judged.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { hangUpHalfway } from '../support/half-request.ts';
 import { scaled } from '../support/machine.ts';
 import { freePort } from '../support/postgres-server.ts';

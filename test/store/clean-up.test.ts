@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startJanitor, sweep } from '../../src/janitor.ts';
+import { startJanitor, sweep } from '../../src/service/janitor.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sweep } from '../../src/janitor.ts';
+import { sweep } from '../../src/service/janitor.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { type Harness, harness } from '../support/harness.ts';

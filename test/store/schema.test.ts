@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
 import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { columnsOf, TABLE_NAMES, type Tables } from '../../src/db/schema.ts';
+import { readConfig } from '../../src/service/config.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, emptyDatabase, temporaryFolder } from '../support/process.ts';
 import { UNOBSERVED } from '../support/unobserved.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/caller.ts';
 import type { Database } from '../../src/db/database.ts';
 import { searchReturns } from '../../src/search/actions.ts';
+import type { Caller } from '../../src/shops/plans.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { openEngine } from '../support/database.ts';
 import { harness } from '../support/harness.ts';

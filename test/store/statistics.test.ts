@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { Context } from '../../src/context.ts';
-import { newId } from '../../src/ids.ts';
-import { sweep } from '../../src/janitor.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Context } from '../../src/service/context.ts';
+import { sweep } from '../../src/service/janitor.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { tradeReturns } from '../../src/returns/actions.ts';
 import { createView } from '../../src/saved-views/actions.ts';
 import { newUser, PASSWORD } from './admin.ts';

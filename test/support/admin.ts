@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/argon2';
 import { expect } from 'vitest';
 import { ADMIN_BASE_PATH, type UserRole } from '../../contract/admin-people.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { addUser } from '../../src/staff/users.ts';
 import type { Answer, Harness } from './harness.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { RowsDigest } from '../../src/cli/backup/backup-file.ts';
-import { secretBox } from '../../src/secrets.ts';
+import { secretBox } from '../../src/service/secrets.ts';
 import { ENGINE } from './harness.ts';
 import { type Env, emptyDatabase, SECRET_KEY, temporaryFolder } from './process.ts';
 import { openWithoutLimits } from './without-limits.ts';

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { readConfig } from '../../src/service/config.ts';
 import { migratedDatabase } from './process.ts';
 import { UNOBSERVED } from './unobserved.ts';
 

@@ -1,5 +1,5 @@
 import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { createView } from '../../src/saved-views/actions.ts';
 import type { Shop } from '../../src/shops/plans.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';

@@ -6,8 +6,8 @@ import {
   type TradeReturnAction,
   type TradeReturnStatus,
 } from '../../contract/lifecycle.ts';
-import type { Caller } from '../../src/caller.ts';
 import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
+import type { Caller } from '../../src/shops/plans.ts';
 import { ISO, type Kind, newRepair, staffOf, UUID7 } from './api.ts';
 import { EMPTY_ITEM, repairBody, TRADE_ITEM, tradeBody, wholeTradeBody } from './bodies.ts';
 import type { Answer, Harness, SendOptions } from './harness.ts';

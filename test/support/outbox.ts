@@ -1,5 +1,5 @@
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import type { Row } from '../../src/db/schema.ts';
 import { wholeBody } from '../../src/webhooks/queue.ts';
 import type { Harness } from './harness.ts';

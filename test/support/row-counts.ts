@@ -1,4 +1,4 @@
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/service/context.ts';
 
 export interface RowCounts {
   repairs: number;

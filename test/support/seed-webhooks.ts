@@ -1,8 +1,8 @@
 import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
-import { readConfig } from '../../src/config.ts';
-import { openContext } from '../../src/context.ts';
-import { newId } from '../../src/ids.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { openContext } from '../../src/service/context.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import type { Env } from './process.ts';
 

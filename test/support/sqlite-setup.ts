@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { readConfig } from '../../src/service/config.ts';
 import { newFolder } from './folders.ts';
 import { UNOBSERVED } from './unobserved.ts';
 

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { createClient, type NewApiClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
-import type { Context } from '../../src/context.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import type { Row } from '../../src/db/schema.ts';
+import type { Context } from '../../src/service/context.ts';
 import { wholeBody } from '../../src/webhooks/queue.ts';
 import { startWebhooks } from '../../src/webhooks/start.ts';
 import { repairBody } from './bodies.ts';

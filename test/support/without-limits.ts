@@ -1,9 +1,9 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { readConfig } from '../../src/config.ts';
 import type { Db } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import type { Tables } from '../../src/db/schema.ts';
+import { readConfig } from '../../src/service/config.ts';
 import type { Env } from './process.ts';
 import { UNOBSERVED } from './unobserved.ts';
 

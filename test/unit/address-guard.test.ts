@@ -26,38 +26,38 @@ const connecting = (guard: ReturnType<typeof guardWith>, host: string): Promise<
 
 describe('saving a webhook URL', () => {
   it.each(FORBIDDEN_HOSTS)('refuses https://%s/', async (host) => {
-    expect(await guardWith().faultOf(`https://${host}/hook`)).not.toBeNull();
+    expect(await guardWith().errorOf(`https://${host}/hook`)).not.toBeNull();
   });
   it.each(FORBIDDEN_NAMES)('refuses the name %s', async (host) => {
-    expect(await guardWith().faultOf(`https://${host}/hook`)).toBe(PRIVATE);
+    expect(await guardWith().errorOf(`https://${host}/hook`)).toBe(PRIVATE);
   });
   it.each(PUBLIC_HOSTS)('takes https://%s/', async (host) => {
-    expect(await guardWith().faultOf(`https://${host}/hook`)).toBeNull();
+    expect(await guardWith().errorOf(`https://${host}/hook`)).toBeNull();
   });
 
   it.each(['127.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254', 'fd00::1'])(
     'refuses a name that leads to %s',
     async (address) => {
-      expect(await guardWith({ 'evil.example': [address] }).faultOf('https://evil.example/')).toBe(PRIVATE);
+      expect(await guardWith({ 'evil.example': [address] }).errorOf('https://evil.example/')).toBe(PRIVATE);
     },
   );
   it('refuses a name with one forbidden address among public ones', async () => {
     const guard = guardWith({ 'mixed.example': ['93.184.216.34', '10.0.0.1'] });
-    expect(await guard.faultOf('https://mixed.example/')).toBe(PRIVATE);
+    expect(await guard.errorOf('https://mixed.example/')).toBe(PRIVATE);
   });
   it('takes a name that leads to public addresses, and one that nobody knows yet', async () => {
     const guard = guardWith({ 'good.example': ['93.184.216.34', '2606:4700:4700::1111'] });
-    expect(await guard.faultOf('https://good.example:8443/hook?x=1')).toBeNull();
-    expect(await guard.faultOf('https://not-yet.example/')).toBeNull();
+    expect(await guard.errorOf('https://good.example:8443/hook?x=1')).toBeNull();
+    expect(await guard.errorOf('https://not-yet.example/')).toBeNull();
   });
 
   it.each(['ftp://example.com/', 'http://example.com/'])('refuses %j, which is not https', async (url) => {
-    expect(await guardWith().faultOf(url)).toBe('must be an https address');
+    expect(await guardWith().errorOf(url)).toBe('must be an https address');
   });
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'https:example.com'])(
     'refuses %j, which names no host',
     async (url) => {
-      expect(await guardWith().faultOf(url)).toBe(
+      expect(await guardWith().errorOf(url)).toBe(
         'must be a whole web address, https://example.com/hook for example',
       );
     },
@@ -70,26 +70,26 @@ describe('saving a webhook URL', () => {
     'https://example.com:99999/',
     'https://example.com/\r\nx: y',
   ])('refuses %j as no whole web address', async (url) => {
-    expect(await guardWith().faultOf(url)).toMatch(/^must be a whole web address/);
+    expect(await guardWith().errorOf(url)).toMatch(/^must be a whole web address/);
   });
   it('takes a public name that only begins like a private one', async () => {
     const name = 'localhost.example.com';
-    expect(await guardWith({ [name]: ['93.184.216.34'] }).faultOf(`https://${name}/`)).toBeNull();
+    expect(await guardWith({ [name]: ['93.184.216.34'] }).errorOf(`https://${name}/`)).toBeNull();
   });
   it('refuses credentials and plain http', async () => {
-    expect(await guardWith().faultOf('https://user:pass@example.com/')).toBe(
+    expect(await guardWith().errorOf('https://user:pass@example.com/')).toBe(
       'must not hold a user name or password',
     );
-    expect(await guardWith().faultOf('https://user@example.com/')).toBe(
+    expect(await guardWith().errorOf('https://user@example.com/')).toBe(
       'must not hold a user name or password',
     );
-    expect(await guardWith().faultOf('http://93.184.216.34/')).toBe('must be an https address');
+    expect(await guardWith().errorOf('http://93.184.216.34/')).toBe('must be an https address');
   });
   it('takes private addresses and http with the switch, but still no credentials', async () => {
     const guard = addressGuard({ allowPrivate: true });
-    expect(await guard.faultOf('http://127.0.0.1:4000/')).toBeNull();
-    expect(await guard.faultOf('http://user:pass@127.0.0.1/')).not.toBeNull();
-    expect(await guard.faultOf('ftp://127.0.0.1/')).toBe('must be an https address');
+    expect(await guard.errorOf('http://127.0.0.1:4000/')).toBeNull();
+    expect(await guard.errorOf('http://user:pass@127.0.0.1/')).not.toBeNull();
+    expect(await guard.errorOf('ftp://127.0.0.1/')).toBe('must be an https address');
   });
 });
 
@@ -160,7 +160,7 @@ describe('looking names up', () => {
     ['ENOTFOUND', 'ENOTFOUND', null],
   ])('by the name servers: IPv4 %j, IPv6 %j', async (v4, v6, fault) => {
     const asked = nameServers(v4, v6);
-    expect(await guard.faultOf('https://shop.example/')).toBe(fault);
+    expect(await guard.errorOf('https://shop.example/')).toBe(fault);
     expect(asked).toEqual(['shop.example', 'shop.example']);
   });
 

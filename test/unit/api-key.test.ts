@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isApiKey, newApiKey, newWebhookSecret } from '../../src/api-clients/authenticate.ts';
-import { sha256 } from '../../src/secrets.ts';
+import { sha256 } from '../../src/service/secrets.ts';
 
 const KEY = `handback_ext_${'0123456789abcdef'.repeat(3)}`;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Context } from '../../src/context.ts';
-import { createMetrics } from '../../src/metrics.ts';
-import { secretBox } from '../../src/secrets.ts';
+import type { Context } from '../../src/service/context.ts';
+import { createMetrics } from '../../src/service/metrics.ts';
+import { secretBox } from '../../src/service/secrets.ts';
 import { DROPPED_BECAUSE } from '../../src/webhooks/drop-reasons.ts';
 import { sealWebhookSecret } from '../../src/webhooks/secret.ts';
 import { createAttempts } from '../../src/webhooks/worker/attempt.ts';
@@ -156,7 +156,7 @@ describe('an attempt', () => {
     expect(await attempt(due({ attempts: [EARLIER], before: 1 }), receiver())).toMatchObject({
       status: 'DROPPED',
       attempts: [EARLIER],
-      reason: DROPPED_BECAUSE.fault,
+      reason: DROPPED_BECAUSE.serviceError,
     });
     expect(log.error).toHaveBeenCalledExactlyOnceWith(
       { deliveryId: 'delivery-1', fault: expect.anything() },

@@ -15,7 +15,7 @@ import {
   writeWhole,
 } from '../../src/cli/backup/backup-file.ts';
 import type { Value } from '../../src/db/transfer.ts';
-import { secretBox } from '../../src/secrets.ts';
+import { secretBox } from '../../src/service/secrets.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'handback-backup-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

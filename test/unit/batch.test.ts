@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { afterFailure } from '../../src/db/errors.ts';
+import { afterFailure } from '../../src/db/database-errors.ts';
 import { batched } from '../../src/lib/batch.ts';
 
 /** Work that goes on when it is told to, and remembers which batches it got. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import { type Config, ConfigError, readConfig } from '../../src/service/config.ts';
 import { run, temporaryFolder } from '../support/process.ts';
 
 const KEY = 'k'.repeat(32);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAddress, readConfig } from '../../src/config.ts';
+import { parseAddress, readConfig } from '../../src/service/config.ts';
 
 const SECRET_KEY = 'k'.repeat(32);
 

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { CreateTradeReturn } from '../../contract/trade-return.ts';
-import type { Caller } from '../../src/caller.ts';
-import { ServiceError } from '../../src/errors.ts';
 import { Decision, type Facts, LOCKED, type Wanted } from '../../src/returns/changes/decide.ts';
 import { keyName, keyUse } from '../../src/returns/idempotency.ts';
+import { ServiceError } from '../../src/service/errors.ts';
 import type { Counter } from '../../src/shops/counters.ts';
+import type { Caller } from '../../src/shops/plans.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 
 const NOW = Date.parse('2026-11-15T10:00:00.000Z');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { isUnavailable, whileConnecting } from '../../src/db/errors.ts';
-import { describeError } from '../../src/describe-error.ts';
-import { ServiceError } from '../../src/errors.ts';
+import { isUnavailable, whileConnecting } from '../../src/db/database-errors.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { describeError } from '../../src/service/log.ts';
 
 const SECRET = 'quokka';
 const thrown = (work: () => unknown): unknown => {

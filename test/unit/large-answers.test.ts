@@ -1,8 +1,8 @@
 import { type Readable, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import type { Context } from '../../src/context.ts';
 import { answerPage, CHUNK_BYTES, LargeAnswers } from '../../src/paging/page-answer.ts';
+import type { Context } from '../../src/service/context.ts';
 import { until } from '../support/until.ts';
 
 interface Row {

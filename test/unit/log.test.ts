@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { boundedDestination } from '../../src/log.ts';
+import { boundedDestination } from '../../src/service/log.ts';
 
 /** A disk or a pipe that takes as much as the test says, when the test says. */
 const output = () => {

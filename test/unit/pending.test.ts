@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { afterFailure, isUnavailable } from '../../src/db/errors.ts';
+import { afterFailure, isUnavailable } from '../../src/db/database-errors.ts';
 import { AGAIN, batched, QueueTimeout } from '../../src/lib/batch.ts';
 
 const DEADLOCK = Object.assign(new Error('deadlock detected'), { code: '40P01', severity: 'ERROR' });

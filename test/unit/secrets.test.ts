@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Place, secretBox } from '../../src/secrets.ts';
+import { type Place, secretBox } from '../../src/service/secrets.ts';
 
 const KEY = 'k'.repeat(32);
 const OTHER_KEY = 'o'.repeat(32);

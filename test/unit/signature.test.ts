@@ -1,7 +1,7 @@
 import { fc, it } from '@fast-check/vitest';
 import { verify } from '@octokit/webhooks-methods';
 import { expect } from 'vitest';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/service/config.ts';
 import { headersOf, signatureOf } from '../../src/webhooks/worker/send.ts';
 
 it.prop(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { sealWebhookSecret } from '../../src/webhooks/secret.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Context } from '../../src/context.ts';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Context } from '../../src/service/context.ts';
 import { scaled } from '../support/machine.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';

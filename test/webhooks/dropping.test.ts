@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
-import { newId } from '../../src/ids.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { GIVE_UP_AFTER_MS } from '../../src/webhooks/policy.ts';
 import { newPerson } from '../support/admin.ts';

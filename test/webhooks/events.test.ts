@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import { newRepair, newRma, newTradeReturn, staffOf } from '../support/api.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';

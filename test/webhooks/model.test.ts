@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
-import { readConfig } from '../../src/config.ts';
-import { openContext } from '../../src/context.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { openContext } from '../../src/service/context.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { LIMITS, type Limits } from '../../src/webhooks/policy.ts';
 import { ENGINE, freshDatabase } from '../support/harness.ts';

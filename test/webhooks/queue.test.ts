@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { WebhookEventName } from '../../contract/webhook-event.ts';
 import { revokeClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { KEPT_MS } from '../../src/events/event.ts';
-import { lowestId } from '../../src/ids.ts';
-import { sweep } from '../../src/janitor.ts';
+import { lowestId } from '../../src/lib/ids.ts';
+import { sweep } from '../../src/service/janitor.ts';
 import { recipientOf, selectReachable } from '../../src/webhooks/outbox.ts';
 import { LEASE_MS } from '../../src/webhooks/policy.ts';
 import { forgetOldDeliveries } from '../../src/webhooks/queue.ts';

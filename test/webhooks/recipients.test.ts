@@ -8,7 +8,7 @@ import {
   replaceClient,
   revokeClient,
 } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { selectReachable } from '../../src/webhooks/outbox.ts';
 import { newRepair, newTradeReturn } from '../support/api.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type NewApiClient, replaceClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { repairBody } from '../support/bodies.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';

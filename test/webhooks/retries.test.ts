@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/caller.ts';
+import { OPERATOR } from '../../src/audit/store.ts';
 import { scaled } from '../support/machine.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';

@@ -1,8 +1,8 @@
 import { CompiledQuery, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Context } from '../../src/context.ts';
 import { readFeed } from '../../src/events/feed.ts';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Context } from '../../src/service/context.ts';
 import { moveDeliveries } from '../../src/webhooks/replaced-client.ts';
 import { due } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';

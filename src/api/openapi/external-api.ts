@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { BASE_PATH } from '../../../contract/common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../../contract/webhook-event.ts';
-import { EXTERNAL_ERRORS, ServiceError } from '../../errors.ts';
 import type { ApiDescription, Json } from '../../http/openapi.ts';
+import { EXTERNAL_ERRORS, ServiceError } from '../../service/errors.ts';
 import { RATE_LIMITS } from '../rate-limits.ts';
 
 const [CREATE_SECOND, CREATE_MINUTE] = RATE_LIMITS.create;
@@ -139,7 +139,7 @@ export const EXTERNAL_API: ApiDescription = {
     codes: Object.keys(EXTERNAL_ERRORS),
     examples: [
       new ServiceError('VALIDATION_FAILED', {
-        faults: [
+        errors: [
           { field: 'faultyItem.sku', rule: 'required', message: 'faultyItem.sku is required' },
           {
             field: 'ordrNumber',

@@ -8,8 +8,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Value } from '../../db/transfer.ts';
-import type { SecretBox } from '../../secrets.ts';
-import { fileFault } from '../../start-failure.ts';
+import type { SecretBox } from '../../service/secrets.ts';
+import { fileError } from '../../service/start-failure.ts';
 import { CliFailure } from '../command.ts';
 
 // A backup is gzipped JSON lines, the same for both engines; `zcat FILE` shows them.
@@ -166,7 +166,7 @@ export const writeWhole = async <Result>(
       return result;
     });
   } catch (error) {
-    const reason = fileFault(error, 'there is no such folder');
+    const reason = fileError(error, 'there is no such folder');
     throw reason ? new CliFailure(`cannot write ${path}: ${reason}`) : error;
   }
 };
@@ -312,7 +312,7 @@ const damaged = (path: string, what: string): CliFailure =>
   new CliFailure(`${path} is damaged (${what}): nothing was restored; use another copy`);
 
 const cannotRead = (path: string, error: unknown): never => {
-  const reason = fileFault(error, 'there is no such file');
+  const reason = fileError(error, 'there is no such file');
   throw reason ? new CliFailure(`cannot read ${path}: ${reason}`) : error;
 };
 

@@ -1,13 +1,12 @@
 import { recordForAllShops } from '../../audit/store.ts';
-import type { Config } from '../../config.ts';
 import { BACKED_UP_TABLES } from '../../db/backed-up.ts';
-import { databaseFault } from '../../db/errors.ts';
+import { describeDatabaseError } from '../../db/database-errors.ts';
 import { unknownMigration } from '../../db/migrate.ts';
 import { openDatabase, snapshotOf } from '../../db/open.ts';
 import type { Reading } from '../../db/transfer.ts';
-import { instant } from '../../instant.ts';
-import { backupKeys } from '../../secret-keys.ts';
-import { VERSION } from '../../version.ts';
+import { toIso } from '../../lib/time.ts';
+import { type Config, VERSION } from '../../service/config.ts';
+import { backupKeys } from '../../service/secrets.ts';
 import { CliFailure, type Progress } from '../command.ts';
 import {
   headerLine,
@@ -37,7 +36,7 @@ export const backUp = async (config: Config, path: string, { overwrite, progress
     const header = headerLine({
       service: VERSION,
       engine: reading.engine,
-      madeAt: instant(Date.now()),
+      madeAt: toIso(Date.now()),
       migrations,
       keyChecks: checks,
     });
@@ -64,11 +63,12 @@ export const backUp = async (config: Config, path: string, { overwrite, progress
 
 /** The backup is good without its entry: a standby, or a schema of another release, does not accept it. */
 const recordBackup = async (config: Config, notice: Options['notice']): Promise<void> => {
-  const database = openDatabase(config, { onQuery: () => {}, onFault: () => {} });
+  const database = openDatabase(config, { onQuery: () => {}, onDatabaseError: () => {} });
   try {
     await recordForAllShops(database.db, { at: Date.now(), action: 'BACKED_UP', data: {} });
   } catch (error) {
-    const why = databaseFault(error)?.code ?? (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const why =
+      describeDatabaseError(error)?.code ?? (error as NodeJS.ErrnoException).code ?? 'unknown error';
     notice(`the backup is complete, but could not be recorded in the audit log (${why})`);
   } finally {
     await database.close();

@@ -1,11 +1,11 @@
 import { recordForAllShops } from '../../audit/store.ts';
-import type { Config } from '../../config.ts';
 import { ALL_TABLES, BACKED_UP_TABLES, WRITTEN_BY_A_START } from '../../db/backed-up.ts';
-import { databaseFault, isLockTimeout } from '../../db/errors.ts';
+import { describeDatabaseError, isLockTimeout } from '../../db/database-errors.ts';
 import { unknownMigration } from '../../db/migrate.ts';
 import { claimDatabase, fillingOf } from '../../db/open.ts';
 import type { Filling, Value } from '../../db/transfer.ts';
-import { keysOf, mustOpenKeyChecks } from '../../secret-keys.ts';
+import type { Config } from '../../service/config.ts';
+import { keysOf, mustOpenKeyChecks } from '../../service/secrets.ts';
 import { CliFailure, type Progress } from '../command.ts';
 import { BackupFile, type BackupTable, type Header, RowsDigest, rowFrom, rowLine } from './backup-file.ts';
 
@@ -101,10 +101,10 @@ const load = async (filling: Filling, backup: BackupFile, progress: Progress): P
     try {
       await filling.insert(table, columns, rowsIn(lines, table));
     } catch (error) {
-      const fault = databaseFault(error);
-      if (!fault) throw error;
+      const problem = describeDatabaseError(error);
+      if (!problem) throw error;
       // A damaged row of SQLite, for example. The message of the database may quote it.
-      const why = fault.reason ?? [fault.code, fault.constraint].filter(Boolean).join(' ');
+      const why = problem.reason ?? [problem.code, problem.constraint].filter(Boolean).join(' ');
       throw new CliFailure(
         `rows ${before + 1} to ${after} of ${table} cannot be written: ${why}; nothing was restored`,
       );

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../lib/time.ts';
 import type { Observer } from '../database.ts';
-import type { CheckedPool } from './connections.ts';
+import type { CheckedPool } from './pools.ts';
 
 // What processes compare with each other (due times, leases, rate windows) must come from one clock: the database's (ADR 0010).
 
@@ -26,18 +26,18 @@ const better = (known: Comparison | null, fresh: Comparison): Comparison => {
 /** The database's clock as this process knows it. `own` is its own one, in milliseconds: it may be wrong, but must not jump. */
 export class DatabaseClock implements Clock {
   readonly #pool: CheckedPool;
-  readonly #onFault: Observer['onFault'];
+  readonly #onDatabaseError: Observer['onDatabaseError'];
   readonly #own: () => number;
   #known: Comparison | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
     pool: CheckedPool,
-    onFault: Observer['onFault'],
+    onDatabaseError: Observer['onDatabaseError'],
     own = () => performance.timeOrigin + performance.now(),
   ) {
     this.#pool = pool;
-    this.#onFault = onFault;
+    this.#onDatabaseError = onDatabaseError;
     this.#own = own;
   }
 
@@ -52,7 +52,8 @@ export class DatabaseClock implements Clock {
   }
 
   compareSoon(): void {
-    if (this.#timer) this.#compare().catch((error) => this.#onFault('clock comparison failed', error));
+    if (this.#timer)
+      this.#compare().catch((error) => this.#onDatabaseError('clock comparison failed', error));
   }
 
   stop(): void {

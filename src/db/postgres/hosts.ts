@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { parseAddress } from '../../config.ts';
-import { REPLACED } from '../errors.ts';
+import { parseAddress } from '../../service/config.ts';
+import { REPLACED } from '../database-errors.ts';
 
 // DATABASE_URL may name several servers. Which of them is used, by every connection of this process (ADR 0019).
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { type Observer, WAKE_TOPICS, type WakeListener, type WakeTopic } from '../database.ts';
-import { type CheckedPool, clientConfig } from './connections.ts';
 import type { Hosts } from './hosts.ts';
+import { type CheckedPool, clientConfig } from './pools.ts';
 
 export const CHANNELS: Record<WakeTopic, string> = { deliveries: 'handback_wake', events: 'handback_events' };
 const TOPIC_OF = new Map(WAKE_TOPICS.map((topic) => [CHANNELS[topic], topic]));
@@ -16,17 +16,17 @@ const SIGN_OF_LIFE_EVERY_MS = 10_000;
 export class WakeCalls {
   readonly #pool: CheckedPool;
   readonly #hosts: Hosts;
-  readonly #onFault: Observer['onFault'];
+  readonly #onDatabaseError: Observer['onDatabaseError'];
   // As many requests may wait for events as there are.
   readonly #listeners = new EventEmitter().setMaxListeners(0);
   readonly #unsent: Record<WakeTopic, Set<string | null>> = { deliveries: new Set(), events: new Set() };
   #sending: Promise<void> | null = null;
   #listener: Listener | null = null;
 
-  constructor(pool: CheckedPool, hosts: Hosts, onFault: Observer['onFault']) {
+  constructor(pool: CheckedPool, hosts: Hosts, onDatabaseError: Observer['onDatabaseError']) {
     this.#pool = pool;
     this.#hosts = hosts;
-    this.#onFault = onFault;
+    this.#onDatabaseError = onDatabaseError;
   }
 
   // The change is committed: nothing that goes wrong from here on may fail the request.
@@ -43,7 +43,7 @@ export class WakeCalls {
 
   async onWake(topic: WakeTopic, listener: WakeListener): Promise<() => Promise<void>> {
     this.#listeners.on(topic, listener);
-    this.#listener ??= new Listener(this.#hosts, (of, id) => this.#emit(of, id), this.#onFault);
+    this.#listener ??= new Listener(this.#hosts, (of, id) => this.#emit(of, id), this.#onDatabaseError);
     return async () => {
       this.#listeners.off(topic, listener);
       if (WAKE_TOPICS.some((each) => this.#listeners.listenerCount(each) > 0)) return;
@@ -57,7 +57,7 @@ export class WakeCalls {
     try {
       this.#listeners.emit(topic, id);
     } catch (error) {
-      this.#onFault('wake-up call failed', error);
+      this.#onDatabaseError('wake-up call failed', error);
     }
   }
 
@@ -71,7 +71,7 @@ export class WakeCalls {
         .query('select pg_notify(call ->> 0, call ->> 1) from json_array_elements($1) as call', [
           JSON.stringify(calls),
         ])
-        .catch((error) => this.#onFault('wake-up call lost', error));
+        .catch((error) => this.#onDatabaseError('wake-up call lost', error));
     }
     this.#sending = null;
   }
@@ -87,15 +87,15 @@ type Heard = (topic: WakeTopic, id: string | null) => void;
 class Listener {
   readonly #hosts: Hosts;
   readonly #heard: Heard;
-  readonly #onFault: Observer['onFault'];
+  readonly #onDatabaseError: Observer['onDatabaseError'];
   #isStopped = false;
   #client: pg.Client | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(hosts: Hosts, heard: Heard, onFault: Observer['onFault']) {
+  constructor(hosts: Hosts, heard: Heard, onDatabaseError: Observer['onDatabaseError']) {
     this.#hosts = hosts;
     this.#heard = heard;
-    this.#onFault = onFault;
+    this.#onDatabaseError = onDatabaseError;
     hosts.on('move', this.#leave);
     void this.#connect();
   }
@@ -120,7 +120,7 @@ class Listener {
         if (!this.#isStopped) await this.#listenAt(url);
       });
     } catch (error) {
-      this.#onFault('listening connection failed', error);
+      this.#onDatabaseError('listening connection failed', error);
       // The end of one that was made calls #reconnect.
       if (this.#client) await this.#client.end().catch(() => {});
       else this.#reconnect();
@@ -138,7 +138,7 @@ class Listener {
       const topic = TOPIC_OF.get(channel);
       if (topic) for (const id of (payload ?? '').split(',')) this.#heard(topic, id || null);
     });
-    client.on('error', (error) => this.#onFault('listening connection lost', error));
+    client.on('error', (error) => this.#onDatabaseError('listening connection lost', error));
     client.once('end', () => {
       clearInterval(pulse);
       this.#reconnect();

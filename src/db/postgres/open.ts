@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import type { PoolSizes } from '../../config.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
+import type { PoolSizes } from '../../service/config.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest, type Notice, SCHEMA_WORDS } from '../migrate.ts';
@@ -15,11 +15,11 @@ import {
   encoded,
 } from '../statements.ts';
 import { DatabaseClock } from './clock.ts';
-import { openPools, PLANNED_ANEW } from './connections.ts';
 import { Hosts } from './hosts.ts';
 import { WakeCalls } from './listen.ts';
 import { refuseSharedSessions } from './pooler.ts';
-import { postgresRateGate } from './rate-limits.ts';
+import { openPools, PLANNED_ANEW } from './pools.ts';
+import { postgresRateGate } from './rate-gate.ts';
 import { changeTransactions } from './transaction.ts';
 
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
@@ -39,10 +39,10 @@ export const openPostgres = (
   const background = pools.background.kysely();
   const readiness = pools.readiness.kysely();
   const statements = compiledStatements({ db, ...dialect });
-  const clock = new DatabaseClock(pools.background, observer.onFault, ownClock);
+  const clock = new DatabaseClock(pools.background, observer.onDatabaseError, ownClock);
   // Another server has another clock.
   hosts.on('move', () => clock.compareSoon());
-  const calls = new WakeCalls(pools.reads, hosts, observer.onFault);
+  const calls = new WakeCalls(pools.reads, hosts, observer.onDatabaseError);
 
   return {
     clock,
@@ -80,9 +80,13 @@ export const openPostgres = (
 };
 
 /** On a connection of its own without a time limit: waiting for another process's migration is fine. */
-const migrate = async (connectionString: string, notice: Notice, { onFault }: Observer): Promise<void> => {
+const migrate = async (
+  connectionString: string,
+  notice: Notice,
+  { onDatabaseError }: Observer,
+): Promise<void> => {
   const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 1, keepAlive: true });
-  pool.on('error', (error) => onFault('idle connection lost', error));
+  pool.on('error', (error) => onDatabaseError('idle connection lost', error));
   const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     const client = await pool.connect();

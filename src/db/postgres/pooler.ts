@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { ConfigError } from '../../config.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
+import { ConfigError } from '../../service/config.ts';
 import type { Between } from '../transfer.ts';
 import { Hosts, withClient } from './hosts.ts';
 

@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely';
 import type { ChangeTransactions, Insertion, Observer, ReadThenWrite, Update, Write } from '../database.ts';
-import { isConflict, isLockTimeout, isUnavailable } from '../errors.ts';
+import { isConflict, isLockTimeout, isUnavailable } from '../database-errors.ts';
 import {
   asJson,
   type Change,
@@ -9,7 +9,7 @@ import {
   statement,
   statementsBy,
 } from '../statements.ts';
-import type { CheckedPool, Connection } from './connections.ts';
+import type { CheckedPool, Connection } from './pools.ts';
 
 type Statements = ReturnType<typeof compiledStatements>;
 
@@ -72,7 +72,7 @@ class Pipeline {
       await this.#observed(Promise.all(ended));
       return result as Result;
     } catch (error) {
-      // It may be the connection's fault: the next transaction takes another.
+      // It may be the connection that failed: the next transaction takes another.
       if (this.#held === held) this.#held = null;
       if (isUnavailable(error) && !isLockTimeout(error) && !isConflict(error)) held.isBroken = true;
       throw error;
@@ -110,7 +110,7 @@ class Pipeline {
     async (error: unknown): Promise<never> => {
       await connection
         .query('rollback')
-        .catch((failure: unknown) => this.#observer.onFault('rollback failed', failure));
+        .catch((failure: unknown) => this.#observer.onDatabaseError('rollback failed', failure));
       throw error;
     };
 

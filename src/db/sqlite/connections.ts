@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { ConfigError } from '../../config.ts';
+import { ConfigError } from '../../service/config.ts';
 import { keepPrivate, narrow } from '../private-file.ts';
 
 /** Opening waits inside SQLite for others that open at the same time: no request runs yet. */

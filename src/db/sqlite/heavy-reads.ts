@@ -17,7 +17,7 @@ const ENDED: Answer = { failed: { message: 'the reader thread ended', code: 'SQL
 /** In a thread: a search reads a million texts in about 200 ms, for which SQLite would block the event loop. */
 export class HeavyReads {
   readonly #file: string;
-  readonly #onFault: Observer['onFault'];
+  readonly #onDatabaseError: Observer['onDatabaseError'];
   readonly #queue = new BoundedQueue({
     atOnce: 1,
     waiting: WAITING,
@@ -26,9 +26,9 @@ export class HeavyReads {
   });
   #thread: Worker | null = null;
 
-  constructor(file: string, onFault: Observer['onFault']) {
+  constructor(file: string, onDatabaseError: Observer['onDatabaseError']) {
     this.#file = file;
-    this.#onFault = onFault;
+    this.#onDatabaseError = onDatabaseError;
   }
 
   run(query: Query): Promise<unknown[]> {
@@ -67,7 +67,7 @@ export class HeavyReads {
     const thread = new Worker(new URL(THREAD, import.meta.url), { workerData: this.#file });
     // A command that does not close the database must end all the same.
     thread.unref();
-    thread.on('error', (error) => this.#onFault('reader thread failed', error));
+    thread.on('error', (error) => this.#onDatabaseError('reader thread failed', error));
     thread.on('exit', () => {
       if (this.#thread === thread) this.#thread = null;
     });

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../lib/time.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite, Update } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
 import { migrateToLatest, SCHEMA_WORDS } from '../migrate.ts';
@@ -15,10 +15,10 @@ import { HeavyReads } from './heavy-reads.ts';
 /** Another process may be migrating: that is worth waiting for, and no request runs yet. */
 const MIGRATION_WAIT_MS = 15_000;
 
-export const openSqlite = (file: string, { onQuery, onFault }: Observer): Database => {
+export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer): Database => {
   const connections = openConnections(file);
   const writers = writerTurns();
-  const heavyReads = new HeavyReads(file, onFault);
+  const heavyReads = new HeavyReads(file, onDatabaseError);
   const kyselyThat = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
     new Kysely<Tables>({
       dialect: sessionDialect({ connections, writers, synchronous, waitMs: BUSY_WAIT_MS, ...more }),
@@ -53,7 +53,7 @@ export const openSqlite = (file: string, { onQuery, onFault }: Observer): Databa
     ...dialect,
     // The more share a commit, the fewer wait for the disk.
     changeTransactions: { pipelined: transaction, waiting: transaction, mostWaiting: 1, batchSize: 100 },
-    ...wakeCalls(onFault),
+    ...wakeCalls(onDatabaseError),
     checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
       await Promise.all([db.destroy(), light.destroy(), heavyReads.close()]);
@@ -113,7 +113,7 @@ const readThenWrite = (db: Db, { writer }: Connections, fill: Fill): ReadThenWri
 };
 
 /** One process, so an event emitter is enough. */
-const wakeCalls = (onFault: Observer['onFault']): Pick<Database, 'wake' | 'onWake'> => {
+const wakeCalls = (onDatabaseError: Observer['onDatabaseError']): Pick<Database, 'wake' | 'onWake'> => {
   // As many requests may wait for events as there are.
   const listeners = new EventEmitter().setMaxListeners(0);
   return {
@@ -122,7 +122,7 @@ const wakeCalls = (onFault: Observer['onFault']): Pick<Database, 'wake' | 'onWak
       try {
         listeners.emit(topic, id);
       } catch (error) {
-        onFault('wake-up call failed', error);
+        onDatabaseError('wake-up call failed', error);
       }
     },
     onWake: async (topic, listener) => {

@@ -1,10 +1,10 @@
 import type { DryRun } from '../../../contract/usage.ts';
-import type { Base } from '../../base.ts';
 import type { ReadThenWrite } from '../../db/database.ts';
-import { afterFailure, isLockTimeout } from '../../db/errors.ts';
-import { ServiceError } from '../../errors.ts';
+import { afterFailure, isLockTimeout } from '../../db/database-errors.ts';
 import { AGAIN, batched, QUEUE_TIMEOUT_MS, QueueTimeout, type Results } from '../../lib/batch.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
+import type { Base } from '../../service/context.ts';
+import { ServiceError } from '../../service/errors.ts';
 import { usageOf } from '../../shops/allowance.ts';
 import type { Locking } from '../../shops/counters.ts';
 import { keyName } from '../idempotency.ts';

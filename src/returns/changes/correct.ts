@@ -1,4 +1,4 @@
-import { fromStored } from '../../stored-json.ts';
+import { parseJsonColumn } from '../../lib/json.ts';
 import type { Step } from '../kinds/kind.ts';
 import type { ReturnRow } from '../visibility.ts';
 
@@ -29,7 +29,7 @@ export const correction = (before: ReturnRow, wanted: Correction): Step | null =
   if (corrected.length === 0) return null;
   // The item holds the serial number too.
   if (data.serialNumber && 'faulty_item' in before) {
-    const item = fromStored('faulty_item', before.faulty_item);
+    const item = parseJsonColumn('faulty_item', before.faulty_item);
     set['faulty_item'] = JSON.stringify({ ...item, serialNumber: data.serialNumber.to });
   }
   return { set, entry: 'CORRECTED', note: null, data, event: null, corrected };

@@ -1,7 +1,7 @@
 import { type CompiledQuery, sql } from 'kysely';
 import type { TimelineType } from '../../../contract/lifecycle.ts';
-import type { Base } from '../../base.ts';
 import { type Statement, statement, statementsBy } from '../../db/statements.ts';
+import type { Base } from '../../service/context.ts';
 import { type Locking, selectCounters } from '../../shops/counters.ts';
 import { type Good, isGoodIn, selectDangerous } from '../../shops/dangerous-goods.ts';
 import { selectReachable } from '../../webhooks/outbox.ts';

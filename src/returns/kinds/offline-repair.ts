@@ -12,8 +12,8 @@ import type {
   OfflineRepairQuery,
 } from '../../../contract/offline-repair.ts';
 import type { Event, EventExtra } from '../../events/event.ts';
-import { instant } from '../../instant.ts';
-import { fromStored } from '../../stored-json.ts';
+import { parseJsonColumn } from '../../lib/json.ts';
+import { toIso } from '../../lib/time.ts';
 import type { RmaFilters } from '../list-query.ts';
 import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../visibility.ts';
@@ -147,14 +147,14 @@ export const OFFLINE_REPAIR: Kind<'offline_repairs', CreateOfflineRepair, Offlin
     trackingNumber: row.tracking_number,
     storeId: row.store_id,
     customerPhone: row.customer_phone,
-    faultyItem: fromStored('faulty_item', row.faulty_item),
+    faultyItem: parseJsonColumn('faulty_item', row.faulty_item),
     replacementSku: row.replacement_sku,
     notes: row.notes,
     carrierName: row.carrier_name,
     assignedToId: row.assigned_to_id,
     repairNotes: row.repair_notes,
-    statusSince: instant(row.status_since),
-    createdAt: instant(row.created_at),
-    updatedAt: instant(row.updated_at),
+    statusSince: toIso(row.status_since),
+    createdAt: toIso(row.created_at),
+    updatedAt: toIso(row.updated_at),
   }),
 };

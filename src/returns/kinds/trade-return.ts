@@ -6,11 +6,10 @@ import {
   type TradeReturnAction,
 } from '../../../contract/lifecycle.ts';
 import type { CreateTradeReturn, TradeReturn, TradeReturnQuery } from '../../../contract/trade-return.ts';
-import { ServiceError } from '../../errors.ts';
 import type { Event } from '../../events/event.ts';
-import { exactNumber } from '../../exact-number.ts';
-import { instant } from '../../instant.ts';
-import { fromStored } from '../../stored-json.ts';
+import { exactNumber, parseJsonColumn } from '../../lib/json.ts';
+import { toIso } from '../../lib/time.ts';
+import { ServiceError } from '../../service/errors.ts';
 import type { RmaFilters } from '../list-query.ts';
 import { itemTexts } from '../search-text.ts';
 import type { ReturnRow } from '../visibility.ts';
@@ -90,7 +89,7 @@ export const TRADE_RETURN: Kind<
       throw moveNotAllowed(action as TradeReturnAction, status);
     const credit =
       name === 'trade_return.credit_requested'
-        ? { creditAmount: exactNumber(creditAmount(fromStored('items', items))) }
+        ? { creditAmount: exactNumber(creditAmount(parseJsonColumn('items', items))) }
         : {};
     return {
       set: { status: to },
@@ -114,14 +113,14 @@ export const TRADE_RETURN: Kind<
     companyName: row.company_name,
     companyId: row.company_id,
     reason: row.reason,
-    items: fromStored('items', row.items),
-    shippingAddress: fromStored('shipping_address', row.shipping_address),
+    items: parseJsonColumn('items', row.items),
+    shippingAddress: parseJsonColumn('shipping_address', row.shipping_address),
     orderDate: row.order_date,
     customerNotes: row.customer_notes,
     faultDescription: row.fault_description,
     additionalComment: row.additional_comment,
-    statusSince: instant(row.status_since),
-    createdAt: instant(row.created_at),
-    updatedAt: instant(row.updated_at),
+    statusSince: toIso(row.status_since),
+    createdAt: toIso(row.created_at),
+    updatedAt: toIso(row.updated_at),
   }),
 };

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
-import { describeError } from '../../describe-error.ts';
+import type { Context } from '../../service/context.ts';
+import { describeError } from '../../service/log.ts';
 import { afterAttempts, DROPPED_BECAUSE } from '../drop-reasons.ts';
 import { isAcknowledged, nextAttemptAt } from '../policy.ts';
 import { openWebhookSecret } from '../secret.ts';
@@ -48,10 +48,10 @@ export const createAttempts = (ctx: Context, sender: Sender, time: OwnTime = sys
       return await attempt(delivery, destination);
     } catch (error) {
       ctx.log.error(
-        { deliveryId: delivery.id, fault: describeError(error) },
+        { deliveryId: delivery.id, error: describeError(error) },
         'unexpected error in webhook delivery',
       );
-      return dropped(ctx, delivery, destination, DROPPED_BECAUSE.fault);
+      return dropped(ctx, delivery, destination, DROPPED_BECAUSE.serviceError);
     }
   };
 };

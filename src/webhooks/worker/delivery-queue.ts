@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Plan } from '../../../contract/admin-people.ts';
 import type { WebhookEventName } from '../../../contract/webhook-event.ts';
-import type { Context } from '../../context.ts';
 import { type Engine, statement } from '../../db/statements.ts';
+import type { Context } from '../../service/context.ts';
 import { hasApi } from '../../shops/plans.ts';
 import { type Attempt, readAttempts } from '../attempts.ts';
 import { DROPPED_BECAUSE } from '../drop-reasons.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
-import { describeError } from '../../describe-error.ts';
-import { lowestId } from '../../ids.ts';
+import { lowestId } from '../../lib/ids.ts';
+import type { Context } from '../../service/context.ts';
+import { describeError } from '../../service/log.ts';
 import { DROPPED_BECAUSE } from '../drop-reasons.ts';
 import {
   BESIDE_REQUESTS_A_ROUND,
@@ -73,7 +73,7 @@ export class Dispatcher {
     const { time = systemTime, limits = LIMITS, settler = new Settler(ctx) } = overrides;
     const { log } = ctx;
     const logForbidden: OnForbidden = (message) =>
-      log.error({ fault: message }, 'forbidden state transition in the webhook dispatcher');
+      log.error({ error: message }, 'forbidden state transition in the webhook dispatcher');
     const transition = createTransition(overrides.onForbidden ?? logForbidden);
     this.#ctx = ctx;
     this.#sender = sender;
@@ -131,7 +131,7 @@ export class Dispatcher {
       if ((await Promise.race([work, late])) === 'late')
         log.warn({ step, withinMs }, 'stopping webhooks: a step took too long');
     } catch (error) {
-      log.warn({ step, fault: describeError(error) }, 'stopping webhooks: a step failed');
+      log.warn({ step, error: describeError(error) }, 'stopping webhooks: a step failed');
     } finally {
       cancel();
     }
@@ -231,7 +231,7 @@ export class Dispatcher {
       if (this.#isStopping) return i;
       this.#deliver(delivery, destinations.get(delivery.clientId)).catch((error) =>
         this.#ctx.log.error(
-          { deliveryId: delivery.id, fault: describeError(error) },
+          { deliveryId: delivery.id, error: describeError(error) },
           'unexpected error in webhook delivery',
         ),
       );

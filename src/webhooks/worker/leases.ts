@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Context } from '../../context.ts';
 import { statement } from '../../db/statements.ts';
-import { describeError } from '../../describe-error.ts';
+import type { Context } from '../../service/context.ts';
+import { describeError } from '../../service/log.ts';
 import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RELEASE_EVERY_MS, RENEW_MS } from '../policy.ts';
 import { type Moment, type OwnTime, Stopwatch, systemTime } from './time.ts';
 
@@ -84,7 +84,7 @@ export class Leases {
 
   #every(ms: number, work: () => Promise<void>, failure: string): () => void {
     return this.#time.every(ms, () => {
-      work().catch((error) => this.#ctx.log.warn({ fault: describeError(error) }, failure));
+      work().catch((error) => this.#ctx.log.warn({ error: describeError(error) }, failure));
     });
   }
   #isPast(moment: Moment): boolean {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
-import { VERSION } from '../../version.ts';
+import { VERSION } from '../../service/config.ts';
 import { type AddressGuard, ForbiddenAddress } from '../address-guard.ts';
 import { ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, EXCHANGE_TIMEOUT_MS } from '../policy.ts';
 

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Context } from '../../context.ts';
-import { afterFailure, isUnavailable } from '../../db/errors.ts';
+import { afterFailure, isUnavailable } from '../../db/database-errors.ts';
 import type { DeliveryStatus } from '../../db/schema.ts';
 import { statement } from '../../db/statements.ts';
-import { describeError } from '../../describe-error.ts';
 import { batched } from '../../lib/batch.ts';
+import type { Context } from '../../service/context.ts';
+import { describeError } from '../../service/log.ts';
 import type { Attempt } from '../attempts.ts';
 import { PENDING } from '../queue.ts';
 
@@ -82,7 +82,7 @@ export class Settler {
     } catch (error) {
       const { id: deliveryId, status } = settlement;
       this.#ctx.log.error(
-        { deliveryId, status, fault: describeError(error) },
+        { deliveryId, status, error: describeError(error) },
         'the database refused the result of a webhook; its receiver goes on without it',
       );
       this.#ctx.metrics.observeRefusedResult();
@@ -108,7 +108,7 @@ export class Settler {
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         this.#ctx.log.warn(
-          { fault: describeError(error), waiting: this.#waiting },
+          { error: describeError(error), waiting: this.#waiting },
           'webhook results could not be written yet',
         );
         // An abort only ends the pause; the loop sees it.

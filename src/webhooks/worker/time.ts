@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts';
-import type { Context } from '../../context.ts';
-import { describeError } from '../../describe-error.ts';
+import type { Clock } from '../../lib/time.ts';
+import type { Context } from '../../service/context.ts';
+import { describeError } from '../../service/log.ts';
 import { LOOP, type LoopState, type Transition } from './states.ts';
 
 // This process's own time: clock, timers, loops.
@@ -101,7 +101,7 @@ export class Loop {
         if (restMs > 0) await this.#rest(restMs);
       } catch (error) {
         log.warn(
-          { fault: describeError(error) },
+          { error: describeError(error) },
           'the webhook queue could not be read; it will be tried again',
         );
         afterError?.();

@@ -6,7 +6,7 @@ import { RATE_LIMITS } from '../../../src/api/rate-limits.ts';
 import type { RateState } from '../../../src/db/database.ts';
 import { NEWEST_KEYS } from '../../../src/db/rate-windows.ts';
 import { addressKey } from '../../../src/http/caller-address.ts';
-import { sweep } from '../../../src/janitor.ts';
+import { sweep } from '../../../src/service/janitor.ts';
 import { repairBody } from '../../support/bodies.ts';
 import { effort, measured } from '../../support/faults.ts';
 import { type Answer, ENGINE, harness } from '../../support/harness.ts';

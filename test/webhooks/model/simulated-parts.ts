@@ -1,4 +1,4 @@
-import type { Context } from '../../../src/context.ts';
+import type { Context } from '../../../src/service/context.ts';
 import { EXCHANGE_TIMEOUT_MS, SLOW_MS } from '../../../src/webhooks/policy.ts';
 import type { Sender } from '../../../src/webhooks/worker/send.ts';
 import { type Settler, settle } from '../../../src/webhooks/worker/settle.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../../src/context.ts';
+import type { Context } from '../../../src/service/context.ts';
 import type { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
 import type { ProcessTime } from './simulation.ts';
 

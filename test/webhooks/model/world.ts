@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Context } from '../../../src/context.ts';
+import type { Context } from '../../../src/service/context.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
 import type { Limits } from '../../../src/webhooks/policy.ts';
 import { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';

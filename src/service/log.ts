@@ -1,6 +1,8 @@
 import { fstatSync, write } from 'node:fs';
 import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
+import { describeDatabaseError, isUnavailable } from '../db/database-errors.ts';
+import { ServiceError } from './errors.ts';
 
 // Log lines go to standard output without ever holding up the service: what a full disk, a closed pipe or a slow reader does
 // not accept is dropped and counted. There is one write at a time; lines that come meanwhile share the next. Not
@@ -80,3 +82,32 @@ export const boundedDestination = (writeBytes: Write, onDropped: (lines: number)
 
 export const createLog = (level: string, onDropped: (lines: number) => void): Logger =>
   pino({ level }, boundedDestination(standardOutput(), onDropped));
+
+const isSystemError = (error: Error): boolean => 'syscall' in error && 'errno' in error;
+
+/** Messages that never quote data. Others may: a parser quotes the text, a database the row, V8 the value it could not use. */
+const isSafeMessage = (error: Error): boolean =>
+  error instanceof ServiceError || isSystemError(error) || isUnavailable(error);
+
+/** Where it happened, without the message, which may have lines that look like frames. */
+const framesOf = ({ stack = '', message }: Error): string => {
+  const end = stack.indexOf(message) + message.length;
+  const frames = stack.slice(stack.includes(message) ? end : 0).split('\n');
+  return frames.filter((line) => line.startsWith('    at ')).join('\n');
+};
+
+/** An error as it may be logged: what kind, where, and a message only where it cannot hold a customer's data (ADR 0024). */
+export const describeError = (error: unknown): object => {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { code } = error as { code?: unknown };
+  const problem = describeDatabaseError(error) ?? {
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(isSafeMessage(error) ? { message: error.message } : {}),
+  };
+  return {
+    type: error.name,
+    ...problem,
+    stack: framesOf(error),
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
+};

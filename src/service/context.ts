@@ -1,16 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Clock } from './clock.ts';
+import { type Authenticate, createAuthenticate } from '../api-clients/authenticate.ts';
+import type { Database, Observer } from '../db/database.ts';
+import { isAway } from '../db/database-errors.ts';
+import { openDatabase } from '../db/open.ts';
+import { FeedWatches } from '../events/follow.ts';
+import type { Clock } from '../lib/time.ts';
+import { type Mailer, openMailer } from '../mail/mailer.ts';
+import { LargeAnswers } from '../paging/page-answer.ts';
+import { ChangeQueue } from '../returns/changes/change-queue.ts';
+import { type RmaById, readRmaById } from '../returns/store.ts';
+import { readTotals, type TotalsOf } from '../returns/totals.ts';
+import { type MailAccountChanges, openAccountMails } from '../staff/account-mails.ts';
+import { type AddressGuard, addressGuard, type Resolve } from '../webhooks/address-guard.ts';
 import type { Config } from './config.ts';
-import type { Database, Observer } from './db/database.ts';
-import { isAway } from './db/errors.ts';
-import { openDatabase } from './db/open.ts';
-import { describeError } from './describe-error.ts';
-import { createLog } from './log.ts';
+import { createLog, describeError } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { openSecrets } from './secret-keys.ts';
-import type { SecretBox } from './secrets.ts';
-import { type AddressGuard, addressGuard, type Resolve } from './webhooks/address-guard.ts';
+import { openSecrets, type SecretBox } from './secrets.ts';
 
 /** What services are built from. Their files import this type; Context, which names the services, would be a circle. */
 export interface Base extends Omit<Database, 'migrate'> {
@@ -37,14 +43,14 @@ export const openBase = async (config: Config, overrides: Overrides): Promise<Ba
   const log = overrides.log ?? createLog(config.logLevel, metrics.observeDroppedLines);
   const observer: Observer = {
     onQuery: metrics.observeQuery,
-    onFault(what, error) {
-      metrics.observeDatabaseFault(what);
-      log.warn({ what, fault: describeError(error) }, 'database fault');
+    onDatabaseError(what, error) {
+      metrics.observeDatabaseError(what);
+      log.warn({ what, error: describeError(error) }, 'database error');
     },
   };
   const database = openDatabase(config, observer, overrides.ownClock);
   try {
-    const logWait = (error: unknown) => log.warn({ fault: describeError(error) }, 'waiting for the database');
+    const logWait = (error: unknown) => log.warn({ error: describeError(error) }, 'waiting for the database');
     const secrets = await retryWhileAway(config.databaseWaitMs, overrides.onWait ?? logWait, async () => {
       await database.migrate((message) => log.warn(message));
       return openSecrets(config, database.db);
@@ -84,4 +90,34 @@ const retryWhileAway = async <Opened>(
     }
     await pause(Math.max(0, Math.min(TRY_AGAIN_MS, giveUpAt - performance.now())));
   }
+};
+
+/** Everything an action or a route may need. It is their first argument. */
+export interface Context extends Base {
+  authenticate: Authenticate;
+  /** Reads an RMA by its id; calls share queries. */
+  rmaById: RmaById;
+  totalsOf: TotalsOf;
+  changes: ChangeQueue;
+  feedWatches: FeedWatches;
+  mail: Mailer;
+  mailAccountChanges: MailAccountChanges;
+  largeAnswers: LargeAnswers;
+}
+
+/** After this the service can work. Each service is built once per process, here. */
+export const openContext = async (config: Config, overrides: Overrides = {}): Promise<Context> => {
+  const base = await openBase(config, overrides);
+  const mail = openMailer(base);
+  return {
+    ...base,
+    authenticate: createAuthenticate(base),
+    rmaById: readRmaById(base),
+    totalsOf: readTotals(base),
+    changes: new ChangeQueue(base),
+    feedWatches: new FeedWatches(base),
+    mail,
+    mailAccountChanges: openAccountMails(base, mail),
+    largeAnswers: new LargeAnswers(),
+  };
 };

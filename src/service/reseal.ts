@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { factorPlace } from '../staff/second-factor.ts';
+import { webhookSecretPlace } from '../webhooks/secret.ts';
 import type { Context } from './context.ts';
-import type { Db } from './db/database.ts';
-import { CHECK_PLACE, findCheck } from './secret-keys.ts';
-import type { Place, SecretBox } from './secrets.ts';
-import { factorPlace } from './staff/second-factor.ts';
-import { webhookSecretPlace } from './webhooks/secret.ts';
+import { CHECK_PLACE, findCheck, type Place, type SecretBox } from './secrets.ts';
 
 const BATCH = 100;
 /** Sorts before every id. */

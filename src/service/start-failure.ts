@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { reasonOf } from './db/errors.ts';
+import { reasonOf } from '../db/database-errors.ts';
 
 const LISTEN_WORDS: Record<string, string> = {
   EADDRINUSE: 'another program listens there already (HOST, PORT)',
@@ -28,7 +28,7 @@ const FILE_WORDS: Record<string, string> = {
 };
 
 /** What is wrong with a file, in words; null where it is something else. */
-export const fileFault = (error: unknown, ifMissing: string): string | null => {
+export const fileError = (error: unknown, ifMissing: string): string | null => {
   const { code = '' } = error as NodeJS.ErrnoException;
   return code === 'ENOENT' ? ifMissing : (FILE_WORDS[code] ?? null);
 };

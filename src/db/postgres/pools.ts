@@ -1,9 +1,9 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
-import type { PoolSizes } from '../../config.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
+import type { PoolSizes } from '../../service/config.ts';
 import type { Observer } from '../database.ts';
-import { isStalePlan, isUnavailable, whileConnecting } from '../errors.ts';
+import { isStalePlan, isUnavailable, whileConnecting } from '../database-errors.ts';
 import type { Tables } from '../schema.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -216,7 +216,7 @@ export class CheckedPool {
       },
     });
     // An idle connection that breaks is replaced at the next query.
-    this.#pool.on('error', (error) => observer.onFault('idle connection lost', error));
+    this.#pool.on('error', (error) => observer.onDatabaseError('idle connection lost', error));
     this.#pool.on('connect', (client) => {
       const { era } = client as pg.PoolClient & { era: number };
       this.#connections.set(client, new Connection(client, hosts, era));
@@ -269,7 +269,7 @@ export class CheckedPool {
     if (isTrusted && (await connection.isAlive())) return null;
     if (isTrusted) {
       this.#distrustBefore = performance.now();
-      this.#observer.onFault('idle connection dead', DEAD);
+      this.#observer.onDatabaseError('idle connection dead', DEAD);
     }
     return DEAD;
   }

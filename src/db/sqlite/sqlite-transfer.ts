@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type Sqlite from 'better-sqlite3';
 import SqliteDatabase from 'better-sqlite3';
 import { Kysely } from 'kysely';
-import { ConfigError } from '../../config.ts';
+import { ConfigError } from '../../service/config.ts';
 import type { Db } from '../database.ts';
 import { migrateTo, SCHEMA_WORDS } from '../migrate.ts';
 import type { Tables } from '../schema.ts';

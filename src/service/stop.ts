@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { withTimeout } from '../lib/with-timeout.ts';
 import type { Context } from './context.ts';
-import { describeError } from './describe-error.ts';
-import { withTimeout } from './lib/with-timeout.ts';
+import { describeError } from './log.ts';
 
 /** Open requests are cut off so long after the stop began, or so long after a longer drain: docs/contract.md. */
 const ANSWER_WITHIN_MS = 8_000;
@@ -36,7 +36,7 @@ export const stop = async (
   const leftUntil = (endMs: number) => Math.max(0, startedAt + endMs - performance.now());
   const atMost = async (work: Promise<unknown>, ms: number, what: string): Promise<void> => {
     await withTimeout(work, ms, tookTooLong).catch((error) =>
-      ctx.log.warn({ fault: describeError(error) }, `${what} failed`),
+      ctx.log.warn({ error: describeError(error) }, `${what} failed`),
     );
   };
 

@@ -1,4 +1,4 @@
-import { BASE_PATH, type FieldFault } from '../contract/common.ts';
+import { BASE_PATH, type FieldError } from '../../contract/common.ts';
 
 // Every error the service can answer with: its code, its status and its sentence, once.
 
@@ -128,23 +128,23 @@ interface Details {
   cause?: unknown;
   /** Instead of the table's sentence, where the case can be told more exactly. */
   message?: string;
-  faults?: FieldFault[];
+  errors?: FieldError[];
   headers?: Record<string, string>;
-  /** Not a fault, though its status says so: it stays out of the log. */
+  /** Not a failure, though its status says so: it stays out of the log. */
   quiet?: boolean;
 }
 
 /** The one way to refuse: an error is a code; `http/` turns it into an answer. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
-  readonly faults: FieldFault[] | undefined;
+  readonly errors: FieldError[] | undefined;
   readonly headers: Record<string, string>;
   readonly quiet: boolean;
 
   constructor(code: ErrorCode, details: Details = {}) {
     super(details.message ?? ERRORS[code].message, { cause: details.cause });
     this.code = code;
-    this.faults = details.faults;
+    this.errors = details.errors;
     this.headers = details.headers ?? {};
     this.quiet = details.quiet ?? false;
   }
@@ -161,4 +161,4 @@ export const rateLimited = (msBeforeNext: number, message?: (waitS: number) => s
 
 /** One field is wrong, and only an action could see it; `says` follows the field's name. */
 export const invalidField = (field: string, rule: string, says: string): ServiceError =>
-  new ServiceError('VALIDATION_FAILED', { faults: [{ field, rule, message: `${field} ${says}` }] });
+  new ServiceError('VALIDATION_FAILED', { errors: [{ field, rule, message: `${field} ${says}` }] });

@@ -3,3 +3,6 @@ export interface Clock {
   now(): number;
 }
 export const systemClock: Clock = { now: () => Date.now() };
+
+/** ISO 8601, UTC, with milliseconds. */
+export const toIso = (ms: number): string => new Date(ms).toISOString();

@@ -12,8 +12,8 @@ import {
   type Value,
   type WithSnapshot,
 } from '../transfer.ts';
-import { clientConfig, typesWith } from './connections.ts';
 import { Hosts } from './hosts.ts';
+import { clientConfig, typesWith } from './pools.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const LOCK_TIMEOUT = '10s';

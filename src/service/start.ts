@@ -1,17 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import closeWithGrace from 'close-with-grace';
-import { buildApp } from './api/app.ts';
-import { ConfigError } from './config.ts';
+import { buildApp } from '../api/app.ts';
+import { saveFact } from '../db/installation-facts.ts';
+import { HOW_TO_BUILD, isBuilt } from '../http/built-files.ts';
+import { offerSetUp } from '../staff/set-up.ts';
+import { startWebhooks } from '../webhooks/start.ts';
+import { ConfigError, VERSION } from './config.ts';
 import type { Context } from './context.ts';
-import { saveFact } from './db/installation-facts.ts';
-import { describeError } from './describe-error.ts';
-import { HOW_TO_BUILD, isBuilt } from './http/built-files.ts';
 import { startJanitor } from './janitor.ts';
-import { offerSetUp } from './staff/set-up.ts';
+import { describeError } from './log.ts';
 import { explainListenFailure } from './start-failure.ts';
 import { longestStopMs, onParentGone, onStopSignal, STOP_SIGNALS, type StopSignal, stop } from './stop.ts';
-import { VERSION } from './version.ts';
-import { startWebhooks } from './webhooks/start.ts';
 
 /** More than a stop ever takes: beyond it something is broken, and the process ends with status 1. */
 const GRACE_MS = 1_000;
@@ -30,7 +29,7 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
   if (role !== 'worker')
     await saveFact(ctx.db, 'address', url).catch((error) =>
       ctx.log.warn(
-        { fault: describeError(error) },
+        { error: describeError(error) },
         'the address of the service could not be saved for commands',
       ),
     );
@@ -47,7 +46,7 @@ export const serve = async (ctx: Context, say: (line: string) => void): Promise<
     { delay, logger: false, skip: [...STOP_SIGNALS, 'SIGHUP'] },
     async ({ err }) => {
       isStopping = true;
-      if (err) ctx.log.fatal({ fault: describeError(err) }, 'stopping after an unhandled error');
+      if (err) ctx.log.fatal({ error: describeError(err) }, 'stopping after an unhandled error');
       else ctx.log.info({ signal }, 'stopping');
       // Only a supervisor sends SIGTERM and has a proxy that must notice; a person at a terminal should not wait.
       await stop({ app, ctx, stopJanitor, stopWebhooks }, signal === 'SIGTERM' ? drainMs : 0);

@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { forgetEndedWindows } from '../db/rate-windows.ts';
+import { forgetOldEvents } from '../events/feed.ts';
+import { forgetExpiredKeys } from '../returns/idempotency.ts';
+import { unassignDeparted } from '../returns/people.ts';
+import { forgetExpiredLinks } from '../staff/links.ts';
+import { forgetExpiredSessions } from '../staff/sessions.ts';
+import { forgetOldFailures } from '../staff/sign-in-attempt.ts';
+import { forgetOldAddresses } from '../staff/trusted-devices.ts';
+import { forgetOldDeliveries } from '../webhooks/queue.ts';
 import type { Context } from './context.ts';
-import { forgetEndedWindows } from './db/rate-windows.ts';
-import { describeError } from './describe-error.ts';
-import { forgetOldEvents } from './events/feed.ts';
-import { forgetExpiredKeys } from './returns/idempotency.ts';
-import { unassignDeparted } from './returns/people.ts';
-import { forgetExpiredLinks } from './staff/links.ts';
-import { forgetExpiredSessions } from './staff/sessions.ts';
-import { forgetOldFailures } from './staff/sign-in-attempt.ts';
-import { forgetOldAddresses } from './staff/trusted-devices.ts';
-import { forgetOldDeliveries } from './webhooks/queue.ts';
+import { describeError } from './log.ts';
 
 const EVERY_MS = 10 * 60_000;
 /** Soon after a start, for processes that restart often; not all at once where many start together. */
@@ -37,7 +37,7 @@ export const sweep = async (ctx: Context, signal?: AbortSignal): Promise<void> =
     try {
       while (!signal?.aborted && (await step(ctx, ctx.clock.now()))) await nextTurn();
     } catch (error) {
-      ctx.log.warn({ fault: describeError(error) }, 'cleanup step failed; it will be tried again');
+      ctx.log.warn({ error: describeError(error) }, 'cleanup step failed; it will be tried again');
     }
 };
 

@@ -18,8 +18,8 @@ const createInstruments = (registers: Registry[]) => {
     ),
     queries: histogram('handback_database_query_duration_seconds', 'Time of one database query.'),
     failures: counter('handback_database_query_failures_total', 'Database queries that failed.'),
-    faults: counter(
-      'handback_database_faults_total',
+    errors: counter(
+      'handback_database_errors_total',
       'What went wrong between this process and the database without failing a request, by what it was.',
       ['what'],
     ),
@@ -76,7 +76,7 @@ export const createMetrics = () => {
       instruments.queries.observe(durationMs / 1000);
       if (failed) instruments.failures.inc();
     },
-    observeDatabaseFault: (what: string) => instruments.faults.inc({ what }),
+    observeDatabaseError: (what: string) => instruments.errors.inc({ what }),
     observeAttempt: (result: 'acknowledged' | 'refused' | 'failed') => instruments.attempts.inc({ result }),
     observeDelivery: (seconds: number) => instruments.deliveries.observe(seconds),
     observeDroppedDeliveries: (count: number) => instruments.droppedDeliveries.inc(count),

@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
+import about from '../../package.json' with { type: 'json' };
 
 // Environment → one frozen Config. Nothing else reads process.env.
+
+export const VERSION: string = about.version;
 
 const ROLES = ['all', 'api', 'worker'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

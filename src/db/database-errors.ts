@@ -1,7 +1,7 @@
 import { QueueTimeout } from '../lib/batch.ts';
 
 /** What can be said of a database error without its message or detail, which may quote a customer's data. */
-export interface DatabaseFault {
+export interface DatabaseErrorDetails {
   code: string;
   table?: string;
   constraint?: string;
@@ -149,8 +149,8 @@ export const isDuplicate = (error: unknown): boolean =>
   isDriverError(error) &&
   (error.code === '23505' || /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(error.code ?? ''));
 
-/** The error as a database fault, or null where it is something else. */
-export const databaseFault = (error: unknown): DatabaseFault | null => {
+/** The error as a database error, or null where it is something else. */
+export const describeDatabaseError = (error: unknown): DatabaseErrorDetails | null => {
   if (!isDriverError(error) || typeof error.code !== 'string') return null;
   if (!error.severity && !error.code.startsWith('SQLITE_')) return null;
   const reason = reasonOf(error);

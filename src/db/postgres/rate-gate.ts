@@ -1,9 +1,9 @@
-import type { Clock } from '../../clock.ts';
 import { batched } from '../../lib/batch.ts';
+import type { Clock } from '../../lib/time.ts';
 import type { RateGate, RateState, RateWindow, RateWindows } from '../database.ts';
-import { afterFailure } from '../errors.ts';
+import { afterFailure } from '../database-errors.ts';
 import { lengthMs, longestOf, refusal } from '../rate-windows.ts';
-import type { CheckedPool } from './connections.ts';
+import type { CheckedPool } from './pools.ts';
 
 /** Keys turned away that are remembered; beyond these a flood costs round trips again, never memory. */
 const MOST_REMEMBERED = 10_000;

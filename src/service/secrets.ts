@@ -1,0 +1,188 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Db } from '../db/database.ts';
+import { findFact } from '../db/installation-facts.ts';
+import { narrow } from '../db/private-file.ts';
+import { type Config, ConfigError, secretKeysIn } from './config.ts';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Version, key id, then nonce, tag and cipher text in base64. */
+const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9+/]+=*)$/;
+
+export const sha256 = (value: string): string => hash('sha256', value);
+
+/** Where a sealed value is kept. It opens nowhere else: a secret copied to another row is worth nothing there. */
+export interface Place {
+  table: string;
+  column: string;
+  id: string;
+}
+
+export type SecretBox = ReturnType<typeof secretBox>;
+
+interface Key {
+  id: string;
+  sealing: Buffer;
+  signing: Buffer;
+}
+
+const derive = (secretKey: string, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
+
+/** The id tells keys apart, and nothing about them: it is a hash of something that is used for nothing else. */
+const keyFrom = (secretKey: string): Key => ({
+  id: hash('sha256', derive(secretKey, 'handback key id')).slice(0, 8),
+  sealing: derive(secretKey, 'handback secrets'),
+  signing: derive(secretKey, 'handback signatures'),
+});
+
+/** Encrypts what must be read again later; hashes are for what need not. The first key seals, all of them open (ADR 0018). */
+export const secretBox = (secretKeys: readonly string[]) => {
+  const keys = secretKeys.map(keyFrom);
+  const [first] = keys;
+  if (!first) throw new Error('a secret box needs a key');
+  const signature = ({ signing }: Key, purpose: string, text: string): Buffer =>
+    createHmac('sha256', signing)
+      .update(JSON.stringify([purpose, text]))
+      .digest();
+  return {
+    seal: (plain: string, place: Place): string =>
+      `v1.${first.id}.${encrypt(first, plain, boundTo(first, place))}`,
+    /** Throws where no key opens it, or where it was sealed for another place. */
+    open(sealed: string, place: Place): string {
+      const [, id, body = ''] = SEALED.exec(sealed) ?? [];
+      const key = keys.find((each) => each.id === id);
+      if (!key) throw new Error('a sealed value cannot be opened: no listed key fits it');
+      return decrypt(key, body, boundTo(key, place));
+    },
+    isCurrent: (sealed: string): boolean => SEALED.exec(sealed)?.[1] === first.id,
+    /** Proves later that this text came from us, for this purpose; by the first key, then as the others would have signed it. */
+    signatures: (purpose: string, text: string): string[] =>
+      keys.map((key) => signature(key, purpose, text).toString('base64url')),
+    isSigned(purpose: string, text: string, given: string): boolean {
+      const bytes = Buffer.from(given, 'base64url');
+      return keys
+        .map((key) => signature(key, purpose, text))
+        .some((each) => each.length === bytes.length && timingSafeEqual(each, bytes));
+    },
+  };
+};
+
+const boundTo = ({ id }: Key, { table, column, id: row }: Place): Buffer =>
+  Buffer.from(JSON.stringify(['v1', id, table, column, row]));
+
+const encrypt = ({ sealing }: Key, plain: string, bound: Buffer): string => {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, sealing, nonce).setAAD(bound);
+  const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
+};
+
+const decrypt = ({ sealing }: Key, text: string, bound: Buffer): string => {
+  const bytes = Buffer.from(text, 'base64');
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, sealing, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)).setAAD(bound);
+  return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+};
+
+const CHECK = 'secret-key-check';
+const CHECK_TEXT = 'handback';
+export const CHECK_PLACE: Place = { table: 'installation', column: 'value', id: CHECK };
+
+export const findCheck = (db: Db): Promise<string | null> => findFact(db, CHECK);
+
+type KeySettings = Pick<Config, 'secretKeys' | 'dataDir'>;
+
+/** The box of the installation's keys. Throws where they are missing, or are not those that the data was sealed with. */
+export const openSecrets = async (config: KeySettings, db: Db): Promise<SecretBox> => {
+  // First: who finds the check finds the key file too, since that is made before.
+  const isSetUp = (await findCheck(db)) !== null;
+  const box = secretBox(config.secretKeys ?? keysInFile(config.dataDir, isSetUp));
+  await db
+    .insertInto('installation')
+    .values({ name: CHECK, value: box.seal(CHECK_TEXT, CHECK_PLACE) })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+  try {
+    box.open((await findCheck(db)) ?? '', CHECK_PLACE);
+  } catch {
+    const where = config.secretKeys ? 'SECRET_KEY' : keyFileIn(config.dataDir);
+    throw new ConfigError(`${where} does not hold the key that this database was set up with`);
+  }
+  return box;
+};
+
+const keyFileIn = (dataDir: string): string => join(dataDir, 'secret.key');
+
+/** The checks tell which keys open a backup's secrets: the installation's, and the one that seals now. No box: it is not signed. */
+export const backupKeys = async (
+  config: KeySettings,
+  db: Db,
+): Promise<{ checks: string[]; box: SecretBox | null }> => {
+  const check = await findCheck(db);
+  const checks = check === null ? [] : [check];
+  try {
+    const box = keysOf(config);
+    if (check === null) return { checks, box };
+    box.open(check, CHECK_PLACE);
+    return { checks: [check, box.seal(CHECK_TEXT, CHECK_PLACE)], box };
+  } catch {
+    return { checks, box: null };
+  }
+};
+
+export const mustOpenKeyChecks = (config: KeySettings, checks: readonly string[]): void => {
+  if (checks.length === 0) return;
+  const box = keysOf(config);
+  for (const check of checks)
+    try {
+      box.open(check, CHECK_PLACE);
+    } catch {
+      throw new ConfigError(
+        'SECRET_KEY does not hold the key that the secrets of this backup are sealed with: bring that one back (the setting, or secret.key in DATA_DIR)',
+      );
+    }
+};
+
+/** The box of keys that are there already: none is made. */
+export const keysOf = ({ secretKeys, dataDir }: KeySettings): SecretBox =>
+  secretBox(secretKeys ?? keysInFile(dataDir, true));
+
+/** Those kept beside the SQLite file; one is made there at the first start. */
+export const keysInFile = (dataDir: string, isSetUp: boolean): string[] => {
+  const file = keyFileIn(dataDir);
+  if (!existsSync(file)) {
+    if (isSetUp)
+      throw new ConfigError(`${file} is missing: bring back the key that the data was sealed with`);
+    makeKeyFile(file);
+  }
+  narrow(file);
+  return secretKeysIn(readFileSync(file, 'utf8'), () => {
+    throw new ConfigError(`${file} holds no key: bring back the one the data was sealed with (SECRET_KEY)`);
+  });
+};
+
+/** Written elsewhere and linked into place: it is there whole or not at all, and the first of two processes wins. */
+const makeKeyFile = (file: string): void => {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+};
