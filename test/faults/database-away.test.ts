@@ -163,7 +163,7 @@ describe('a PostgreSQL that refuses', () => {
         server
           .logs()
           .slice(logged)
-          .some(({ msg, fault }) => msg === 'request failed' && named.test(JSON.stringify(fault))),
+          .some(({ msg, error }) => msg === 'request failed' && named.test(JSON.stringify(error))),
       );
       expectDiscreet(server);
       await change(allow);

@@ -128,7 +128,7 @@ describe('an attempt', () => {
     expect(await metrics.registry.metrics()).toMatch(/^handback_webhook_deliveries_dropped_total 1$/m);
   });
 
-  it('that fails inside the service drops the delivery, and the fault is logged without its words', async () => {
+  it('that fails inside the service drops the delivery, and the error is logged without its words', async () => {
     const { attempt, log } = setUp(new TypeError('whsec_1'));
     expect(await attempt(due({ attempts: [EARLIER], before: 1 }), receiver())).toMatchObject({
       status: 'DROPPED',
@@ -136,7 +136,7 @@ describe('an attempt', () => {
       reason: DROPPED_BECAUSE.serviceError,
     });
     expect(log.error).toHaveBeenCalledExactlyOnceWith(
-      { deliveryId: 'delivery-1', fault: expect.anything() },
+      { deliveryId: 'delivery-1', error: expect.anything() },
       'unexpected error in webhook delivery',
     );
   });
