@@ -17,7 +17,7 @@ const KEY = new RegExp(`^${KEY_PREFIX}[0-9a-f]{${RANDOM_BYTES * 2}}$`);
 
 export const newApiKey = (): string => KEY_PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
 export const newWebhookSecret = (): string => SECRET_PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
-export const isApiKey = (value: string): boolean => KEY.test(value);
+const isApiKey = (value: string): boolean => KEY.test(value);
 
 /** `lastUsedAt` helps people find unused keys. Exact to the minute is enough, and saves a write per request. */
 const LAST_USED_STEP_MS = 60_000;

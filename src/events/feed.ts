@@ -64,11 +64,11 @@ const lastBefore = statement(
 
 const checkOf = (shopId: string, position: string): string => sha256(`${shopId} ${position}`).slice(0, 8);
 
-export const cursorOf = (shopId: string, position: number): string =>
+const cursorOf = (shopId: string, position: number): string =>
   Buffer.from(`${position}.${checkOf(shopId, String(position))}`).toString('base64url');
 
 /** null: no cursor of this shop. */
-export const positionOf = (shopId: string, cursor: string): number | null => {
+const positionOf = (shopId: string, cursor: string): number | null => {
   const [position = '', check] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   if (!/^\d{1,15}$/.test(position) || check !== checkOf(shopId, position)) return null;
   const known = Number(position);

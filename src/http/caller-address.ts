@@ -20,7 +20,7 @@ export const callerAddress = ({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socke
 
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([0-9a-f:.]+)\])(?::\d+)?$/i;
 
-export const withoutPorts = (forwardedFor: string): string =>
+const withoutPorts = (forwardedFor: string): string =>
   forwardedFor
     .split(',')
     .map((entry) => entry.trim().replace(WITH_PORT, (_, v4?: string, v6?: string) => v4 ?? v6 ?? ''))

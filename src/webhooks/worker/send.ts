@@ -17,7 +17,7 @@ interface Signed {
   body: Buffer;
 }
 
-export const headersOf = ({ secret, id, event, attempt, body }: Signed): Record<string, string> => ({
+const headersOf = ({ secret, id, event, attempt, body }: Signed): Record<string, string> => ({
   'content-type': 'application/json',
   'user-agent': `Handback/${VERSION}`,
   'x-webhook-signature': signatureOf(secret, body),
