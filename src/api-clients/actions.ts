@@ -164,7 +164,7 @@ export const replaceClient = async (
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
-const viewClient = (client: ApiClient): ApiClientView => ({
+export const viewClient = (client: ApiClient): ApiClientView => ({
   id: client.id,
   name: client.name,
   webhookUrl: client.webhookUrl,

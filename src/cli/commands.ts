@@ -6,12 +6,12 @@ import {
   type NewApiClient,
   replaceClient,
   revokeClient,
+  viewClient,
 } from '../api-clients/actions.ts';
 import { type ApiClient, findClient, listClients } from '../api-clients/store.ts';
 import { OPERATOR } from '../audit/store.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
-import { ServiceError } from '../service/errors.ts';
 import { resealAll } from '../service/reseal.ts';
 import { type BillingChange, changeDangerousGoods, changeShop, createShop } from '../shops/actions.ts';
 import type { Shop } from '../shops/plans.ts';
@@ -25,8 +25,6 @@ import { CliFailure } from './command.ts';
 
 // What the commands of shop-commands.ts do.
 
-const moment = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
-
 const shopFields = (shop: Shop) => ({
   id: shop.id,
   name: shop.name,
@@ -38,24 +36,10 @@ const shopFields = (shop: Shop) => ({
   createdAt: toIso(shop.createdAt),
 });
 
-const clientFields = (client: ApiClient) => ({
-  id: client.id,
-  name: client.name,
-  webhookUrl: client.webhookUrl,
-  lastUsedAt: moment(client.lastUsedAt),
-  revokedAt: moment(client.revokedAt),
-  replacedBy: client.replacedBy,
-  createdAt: toIso(client.createdAt),
-});
-
 const found = async <Thing>(kind: string, id: string, find: () => Promise<Thing | null>): Promise<Thing> => {
   const thing = isId(id) ? await find() : null;
   if (!thing) throw new CliFailure(`there is no ${kind} ${id}`);
   return thing;
-};
-
-const orFailure = (error: unknown): never => {
-  throw error instanceof ServiceError ? new CliFailure(error.message) : error;
 };
 
 const shopById = (ctx: Context, id: string): Promise<Shop> => found('shop', id, () => findShop(ctx.db, id));
@@ -88,7 +72,7 @@ export const shopDangerous = async (
   { add = [], remove = [] }: { add?: string[]; remove?: string[] },
 ) => {
   const shop = await shopById(ctx, id);
-  const rules = await changeDangerousGoods(ctx, OPERATOR, shop.id, { add, remove }).catch(orFailure);
+  const rules = await changeDangerousGoods(ctx, OPERATOR, shop.id, { add, remove });
   return { shopId: shop.id, rules };
 };
 
@@ -101,7 +85,7 @@ interface PersonOptions {
 
 export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions & { password: string }) => {
   const { id: shopId } = await shopById(ctx, shop);
-  const { id, email, role } = await createUser(ctx, OPERATOR, { shopId, ...user }).catch(orFailure);
+  const { id, email, role } = await createUser(ctx, OPERATOR, { shopId, ...user });
   return { id, email, role };
 };
 
@@ -114,7 +98,7 @@ export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...u
   const shop = await shopById(ctx, shopId);
   const invited = { name, password: null, ...user };
   const operator = { shop, actor: OPERATOR };
-  const made = await addPerson(ctx, operator, invited, handOver(ctx)).catch(orFailure);
+  const made = await addPerson(ctx, operator, invited, handOver(ctx));
   const { id, email, role, link, linkExpiresAt } = made;
   return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
@@ -162,22 +146,22 @@ interface ClientOptions {
 
 export const clientUpdate = async (ctx: Context, id: string, options: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
-  return clientFields(
-    await found('client', id, () => changeClient(ctx, OPERATOR, id, options).catch(orFailure)),
+  return viewClient(
+    await found('client', id, () => changeClient(ctx, OPERATOR, id, options)),
   );
 };
 
 export const clientRevoke = async (ctx: Context, id: string) =>
-  clientFields(await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
+  viewClient(await revokeClient(ctx, OPERATOR, await clientById(ctx, id)));
 
 export const clientReplace = async (ctx: Context, id: string, options: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
   const old = await clientById(ctx, id);
-  return newClientFields(await replaceClient(ctx, OPERATOR, old, options).catch(orFailure));
+  return newClientFields(await replaceClient(ctx, OPERATOR, old, options));
 };
 
 export const clientList = async (ctx: Context, { shop }: { shop: string }) =>
-  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map(clientFields);
+  (await listClients(ctx.db, (await shopById(ctx, shop)).id)).map(viewClient);
 
 /** A row whose secret no key opens is named and skipped. */
 export const secretsReseal = async (ctx: Context) => {

@@ -8,6 +8,7 @@ import type { Between, Reading, ServerFacts } from '../db/transfer.ts';
 import { type Config, ConfigError, needsStartTls, readConfig } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { isAhead } from '../shops/allowance.ts';
+import { print } from './command.ts';
 import {
   checkCounters,
   checkQueue,
@@ -21,11 +22,24 @@ import {
   wrong,
 } from './doctor-data.ts';
 
-export type Checked = Finding & { check: string };
+type Checked = Finding & { check: string };
 type Report = (checked: Checked) => void;
 
-export const examine = async (env: NodeJS.ProcessEnv, report: Report): Promise<void> => {
-  const config = settingsIn(env, report);
+/** Prints findings as they come; with `--json` all of them at the end. */
+export const doctor = async (json: boolean | undefined): Promise<void> => {
+  const checks: Checked[] = [];
+  await examine((checked) => {
+    checks.push(checked);
+    if (!json)
+      process.stdout.write(`${checked.state.padEnd(5)}  ${checked.check.padEnd(10)}  ${checked.message}\n`);
+  });
+  const isOk = checks.every(({ state }) => state !== 'wrong');
+  if (json) print({ ok: isOk, checks }, true);
+  if (!isOk) process.exitCode = 1;
+};
+
+const examine = async (report: Report): Promise<void> => {
+  const config = settings(report);
   if (!config) return;
   const look = async (check: string, work: () => Promise<Finding | null>): Promise<Finding | null> => {
     const finding = await work().catch(failed);
@@ -45,9 +59,9 @@ export const examine = async (env: NodeJS.ProcessEnv, report: Report): Promise<v
   await look('disk', () => checkDisk(config));
 };
 
-const settingsIn = (env: NodeJS.ProcessEnv, report: Report): Config | null => {
+const settings = (report: Report): Config | null => {
   try {
-    const config = readConfig(env);
+    const config = readConfig(process.env);
     report({ check: 'settings', ...checkSettings(config) });
     return config;
   } catch (error) {
