@@ -13,10 +13,11 @@ import { OPERATOR } from '../audit/store.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { resealAll } from '../service/reseal.ts';
-import { type BillingChange, changeDangerousGoods, changeShop, createShop } from '../shops/actions.ts';
+import { type BillingChange, changeShop, createShop } from '../shops/actions.ts';
+import { changeDangerousGoods } from '../shops/dangerous-goods.ts';
 import type { Shop } from '../shops/plans.ts';
 import { findShop, listShops } from '../shops/store.ts';
-import { addPerson, makeLink } from '../staff/links.ts';
+import { addPerson, createLink } from '../staff/links.ts';
 import { resetFactor } from '../staff/second-factor.ts';
 import { findByEmail } from '../staff/store.ts';
 import { createUser } from '../staff/users.ts';
@@ -92,13 +93,13 @@ export const userCreate = async (ctx: Context, { shop, ...user }: PersonOptions 
 /** A mail goes out before the process ends; `mailed` says whether the server accepted it. */
 const mailed = async (ctx: Context): Promise<boolean> => ctx.mail.isOn && (await ctx.mail.finish());
 
-const handOver = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: async () => true });
+const linkOptions = ({ config }: Context) => ({ baseUrl: config.publicUrl, mayMail: async () => true });
 
 export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...user }: PersonOptions) => {
   const shop = await shopById(ctx, shopId);
   const invited = { name, password: null, ...user };
   const operator = { shop, actor: OPERATOR };
-  const made = await addPerson(ctx, operator, invited, handOver(ctx));
+  const made = await addPerson(ctx, operator, invited, linkOptions(ctx));
   const { id, email, role, link, linkExpiresAt } = made;
   return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
@@ -112,7 +113,7 @@ const userByEmail = async (ctx: Context, email: string) => {
 export const userLink = async (ctx: Context, given: string) => {
   const { user, shop } = await userByEmail(ctx, given);
   const { id, email } = user;
-  const { link, linkExpiresAt } = await makeLink(ctx, { shop, actor: OPERATOR }, id, handOver(ctx));
+  const { link, linkExpiresAt } = await createLink(ctx, { shop, actor: OPERATOR }, id, linkOptions(ctx));
   return { id, email, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 
@@ -146,9 +147,7 @@ interface ClientOptions {
 
 export const clientUpdate = async (ctx: Context, id: string, options: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);
-  return viewClient(
-    await found('client', id, () => changeClient(ctx, OPERATOR, id, options)),
-  );
+  return viewClient(await found('client', id, () => changeClient(ctx, OPERATOR, id, options)));
 };
 
 export const clientRevoke = async (ctx: Context, id: string) =>

@@ -3,7 +3,7 @@ import { toIso } from '../lib/time.ts';
 import type { Base } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Counter, readCounter } from './counters.ts';
-import { LIMIT_REFUSAL, type Shop } from './plans.ts';
+import { LIMIT_ERRORS, type Shop } from './plans.ts';
 
 type Used = Pick<Counter, 'month' | 'month_used'>;
 const UNUSED: Used = { month: '', month_used: 0 };
@@ -40,7 +40,7 @@ export const consumeAllowance = (
   nowMs: number,
 ): number => {
   const { month, used } = monthOf(counter, nowMs);
-  if (limit !== null && used >= limit) throw new ServiceError(LIMIT_REFUSAL[kind]);
+  if (limit !== null && used >= limit) throw new ServiceError(LIMIT_ERRORS[kind]);
   counter.month = month;
   counter.month_used = used + 1;
   counter.last_number += 1;

@@ -6,9 +6,9 @@ import { ReplaceShopSettings, ShopSettings } from '../../contract/shop-settings.
 import { Usage } from '../../contract/usage.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { changeSignInRules, replaceDangerousGoods, viewSignInRules } from './actions.ts';
+import { changeSignInRules, viewSignInRules } from './actions.ts';
 import { readUsage } from './allowance.ts';
-import { listRules } from './dangerous-goods.ts';
+import { listRules, replaceDangerousGoods } from './dangerous-goods.ts';
 import { readShopSettings, replaceShopSettings } from './settings.ts';
 import { readTargets, replaceTargets, viewTargets } from './target-days.ts';
 

@@ -3,7 +3,7 @@ import type { CreatedUser, NewLink } from '../../contract/admin-access.ts';
 import type { CreateUser } from '../../contract/admin-people.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import { type Row, USER_COLUMNS } from '../db/schema.ts';
+import { USER_COLUMNS } from '../db/schema.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
@@ -15,7 +15,7 @@ import { findShop } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
 import { hashPassword, tooManyAtOnce } from './passwords.ts';
 import { recordCounted } from './sign-in-attempt.ts';
-import { auditUser, endLinksOf, findByEmail, lockUser } from './store.ts';
+import { auditUser, endLinksOf, findByEmail, lockUser, type UserRow, viewUser } from './store.ts';
 import { addUser, refuseTakenEmail } from './users.ts';
 
 // One-time links with which a person chooses a password: invitations, and links for a forgotten password.
@@ -31,11 +31,7 @@ interface Link {
   expiresAt: number;
 }
 
-const addLink = async (
-  trx: Trx,
-  { id, last_sign_in_at }: Pick<Row<'users'>, 'id' | 'last_sign_in_at'>,
-  nowMs: number,
-): Promise<Link> => {
+const addLink = async (trx: Trx, { id, last_sign_in_at }: UserRow, nowMs: number): Promise<Link> => {
   const token = randomBytes(TOKEN_BYTES).toString('hex');
   const expiresAt = nowMs + (last_sign_in_at === null ? VALID_MS.neverSignedIn : VALID_MS.forgotten);
   await trx
@@ -78,10 +74,8 @@ export const forgetExpiredLinks = (ctx: Context, nowMs: number): Promise<boolean
 /** The token stands behind the `#`: browsers send that part to no server, so it reaches no log. */
 const addressOf = (baseUrl: string, { token }: Link): string => `${baseUrl}/admin/link#${token}`;
 
-type Reader = Pick<Row<'users'>, 'email' | 'name' | 'last_sign_in_at'>;
-
 /** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
-const mailLink = (ctx: Context, shopName: string, { email, name, last_sign_in_at }: Reader, link: Link) =>
+const mailLink = (ctx: Context, shopName: string, { email, name, last_sign_in_at }: UserRow, link: Link) =>
   ctx.mail.send(
     linkMail(last_sign_in_at === null ? 'invitation' : 'forgotten', {
       to: email,
@@ -92,51 +86,50 @@ const mailLink = (ctx: Context, shopName: string, { email, name, last_sign_in_at
   );
 
 /** Where a link that an Admin is shown leads, and whether it is mailed too. */
-interface HandOver {
+interface LinkOptions {
   baseUrl: string;
   /** Spends from the budget of mails: asked only where one is about to be sent. */
   mayMail: () => Promise<boolean>;
 }
 
-const handOver = async (
+const showLink = async (
   ctx: Context,
-  { baseUrl, mayMail }: HandOver,
+  { baseUrl, mayMail }: LinkOptions,
   shopName: string,
-  reader: Reader,
+  user: UserRow,
   link: Link,
 ): Promise<NewLink> => {
   const mailed = ctx.mail.isOn && (await mayMail());
-  if (mailed) mailLink(ctx, shopName, reader, link);
+  if (mailed) mailLink(ctx, shopName, user, link);
   return { link: addressOf(baseUrl, link), linkExpiresAt: toIso(link.expiresAt), mailed };
 };
 
 export const addPerson = async (
   ctx: Context,
   { shop, actor }: Caller,
-  { password, ...user }: CreateUser,
-  way: HandOver,
+  { password, ...person }: CreateUser,
+  options: LinkOptions,
 ): Promise<CreatedUser> => {
   // Until they choose one, their password is random and known to no one.
   const passwordHash = await hashPassword(password ?? randomBytes(32).toString('base64url'));
-  const { made, link } = await ctx.db
+  const { user, link } = await ctx.db
     .transaction()
     .execute(async (trx) => {
       const at = ctx.clock.now();
-      const made = await addUser(trx, actor, at, { shopId: shop.id, ...user, passwordHash });
-      const invited = { id: made.id, last_sign_in_at: null };
-      return { made, link: password === null ? await addLink(trx, invited, at) : null };
+      const user = await addUser(trx, actor, at, { shopId: shop.id, ...person, passwordHash });
+      return { user, link: password === null ? await addLink(trx, user, at) : null };
     })
     .catch(refuseTakenEmail);
-  if (!link) return { ...made, link: null, linkExpiresAt: null, mailed: false };
-  return { ...made, ...(await handOver(ctx, way, shop.name, { ...made, last_sign_in_at: null }, link)) };
+  const shown = link && (await showLink(ctx, options, shop.name, user, link));
+  return { ...viewUser(user), ...(shown ?? { link: null, linkExpiresAt: null, mailed: false }) };
 };
 
 /** A new link for a person of the shop. The links before it end. */
-export const makeLink = async (
+export const createLink = async (
   ctx: Context,
   { shop, actor }: Caller,
   userId: string,
-  way: HandOver,
+  options: LinkOptions,
 ): Promise<NewLink> => {
   if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
   const { user, link } = await ctx.db.transaction().execute(async (trx) => {
@@ -145,7 +138,7 @@ export const makeLink = async (
     await auditUser(ctx, trx, user, actor, 'LINK_MADE');
     return { user, link: await addLink(trx, user, ctx.clock.now()) };
   });
-  return handOver(ctx, way, shop.name, user, link);
+  return showLink(ctx, options, shop.name, user, link);
 };
 
 const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });

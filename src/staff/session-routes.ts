@@ -36,7 +36,6 @@ import {
   endSessionsOf,
   sessionTokenOf,
   setSessionCookie,
-  type UsedFrom,
 } from './sessions.ts';
 import { findOffer, setUp } from './set-up.ts';
 import { choosePassword, type NewSession, signIn, viewLinkTarget, viewSignedIn } from './sign-in.ts';
@@ -44,26 +43,16 @@ import type { Origin } from './sign-in-attempt.ts';
 import { normalizeEmail } from './store.ts';
 import { trustDevice } from './trusted-devices.ts';
 
-const usedFrom = (request: FastifyRequest): UsedFrom => ({
+const originOf = ({ config }: Context, request: FastifyRequest): Origin => ({
   address: callerAddress(request),
   browser: browserOf(request.headers['user-agent']),
-});
-
-const originOf = ({ config }: Context, request: FastifyRequest): Origin => ({
-  ...usedFrom(request),
   device: deviceOf(config, request),
 });
 
 /** Gives the browser the cookie of its new session, and one by which it is known from then on. */
-const sendSession = async (
-  ctx: Context,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  session: Promise<NewSession>,
-): Promise<SignedIn> => {
-  const { token, signedIn } = await session;
+const sendSession = async (ctx: Context, reply: FastifyReply, { token, signedIn }: NewSession) => {
   setSessionCookie(ctx.config, reply, token);
-  await trustDevice(ctx, request, reply, signedIn.user.id);
+  await trustDevice(ctx, reply, signedIn.user.id);
   return signedIn;
 };
 
@@ -79,8 +68,8 @@ const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
     body: SignIn,
     answer: ['Signed in.', SignedIn],
     errors: [401],
-    handle: (request, reply) =>
-      sendSession(ctx, request, reply, signIn(ctx, originOf(ctx, request), request.body)),
+    handle: async (request, reply) =>
+      sendSession(ctx, reply, await signIn(ctx, originOf(ctx, request), request.body)),
   });
   route({
     at: 'GET /session',
@@ -181,7 +170,7 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
     errors: [401, 410],
     async handle(request, reply) {
       await limits.beforeLink(callerAddress(request));
-      return sendSession(ctx, request, reply, choosePassword(ctx, originOf(ctx, request), request.body));
+      return sendSession(ctx, reply, await choosePassword(ctx, originOf(ctx, request), request.body));
     },
   });
 };
@@ -209,8 +198,10 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
       'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. A session may be wrong about them ten times; then it ends.',
     body: ChangePassword,
     answer: ['The password is changed.', SignedIn],
-    handle: (request, reply) =>
-      sendSession(ctx, request, reply, changeOwnPassword(ctx, request, usedFrom(request), request.body)),
+    async handle(request, reply) {
+      const session = await changeOwnPassword(ctx, request, originOf(ctx, request), request.body);
+      return sendSession(ctx, reply, session);
+    },
   });
   route({
     at: 'PUT /session/email',
@@ -246,12 +237,10 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
   });
 };
 
-const FACTOR = '/session/second-factor';
-
 const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Session' });
   route({
-    at: `GET ${FACTOR}`,
+    at: 'GET /session/second-factor',
     operationId: 'getSecondFactor',
     withoutFactor: true,
     summary: 'Read the state of your second factor',
@@ -259,7 +248,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     handle: ({ user }) => viewFactor(ctx, user.id),
   });
   route({
-    at: `POST ${FACTOR}`,
+    at: 'POST /session/second-factor',
     operationId: 'beginSecondFactor',
     withoutFactor: true,
     proof: true,
@@ -272,7 +261,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     handle: (request) => beginFactor(ctx, request),
   });
   route({
-    at: `POST ${FACTOR}/confirm`,
+    at: 'POST /session/second-factor/confirm',
     operationId: 'confirmSecondFactor',
     withoutFactor: true,
     proof: true,
@@ -283,12 +272,12 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     errors: [409],
     async handle(request, reply) {
       const codes = await confirmFactor(ctx, request, request.body.code);
-      await trustDevice(ctx, request, reply, request.user.id);
+      await trustDevice(ctx, reply, request.user.id);
       return codes;
     },
   });
   route({
-    at: `POST ${FACTOR}/recovery-codes`,
+    at: 'POST /session/second-factor/recovery-codes',
     operationId: 'makeRecoveryCodes',
     proof: true,
     summary: 'Create ten new recovery codes',
@@ -298,7 +287,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     handle: (request) => makeRecoveryCodes(ctx, request),
   });
   route({
-    at: `POST ${FACTOR}/turn-off`,
+    at: 'POST /session/second-factor/turn-off',
     operationId: 'turnSecondFactorOff',
     proof: true,
     summary: 'Turn your second factor off',
@@ -306,7 +295,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     errors: [409],
     async handle(request, reply) {
       await turnFactorOff(ctx, request);
-      await trustDevice(ctx, request, reply, request.user.id);
+      await trustDevice(ctx, reply, request.user.id);
     },
   });
 };

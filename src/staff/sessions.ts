@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../contract/admin-people.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import { type Row, SHOP_COLUMNS } from '../db/schema.ts';
+import { SHOP_COLUMNS } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
 import { toIso } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
@@ -12,9 +12,9 @@ import type { Context } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
 import { type Caller, shopFrom } from '../shops/plans.ts';
-import { actorOf } from './store.ts';
+import { actorOf, lockOne, type UserRow } from './store.ts';
 
-const SESSION_MS = 12 * 60 * 60 * 1000;
+const SESSION_S = 12 * 60 * 60;
 /** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const TOKEN_BYTES = 32;
 /** How often one session may be wrong about the password or a code. The last wrong guess ends it. */
@@ -42,18 +42,12 @@ export interface UsedFrom {
  */
 export const openSession = async (
   trx: Trx,
-  user: Row<'users'>,
+  user: UserRow,
   { address, browser }: UsedFrom,
   nowMs: number,
 ): Promise<string | null> => {
-  const unchanged = await trx
-    .selectFrom('users')
-    .select('id')
-    .where('id', '=', user.id)
-    .where('password_hash', '=', user.password_hash)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!unchanged) return null;
+  const current = await lockOne(trx, user.id);
+  if (current?.password_hash !== user.password_hash) return null;
   const token = randomBytes(TOKEN_BYTES).toString('hex');
   await trx
     .insertInto('sessions')
@@ -62,7 +56,7 @@ export const openSession = async (
       id: newId(nowMs),
       user_id: user.id,
       created_at: nowMs,
-      expires_at: nowMs + SESSION_MS,
+      expires_at: nowMs + SESSION_S * 1000,
       proved_at: nowMs,
       address,
       browser,
@@ -72,15 +66,8 @@ export const openSession = async (
   return token;
 };
 
-interface FoundSession {
-  caller: Caller;
-  user: SignedInUser;
-  provedAt: number;
-  lastUsedAt: number;
-}
-
 /** Read for every request, in one query: signing out, removal and a new role take effect at once. */
-export const findSession = async (ctx: Context, token: string): Promise<FoundSession | null> => {
+export const findSession = async (ctx: Context, token: string) => {
   if (!TOKEN.test(token)) return null;
   const row = await ctx.db
     .selectFrom('sessions as session')
@@ -95,12 +82,16 @@ export const findSession = async (ctx: Context, token: string): Promise<FoundSes
   if (!row) return null;
   const { user_id: id, email, user_name: name, role, factor_since, password_exposed_at: exposedAt } = row;
   const passwordExposedAt = exposedAt === null ? null : toIso(exposedAt);
-  return {
-    caller: { shop: shopFrom(row), actor: actorOf({ id, name, email }) },
-    user: { id, email, name, role, secondFactor: factor_since !== null, passwordExposedAt },
-    provedAt: row.proved_at,
-    lastUsedAt: row.last_used_at,
+  const caller: Caller = { shop: shopFrom(row), actor: actorOf({ id, name, email }) };
+  const user: SignedInUser = {
+    id,
+    email,
+    name,
+    role,
+    secondFactor: factor_since !== null,
+    passwordExposedAt,
   };
+  return { caller, user, provedAt: row.proved_at, lastUsedAt: row.last_used_at };
 };
 
 /** Notes where a session was used last, in the background: no request waits for it, and none fails because of it. */
@@ -180,10 +171,7 @@ export const deviceOf = (config: Config, { cookies }: FastifyRequest): string | 
   cookies[nameOf(config, DEVICE_COOKIE)];
 
 export const setSessionCookie = (config: Config, reply: FastifyReply, token: string): void => {
-  reply.setCookie(nameOf(config, SESSION_COOKIE), token, {
-    ...attributes(config),
-    maxAge: SESSION_MS / 1000,
-  });
+  reply.setCookie(nameOf(config, SESSION_COOKIE), token, { ...attributes(config), maxAge: SESSION_S });
 };
 
 export const clearSessionCookie = (config: Config, reply: FastifyReply): void => {

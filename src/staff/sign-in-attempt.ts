@@ -3,7 +3,6 @@ import type { AuditAction } from '../../contract/admin-people.ts';
 import { type AuditRecord, recordAudit, UNKNOWN_PERSON, updateAuditData } from '../audit/store.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { prune } from '../db/prune.ts';
-import type { Row } from '../db/schema.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { newId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
@@ -12,7 +11,7 @@ import { findShop } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
 import { tooManyAtOnce } from './passwords.ts';
 import type { UsedFrom } from './sessions.ts';
-import { aboutUser, actorOf, auditUser, findByEmail, updateUser } from './store.ts';
+import { aboutUser, actorOf, auditUser, findByEmail, type UserRow, updateUser } from './store.ts';
 import { isAddressOf, rememberAddress, type TrustedBy, trustedDevice } from './trusted-devices.ts';
 
 // What a sign-in goes through before and after the password: it waits its turn, is refused where too many failed before it, and
@@ -25,7 +24,7 @@ export interface Origin extends UsedFrom {
 
 export interface SignInAttempt extends UsedFrom {
   email: string;
-  user: Row<'users'> | null;
+  user: UserRow | null;
   /** The browser's id, where the person signed in with it before: its failures are counted apart from others at its address. */
   device: string | null;
   /** This browser or this address signed in to this e-mail before. */
@@ -117,28 +116,21 @@ export const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promis
     throw lockedOut('passwords', Math.max(...locked.map((row) => row.expires_at)), nowMs);
 };
 
-interface Counted {
-  key: string;
-  failures: number;
-  ms: number;
-  auditId?: string;
-}
+type Counted = Pick<Limit, 'failures' | 'ms'> & { key: string; auditId?: string | null };
 
 /** Counts one more; the count that reaches the limit restarts the time, later ones do not extend it. */
-const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId }: Counted) => {
+const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId = null }: Counted) => {
   const old = sql.ref('sign_in_failures.expires_at');
   const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${nowMs + ms + CLOCK_SKEW_MS})`;
   const stays = sql<boolean>`(${isLive} and sign_in_failures.failures + 1 <> ${limit})`;
   return db
     .insertInto('sign_in_failures')
-    .values({ key, failures: 1, expires_at: nowMs + ms, audit_id: auditId ?? null })
+    .values({ key, failures: 1, expires_at: nowMs + ms, audit_id: auditId })
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet({
         failures: sql<number>`case when ${isLive} then sign_in_failures.failures + 1 else 1 end`,
         expires_at: sql<number>`case when ${stays} then ${old} else ${nowMs + ms} end`,
-        audit_id: sql<
-          string | null
-        >`case when ${isLive} then sign_in_failures.audit_id else excluded.audit_id end`,
+        audit_id: sql<string>`case when ${isLive} then sign_in_failures.audit_id else excluded.audit_id end`,
       }),
     )
     .returning(['failures', 'expires_at', 'audit_id'])
@@ -171,7 +163,7 @@ export const uncountCode = async (ctx: Context, attempt: SignInAttempt): Promise
 };
 
 /** By mail, and by a notice in the admin app until the password changes. */
-const warnPasswordExposed = async (ctx: Context, user: Row<'users'>): Promise<void> => {
+const warnPasswordExposed = async (ctx: Context, user: UserRow): Promise<void> => {
   await ctx.db
     .transaction()
     .execute((trx) => updateUser(trx, user.id, { password_exposed_at: ctx.clock.now() }));
@@ -185,7 +177,7 @@ const warnPasswordExposed = async (ctx: Context, user: Row<'users'>): Promise<vo
 export const recordCounted = async (
   ctx: Context,
   trx: Trx,
-  user: Row<'users'>,
+  user: UserRow,
   { action, address }: { action: AuditAction; address: string },
 ): Promise<void> => {
   const at = ctx.clock.now();
@@ -219,19 +211,6 @@ const recordRefusal = async (ctx: Context, attempt: SignInAttempt, code: ErrorCo
       for (const limit of withKeys(ctx, PASSWORD_LIMITS, attempt)) await count(trx, ctx.clock.now(), limit);
     if (user) await recordCounted(ctx, trx, user, { action: trace.action, address });
   });
-};
-
-/** A wrong password or code in an open session: someone else may sit there. */
-export const recordWrongProof = async (
-  ctx: Context,
-  user: Row<'users'> | undefined,
-  address: string,
-): Promise<void> => {
-  ctx.log.warn({ address, userId: user?.id ?? null }, 'proof of identity refused');
-  if (user)
-    await ctx.db
-      .transaction()
-      .execute((trx) => recordCounted(ctx, trx, user, { action: 'PROOF_REFUSED', address }));
 };
 
 const TURNS = { atOnce: 1, waiting: 50, withinMs: 10_000, refusal: tooManyAtOnce };
@@ -276,7 +255,7 @@ export const attemptSignIn = <Result>(
 export const recordSignIn = async (
   ctx: Context,
   trx: Trx,
-  user: Row<'users'>,
+  user: UserRow,
   attempt: SignInAttempt,
 ): Promise<void> => {
   await updateUser(trx, user.id, { last_sign_in_at: ctx.clock.now() });

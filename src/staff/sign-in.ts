@@ -1,14 +1,12 @@
 import type { LinkTarget, UseLink } from '../../contract/admin-access.ts';
 import type { SignedIn, SignIn } from '../../contract/admin-people.ts';
-import type { Trx } from '../db/database.ts';
-import type { Row } from '../db/schema.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Caller } from '../shops/plans.ts';
 import { ownerOf, spendLink } from './links.ts';
 import { hashPassword, isPassword, passwordTurns } from './passwords.ts';
 import { passFactor } from './second-factor.ts';
-import { endSessionsOf, findSession, openSession, type SignedInUser } from './sessions.ts';
+import { findSession, openSession, type SignedInUser } from './sessions.ts';
 import {
   attemptSignIn,
   clearFailures,
@@ -19,15 +17,8 @@ import {
   type SignInAttempt,
   uncountCode,
 } from './sign-in-attempt.ts';
-import {
-  actorOf,
-  auditUser,
-  endLinksOf,
-  lockOne,
-  normalizeEmail,
-  PASSWORD_CHANGED,
-  updateUser,
-} from './store.ts';
+import { actorOf, lockOne, normalizeEmail } from './store.ts';
+import { updateAccount } from './users.ts';
 
 export const viewSignedIn = ({ shop }: Caller, user: SignedInUser): SignedIn => ({
   user,
@@ -106,36 +97,22 @@ export const choosePassword = async (
       throw new ServiceError('SECOND_FACTOR_REQUIRED', {
         message: 'A code of your second factor is needed as well.',
       });
-    const passwordHash = await hashPassword(password);
+    const password_hash = await hashPassword(password);
     await countCode(ctx, attempt, code);
-    const { token, before } = await ctx.db.transaction().execute(async (trx) => {
+    const { before, after, token } = await ctx.db.transaction().execute(async (trx) => {
       const before = await lockOne(trx, user.id);
       if (!before || !(await spendLink(trx, user.id, linkToken, ctx.clock.now())))
         throw new ServiceError('LINK_EXPIRED');
       await passFactor(ctx, trx, user.id, code);
-      return { before, token: await setPassword(ctx, trx, before, passwordHash, attempt) };
+      const actor = { ...actorOf(before), address: attempt.address };
+      const after = await updateAccount(ctx, trx, before, { password_hash }, { actor, action: 'LINK_USED' });
+      await recordSignIn(ctx, trx, after, attempt);
+      // Also what was guessed from other browsers at this address.
+      await clearFailures(ctx, trx, { ...attempt, device: null });
+      return { before, after, token: await openSession(trx, after, attempt, ctx.clock.now()) };
     });
     await uncountCode(ctx, attempt);
-    const shop = { id: user.shop_id, name: shopName };
-    await ctx.mailAccountChanges(shop, before, { ...before, password_hash: passwordHash });
+    await ctx.mailAccountChanges({ id: user.shop_id, name: shopName }, before, after);
     return finishSignIn(ctx, token);
   });
-};
-
-const setPassword = async (
-  ctx: Context,
-  trx: Trx,
-  before: Row<'users'>,
-  passwordHash: string,
-  attempt: SignInAttempt,
-): Promise<string | null> => {
-  const user = await updateUser(trx, before.id, { password_hash: passwordHash, password_exposed_at: null });
-  await endLinksOf(trx, user.id);
-  await endSessionsOf(trx, user.id);
-  const actor = { ...actorOf(user), address: attempt.address };
-  await auditUser(ctx, trx, user, actor, 'LINK_USED', PASSWORD_CHANGED);
-  await recordSignIn(ctx, trx, user, attempt);
-  // Also what was guessed from other browsers at this address.
-  await clearFailures(ctx, trx, { ...attempt, device: null });
-  return openSession(trx, user, attempt, ctx.clock.now());
 };

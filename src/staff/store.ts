@@ -8,7 +8,7 @@ import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 
-type UserRow = Row<'users'>;
+export type UserRow = Row<'users'>;
 
 export const viewUser = (user: UserRow): User => ({
   id: user.id,
@@ -33,8 +33,6 @@ export const auditUser = (
   action: AuditAction,
   data: AuditRecord['data'] = {},
 ): Promise<void> => recordAudit(trx, { ...aboutUser(user), at: clock.now(), actor, action, data });
-
-export const PASSWORD_CHANGED = { passwordChanged: true };
 
 export const actorOf = ({ id, name, email }: Pick<UserRow, 'id' | 'name' | 'email'>): Actor => ({
   type: 'USER',
@@ -64,21 +62,16 @@ export const lockSelf = async (trx: Trx, id: string): Promise<UserRow> => {
  * Reads and locks a user of the shop, and says whether they are its last Admin. Locks all Admins, always in the same order:
  * when two demote each other at once, the second sees what the first did.
  */
-export const lockUser = async (
-  trx: Trx,
-  shopId: string,
-  id: string,
-): Promise<{ user: UserRow; isLastAdmin: boolean }> => {
-  const rows = isId(id)
-    ? await trx
-        .selectFrom('users')
-        .select(USER_COLUMNS)
-        .where('shop_id', '=', shopId)
-        .where((eb) => eb.or([eb('id', '=', id), eb('role', '=', 'ADMIN')]))
-        .orderBy('id')
-        .forUpdate()
-        .execute()
-    : [];
+export const lockUser = async (trx: Trx, shopId: string, id: string) => {
+  if (!isId(id)) throw new ServiceError('USER_NOT_FOUND');
+  const rows = await trx
+    .selectFrom('users')
+    .select(USER_COLUMNS)
+    .where('shop_id', '=', shopId)
+    .where((eb) => eb.or([eb('id', '=', id), eb('role', '=', 'ADMIN')]))
+    .orderBy('id')
+    .forUpdate()
+    .execute();
   const user = rows.find((row) => row.id === id);
   if (!user) throw new ServiceError('USER_NOT_FOUND');
   const admins = rows.filter(({ role }) => role === 'ADMIN');

@@ -4,7 +4,7 @@ import { ChangeUser, CreateUser, User, UserList, UserQuery } from '../../contrac
 import { PeopleList } from '../../contract/admin-returns.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { addPerson, linkLimits, makeLink } from './links.ts';
+import { addPerson, createLink, linkLimits } from './links.ts';
 import { resetFactor } from './second-factor.ts';
 import { changeUser, listPeople, listUsers, removeUser } from './users.ts';
 
@@ -12,7 +12,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
   const route = routesOf(app, { tag: 'Team', role: 'ADMIN' });
   const limits = linkLimits(ctx);
   const { publicUrl, publicUrlIsSet } = ctx.config;
-  const handOver = ({ headers: { origin }, caller }: FastifyRequest) => ({
+  const linkOptions = ({ headers: { origin }, caller }: FastifyRequest) => ({
     // PUBLIC_URL, else where the Admin's own browser is, which the gate has checked.
     baseUrl: publicUrlIsSet || !origin ? publicUrl : new URL(origin).origin,
     mayMail: () => limits.mayMailForShop(caller.shop.id),
@@ -36,7 +36,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['The person.', CreatedUser],
     status: 201,
     errors: [409],
-    handle: (request) => addPerson(ctx, request.caller, request.body, handOver(request)),
+    handle: (request) => addPerson(ctx, request.caller, request.body, linkOptions(request)),
   });
   route({
     at: 'PATCH /users/:id',
@@ -70,7 +70,7 @@ const teamRoutes = (app: FastifyInstance, ctx: Context): void => {
     answer: ['The link.', NewLink],
     status: 201,
     errors: [409],
-    handle: (request) => makeLink(ctx, request.caller, request.params.id, handOver(request)),
+    handle: (request) => createLink(ctx, request.caller, request.params.id, linkOptions(request)),
   });
 };
 
