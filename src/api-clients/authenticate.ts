@@ -110,7 +110,7 @@ const lastUseWriter = (base: Base) => {
     inProgress.add(clientId);
     write(clientId)
       .catch((error) =>
-        base.log.warn({ clientId, error: describeError(error) }, 'could not note the last use of a client'),
+        base.log.warn({ clientId, error: describeError(error) }, 'could not record the last use of a client'),
       )
       .finally(() => inProgress.delete(clientId));
   };

@@ -46,7 +46,7 @@ export const aboutShop = ({ id, name }: { id: string; name: string }) => ({
   subject: { type: 'SHOP', id, name } as const,
 });
 
-/** Written in the transaction of the change it tells of: none without the other. */
+/** Written in the transaction of the change: none without the other. */
 export const recordAudit = async (trx: Trx, record: AuditRecord, id?: string): Promise<void> => {
   await trx.insertInto('audit_log').values(auditRow(record, id)).execute();
 };

@@ -112,7 +112,7 @@ const signatureMember = (hmac: string): Buffer => {
 const SIGNATURE_BYTES = signatureMember('-'.repeat(43)).length;
 const SIGNATURE_LINE = /\{"hmac":"([\w-]{43})"\}\n/;
 
-/** One by one, lines take longer to pass on than to make. */
+/** One by one, lines take longer to pass on than to build. */
 async function* chunksOf(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let waiting = '';
   for await (const line of lines) {

@@ -53,7 +53,7 @@ export const backUp = async (
   });
   if (!backup.signed)
     notice(
-      'the backup is not signed, because the key of this database is not here: only restore --unsigned takes it',
+      'the backup is not signed, because the key of this database is not here: only restore --unsigned accepts it',
     );
   await recordBackup(config);
   const seconds = secondsSince(start);
@@ -168,7 +168,7 @@ const mustBeKnown = ({ migrations, service }: Header, path: string): void => {
   const unknown = unknownMigration(migrations);
   if (unknown)
     throw new CliFailure(
-      `${path} was made by ${unknown.by} (${service}), whose schema this one does not know: use that one`,
+      `${path} was written by ${unknown.by} (${service}), whose schema this one does not know: use that one`,
     );
 };
 
@@ -176,10 +176,10 @@ const mustBeKnown = ({ migrations, service }: Header, path: string): void => {
 const prepare = async (filling: Filling, { migrations }: Header): Promise<void> => {
   const known = await filling.tables();
   const ours = ALL_TABLES.filter((table) => known.has(table));
-  const made = await filling.migrations();
-  if (made.some((name, i) => migrations[i] !== name))
+  const applied = await filling.migrations();
+  if (applied.some((name, i) => migrations[i] !== name))
     throw new CliFailure('this database has another schema than the backup: use an empty one');
-  if (made.length === 0 && ours.length > 0)
+  if (applied.length === 0 && ours.length > 0)
     throw new CliFailure(`this database has tables of another program (${ours[0]}): use an empty one`);
   await filling.lock(ours).catch((error) => {
     throw isLockTimeout(error)

@@ -7,10 +7,10 @@ export const command = (parent: Command, spelling: string, description: string):
   parent.command(spelling).description(description).option('--json', 'print one line of JSON');
 
 type Fields = Record<string, unknown>;
-export type Result = Fields | Fields[];
+export type CommandResult = Fields | Fields[];
 
 /** With `--json` one line of JSON and nothing else; otherwise something to read. */
-export const print = (result: Result, json: boolean | undefined): void => {
+export const print = (result: CommandResult, json: boolean | undefined): void => {
   const text = json ? JSON.stringify(result) : Array.isArray(result) ? table(result) : fields(result);
   process.stdout.write(`${text}\n`);
 };

@@ -99,8 +99,8 @@ export const userInvite = async (ctx: Context, { shop: shopId, name = null, ...u
   const shop = await shopById(ctx, shopId);
   const invited = { name, password: null, ...user };
   const operator = { shop, actor: OPERATOR };
-  const made = await addPerson(ctx, operator, invited, linkOptions(ctx));
-  const { id, email, role, link, linkExpiresAt } = made;
+  const created = await addPerson(ctx, operator, invited, linkOptions(ctx));
+  const { id, email, role, link, linkExpiresAt } = created;
   return { id, email, role, link, linkExpiresAt, mailed: await mailed(ctx) };
 };
 

@@ -126,7 +126,7 @@ const REPAIRS = 40;
 const TRADE_RETURNS = 18;
 const HOUR_MS = 3_600_000;
 
-interface Step {
+interface DemoStep {
   at: number;
   take(at: Context): Promise<void>;
 }
@@ -136,7 +136,7 @@ const lifeOf = (
   now: number,
   { i, count, hoursApart }: { i: number; count: number; hoursApart: number },
   steps: ((at: Context, id: string) => Promise<string>)[],
-): Step[] => {
+): DemoStep[] => {
   const begunAt = now - (count - i) * hoursApart * HOUR_MS;
   let id = '';
   return steps.map((step, n) => ({

@@ -122,13 +122,13 @@ const checkServer = ({ version, isSupported }: ServerFacts): Finding =>
   isSupported ? ok(`${version} answers`) : wrong(`${version} is too old: the service needs 14 or newer`);
 
 const checkMigrations = async (reading: Reading): Promise<Finding> => {
-  const made = await reading.migrations();
-  const unknown = unknownMigration(made);
+  const applied = await reading.migrations();
+  const unknown = unknownMigration(applied);
   if (unknown) return wrong(`${unknown.by} has migrated this database (${unknown.name}): run that one`);
-  const waiting = MIGRATIONS.filter((name) => !made.includes(name));
+  const waiting = MIGRATIONS.filter((name) => !applied.includes(name));
   if (waiting.length > 0)
     return warn(
-      `${waiting.length} wait, from ${waiting[0]} on: the next start makes them, or handback migrate`,
+      `${waiting.length} wait, from ${waiting[0]} on: the next start applies them, or handback migrate`,
     );
   const problem = await wrongSchema(reading.db, SCHEMA_WORDS[reading.engine]);
   return problem ? wrong(problem) : ok(`up to date (${MIGRATIONS.at(-1)})`);
@@ -197,6 +197,6 @@ const checkDisk = async (config: Config): Promise<Finding | null> => {
   const { bavail, bsize } = await statfs(config.dataDir);
   const free = bavail * bsize;
   const words = `${(free / 1e9).toFixed(1)} GB are free in ${config.dataDir}`;
-  if (free < TOO_LITTLE_BYTES) return wrong(`${words}: make room, or writes will soon be refused`);
-  return free < LITTLE_BYTES ? warn(`${words}: make room in time`) : ok(words);
+  if (free < TOO_LITTLE_BYTES) return wrong(`${words}: free some space, or writes will soon fail`);
+  return free < LITTLE_BYTES ? warn(`${words}: free some space soon`) : ok(words);
 };

@@ -58,36 +58,24 @@ export const trigger = async (
 
 // --- samples ---
 
-/** What each event changes in the reference's example of a return. */
-const CHANGES: Record<RmaEventName, object> = {
-  'offline_repair.created': {},
-  'offline_repair.tracking_uploaded': {
-    status: 'OFFLINE_DIAGNOSTICS',
-    trackingNumber: 'JD0146000034',
-    carrierName: 'DHL',
-  },
-  'offline_repair.status_changed': {
-    status: 'OFFLINE_REPAIR',
-    previousStatus: 'OFFLINE_DIAGNOSTICS',
-    assignedToId: 'tech-12',
-  },
-  'offline_repair.disposition_set': {
-    status: 'OFFLINE_RESOLVED',
-    previousStatus: 'OFFLINE_REPAIR',
-    offlineDisposition: 'RESTOCK_MASTER',
-  },
-  'offline_repair.closed': {
-    status: 'OFFLINE_CLOSED',
-    previousStatus: 'OFFLINE_RESOLVED',
-    offlineDisposition: 'RESTOCK_MASTER',
-  },
-  'trade_return.created': {},
-  'trade_return.status_changed': { status: 'TRADE_APPROVED', previousStatus: 'TRADE_SUBMITTED' },
-  'trade_return.credit_requested': {
-    status: 'TRADE_CREDIT_REQUESTED',
-    previousStatus: 'TRADE_RECEIVED',
-  },
-  'trade_return.resolved': { status: 'TRADE_RESOLVED', previousStatus: 'TRADE_CREDIT_REQUESTED' },
+/** The statuses before and after each event; a creation is the reference's example of a return. */
+const STATUSES: Record<RmaEventName, [before: string, after: string] | null> = {
+  'offline_repair.created': null,
+  'offline_repair.tracking_uploaded': ['OFFLINE_DIAGNOSTICS', 'OFFLINE_DIAGNOSTICS'],
+  'offline_repair.status_changed': ['OFFLINE_DIAGNOSTICS', 'OFFLINE_REPAIR'],
+  'offline_repair.disposition_set': ['OFFLINE_REPAIR', 'OFFLINE_RESOLVED'],
+  'offline_repair.closed': ['OFFLINE_RESOLVED', 'OFFLINE_CLOSED'],
+  'trade_return.created': null,
+  'trade_return.status_changed': ['TRADE_SUBMITTED', 'TRADE_APPROVED'],
+  'trade_return.credit_requested': ['TRADE_RECEIVED', 'TRADE_CREDIT_REQUESTED'],
+  'trade_return.resolved': ['TRADE_CREDIT_REQUESTED', 'TRADE_RESOLVED'],
+};
+/** An event's schema keeps only its own. */
+const EXTRA = {
+  trackingNumber: 'JD0146000034',
+  carrierName: 'DHL',
+  assignedToId: 'tech-12',
+  offlineDisposition: 'RESTOCK_MASTER',
 };
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -103,9 +91,10 @@ const fresh = <Schema extends z.ZodType>(schema: Schema, nowMs: number): z.infer
 
 const sampleData = (event: WebhookEventName, nowMs: number): object => {
   if (event === 'webhook.test') return testData(nowMs);
-  if (event.startsWith('offline_repair.'))
-    return WEBHOOK_EVENT_DATA[event].parse({ ...fresh(OfflineRepair, nowMs), ...CHANGES[event] });
-  const tradeReturn = fresh(TradeReturn, nowMs);
-  const credit = { creditAmount: Number(creditAmount(tradeReturn.items)) };
-  return WEBHOOK_EVENT_DATA[event].parse({ ...tradeReturn, ...credit, ...CHANGES[event] });
+  const rma = event.startsWith('offline_repair.') ? fresh(OfflineRepair, nowMs) : fresh(TradeReturn, nowMs);
+  const statuses = STATUSES[event];
+  if (!statuses) return rma;
+  const [previousStatus, status] = statuses;
+  const credit = 'items' in rma ? { creditAmount: Number(creditAmount(rma.items)) } : {};
+  return WEBHOOK_EVENT_DATA[event].parse({ ...rma, ...credit, ...EXTRA, previousStatus, status });
 };

@@ -25,7 +25,7 @@ import { refuseTakenEmail, updateAccount } from './users.ts';
 const PROOF_MS = 10 * 60_000;
 const WRONG_PASSWORD = 'is not your current password';
 
-/** Throws unless a proof was given in the last ten minutes. One from the future was noted by a clock that was wrong. */
+/** Throws unless a proof was given in the last ten minutes. One from the future was written by a clock that was wrong. */
 export const requireProof = ({ clock }: Context, provedAt: number): void => {
   if (Math.abs(clock.now() - provedAt) >= PROOF_MS) throw new ServiceError('PROOF_REQUIRED');
 };

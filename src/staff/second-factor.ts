@@ -81,7 +81,7 @@ const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCas
 
 /**
  * Whether the app's code is good; from then on no code up to it is. The database decides, so of two processes that are given
- * the same code, one takes it. A step further ahead than any code can be was kept by a clock that was wrong.
+ * the same code, one accepts it. A step further ahead than any code can be was written by a clock that was wrong.
  */
 const spendAppCode = async (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
   const secret = openFactor(ctx, user);

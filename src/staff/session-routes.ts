@@ -39,11 +39,11 @@ import {
 } from './sessions.ts';
 import { findOffer, setUp } from './set-up.ts';
 import { choosePassword, type NewSession, signIn, viewLinkTarget, viewSignedIn } from './sign-in.ts';
-import type { Origin } from './sign-in-attempt.ts';
+import type { SignInOrigin } from './sign-in-attempt.ts';
 import { normalizeEmail } from './store.ts';
 import { trustDevice } from './trusted-devices.ts';
 
-const originOf = ({ config }: Context, request: FastifyRequest): Origin => ({
+const originOf = ({ config }: Context, request: FastifyRequest): SignInOrigin => ({
   address: callerAddress(request),
   browser: browserOf(request.headers['user-agent']),
   device: deviceOf(config, request),

@@ -105,7 +105,7 @@ export const noteUse = (ctx: Context, token: string, address: string, lastUsedAt
     .where('last_used_at', '=', lastUsedAt)
     .execute()
     .catch((error) =>
-      ctx.log.warn({ error: describeError(error) }, 'could not note the last use of a session'),
+      ctx.log.warn({ error: describeError(error) }, 'could not record the last use of a session'),
     );
 };
 

@@ -17,7 +17,7 @@ import { isAddressOf, rememberAddress, type TrustedBy, trustedDevice } from './t
 // What a sign-in goes through before and after the password: it waits its turn, is refused where too many failed before it, and
 // leaves a trace however it ends (docs/contract.md).
 
-export interface Origin extends UsedFrom {
+export interface SignInOrigin extends UsedFrom {
   /** The browser's cookie from earlier sign-ins. */
   device: string | undefined;
 }
@@ -116,16 +116,16 @@ export const refuseLocked = async (ctx: Context, attempt: SignInAttempt): Promis
     throw lockedOut('passwords', Math.max(...locked.map((row) => row.expires_at)), nowMs);
 };
 
-type Counted = Pick<Limit, 'failures' | 'ms'> & { key: string; auditId?: string | null };
+type CountedKey = Pick<Limit, 'failures' | 'ms'> & { key: string; auditId?: string };
 
 /** Counts one more; the count that reaches the limit restarts the time, later ones do not extend it. */
-const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId = null }: Counted) => {
+const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId }: CountedKey) => {
   const old = sql.ref('sign_in_failures.expires_at');
   const isLive = sql<boolean>`(${old} > ${nowMs} and ${old} <= ${nowMs + ms + CLOCK_SKEW_MS})`;
   const stays = sql<boolean>`(${isLive} and sign_in_failures.failures + 1 <> ${limit})`;
   return db
     .insertInto('sign_in_failures')
-    .values({ key, failures: 1, expires_at: nowMs + ms, audit_id: auditId })
+    .values({ key, failures: 1, expires_at: nowMs + ms, audit_id: auditId ?? null })
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet({
         failures: sql<number>`case when ${isLive} then sign_in_failures.failures + 1 else 1 end`,
@@ -138,8 +138,8 @@ const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId = null
 };
 
 /**
- * Counts a code before it is checked, so that guessing side by side, in however many processes, gains nothing; `uncountCode`
- * takes a right one off again.
+ * Counts a code before it is checked, so that guessing in parallel, in however many processes, gains nothing; `uncountCode`
+ * subtracts a right one.
  */
 export const countCode = async (ctx: Context, attempt: SignInAttempt, code: string | null): Promise<void> => {
   if (!attempt.user || attempt.user.factor_since === null || code === null) return;
@@ -234,7 +234,7 @@ const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise
  */
 export const attemptSignIn = <Result>(
   ctx: Context,
-  { device: cookie, ...from }: Origin,
+  { device: cookie, ...from }: SignInOrigin,
   email: string,
   steps: (attempt: SignInAttempt) => Promise<Result>,
 ): Promise<Result> =>

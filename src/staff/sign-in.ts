@@ -11,10 +11,10 @@ import {
   attemptSignIn,
   clearFailures,
   countCode,
-  type Origin,
   recordSignIn,
   refuseLocked,
   type SignInAttempt,
+  type SignInOrigin,
   uncountCode,
 } from './sign-in-attempt.ts';
 import { actorOf, lockOne, normalizeEmail } from './store.ts';
@@ -37,7 +37,7 @@ export interface NewSession {
   signedIn: SignedIn;
 }
 
-export const signIn = (ctx: Context, origin: Origin, given: SignIn): Promise<NewSession> =>
+export const signIn = (ctx: Context, origin: SignInOrigin, given: SignIn): Promise<NewSession> =>
   attemptSignIn(ctx, origin, normalizeEmail(given.email), (attempt) =>
     // Two at once, to the end: a hundred guesses at the same time from as many addresses cannot all pass the lock, or all be
     // counted as codes, before the first one's result is written.
@@ -88,7 +88,7 @@ export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkT
  */
 export const choosePassword = async (
   ctx: Context,
-  origin: Origin,
+  origin: SignInOrigin,
   { token: linkToken, password, code }: UseLink,
 ): Promise<NewSession> => {
   const { user, shopName } = await ownerOf(ctx, linkToken);
