@@ -56,11 +56,9 @@ const addDatabaseCommands = (handback: Command): void => {
   command(handback, 'restore <file>', 'fill an empty database of either engine from a backup')
     .option('--unsigned', 'also a file without a signature: only if you know who wrote it')
     .action(async (file, options) => (await import('./backup.ts')).restore(file, options));
-  command(
-    handback,
-    'doctor',
-    'check settings, database, keys and counters; exit 1 if something is wrong',
-  ).action(async ({ json }) => (await import('./doctor.ts')).doctor(json));
+  command(handback, 'doctor', 'check settings, database, keys and counters; exit 1 if one is wrong').action(
+    async ({ json }) => (await import('./doctor.ts')).doctor(json),
+  );
 };
 
 /** Only the server loads the web framework; the other commands start without it. */

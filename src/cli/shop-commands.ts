@@ -125,17 +125,9 @@ const addClient = (client: Command): void => {
     .option('--webhook-url <url|none>', 'where its events go', textOrNone)
     .action(calls('clientUpdate'));
   command(client, 'revoke <id>', 'revoke a key for good').action(calls('clientRevoke'));
-  command(
-    client,
-    'replace <id>',
-    'create a client that takes over the events of another, and revoke that one',
-  )
-    .option('--name <name>', 'its name; that of the old client when absent', name)
-    .option(
-      '--webhook-url <url|none>',
-      'where its events go; where those of the old client went when absent',
-      textOrNone,
-    )
+  command(client, 'replace <id>', 'revoke a client, and create one that receives its events instead')
+    .option('--name <name>', "its name; the old client's when absent", name)
+    .option('--webhook-url <url|none>', "where its events go; the old client's URL when absent", textOrNone)
     .action(calls('clientReplace'));
   command(client, 'list', "a shop's clients")
     .requiredOption('--shop <id>', 'the shop')

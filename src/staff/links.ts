@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { CreatedUser, NewLink } from '../../contract/admin-access.ts';
 import type { CreateUser } from '../../contract/admin-people.ts';
+import type { SetUp } from '../../contract/admin-set-up.ts';
+import { OPERATOR } from '../audit/store.ts';
 import type { RateGate, RateWindows, Trx } from '../db/database.ts';
+import { findFact, saveFact } from '../db/installation-facts.ts';
 import { prune } from '../db/prune.ts';
 import { USER_COLUMNS } from '../db/schema.ts';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
@@ -10,19 +13,20 @@ import type { Context } from '../service/context.ts';
 import { rateLimited, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
 import { sha256 } from '../service/secrets.ts';
+import { addShop } from '../shops/actions.ts';
 import type { Caller } from '../shops/plans.ts';
-import { findShop } from '../shops/store.ts';
+import { findShop, hasShops } from '../shops/store.ts';
 import { linkMail } from './account-mails.ts';
 import { hashPassword, tooManyAtOnce } from './passwords.ts';
 import { recordCounted } from './sign-in-attempt.ts';
 import { auditUser, endLinksOf, findByEmail, lockUser, type UserRow, viewUser } from './store.ts';
 import { addUser, refuseTakenEmail } from './users.ts';
 
-// One-time links with which a person chooses a password: invitations, and links for a forgotten password.
+// One-time links: for the first shop, and with which a person chooses a password (invitations, a forgotten password).
 
 const HOUR_MS = 60 * 60 * 1000;
 /** An invitation may wait over a weekend; a link for a forgotten password is asked for to be used at once. */
-const VALID_MS = { neverSignedIn: 72 * HOUR_MS, forgotten: HOUR_MS } as const;
+const VALID_MS = { setUp: HOUR_MS, neverSignedIn: 72 * HOUR_MS, forgotten: HOUR_MS } as const;
 /** 256 random bits cannot be guessed, so a plain SHA-256 is enough to store them. */
 const TOKEN_BYTES = 32;
 
@@ -196,4 +200,53 @@ export const linkLimits = ({ rateGate, clock }: Context) => {
     /** Hashed, so that the counters hold no personal data. */
     mayMail: async (email: string): Promise<boolean> => !(await mailed(sha256(email))).refused,
   };
+};
+
+// --- the first shop ---
+
+/** A one-time token that replaces any earlier one; null once there is a shop. */
+export const offerSetUp = async ({ db, clock }: Context): Promise<string | null> => {
+  if (await hasShops(db)) return null;
+  const token = randomBytes(24).toString('hex');
+  await saveFact(db, 'set-up', `${sha256(token)} ${clock.now() + VALID_MS.setUp}`);
+  return token;
+};
+
+/** What is stored of it. Throws once there is a shop, the token's hour is over, or a later start printed another. */
+export const findOffer = async ({ db, clock }: Context, token: string): Promise<string> => {
+  if (await hasShops(db)) throw new ServiceError('ALREADY_SET_UP');
+  const offer = await findFact(db, 'set-up');
+  const [hash, endsAt] = offer?.split(' ') ?? [];
+  if (offer === null || hash !== sha256(token) || clock.now() >= Number(endsAt))
+    throw new ServiceError('SETUP_LINK_INVALID');
+  return offer;
+};
+
+/** Says whether the token was still valid. Of two requests at once, the second waits here until the first ends. */
+const useUp = async (trx: Trx, offer: string): Promise<boolean> => {
+  const { numDeletedRows } = await trx
+    .deleteFrom('installation')
+    .where('name', '=', 'set-up')
+    .where('value', '=', offer)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+};
+
+/** Creates the first shop and its Admin and uses up the token, all or nothing: after a failure the link still works. */
+export const setUp = async (ctx: Context, address: string, given: SetUp) => {
+  const { token, shopName, email, name, password } = given;
+  const actor = { ...OPERATOR, address };
+  // Before the expensive hash: a caller without the token causes no work.
+  const offer = await findOffer(ctx, token);
+  const passwordHash = await hashPassword(password);
+  return ctx.db.transaction().execute(async (trx) => {
+    const isOffered = await useUp(trx, offer);
+    if (await hasShops(trx)) throw new ServiceError('ALREADY_SET_UP');
+    if (!isOffered) throw new ServiceError('SETUP_LINK_INVALID');
+    const at = ctx.clock.now();
+    const shop = await addShop(trx, actor, at, { name: shopName, plan: 'SCALE' });
+    const admin = { shopId: shop.id, email, name, role: 'ADMIN', passwordHash } as const;
+    const user = await addUser(trx, actor, at, admin);
+    return { shop: { id: shop.id, name: shop.name }, user: { id: user.id, email: user.email } };
+  });
 };

@@ -19,7 +19,7 @@ import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
 import { callerAddress } from '../http/caller-address.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
-import { linkLimits, mailLinkLater } from './links.ts';
+import { findOffer, linkLimits, mailLinkLater, setUp } from './links.ts';
 import {
   browserOf,
   changeOwnEmail,
@@ -37,7 +37,6 @@ import {
   sessionTokenOf,
   setSessionCookie,
 } from './sessions.ts';
-import { findOffer, setUp } from './set-up.ts';
 import { choosePassword, type NewSession, signIn, viewLinkTarget, viewSignedIn } from './sign-in.ts';
 import type { SignInOrigin } from './sign-in-attempt.ts';
 import { normalizeEmail } from './store.ts';
