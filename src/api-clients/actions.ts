@@ -118,10 +118,7 @@ export const revokeClient = (ctx: Context, actor: Actor, client: ApiClient): Pro
     return after;
   });
 
-/**
- * Creates a client in the place of another, which is revoked: what waits for the old one, and events of RMAs that it
- * created, go to the new one from now on. What is not given is copied.
- */
+/** What waits for the old client, and later events of RMAs that it created, go to the new one. What is not given is copied. */
 export const replaceClient = async (
   ctx: Context,
   actor: Actor,

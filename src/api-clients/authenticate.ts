@@ -49,30 +49,11 @@ const activeByKeyHash = statement(({ db, oneOf }, { hashes }: { hashes: string[]
     .where('client.revoked_at', 'is', null),
 );
 
-interface KeyHolder {
-  caller: Caller;
-  clientId: string;
-  lastUsedAt: number | null;
-}
-
 /** The active clients with these keys. Read for every request, so that a revoked key fails at once. */
-const findByKeyHashes = async ({ reads, fill }: Base, hashes: string[]): Promise<(KeyHolder | null)[]> => {
+const findByKeyHashes = async ({ reads, fill }: Base, hashes: string[]) => {
   const { rows } = await reads.executeQuery(fill(activeByKeyHash, { hashes: [...new Set(hashes)] }));
-  const holders = new Map<string, KeyHolder>(
-    rows.map((row) => [
-      row.key_hash,
-      {
-        caller: {
-          shop: shopFrom(row),
-          actor: { type: 'API_CLIENT', id: row.client_id, name: row.client_name },
-          hasWebhook: row.webhook_url !== null,
-        },
-        clientId: row.client_id,
-        lastUsedAt: row.last_used_at,
-      },
-    ]),
-  );
-  return hashes.map((hash) => holders.get(hash) ?? null);
+  const byHash = new Map(rows.map((row) => [row.key_hash, row]));
+  return hashes.map((hash) => byHash.get(hash) ?? null);
 };
 
 /** Skips rows that another process is writing right now. */
@@ -130,8 +111,12 @@ export const createAuthenticate = (base: Base): Authenticate => {
     const key = keyIn(headers);
     const found = key && isApiKey(key) ? await byKeyHash(sha256(key)) : null;
     if (!found) throw new ServiceError('UNAUTHENTICATED', { headers: { 'www-authenticate': 'Bearer' } });
-    const { caller, clientId, lastUsedAt } = found;
-    if (lastUsedAt === null || lastUsedAt < base.clock.now() - LAST_USED_STEP_MS) writeLastUse(clientId);
-    return caller;
+    const { client_id: id, client_name: name, last_used_at: lastUsedAt, webhook_url } = found;
+    if (lastUsedAt === null || lastUsedAt < base.clock.now() - LAST_USED_STEP_MS) writeLastUse(id);
+    return {
+      shop: shopFrom(found),
+      actor: { type: 'API_CLIENT', id, name },
+      hasWebhook: webhook_url !== null,
+    };
   };
 };

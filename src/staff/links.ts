@@ -147,10 +147,7 @@ export const createLink = async (
 
 const askTurns = new BoundedQueue({ atOnce: 2, waiting: 200, withinMs: 10_000, refusal: tooManyAtOnce });
 
-/**
- * Mails a link to the person with this e-mail, if there is one. All of it happens after the answer, so that neither the answer
- * nor its time tells whether the e-mail is known. It ends no other link: strangers can ask too.
- */
+/** Everything happens after the answer, whose time must not show whether the e-mail is known. Ends no other link: strangers can ask too. */
 export const mailLinkLater = (
   ctx: Context,
   email: string,

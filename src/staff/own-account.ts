@@ -30,10 +30,7 @@ export const requireProof = ({ clock }: Context, provedAt: number): void => {
   if (Math.abs(clock.now() - provedAt) >= PROOF_MS) throw new ServiceError('PROOF_REQUIRED');
 };
 
-/**
- * Checks the person's password or a code, and notes the proof in their session. A session may be wrong ten times and ends with
- * the tenth; guesses are counted before they are checked. Returns the person as they were when they gave it.
- */
+/** Checks the password or a code and records the proof in the session, which ends with the tenth wrong guess. Returns the person. */
 export const prove = async (
   ctx: Context,
   { caller, user: { id }, sessionToken }: Self,

@@ -4,10 +4,7 @@ import { ServiceError } from '../service/errors.ts';
 
 export const tooManyAtOnce = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE');
 
-/**
- * Limits how many passwords are hashed or checked at once. Each takes a thread, 19 MiB and tens of milliseconds: a flood of
- * sign-ins must leave room for the rest of the service (docs/contract.md).
- */
+/** Each takes a thread, 19 MiB and tens of milliseconds: a flood of sign-ins must leave room for the rest (docs/contract.md). */
 export const passwordTurns = new BoundedQueue({
   atOnce: 2,
   waiting: 100,

@@ -79,10 +79,7 @@ const openFactor = (ctx: Context, { id, factor_secret }: UserRow): Buffer | null
 
 const typed = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase();
 
-/**
- * Whether the app's code is good; from then on no code up to it is. The database decides, so of two processes that are given
- * the same code, one accepts it. A step further ahead than any code can be was written by a clock that was wrong.
- */
+/** Whether the app's code is valid; no code up to it is valid again. The database decides: of two processes with one code, one accepts it. */
 const spendAppCode = async (ctx: Context, trx: Trx, user: UserRow, given: string): Promise<boolean> => {
   const secret = openFactor(ctx, user);
   const nowMs = ctx.clock.now();
@@ -93,6 +90,7 @@ const spendAppCode = async (ctx: Context, trx: Trx, user: UserRow, given: string
     .set({ factor_step: step })
     .where('id', '=', user.id)
     .where('factor_secret', '=', user.factor_secret)
+    // A step further ahead than any code can be was written by a clock that was wrong.
     .where((eb) => eb.or([eb('factor_step', '<', step), eb('factor_step', '>', stepAt(nowMs) + 1)]))
     .executeTakeFirst();
   return numUpdatedRows > 0n;

@@ -36,10 +36,7 @@ export interface UsedFrom {
   browser: string | null;
 }
 
-/**
- * Opens a session if the person still exists with the password that was checked, else returns null. Their row is locked: a
- * password change or removal at the same time comes either before this, or after it and ends this session too.
- */
+/** Null if the person is gone, or their password is not the one that was checked. Locks their row: a later change ends this session. */
 export const openSession = async (
   trx: Trx,
   user: UserRow,
@@ -113,10 +110,7 @@ export const endSession = async (db: Db, token: string): Promise<void> => {
   if (TOKEN.test(token)) await db.deleteFrom('sessions').where('token_hash', '=', sha256(token)).execute();
 };
 
-/**
- * Counts a guess at the password or a code before it is checked, so that guessing in parallel gains nothing. Says whether it
- * was the session's last guess; null when the session has ended.
- */
+/** Counts a guess before it is checked, so that guessing in parallel gains nothing. Null when the session has ended. */
 export const countPasswordGuess = async (db: Db, token: string): Promise<{ wasLast: boolean } | null> => {
   const row = await db
     .updateTable('sessions')

@@ -14,8 +14,7 @@ import type { UsedFrom } from './sessions.ts';
 import { aboutUser, actorOf, auditUser, findByEmail, type UserRow, updateUser } from './store.ts';
 import { isAddressOf, rememberAddress, type TrustedBy, trustedDevice } from './trusted-devices.ts';
 
-// What a sign-in goes through before and after the password: it waits its turn, is refused where too many failed before it, and
-// leaves a trace however it ends (docs/contract.md).
+// A sign-in before and after the password: its turn in the queue, lock-out, and its entry in the audit log (docs/contract.md).
 
 export interface SignInOrigin extends UsedFrom {
   /** The browser's cookie from earlier sign-ins. */
@@ -58,10 +57,7 @@ const PASSWORD_LIMITS: Limit[] = [
   { failures: 100, ms: 15 * MINUTE_MS, keyOf: ({ address }) => ['address', address] },
 ];
 
-/**
- * Wrong codes after a right password: all browsers that are not trusted together, each trusted one by itself. With three of a
- * million codes good at any time, 50 a day find one in 13 years at even odds.
- */
+/** Wrong codes after a right password; untrusted browsers share a count. Three of a million are valid: 50 a day find one in 13 years at even odds. */
 const CODE_LIMITS: Limit[] = [
   { failures: 10, ms: HOUR_MS, keyOf: ({ user, device }) => ['codes-hour', user?.id ?? null, device] },
   { failures: 50, ms: 24 * HOUR_MS, keyOf: ({ user, device }) => ['codes-day', user?.id ?? null, device] },
@@ -137,10 +133,7 @@ const count = (db: Db, nowMs: number, { key, failures: limit, ms, auditId }: Cou
     .executeTakeFirstOrThrow();
 };
 
-/**
- * Counts a code before it is checked, so that guessing in parallel, in however many processes, gains nothing; `uncountCode`
- * subtracts a right one.
- */
+/** Counts a code before it is checked, so that parallel guesses, in any number of processes, gain nothing; see `uncountCode`. */
 export const countCode = async (ctx: Context, attempt: SignInAttempt, code: string | null): Promise<void> => {
   if (!attempt.user || attempt.user.factor_since === null || code === null) return;
   const nowMs = ctx.clock.now();
@@ -190,7 +183,7 @@ export const recordCounted = async (
   else await updateAuditData(trx, audit_id, data);
 };
 
-/** Refusals that leave a trace. A right password without its code is on its way, and none of them. */
+/** Refusals that are recorded. A right password without its code is no failure. */
 const TRACED: Partial<Record<ErrorCode, { action: AuditAction; line: string }>> = {
   SIGN_IN_FAILED: { action: 'SIGN_IN_REFUSED', line: 'sign-in refused' },
   SECOND_FACTOR_WRONG: { action: 'SIGN_IN_CODE_REFUSED', line: 'sign-in refused: wrong code' },
@@ -228,10 +221,7 @@ const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise
   }
 };
 
-/**
- * Runs sign-ins for one e-mail from one address one after another, so that every failure is counted before the next guess. A
- * refusal is counted and leaves a trace.
- */
+/** Runs attempts for one e-mail from one address one at a time: each failure is counted before the next guess, and recorded. */
 export const attemptSignIn = <Result>(
   ctx: Context,
   { device: cookie, ...from }: SignInOrigin,
@@ -251,7 +241,7 @@ export const attemptSignIn = <Result>(
     }
   });
 
-/** Notes that the person got in, from where and when. A right password clears the failures of the pair. */
+/** Records who signed in, from where and when. A right password clears the failures of the pair. */
 export const recordSignIn = async (
   ctx: Context,
   trx: Trx,

@@ -39,8 +39,7 @@ export interface NewSession {
 
 export const signIn = (ctx: Context, origin: SignInOrigin, given: SignIn): Promise<NewSession> =>
   attemptSignIn(ctx, origin, normalizeEmail(given.email), (attempt) =>
-    // Two at once, to the end: a hundred guesses at the same time from as many addresses cannot all pass the lock, or all be
-    // counted as codes, before the first one's result is written.
+    // Two at once, to the end: a hundred guesses from as many addresses cannot all pass the lock before one is counted.
     passwordTurns.run(() => signInWith(ctx, attempt, given)),
   );
 
@@ -82,10 +81,7 @@ export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkT
   };
 };
 
-/**
- * Sets the password, ends the person's sessions and other links, and signs them in here. A second factor is asked for all the
- * same: a mailbox that was broken into is not enough. A wrong code leaves the link good.
- */
+/** Sets the password and signs in. A second factor is asked for too: a mailbox alone is not enough. A wrong code leaves the link valid. */
 export const choosePassword = async (
   ctx: Context,
   origin: SignInOrigin,

@@ -58,10 +58,7 @@ export const lockSelf = async (trx: Trx, id: string): Promise<UserRow> => {
   return user;
 };
 
-/**
- * Reads and locks a user of the shop, and says whether they are its last Admin. Locks all Admins, always in the same order:
- * when two demote each other at once, the second sees what the first did.
- */
+/** Locks the user and all Admins of the shop, in one order: when two demote each other at once, the second sees the first's change. */
 export const lockUser = async (trx: Trx, shopId: string, id: string) => {
   if (!isId(id)) throw new ServiceError('USER_NOT_FOUND');
   const rows = await trx

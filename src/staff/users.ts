@@ -90,10 +90,7 @@ export const addUser = async (
   return user;
 };
 
-/**
- * Writes and audits a change of a person whose row is locked. A new password ends all their sessions; it and a new e-mail end
- * links that were mailed before.
- */
+/** Writes and audits a change of a locked user. A new password ends their sessions and links, a new e-mail their links. */
 export const updateAccount = async (
   ctx: Context,
   trx: Trx,
