@@ -87,12 +87,7 @@ const newIdentity = (ctx: Context) => {
   return { identity, shownOnce };
 };
 
-export const changeClient = (
-  ctx: Context,
-  actor: Actor,
-  id: string,
-  { name, webhookUrl }: ChangeApiClient,
-): Promise<ApiClient | null> =>
+export const changeClient = (ctx: Context, actor: Actor, id: string, { name, webhookUrl }: ChangeApiClient) =>
   ctx.db.transaction().execute(async (trx) => {
     const before = await lockClient(trx, id);
     if (before && before.revokedAt !== null) throw new ServiceError('CLIENT_REVOKED');

@@ -67,11 +67,7 @@ export const secretOption = (name: keyof typeof SECRETS, description: string): O
   new Option(`${SECRETS[name].option} <${name}>`, description).env(SECRETS[name].variable);
 
 /** Not an argument parser of commander's, which would print the value that it refuses. */
-export const usableSecret = (
-  command: Command,
-  name: keyof typeof SECRETS,
-  value: string | undefined,
-): string => {
+export const usableSecret = (command: Command, name: keyof typeof SECRETS, value?: string): string => {
   if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return value;
   const { option, variable } = SECRETS[name];
   const problem = value ? 'must be printable characters without spaces' : 'is needed';

@@ -128,11 +128,7 @@ async function* chunksOf(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
 }
 
 /** Without a box the file is not signed. Returns its size. */
-export const writeBackup = async (
-  file: FileHandle,
-  lines: AsyncIterable<string>,
-  box: SecretBox | null,
-): Promise<number> => {
+export const writeBackup = async (file: FileHandle, lines: AsyncIterable<string>, box: SecretBox | null) => {
   const sha256 = createHash('sha256');
   await pipeline(chunksOf(lines), createGzip(), async (compressed) => {
     for await (const chunk of compressed) {

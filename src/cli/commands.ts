@@ -1,4 +1,4 @@
-import type { Plan, UserRole } from '../../contract/admin-people.ts';
+import type { UserRole } from '../../contract/admin-people.ts';
 import { isId } from '../../contract/common.ts';
 import {
   changeClient,
@@ -13,8 +13,8 @@ import { OPERATOR } from '../audit/store.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { resealAll } from '../service/reseal.ts';
-import { type BillingChange, changeShop, createShop } from '../shops/actions.ts';
-import { changeDangerousGoods } from '../shops/dangerous-goods.ts';
+import { changeShop, createShop, type NewShop, type ShopChange } from '../shops/actions.ts';
+import { changeDangerousGoods, type RuleChange } from '../shops/dangerous-goods.ts';
 import type { Shop } from '../shops/plans.ts';
 import { findShop, listShops } from '../shops/store.ts';
 import { addPerson, createLink } from '../staff/links.ts';
@@ -56,25 +56,17 @@ const checkWebhookUrl = async (ctx: Context, url: string | null | undefined): Pr
   throw new CliFailure(`the webhook URL ${problem}${hint}`);
 };
 
-export const shopCreate = async (ctx: Context, options: { name: string; plan: Plan } & BillingChange) =>
+export const shopCreate = async (ctx: Context, options: NewShop) =>
   shopFields(await createShop(ctx, OPERATOR, options));
 
-export const shopUpdate = async (
-  ctx: Context,
-  id: string,
-  options: { plan?: Plan; subscription?: 'active' | 'inactive' } & BillingChange,
-) => shopFields(await found('shop', id, () => changeShop(ctx, OPERATOR, id, options)));
+export const shopUpdate = async (ctx: Context, id: string, options: ShopChange) =>
+  shopFields(await found('shop', id, () => changeShop(ctx, OPERATOR, id, options)));
 
 export const shopList = async (ctx: Context) => (await listShops(ctx.db)).map(shopFields);
 
-export const shopDangerous = async (
-  ctx: Context,
-  id: string,
-  { add = [], remove = [] }: { add?: string[]; remove?: string[] },
-) => {
-  const shop = await shopById(ctx, id);
-  const rules = await changeDangerousGoods(ctx, OPERATOR, shop.id, { add, remove });
-  return { shopId: shop.id, rules };
+export const shopDangerous = async (ctx: Context, id: string, options: RuleChange) => {
+  const { id: shopId } = await shopById(ctx, id);
+  return { shopId, rules: await changeDangerousGoods(ctx, OPERATOR, shopId, options) };
 };
 
 interface PersonOptions {
@@ -131,19 +123,17 @@ const newClientFields = ({ id, name, webhookUrl, apiKey, webhookSecret }: NewApi
   webhookSecret,
 });
 
-export const clientCreate = async (
-  ctx: Context,
-  { shop, name, webhookUrl = null }: { shop: string; name: string; webhookUrl?: string | null },
-) => {
-  await checkWebhookUrl(ctx, webhookUrl);
-  const { id: shopId } = await shopById(ctx, shop);
-  return newClientFields(await createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
-};
-
 interface ClientOptions {
   name?: string;
   webhookUrl?: string | null;
 }
+type NewClientOptions = ClientOptions & { shop: string; name: string };
+
+export const clientCreate = async (ctx: Context, { shop, name, webhookUrl = null }: NewClientOptions) => {
+  await checkWebhookUrl(ctx, webhookUrl);
+  const { id: shopId } = await shopById(ctx, shop);
+  return newClientFields(await createClient(ctx, OPERATOR, { shopId, name, webhookUrl }));
+};
 
 export const clientUpdate = async (ctx: Context, id: string, options: ClientOptions) => {
   await checkWebhookUrl(ctx, options.webhookUrl);

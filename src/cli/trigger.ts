@@ -21,10 +21,8 @@ interface TriggerOptions {
 }
 
 /** Sends one event as the dispatcher would, once, about a return that does not exist. */
-export const trigger = async (
-  event: WebhookEventName,
-  { to, secret, json }: TriggerOptions,
-): Promise<void> => {
+export const trigger = async (event: WebhookEventName, options: TriggerOptions): Promise<void> => {
+  const { to, secret, json } = options;
   const nowMs = Date.now();
   const id = newId(nowMs);
   const body = Buffer.from(bodyOf(event, nowMs, sampleData(event, nowMs)));

@@ -11,10 +11,8 @@ export interface ListenOptions {
 }
 
 /** A receiver for development: shows each delivery as it comes and says whether its signature holds. */
-export const listen = (
-  { port, secret, answer, hang }: ListenOptions,
-  say: (line: string) => void,
-): Promise<Server> => {
+export const listen = (options: ListenOptions, say: (line: string) => void): Promise<Server> => {
+  const { port, secret, answer, hang } = options;
   const server = createServer(async (request, response) => {
     const body = await bytesOf(request);
     const signature = String(request.headers['x-webhook-signature'] ?? '');

@@ -29,8 +29,8 @@ const auditFields = ({ plan, active, billing }: Shop) => ({
   limit: billing.limit,
 });
 
-type NewShop = { name: string; plan: Plan } & BillingChange;
-type ShopChange = { plan?: Plan; subscription?: (typeof SUBSCRIPTIONS)[number] } & BillingChange;
+export type NewShop = { name: string; plan: Plan } & BillingChange;
+export type ShopChange = { plan?: Plan; subscription?: (typeof SUBSCRIPTIONS)[number] } & BillingChange;
 
 export const createShop = (ctx: Context, actor: Actor, shop: NewShop): Promise<Shop> =>
   ctx.db.transaction().execute((trx) => addShop(trx, actor, ctx.clock.now(), shop));
@@ -82,14 +82,11 @@ export const changeShop = (
 export const viewSignInRules = ({ secondFactorRequired }: Shop): SignInRules => ({ secondFactorRequired });
 
 /** Applies from each person's next request on. */
-export const changeSignInRules = (
-  ctx: Context,
-  { shop, actor }: Caller,
-  { secondFactorRequired }: SignInRules,
-): Promise<SignInRules> =>
+export const changeSignInRules = (ctx: Context, { shop, actor }: Caller, rules: SignInRules) =>
   ctx.db.transaction().execute(async (trx) => {
+    const { secondFactorRequired } = rules;
     const before = await lockShop(trx, shop.id);
-    if (!before || before.secondFactorRequired === secondFactorRequired) return { secondFactorRequired };
+    if (!before || before.secondFactorRequired === secondFactorRequired) return rules;
     const at = ctx.clock.now();
     const after = await updateShop(trx, shop.id, {
       factor_required: secondFactorRequired ? 1 : 0,

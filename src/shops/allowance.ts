@@ -25,11 +25,8 @@ const monthOf = ({ month, month_used }: Used, nowMs: number) => {
 };
 
 /** Counts one RMA of this month's allowance, or refuses it. Returns its number. */
-export const consumeAllowance = (
-  counter: Counter,
-  { billing: { kind, limit } }: Shop,
-  nowMs: number,
-): number => {
+export const consumeAllowance = (counter: Counter, shop: Shop, nowMs: number): number => {
+  const { kind, limit } = shop.billing;
   const { month, used } = monthOf(counter, nowMs);
   if (limit !== null && used >= limit) throw new ServiceError(LIMIT_ERRORS[kind]);
   counter.month = month;

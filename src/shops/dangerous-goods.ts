@@ -84,12 +84,17 @@ const updateRules = (
     return listRules(trx, shopId);
   });
 
+export interface RuleChange {
+  add?: string[];
+  remove?: string[];
+}
+
 /** All or nothing: removing a rule that does not exist refuses the whole change. */
 export const changeDangerousGoods = (
   ctx: Context,
   actor: Actor,
   shopId: string,
-  { add, remove }: { add: string[]; remove: string[] },
+  { add = [], remove = [] }: RuleChange,
 ): Promise<string[]> =>
   updateRules(ctx, actor, shopId, (present) => {
     const wanted = new Set([...present, ...add]);

@@ -32,11 +32,7 @@ const auditFields = ({ address, ...settings }: ReplaceShopSettings) => ({
   address: address.join(', ') || null,
 });
 
-export const replaceShopSettings = (
-  ctx: Context,
-  { shop, actor }: Caller,
-  wanted: ReplaceShopSettings,
-): Promise<ShopSettings> =>
+export const replaceShopSettings = (ctx: Context, { shop, actor }: Caller, wanted: ReplaceShopSettings) =>
   ctx.db.transaction().execute(async (trx) => {
     await lockShop(trx, shop.id);
     const before = viewSettings(shop, await find(trx, shop.id));

@@ -28,12 +28,7 @@ export const viewTargets = (targets: Targets): TargetDays => ({
     .sort((one, other) => one.status.localeCompare(other.status)),
 });
 
-export const replaceTargets = (
-  ctx: Context,
-  actor: Actor,
-  shopId: string,
-  { targets }: TargetDays,
-): Promise<TargetDays> =>
+export const replaceTargets = (ctx: Context, actor: Actor, shopId: string, { targets }: TargetDays) =>
   ctx.db.transaction().execute(async (trx) => {
     const shop = await requireShop(trx, shopId);
     const before = await readFrom(trx, ctx, shopId);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { CreatedUser, NewLink } from '../../contract/admin-access.ts';
+import type { CreatedUser } from '../../contract/admin-access.ts';
 import type { CreateUser } from '../../contract/admin-people.ts';
 import type { SetUp } from '../../contract/admin-set-up.ts';
 import { OPERATOR } from '../audit/store.ts';
@@ -96,16 +96,10 @@ interface LinkOptions {
   mayMail: () => Promise<boolean>;
 }
 
-const showLink = async (
-  ctx: Context,
-  { baseUrl, mayMail }: LinkOptions,
-  shopName: string,
-  user: UserRow,
-  link: Link,
-): Promise<NewLink> => {
-  const mailed = ctx.mail.isOn && (await mayMail());
+const showLink = async (ctx: Context, options: LinkOptions, shopName: string, user: UserRow, link: Link) => {
+  const mailed = ctx.mail.isOn && (await options.mayMail());
   if (mailed) mailLink(ctx, shopName, user, link);
-  return { link: addressOf(baseUrl, link), linkExpiresAt: toIso(link.expiresAt), mailed };
+  return { link: addressOf(options.baseUrl, link), linkExpiresAt: toIso(link.expiresAt), mailed };
 };
 
 export const addPerson = async (
@@ -129,16 +123,11 @@ export const addPerson = async (
 };
 
 /** A new link for a person of the shop. The links before it end. */
-export const createLink = async (
-  ctx: Context,
-  { shop, actor }: Caller,
-  userId: string,
-  options: LinkOptions,
-): Promise<NewLink> => {
-  if (actor.id === userId) throw new ServiceError('OWN_ACCOUNT');
+export const createLink = async (ctx: Context, { shop, actor }: Caller, id: string, options: LinkOptions) => {
+  if (actor.id === id) throw new ServiceError('OWN_ACCOUNT');
   const { user, link } = await ctx.db.transaction().execute(async (trx) => {
-    const { user } = await lockUser(trx, shop.id, userId);
-    await endLinksOf(trx, userId);
+    const { user } = await lockUser(trx, shop.id, id);
+    await endLinksOf(trx, id);
     await auditUser(ctx, trx, user, actor, 'LINK_MADE');
     return { user, link: await addLink(trx, user, ctx.clock.now()) };
   });

@@ -15,7 +15,7 @@ import {
   type SignedInUser,
   type UsedFrom,
 } from './sessions.ts';
-import { type NewSession, viewSignedIn } from './sign-in.ts';
+import { viewSignedIn } from './sign-in.ts';
 import { recordCounted } from './sign-in-attempt.ts';
 import { findUser, lockSelf, normalizeEmail, type UserRow } from './store.ts';
 import { refuseTakenEmail, updateAccount } from './users.ts';
@@ -62,13 +62,9 @@ export const prove = async (
   throw code === null ? wrong(field, WRONG_PASSWORD) : wrong('code', WRONG_CODE);
 };
 
-export const changeOwnPassword = async (
-  ctx: Context,
-  self: Self,
-  from: UsedFrom,
-  { currentPassword, code, newPassword }: ChangePassword,
-): Promise<NewSession> => {
+export const changeOwnPassword = async (ctx: Context, self: Self, from: UsedFrom, given: ChangePassword) => {
   const { caller, user } = self;
+  const { currentPassword, code, newPassword } = given;
   const proved = await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
   const password_hash = await hashPassword(newPassword);
   const { before, after, token } = await ctx.db.transaction().execute(async (trx) => {
@@ -83,11 +79,8 @@ export const changeOwnPassword = async (
   return { token, signedIn: viewSignedIn(caller, { ...user, passwordExposedAt: null }) };
 };
 
-export const changeOwnEmail = async (
-  ctx: Context,
-  self: Self,
-  { email, currentPassword, code }: ChangeEmail,
-): Promise<SignedInUser> => {
+export const changeOwnEmail = async (ctx: Context, self: Self, given: ChangeEmail): Promise<SignedInUser> => {
+  const { email, currentPassword, code } = given;
   await prove(ctx, self, { password: currentPassword, code }, 'currentPassword');
   const { before, after } = await ctx.db
     .transaction()

@@ -37,12 +37,7 @@ export interface UsedFrom {
 }
 
 /** Null if the person is gone, or their password is not the one that was checked. Locks their row: a later change ends this session. */
-export const openSession = async (
-  trx: Trx,
-  user: UserRow,
-  { address, browser }: UsedFrom,
-  nowMs: number,
-): Promise<string | null> => {
+export const openSession = async (trx: Trx, user: UserRow, from: UsedFrom, nowMs: number) => {
   const current = await lockOne(trx, user.id);
   if (current?.password_hash !== user.password_hash) return null;
   const token = randomBytes(TOKEN_BYTES).toString('hex');
@@ -55,8 +50,8 @@ export const openSession = async (
       created_at: nowMs,
       expires_at: nowMs + SESSION_S * 1000,
       proved_at: nowMs,
-      address,
-      browser,
+      address: from.address,
+      browser: from.browser,
       last_used_at: nowMs,
     })
     .execute();

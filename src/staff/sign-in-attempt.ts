@@ -242,12 +242,7 @@ export const attemptSignIn = <Result>(
   });
 
 /** Records who signed in, from where and when. A right password clears the failures of the pair. */
-export const recordSignIn = async (
-  ctx: Context,
-  trx: Trx,
-  user: UserRow,
-  attempt: SignInAttempt,
-): Promise<void> => {
+export const recordSignIn = async (ctx: Context, trx: Trx, user: UserRow, attempt: SignInAttempt) => {
   await updateUser(trx, user.id, { last_sign_in_at: ctx.clock.now() });
   await rememberAddress(ctx, trx, user.id, attempt.address);
   await clearFailures(ctx, trx, attempt);

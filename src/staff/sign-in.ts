@@ -44,11 +44,7 @@ export const signIn = (ctx: Context, origin: SignInOrigin, given: SignIn): Promi
   );
 
 /** Check the lock, verify the password, count the code, open a session. `attemptSignIn` records a refusal. */
-const signInWith = async (
-  ctx: Context,
-  attempt: SignInAttempt,
-  { password, code }: SignIn,
-): Promise<NewSession> => {
+const signInWith = async (ctx: Context, attempt: SignInAttempt, { password, code }: SignIn) => {
   const { user } = attempt;
   await refuseLocked(ctx, attempt);
   const isRight = await isPassword(user?.password_hash ?? null, password);
@@ -82,11 +78,8 @@ export const viewLinkTarget = async (ctx: Context, token: string): Promise<LinkT
 };
 
 /** Sets the password and signs in. A second factor is asked for too: a mailbox alone is not enough. A wrong code leaves the link valid. */
-export const choosePassword = async (
-  ctx: Context,
-  origin: SignInOrigin,
-  { token: linkToken, password, code }: UseLink,
-): Promise<NewSession> => {
+export const choosePassword = async (ctx: Context, origin: SignInOrigin, given: UseLink) => {
+  const { token: linkToken, password, code } = given;
   const { user, shopName } = await ownerOf(ctx, linkToken);
   return attemptSignIn(ctx, origin, user.email, async (attempt) => {
     if (user.factor_since !== null && code === null)

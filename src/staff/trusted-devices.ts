@@ -43,11 +43,8 @@ export const trustedDevice = (secrets: SecretBox, user: TrustedBy, cookie?: stri
 };
 
 /** From now on this browser is known as one of the person's. Its cookie gives access to nothing. */
-export const trustDevice = async (
-  { db, config, secrets }: Context,
-  reply: FastifyReply,
-  userId: string,
-): Promise<void> => {
+export const trustDevice = async (ctx: Context, reply: FastifyReply, userId: string): Promise<void> => {
+  const { db, config, secrets } = ctx;
   const user = await findUser(db, userId);
   if (!user) return;
   const { id, signatures } = readCookie(secrets, deviceOf(config, reply.request)) ?? {

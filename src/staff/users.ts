@@ -110,12 +110,8 @@ export const updateAccount = async (
 };
 
 /** A new role applies from the person's next request on. */
-export const changeUser = async (
-  ctx: Context,
-  { shop, actor }: Caller,
-  id: string,
-  { email, name, role, password }: ChangeUser,
-): Promise<User> => {
+export const changeUser = async (ctx: Context, { shop, actor }: Caller, id: string, given: ChangeUser) => {
+  const { email, name, role, password } = given;
   // A stranger at an Admin's open session must not take the account over.
   if (actor.id === id && (email !== null || password !== null)) throw new ServiceError('OWN_ACCOUNT');
   const passwordHash = password === null ? null : await hashPassword(password);
