@@ -24,7 +24,7 @@ import { createUser } from '../staff/users.ts';
 import { addressGuard } from '../webhooks/address-guard.ts';
 import { CliFailure } from './command.ts';
 
-// What the commands of shop-commands.ts do.
+// What the commands of shop-commands.ts do. run.ts prints the message of a ServiceError.
 
 const shopFields = (shop: Shop) => ({
   id: shop.id,

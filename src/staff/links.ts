@@ -209,7 +209,7 @@ export const findOffer = async ({ db, clock }: Context, token: string): Promise<
 };
 
 /** Says whether the token was still valid. Of two requests at once, the second waits here until the first ends. */
-const useUp = async (trx: Trx, offer: string): Promise<boolean> => {
+const consumeOffer = async (trx: Trx, offer: string): Promise<boolean> => {
   const { numDeletedRows } = await trx
     .deleteFrom('installation')
     .where('name', '=', 'set-up')
@@ -226,7 +226,7 @@ export const setUp = async (ctx: Context, address: string, given: SetUp) => {
   const offer = await findOffer(ctx, token);
   const passwordHash = await hashPassword(password);
   return ctx.db.transaction().execute(async (trx) => {
-    const isOffered = await useUp(trx, offer);
+    const isOffered = await consumeOffer(trx, offer);
     if (await hasShops(trx)) throw new ServiceError('ALREADY_SET_UP');
     if (!isOffered) throw new ServiceError('SETUP_LINK_INVALID');
     const at = ctx.clock.now();

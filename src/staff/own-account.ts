@@ -9,8 +9,8 @@ import { spendCode, WRONG_CODE, wrong } from './second-factor.ts';
 import {
   countPasswordGuess,
   endSession,
-  noteProof,
   openSession,
+  recordProof,
   type Self,
   type SignedInUser,
   type UsedFrom,
@@ -49,7 +49,7 @@ export const prove = async (
       // A factor that is being set up proves nothing yet.
       (code !== null && user.factor_since !== null && (await spendCode(ctx, trx, user, code)));
     if (!isProven) return null;
-    await noteProof(trx, sessionToken, ctx.clock.now());
+    await recordProof(trx, sessionToken, ctx.clock.now());
     return user;
   });
   if (proved) return proved;

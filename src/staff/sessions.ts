@@ -86,8 +86,8 @@ export const findSession = async (ctx: Context, token: string) => {
   return { caller, user, provedAt: row.proved_at, lastUsedAt: row.last_used_at };
 };
 
-/** Notes where a session was used last, in the background: no request waits for it, and none fails because of it. */
-export const noteUse = (ctx: Context, token: string, address: string, lastUsedAt: number): void => {
+/** Records where a session was used last, in the background: no request waits for it, and none fails because of it. */
+export const recordSessionUse = (ctx: Context, token: string, address: string, lastUsedAt: number): void => {
   const now = ctx.clock.now();
   if (lastUsedAt > now - LAST_USED_STEP_MS) return;
   ctx.background
@@ -118,7 +118,7 @@ export const countPasswordGuess = async (db: Db, token: string): Promise<{ wasLa
 };
 
 /** A guess that was right counts as proof for a while, and gives the session its other guesses back. */
-export const noteProof = async (trx: Trx, token: string, nowMs: number): Promise<void> => {
+export const recordProof = async (trx: Trx, token: string, nowMs: number): Promise<void> => {
   await trx
     .updateTable('sessions')
     .set({ wrong_passwords: 0, proved_at: nowMs })

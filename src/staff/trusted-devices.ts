@@ -60,7 +60,7 @@ export const trustDevice = async (ctx: Context, reply: FastifyReply, userId: str
 };
 
 /** Addresses are stored as signatures: a copy of the database does not show where people are. */
-const keptAddresses = ({ secrets }: Context, userId: string, address: string): string[] =>
+const addressSignatures = ({ secrets }: Context, userId: string, address: string): string[] =>
   secrets.signatures(ADDRESS, JSON.stringify([userId, address]));
 
 export const isAddressOf = async (ctx: Context, userId: string, address: string): Promise<boolean> => {
@@ -68,7 +68,7 @@ export const isAddressOf = async (ctx: Context, userId: string, address: string)
     .selectFrom('sign_in_addresses')
     .select('user_id')
     .where('user_id', '=', userId)
-    .where('address', 'in', keptAddresses(ctx, userId, address))
+    .where('address', 'in', addressSignatures(ctx, userId, address))
     .where('seen_at', '>', ctx.clock.now() - ADDRESS_KEPT_MS)
     .executeTakeFirst();
   return found !== undefined;
@@ -80,7 +80,7 @@ export const rememberAddress = async (
   userId: string,
   from: string,
 ): Promise<void> => {
-  const [address = ''] = keptAddresses(ctx, userId, from);
+  const [address = ''] = addressSignatures(ctx, userId, from);
   const seenAt = ctx.clock.now();
   await trx
     .insertInto('sign_in_addresses')
