@@ -39,13 +39,14 @@ export const doctor = async (json: boolean | undefined): Promise<void> => {
 };
 
 const examine = async (report: Report): Promise<void> => {
-  const config = settings(report);
-  if (!config) return;
   const look = async (check: string, work: () => Promise<Finding | null>): Promise<Finding | null> => {
     const finding = await work().catch(failed);
     if (finding) report({ check, ...finding });
     return finding;
   };
+  const settings = await look('settings', async () => checkSettings(readConfig(process.env)));
+  if (settings?.state === 'wrong') return;
+  const config = readConfig(process.env);
   const read = snapshotOf(config, STATEMENT_MS);
   const server = await look('database', () => read(async (reading) => checkServer(await reading.server())));
   if (server?.state === 'ok') {
@@ -57,18 +58,6 @@ const examine = async (report: Report): Promise<void> => {
     else report({ check: 'data', ...warn('not checked: its schema is not that of this release') });
   }
   await look('disk', () => checkDisk(config));
-};
-
-const settings = (report: Report): Config | null => {
-  try {
-    const config = readConfig(process.env);
-    report({ check: 'settings', ...checkSettings(config) });
-    return config;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    report({ check: 'settings', ...wrong(error.message) });
-    return null;
-  }
 };
 
 const failed = (error: unknown): Finding => {
@@ -89,18 +78,15 @@ const safe = (error: unknown, words: string): string => {
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
 const checkSettings = (config: Config): Finding => {
-  const doubts = [
-    ...(config.allowPrivateWebhooks
-      ? ['WEBHOOK_ALLOW_PRIVATE_NETWORKS lets webhooks into private networks: for development only']
-      : []),
-    ...(!LOOPBACK.test(config.host) && !config.publicUrlIsSet
-      ? ['PUBLIC_URL is not set: links lead to the address the service listens on']
-      : []),
-    ...(config.mail && !config.mail.requireTls && needsStartTls(config.mail.smtpUrl)
-      ? ['SMTP_ALLOW_PLAIN lets mails, their links and the password in SMTP_URL go out unencrypted']
-      : []),
-  ];
-  const where = config.databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${config.dataDir}`;
+  const { allowPrivateWebhooks, host, publicUrlIsSet, mail, databaseUrl, dataDir } = config;
+  const doubts: string[] = [];
+  if (allowPrivateWebhooks)
+    doubts.push('WEBHOOK_ALLOW_PRIVATE_NETWORKS lets webhooks into private networks: for development only');
+  if (!LOOPBACK.test(host) && !publicUrlIsSet)
+    doubts.push('PUBLIC_URL is not set: links lead to the address the service listens on');
+  if (mail && !mail.requireTls && needsStartTls(mail.smtpUrl))
+    doubts.push('SMTP_ALLOW_PLAIN lets mails, their links and the password in SMTP_URL go out unencrypted');
+  const where = databaseUrl ? 'PostgreSQL (DATABASE_URL)' : `SQLite in ${dataDir}`;
   return doubts.length === 0 ? ok(`can be used; data is in ${where}`) : warn(doubts.join('; '));
 };
 

@@ -45,7 +45,7 @@ const addLink = async (trx: Trx, { id, last_sign_in_at }: UserRow, nowMs: number
   return { token, expiresAt };
 };
 
-/** Throws where the link is not good any more. */
+/** Throws if the link is no longer valid. */
 export const ownerOf = async ({ db, clock }: Context, token: string) => {
   const row = await db
     .selectFrom('access_links as link')
@@ -61,7 +61,7 @@ export const ownerOf = async ({ db, clock }: Context, token: string) => {
   return { user, shopName };
 };
 
-/** Whether the link was still good. The person's row must be locked: of two at once the second finds nothing. */
+/** Whether the link was still valid. The person's row must be locked: of two at once the second finds nothing. */
 export const spendLink = async (trx: Trx, userId: string, token: string, nowMs: number): Promise<boolean> => {
   const { numDeletedRows } = await trx
     .deleteFrom('access_links')
@@ -75,7 +75,7 @@ export const spendLink = async (trx: Trx, userId: string, token: string, nowMs: 
 export const forgetExpiredLinks = (ctx: Context, nowMs: number): Promise<boolean> =>
   prune(ctx, { table: 'access_links', by: 'expires_at', upTo: nowMs });
 
-/** The token stands behind the `#`: browsers send that part to no server, so it reaches no log. */
+/** The token is in the fragment, which browsers send to no server, so it is in no log. */
 const addressOf = (baseUrl: string, { token }: Link): string => `${baseUrl}/admin/link#${token}`;
 
 /** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
@@ -181,7 +181,7 @@ export const linkLimits = ({ rateGate, clock }: Context) => {
   return {
     beforeLink: refuseOften(rateGate(WINDOWS.links, clock)),
     beforeAsking: refuseOften(rateGate(WINDOWS.asked, clock)),
-    /** Beyond it links are created and shown, and not mailed. */
+    /** Beyond it links are created and shown, but not mailed. */
     mayMailForShop: async (shopId: string): Promise<boolean> => !(await byShop(shopId)).refused,
     /** Hashed, so that the counters hold no personal data. */
     mayMail: async (email: string): Promise<boolean> => !(await mailed(sha256(email))).refused,

@@ -48,7 +48,7 @@ const originOf = ({ config }: Context, request: FastifyRequest): SignInOrigin =>
   device: deviceOf(config, request),
 });
 
-/** Gives the browser the cookie of its new session, and one by which it is known from then on. */
+/** Sets the cookie of the new session, and the one that identifies this browser at later sign-ins. */
 const sendSession = async (ctx: Context, reply: FastifyReply, { token, signedIn }: NewSession) => {
   setSessionCookie(ctx.config, reply, token);
   await trustDevice(ctx, reply, signedIn.user.id);
@@ -63,7 +63,7 @@ const signInRoutes = (app: FastifyInstance, ctx: Context): void => {
     isPublic: true,
     summary: 'Sign in',
     description:
-      'Sets the session cookie, for 12 hours, and one by which this browser is known from then on. A wrong e-mail and a wrong password look alike. Where the person has a second factor and `code` is missing, a right password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in to the e-mail.',
+      'Sets the session cookie, valid for 12 hours, and a cookie that identifies this browser at later sign-ins. A wrong e-mail and a wrong password get the same answer. If the person has a second factor and `code` is missing, a correct password is answered with 401 `SECOND_FACTOR_REQUIRED`; ten wrong codes within an hour, or fifty within a day, lock all browsers in which the person never signed in. Ten wrong passwords for one e-mail from one address lock that pair for 15 minutes. A hundred for one e-mail, or from one address, lock it for browsers and addresses that never signed in with that e-mail.',
     body: SignIn,
     answer: ['Signed in.', SignedIn],
     errors: [401],
@@ -148,10 +148,10 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
   route({
     at: 'POST /links/check',
     operationId: 'checkLink',
-    summary: 'Find out whose link it is',
-    description: 'Changes nothing. The token goes into the body, so that it reaches no log.',
+    summary: 'Read whose link it is',
+    description: 'Changes nothing. The token is in the body, so that it is not logged.',
     body: GivenLink,
-    answer: ['The link is good.', LinkTarget],
+    answer: ['The link is valid.', LinkTarget],
     errors: [410],
     async handle(request) {
       await limits.beforeLink(callerAddress(request));
@@ -163,7 +163,7 @@ const linkRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'useLink',
     summary: 'Choose a password with a link',
     description:
-      'Works once, signs the person in, and ends their other sessions and links. Where a second factor is on, a code is needed as well; without one, or with a wrong one, the link stays good.',
+      'Works once, signs the person in, and ends their other sessions and links. Where a second factor is on, a code is needed as well; without one, or with a wrong one, the link stays valid.',
     body: UseLink,
     answer: ['Signed in.', SignedIn],
     errors: [401, 410],
@@ -182,7 +182,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     withoutFactor: true,
     summary: 'Confirm your identity',
     description:
-      'With your password or a code of your second factor. For ten minutes this session may then do what is otherwise answered with 403 `PROOF_REQUIRED`; signing in counts as well. A session may be wrong ten times; then it ends.',
+      'With your password or a code of your second factor. For ten minutes this session may then do what is otherwise answered with 403 `PROOF_REQUIRED`; signing in counts as well. The tenth wrong guess ends the session.',
     body: Proof,
     answer: ['Confirmed.'],
     async handle(request) {
@@ -194,7 +194,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'changeOwnPassword',
     summary: 'Change your own password',
     description:
-      'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. A session may be wrong about them ten times; then it ends.',
+      'Takes your current password, or a code of your second factor. Ends all your sessions and opens a new one here. The tenth wrong guess ends the session.',
     body: ChangePassword,
     answer: ['The password is changed.', SignedIn],
     async handle(request, reply) {
@@ -207,7 +207,7 @@ const accountRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'changeOwnEmail',
     summary: 'Change your own e-mail',
     description:
-      'Takes your current password, or a code of your second factor. A session may be wrong about them ten times; then it ends.',
+      'Takes your current password, or a code of your second factor. The tenth wrong guess ends the session.',
     body: ChangeEmail,
     answer: ['The e-mail is changed.', SignedIn],
     errors: [409],
@@ -253,7 +253,7 @@ const secondFactorRoutes = (app: FastifyInstance, ctx: Context): void => {
     proof: true,
     summary: 'Begin to set up a second factor',
     description:
-      'Gives a secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds). It counts once it is confirmed with a code. Beginning again creates another secret.',
+      'Gives a secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds). It takes effect once it is confirmed with a code. Beginning again creates another secret.',
     answer: ['The secret.', NewSecondFactor],
     status: 201,
     errors: [409],
