@@ -1,3 +1,8 @@
+import { timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import type { z } from 'zod';
 import { OfflineRepair } from '../../contract/offline-repair.ts';
 import { TradeReturn } from '../../contract/trade-return.ts';
@@ -12,7 +17,59 @@ import { isAcknowledged } from '../webhooks/policy.ts';
 import { createSender, signatureOf } from '../webhooks/worker/send.ts';
 import { CliFailure, print, printable } from './command.ts';
 
-const MOST_ANSWER_SHOWN = 2_000;
+// What developers of webhook receivers use: `listen` receives, `trigger` sends.
+
+// --- listen ---
+
+interface ListenOptions {
+  port: number;
+  secret?: string;
+  answer: number;
+  hang?: boolean;
+}
+
+/** A receiver for development: shows each delivery as it comes and says whether its signature holds. */
+export const listen = async (options: ListenOptions, say: (line: string) => void): Promise<void> => {
+  const { port, secret, answer, hang } = options;
+  const server = createServer(async (request, response) => {
+    const { headers } = request;
+    const body = await buffer(request);
+    const signature = String(headers['x-webhook-signature'] ?? '');
+    say(
+      `\n${new Date().toISOString()}  ${headers['x-webhook-event'] ?? '(no event)'}  attempt ${headers['x-webhook-attempt'] ?? '?'}` +
+        `\nid         ${headers['x-webhook-id'] ?? '-'}\nsignature  ${verdict(secret, signature, body)}` +
+        `\nanswered   ${hang ? 'not at all (--hang)' : answer}\n${pretty(body)}`,
+    );
+    if (!hang) response.writeHead(answer).end();
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const { port: actualPort } = server.address() as AddressInfo;
+  say(`Listening on http://127.0.0.1:${actualPort}; Ctrl-C ends it.`);
+  say(
+    'To be called, run the service with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true and give a client this webhook URL.',
+  );
+  if (!secret) say('Without --secret signatures are shown, not checked.');
+};
+
+const verdict = (secret: string | undefined, signature: string, body: Buffer): string => {
+  if (!signature) return 'MISSING';
+  if (!secret) return `${signature} (not checked)`;
+  const expected = Buffer.from(signatureOf(secret, body));
+  const given = Buffer.from(signature);
+  return given.length === expected.length && timingSafeEqual(given, expected) ? 'holds' : 'DOES NOT HOLD';
+};
+
+const pretty = (body: Buffer): string => {
+  try {
+    return JSON.stringify(JSON.parse(body.toString('utf8')), null, 2);
+  } catch {
+    return body.toString('utf8');
+  }
+};
+
+// --- trigger ---
+
+const MAX_ANSWER_SHOWN = 2_000;
 
 interface TriggerOptions {
   to: string;
@@ -33,7 +90,7 @@ export const trigger = async (event: WebhookEventName, options: TriggerOptions):
   const outcome = await sender
     .send({ url: to, secret, id, event, attempt: 1, body, onAnswer: (piece) => pieces.push(piece) })
     .finally(() => sender.close());
-  const answer = Buffer.concat(pieces).toString('utf8').slice(0, MOST_ANSWER_SHOWN);
+  const answer = Buffer.concat(pieces).toString('utf8').slice(0, MAX_ANSWER_SHOWN);
   const statusCode = outcome?.statusCode ?? null;
   print(
     {
@@ -53,8 +110,6 @@ export const trigger = async (event: WebhookEventName, options: TriggerOptions):
   if (!isAcknowledged(statusCode))
     throw new CliFailure(`the receiver answered ${statusCode}: only a 2xx acknowledges an event`);
 };
-
-// --- samples ---
 
 /** The statuses before and after each event; a creation is the reference's example of a return. */
 const STATUSES: Record<RmaEventName, [before: string, after: string] | null> = {
