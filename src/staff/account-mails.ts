@@ -19,13 +19,6 @@ const htmlOf = (paragraphs: string[]): string =>
     .map((paragraph) => `<p style="margin:0 0 16px">${paragraph}</p>`)
     .join('')}</body></html>`;
 
-interface Letter {
-  to: string;
-  name: string | null;
-  shopName: string;
-  link: string;
-}
-
 const LETTERS = {
   invitation: {
     subject: (shop: string) => `${shop}: your account for returns`,
@@ -57,13 +50,13 @@ const BUTTON =
 /** Its address is longer than a phone is wide. */
 const ADDRESS = 'color:#545c6a;font-size:13px;overflow-wrap:anywhere;word-break:break-all';
 
-export const linkMail = (kind: keyof typeof LETTERS, { to, name, shopName, link }: Letter): Mail => {
+export const linkMail = (kind: keyof typeof LETTERS, user: UserRow, shopName: string, link: string): Mail => {
   const { subject, opening, request, button, closing } = LETTERS[kind];
   const shop = oneLine(shopName);
-  const greeting = greetingOf(name);
+  const greeting = greetingOf(user.name);
   const href = escaped(link);
   return {
-    to,
+    to: user.email,
     subject: subject(shop),
     text: `${greeting}\n\n${opening(shop)}\n${request}\n\n${link}\n\n${closing}\n`,
     html: htmlOf([

@@ -79,15 +79,10 @@ export const forgetExpiredLinks = (ctx: Context, nowMs: number): Promise<boolean
 const addressOf = (baseUrl: string, { token }: Link): string => `${baseUrl}/admin/link#${token}`;
 
 /** Mails the link. It leads to PUBLIC_URL: no header of a request decides where a mailed link leads. */
-const mailLink = (ctx: Context, shopName: string, { email, name, last_sign_in_at }: UserRow, link: Link) =>
-  ctx.mail.send(
-    linkMail(last_sign_in_at === null ? 'invitation' : 'forgotten', {
-      to: email,
-      name,
-      shopName,
-      link: addressOf(ctx.config.publicUrl, link),
-    }),
-  );
+const mailLink = (ctx: Context, shopName: string, user: UserRow, link: Link): void => {
+  const kind = user.last_sign_in_at === null ? 'invitation' : 'forgotten';
+  ctx.mail.send(linkMail(kind, user, shopName, addressOf(ctx.config.publicUrl, link)));
+};
 
 /** Where a link that an Admin is shown leads, and whether it is mailed too. */
 interface LinkOptions {

@@ -157,13 +157,9 @@ export const uncountCode = async (ctx: Context, attempt: SignInAttempt): Promise
 
 /** By mail, and by a notice in the admin app until the password changes. */
 const warnPasswordExposed = async (ctx: Context, user: UserRow): Promise<void> => {
-  await ctx.db
-    .transaction()
-    .execute((trx) => updateUser(trx, user.id, { password_exposed_at: ctx.clock.now() }));
+  await updateUser(ctx.db, user.id, { password_exposed_at: ctx.clock.now() });
   const shop = await findShop(ctx.db, user.shop_id);
-  if (!shop) return;
-  const link = `${ctx.config.publicUrl}/admin/account`;
-  ctx.mail.send(linkMail('exposed', { to: user.email, name: user.name, shopName: shop.name, link }));
+  if (shop) ctx.mail.send(linkMail('exposed', user, shop.name, `${ctx.config.publicUrl}/admin/account`));
 };
 
 /** Writes one entry per person, address and kind in 15 minutes; those that follow raise its count. */

@@ -75,8 +75,8 @@ export const lockUser = async (trx: Trx, shopId: string, id: string) => {
   return { user, isLastAdmin: user.role === 'ADMIN' && admins.length === 1 };
 };
 
-export const updateUser = (trx: Trx, id: string, change: Updateable<UserTable>): Promise<UserRow> =>
-  trx.updateTable('users').set(change).where('id', '=', id).returning(USER_COLUMNS).executeTakeFirstOrThrow();
+export const updateUser = (db: Db, id: string, change: Updateable<UserTable>): Promise<UserRow> =>
+  db.updateTable('users').set(change).where('id', '=', id).returning(USER_COLUMNS).executeTakeFirstOrThrow();
 
 export const endLinksOf = async (trx: Trx, userId: string): Promise<void> => {
   await trx.deleteFrom('access_links').where('user_id', '=', userId).execute();
