@@ -87,7 +87,7 @@ export const findSession = async (ctx: Context, token: string) => {
 };
 
 /** Records where a session was used last, in the background: no request waits for it, and none fails because of it. */
-export const recordSessionUse = (ctx: Context, token: string, address: string, lastUsedAt: number): void => {
+export const recordUse = (ctx: Context, token: string, address: string, lastUsedAt: number): void => {
   const now = ctx.clock.now();
   if (lastUsedAt > now - LAST_USED_STEP_MS) return;
   ctx.background
