@@ -5,7 +5,7 @@ import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { sha256 } from '../service/secrets.ts';
 import { requireProof } from '../staff/own-account.ts';
-import { deviceOf, findSession, noteUse, type SignedInUser, sessionTokenOf } from '../staff/sessions.ts';
+import { deviceOf, findSession, recordUse, type SignedInUser, sessionTokenOf } from '../staff/sessions.ts';
 import { deviceId } from '../staff/trusted-devices.ts';
 import { adminLimits, type PageLimit } from './rate-limits.ts';
 
@@ -78,7 +78,7 @@ export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: Pa
     if (isPublic) return;
     if (!session) throw new ServiceError('SIGNED_OUT');
     await limit('session', sha256(token));
-    noteUse(ctx, token, address, session.lastUsedAt);
+    recordUse(ctx, token, address, session.lastUsedAt);
     const { user, provedAt, caller } = session;
     request.caller = { shop: caller.shop, actor: { ...caller.actor, address } };
     request.user = user;

@@ -23,7 +23,7 @@ export const auditRoutes = (app: FastifyInstance, ctx: Context): void => {
     operationId: 'recordExport',
     summary: 'Record that returns are exported',
     description:
-      'The admin app makes its CSV files from the lists, and says so here before it saves one: the audit log then has `EXPORTED`.',
+      'The admin app builds its CSV files from the lists, and records that here before it saves one: the audit log then has `EXPORTED`.',
     body: RecordExport,
     answer: ['Recorded.'],
     handle: ({ caller: { shop, actor }, body: data }) =>

@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig, VERSION } from '../service/config.ts';
-import { addBackupCommands } from './backup-commands.ts';
 import { CliFailure, command } from './command.ts';
 import { addEventCommands } from './event-commands.ts';
 import { addShopCommands, once } from './shop-commands.ts';
@@ -31,7 +30,7 @@ const program = (): Command => {
     .showHelpAfterError('(add --help for its options)');
   addServiceCommands(handback);
   addShopCommands(handback);
-  addBackupCommands(handback);
+  addDatabaseCommands(handback);
   addEventCommands(handback);
   return handback;
 };
@@ -46,6 +45,19 @@ const addServiceCommands = (handback: Command): void => {
   );
   command(handback, 'demo', 'create a demo shop with sample data').action(({ json }) =>
     once(json, async (ctx) => (await import('./demo.ts')).demo(ctx)),
+  );
+};
+
+/** Each loads its own code, so that a wrong command is answered in 0.1 s. */
+const addDatabaseCommands = (handback: Command): void => {
+  command(handback, 'backup <file>', 'write everything into one signed file, while the service runs')
+    .option('--overwrite', 'replace the file if it exists')
+    .action(async (file, options) => (await import('./backup.ts')).backUp(file, options));
+  command(handback, 'restore <file>', 'fill an empty database of either engine from a backup')
+    .option('--unsigned', 'also a file without a signature: only if you know who wrote it')
+    .action(async (file, options) => (await import('./backup.ts')).restore(file, options));
+  command(handback, 'doctor', 'check settings, database, keys and counters; exit 1 if one is wrong').action(
+    async ({ json }) => (await import('./doctor.ts')).doctor(json),
   );
 };
 

@@ -17,7 +17,7 @@ export interface Mailer {
   /** Whether the operator set up a mail server. Without one `send` does nothing. */
   isOn: boolean;
   send(mail: Mail): void;
-  /** Waits for what is being sent, and retries nothing any more. Says whether every mail so far was taken by the server. */
+  /** Waits for what is being sent, and retries nothing any more. Says whether the server accepted every mail so far. */
   finish(): Promise<boolean>;
 }
 

@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import { buildApp } from '../api/app.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { HOW_TO_BUILD, isBuilt } from '../http/built-files.ts';
-import { offerSetUp } from '../staff/set-up.ts';
+import { offerSetUp } from '../staff/links.ts';
 import { startWebhooks } from '../webhooks/start.ts';
 import { ConfigError, VERSION } from './config.ts';
 import type { Context } from './context.ts';
