@@ -27,8 +27,8 @@ export interface RateState {
 
 export type RateGate = (key: string) => RateState | Promise<RateState>;
 
-/** Rows for a table, all with the same columns, rows that change, or any other statement. */
 export type Write = Insertion | Update | Change;
+/** Rows for a table, all with the same columns. */
 export type Insertion = {
   [Name in keyof Tables]: { table: Name; rows: Insertable<Tables[Name]>[] };
 }[keyof Tables];
@@ -41,10 +41,12 @@ export interface Update {
   rows: { id: string; set: object; after: object }[];
 }
 
+export type Decide<Result> = (answers: object[][]) => { writes: Write[]; result: Result };
+
 /** `begin` and all reads in one packet, then all writes and the commit. The writes must not depend on each other's effects. */
 export type ReadThenWrite = <Result>(
   reads: readonly CompiledQuery[],
-  decide: (answers: object[][]) => { writes: Write[]; result: Result },
+  decide: Decide<Result>,
   sent?: () => void,
 ) => Promise<Result>;
 

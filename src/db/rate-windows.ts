@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database, RateGate, RateState, RateWindow, RateWindows } from './database.ts';
 
 // Exact limits: the times of a key's last calls are kept, so that no window of a limit's length holds more, wherever it begins
-// (docs/contract.md). An engine of many processes keeps them in a table, see postgres/rate-limits.ts.
+// (docs/contract.md). An engine of many processes keeps them in a table, see postgres/rate-gate.ts.
 
 export const lengthMs = ({ seconds }: RateWindow): number => seconds * 1000;
 

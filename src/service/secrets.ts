@@ -11,7 +11,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import { findFact } from '../db/installation-facts.ts';
-import { narrow } from '../db/private-file.ts';
+import { restrictPermissions } from '../lib/private-files.ts';
 import { type Config, ConfigError, secretKeysIn } from './config.ts';
 
 const CIPHER = 'aes-256-gcm';
@@ -168,7 +168,7 @@ export const keysInFile = (dataDir: string, isSetUp: boolean): string[] => {
       throw new ConfigError(`${file} is missing: bring back the key that the data was sealed with`);
     makeKeyFile(file);
   }
-  narrow(file);
+  restrictPermissions(file);
   return secretKeysIn(readFileSync(file, 'utf8'), () => {
     throw new ConfigError(`${file} holds no key: bring back the one the data was sealed with (SECRET_KEY)`);
   });

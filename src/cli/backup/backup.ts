@@ -1,9 +1,8 @@
 import { recordForAllShops } from '../../audit/store.ts';
-import { BACKED_UP_TABLES } from '../../db/backed-up.ts';
 import { describeDatabaseError } from '../../db/database-errors.ts';
 import { unknownMigration } from '../../db/migrate.ts';
 import { openDatabase, snapshotOf } from '../../db/open.ts';
-import type { Reading } from '../../db/transfer.ts';
+import { BACKED_UP_TABLES, type Reading } from '../../db/transfer.ts';
 import { toIso } from '../../lib/time.ts';
 import { type Config, VERSION } from '../../service/config.ts';
 import { backupKeys } from '../../service/secrets.ts';

@@ -1,9 +1,9 @@
 import { recordForAllShops } from '../../audit/store.ts';
-import { ALL_TABLES, BACKED_UP_TABLES, WRITTEN_BY_A_START } from '../../db/backed-up.ts';
 import { describeDatabaseError, isLockTimeout } from '../../db/database-errors.ts';
 import { unknownMigration } from '../../db/migrate.ts';
-import { claimDatabase, fillingOf } from '../../db/open.ts';
-import type { Filling, Value } from '../../db/transfer.ts';
+import { fillingOf, lockDatabase } from '../../db/open.ts';
+import { TABLE_NAMES } from '../../db/schema.ts';
+import { BACKED_UP_TABLES, type Filling, type Value, WRITTEN_BY_A_START } from '../../db/transfer.ts';
 import type { Config } from '../../service/config.ts';
 import { keysOf, mustOpenKeyChecks } from '../../service/secrets.ts';
 import { CliFailure, type Progress } from '../command.ts';
@@ -24,7 +24,7 @@ export const restore = async (config: Config, path: string, { unsigned, progress
     mustBeKnown(header, path);
     mustOpenKeyChecks(config, header.keyChecks);
     const tables = await backup.check(() => keysOf(config), { unsigned });
-    ({ release } = claimDatabase(config));
+    ({ release } = lockDatabase(config));
     await fillingOf(
       config,
       notice,
@@ -65,7 +65,7 @@ const mustBeKnown = ({ migrations, service }: Header, path: string): void => {
 /** Gives the database the schema of the backup. Throws where it holds any row already. */
 const prepare = async (filling: Filling, { migrations }: Header): Promise<void> => {
   const known = await filling.tables();
-  const ours = ALL_TABLES.filter((table) => known.has(table));
+  const ours = TABLE_NAMES.filter((table) => known.has(table));
   const made = await filling.migrations();
   if (made.some((name, i) => migrations[i] !== name))
     throw new CliFailure('this database has another schema than the backup: use an empty one');

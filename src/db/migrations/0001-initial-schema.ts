@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { SchemaChange, SchemaWords } from '../migrate.ts';
+import type { SchemaChange, SchemaDialect } from '../migrate.ts';
 
 /**
  * Rows that are written with every creation or move carry no foreign keys: shops and clients are never deleted, the
@@ -12,7 +12,7 @@ export const initialSchema: SchemaChange = async (db, engine) => {
   if (engine.search === 'trigrams') await addTrigrams(db, engine.notice);
 };
 
-const shops = ({ id }: SchemaWords): string => `
+const shops = ({ id }: SchemaDialect): string => `
 create table shops (
   id ${id} primary key not null, name text not null, plan text not null, subscription text not null, billing text,
   allowance bigint, usage_cap bigint, factor_required integer not null default 0,
@@ -43,7 +43,7 @@ create index api_clients_shop on api_clients (shop_id, created_at);
 `;
 
 /** The database itself deletes a person's rows together with the person. */
-const people = ({ id }: SchemaWords): string => `
+const people = ({ id }: SchemaDialect): string => `
 create table users (
   id ${id} primary key not null, shop_id ${id} not null references shops (id), email text not null unique, name text,
   role text not null, password_hash text not null, last_sign_in_at bigint, factor_secret text, factor_since bigint,
@@ -105,7 +105,7 @@ const IS_OPEN: Record<Kind, string> = {
   trade_returns: `status <> 'TRADE_REJECTED' and status <> 'TRADE_RESOLVED'`,
 };
 
-const returns = ({ id, search }: SchemaWords): string => {
+const returns = ({ id, search }: SchemaDialect): string => {
   const common = `
   id ${id} primary key not null, shop_id ${id} not null, client_id ${id}, number bigint not null,
   status text not null, status_since bigint not null, assignee_id ${id}, external_ref text, external_source text,
@@ -191,7 +191,7 @@ const addTrigrams = async (db: Kysely<unknown>, notice: (message: string) => voi
   }
 };
 
-const events = ({ id }: SchemaWords): string => `
+const events = ({ id }: SchemaDialect): string => `
 -- A shop's events in the order of their commits. A delivery has the id of its event, and finds its body here.
 create table events (
   shop_id ${id} not null, position bigint not null, id ${id} not null, rma_id ${id} not null, event text not null,
@@ -220,7 +220,7 @@ create table webhook_leases (
 );
 `;
 
-const installation = ({ rateLimits, times }: SchemaWords): string => `
+const installation = ({ rateLimits, times }: SchemaDialect): string => `
 create table installation (name text primary key not null, value text not null);
 -- Times of an address's last calls, in milliseconds, and how many of the latest it was allowed. SQLite counts in memory.
 create ${rateLimits} rate_limits (

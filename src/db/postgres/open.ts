@@ -4,19 +4,19 @@ import { withTimeout } from '../../lib/with-timeout.ts';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
-import { migrateToLatest, type Notice, SCHEMA_WORDS } from '../migrate.ts';
+import { migrateToLatest, type Notice, SCHEMA_DIALECTS } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
 import {
   anyCase,
   asJson,
   type ColumnKind,
-  compiledStatements,
+  CompiledStatements,
   type Dialect,
   encoded,
 } from '../statements.ts';
 import { DatabaseClock } from './clock.ts';
 import { Hosts } from './hosts.ts';
-import { WakeCalls } from './listen.ts';
+import { Notifications } from './listen.ts';
 import { refuseSharedSessions } from './pooler.ts';
 import { openPools, PLANNED_ANEW } from './pools.ts';
 import { postgresRateGate } from './rate-gate.ts';
@@ -25,7 +25,7 @@ import { changeTransactions } from './transaction.ts';
 /** With much more at once, all callers wait for the same transaction, and process and server for each other. */
 const BATCH_SIZE = 24;
 
-const LAST_CALLS_TIMEOUT_MS = 100;
+const LAST_NOTIFICATIONS_TIMEOUT_MS = 100;
 
 export const openPostgres = (
   connectionString: string,
@@ -38,11 +38,11 @@ export const openPostgres = (
   const db = pools.admin.kysely();
   const background = pools.background.kysely();
   const readiness = pools.readiness.kysely();
-  const statements = compiledStatements({ db, ...dialect });
-  const clock = new DatabaseClock(pools.background, observer.onDatabaseError, ownClock);
+  const statements = new CompiledStatements({ db, ...dialect });
+  const clock = new DatabaseClock(pools.background, ownClock);
   // Another server has another clock.
   hosts.on('move', () => clock.compareSoon());
-  const calls = new WakeCalls(pools.reads, hosts, observer.onDatabaseError);
+  const notifications = new Notifications(pools.reads);
 
   return {
     clock,
@@ -62,17 +62,21 @@ export const openPostgres = (
       postgresRateGate(pools.reads, windows, given, given === clock ? null : given),
     ...dialect,
     changeTransactions: {
-      ...changeTransactions(pools.changes, statements, observer),
+      ...changeTransactions(pools.changes, statements),
       mostWaiting: Math.max(1, poolSizes.changes - 2),
       batchSize: BATCH_SIZE,
     },
-    wake: (topic, id) => calls.wake(topic, id),
-    onWake: (topic, listener) => calls.onWake(topic, listener),
+    wake: (topic, id) => notifications.wake(topic, id),
+    onWake: (topic, listener) => notifications.onWake(topic, listener),
     checkReady: () => saveFact(readiness, 'ready-check', String(clock.now())),
     async close() {
       clock.stop();
       // The last call tells other processes that this one has released its receivers. One that is lost delays them, no more.
-      await withTimeout(calls.sent(), LAST_CALLS_TIMEOUT_MS, () => new Error('not sent')).catch(() => {});
+      await withTimeout(
+        notifications.sent(),
+        LAST_NOTIFICATIONS_TIMEOUT_MS,
+        () => new Error('not sent'),
+      ).catch(() => {});
       // Kysely would end only what it has used itself.
       await Promise.all(Object.values(pools).map((each) => each.end()));
     },
@@ -91,7 +95,7 @@ const migrate = async (
   try {
     const client = await pool.connect();
     await refuseSharedSessions(client, connectionString).finally(() => client.release());
-    if (await migrateToLatest(alone, { ...SCHEMA_WORDS.postgres, notice })) await analyzeGrown(alone);
+    if (await migrateToLatest(alone, { ...SCHEMA_DIALECTS.postgres, notice })) await analyzeGrown(alone);
   } finally {
     await pool.end();
   }

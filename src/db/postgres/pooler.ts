@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { withTimeout } from '../../lib/with-timeout.ts';
 import { ConfigError } from '../../service/config.ts';
-import type { Between } from '../transfer.ts';
+import type { PoolerMode } from '../transfer.ts';
 import { Hosts, withClient } from './hosts.ts';
 
 // Settings, prepared statements and LISTEN belong to a session of the server. A pooler that gives every transaction any free
@@ -25,14 +25,13 @@ export const refuseSharedSessions = async (client: pg.ClientBase, url: string): 
   if ((await poolerBefore(client, url)) === 'shared sessions') throw new ConfigError(SHARED);
 };
 
-/** What stands between this process and the server that accepts writes. */
-export const between = (address: string): Promise<Between> =>
+export const poolerModeOf = (address: string): Promise<PoolerMode> =>
   new Hosts(address).connect((url) =>
     withClient(url, ANSWER_TIMEOUT_MS, (client) => poolerBefore(client, url)),
   );
 
-const poolerBefore = async (client: pg.ClientBase, url: string): Promise<Between> => {
-  // A pooler makes up the number that clients cancel by; PostgreSQL gives the process that serves them.
+const poolerBefore = async (client: pg.ClientBase, url: string): Promise<PoolerMode> => {
+  // A pooler invents the number that clients cancel by; PostgreSQL gives the process that serves them.
   const { processID } = client as pg.ClientBase & { processID: number };
   if ((await pidOf(client, 'select 1')) === processID) return 'nothing';
   const isHeard = await withClient(url, ANSWER_TIMEOUT_MS, (listener) => isNotified(listener, client));

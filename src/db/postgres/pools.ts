@@ -55,7 +55,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
 
-/** Sent when a connection is made, not as a startup parameter, which a pooler in between may refuse. */
+/** Sent when a connection is opened, not as a startup parameter, which a pooler in between may refuse. */
 const settingsOf = (kind: Kind): string =>
   Object.entries({ ...LIMITS, ...KINDS[kind] })
     .map(([name, value]) => `set ${name} = ${value}; `)
@@ -151,9 +151,7 @@ export class Connection {
   async isAlive(): Promise<boolean> {
     if (this.#unanswered > 0 || this.silentMs < UNHEARD_MS) return true;
     const asking = this.query('select 1').then(() => true);
-    return withTimeout(asking, SIGN_OF_LIFE_TIMEOUT_MS, () => new Error('no sign of life')).catch(
-      () => false,
-    );
+    return withTimeout(asking, SIGN_OF_LIFE_TIMEOUT_MS, () => DEAD).catch(() => false);
   }
 
   release(broken?: Error | boolean): void {
@@ -193,16 +191,16 @@ const OUTDATED = new Error('another server is in use');
 
 /** Never hands out a connection that a firewall forgot, or whose server is gone or not in use any more, while it lay idle. */
 export class CheckedPool {
+  readonly hosts: Hosts;
+  readonly observer: Observer;
   readonly #pool: pg.Pool;
-  readonly #hosts: Hosts;
-  readonly #observer: Observer;
   readonly #connections = new Map<pg.PoolClient, Connection>();
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   #distrustBefore = 0;
 
   constructor(hosts: Hosts, kind: Kind, sizes: PoolSizes, observer: Observer) {
-    this.#hosts = hosts;
-    this.#observer = observer;
+    this.hosts = hosts;
+    this.observer = observer;
     this.#pool = new pg.Pool({
       ...clientConfig,
       Client: clientOf(hosts),
@@ -226,7 +224,7 @@ export class CheckedPool {
 
   async connect(): Promise<Connection> {
     for (;;) {
-      const client = await whileConnecting(this.#hosts.connect(() => this.#pool.connect()));
+      const client = await whileConnecting(this.hosts.connect(() => this.#pool.connect()));
       const connection = this.#connections.get(client) as Connection;
       const refusal = connection.isOutdated ? OUTDATED : await this.#refusalOf(connection);
       if (!refusal) return connection;
@@ -260,7 +258,7 @@ export class CheckedPool {
     const pool = this as unknown as PostgresPool;
     return new Kysely<Tables>({
       dialect: new PostgresDialect({ pool }),
-      log: ({ queryDurationMillis, level }) => this.#observer.onQuery(queryDurationMillis, level === 'error'),
+      log: ({ queryDurationMillis, level }) => this.observer.onQuery(queryDurationMillis, level === 'error'),
     });
   }
 
@@ -269,7 +267,7 @@ export class CheckedPool {
     if (isTrusted && (await connection.isAlive())) return null;
     if (isTrusted) {
       this.#distrustBefore = performance.now();
-      this.#observer.onDatabaseError('idle connection dead', DEAD);
+      this.observer.onDatabaseError('idle connection dead', DEAD);
     }
     return DEAD;
   }

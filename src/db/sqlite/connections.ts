@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { ensurePrivateFile, restrictPermissions } from '../../lib/private-files.ts';
 import { ConfigError } from '../../service/config.ts';
-import { keepPrivate, narrow } from '../private-file.ts';
 
 /** Opening waits inside SQLite for others that open at the same time: no request runs yet. */
 const OPEN_TIMEOUT_MS = 2000;
@@ -27,8 +27,8 @@ export interface Connections {
 export type Synchronous = 'FULL' | 'NORMAL';
 
 export const openConnections = (file: string): Connections => {
-  keepPrivate(file);
-  for (const suffix of ['-wal', '-shm']) narrow(file + suffix);
+  ensurePrivateFile(file);
+  for (const suffix of ['-wal', '-shm']) restrictPermissions(file + suffix);
   const writer = new Sqlite(file, { timeout: OPEN_TIMEOUT_MS });
   writer.pragma('journal_mode = WAL');
   writer.pragma('foreign_keys = ON');
@@ -87,7 +87,7 @@ const held = new Set<Sqlite.Database>();
 /** Rate limits are counted in memory, and two processes would count twice (ADR 0001). The lock ends with the process, however it ends. */
 export const lockFolder = (folder: string): (() => void) => {
   const file = join(folder, 'handback.lock');
-  keepPrivate(file);
+  ensurePrivateFile(file);
   const lock = new Sqlite(file, { timeout: LOCK_TIMEOUT_MS });
   try {
     // Nothing is ever written, so no journal is needed beside it.

@@ -4,10 +4,10 @@ import { Kysely, sql } from 'kysely';
 import { systemClock } from '../../lib/time.ts';
 import type { Database, Db, Insertion, Observer, ReadThenWrite, Update } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';
-import { migrateToLatest, SCHEMA_WORDS } from '../migrate.ts';
+import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
-import { anyCase, asJson, compiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
+import { anyCase, asJson, CompiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
 import { type Connections, openConnections, type Synchronous } from './connections.ts';
 import { BUSY_WAIT_MS, LONGEST_PAUSE_MS, sessionDialect, writerTurns } from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
@@ -27,7 +27,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
   // A commit is on disk before it is acknowledged.
   const db = kyselyThat('FULL');
   const light = kyselyThat('NORMAL');
-  const { fill } = compiledStatements({ db, ...dialect });
+  const { fill } = new CompiledStatements({ db, ...dialect });
   const transaction = readThenWrite(db, connections, fill);
   const analyze = async (): Promise<void> => {
     if (!(await analyzeGrown(light, heavyReads))) return;
@@ -44,8 +44,8 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     background: light,
     fill,
     async migrate(notice = () => {}) {
-      const patient = kyselyThat('FULL', { waitMs: MIGRATION_WAIT_MS });
-      if (await migrateToLatest(patient, { ...SCHEMA_WORDS.sqlite, notice })) await analyze();
+      const waiting = kyselyThat('FULL', { waitMs: MIGRATION_WAIT_MS });
+      if (await migrateToLatest(waiting, { ...SCHEMA_DIALECTS.sqlite, notice })) await analyze();
     },
     analyze,
     // One process, so counters need not outlive it nor be shared.
@@ -53,7 +53,7 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     ...dialect,
     // The more share a commit, the fewer wait for the disk.
     changeTransactions: { pipelined: transaction, waiting: transaction, mostWaiting: 1, batchSize: 100 },
-    ...wakeCalls(onDatabaseError),
+    ...notifications(onDatabaseError),
     checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
       await Promise.all([db.destroy(), light.destroy(), heavyReads.close()]);
@@ -113,7 +113,7 @@ const readThenWrite = (db: Db, { writer }: Connections, fill: Fill): ReadThenWri
 };
 
 /** One process, so an event emitter is enough. */
-const wakeCalls = (onDatabaseError: Observer['onDatabaseError']): Pick<Database, 'wake' | 'onWake'> => {
+const notifications = (onDatabaseError: Observer['onDatabaseError']): Pick<Database, 'wake' | 'onWake'> => {
   // As many requests may wait for events as there are.
   const listeners = new EventEmitter().setMaxListeners(0);
   return {
