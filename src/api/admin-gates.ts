@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { callerAddress } from '../http/caller-address.ts';
+import { callerAddress } from '../http/requests.ts';
 import { validationGate } from '../http/validation.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';

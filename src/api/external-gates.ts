@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { countOf } from '../http/odd-requests.ts';
+import { countOf } from '../http/requests.ts';
 import { validationGate } from '../http/validation.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RateState, RateWindows } from '../db/database.ts';
 import { memoryRateGate } from '../db/rate-windows.ts';
-import { callerAddress } from '../http/caller-address.ts';
+import { callerAddress } from '../http/requests.ts';
 import type { Context } from '../service/context.ts';
 import { rateLimited } from '../service/errors.ts';
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { FieldError } from '../../contract/common.ts';
 import { ServiceError } from '../service/errors.ts';
-import { undecodableParameters } from './odd-requests.ts';
+import { undecodableParameters } from './requests.ts';
 
 type Issue = z.core.$ZodIssue & { input?: unknown };
 
