@@ -12,13 +12,7 @@ const ROLES = ['all', 'api', 'worker'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Connections to PostgreSQL for each kind of work (ADR 0011). */
-const POOL_SIZES = {
-  changes: 6,
-  lists: 4,
-  admin: 4,
-  webhooks: 3,
-  reads: 4,
-} as const;
+const POOL_SIZES = { changes: 6, lists: 4, admin: 4, webhooks: 3, reads: 4 } as const;
 export type PoolSizes = Readonly<Record<keyof typeof POOL_SIZES, number>>;
 
 export interface MailSettings {
@@ -30,7 +24,7 @@ export interface MailSettings {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** A setting the service cannot start with; the message is the one line the operator sees. */
+/** The message is the one line that the operator sees. */
 export class ConfigError extends Error {}
 
 const oneOf =
@@ -53,7 +47,7 @@ const wholeNumberUpTo =
 const flag = (name: string, value: string): boolean => oneOf(['true', 'false'])(name, value) === 'true';
 
 const webUrl = (name: string, value: string): string => {
-  const url = URL.canParse(value) ? new URL(value) : null;
+  const url = URL.parse(value);
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new ConfigError(
       `${name} must be an http or https address, https://returns.example.com for example`,
@@ -112,18 +106,17 @@ const postgresUrl = (name: string, value: string): string => {
 
 /** `lists=8,admin=6`: what is not named keeps its size. */
 const poolSizes = (name: string, value: string): PoolSizes => {
-  const given = value.split(',').map((pair): [string, number] => {
+  const given: Record<string, number> = {};
+  for (const pair of value.split(',')) {
     const [, kind = '', size = ''] = /^ *(\w+) *= *(\d{1,3}) *$/.exec(pair) ?? [];
     if (!(kind in POOL_SIZES) || Number(size) < 1)
       throw new ConfigError(
         `${name} must be pairs such as lists=8,admin=6; it can name ${Object.keys(POOL_SIZES).join(', ')}`,
       );
-    return [kind, Number(size)];
-  });
-  const kinds = given.map(([kind]) => kind);
-  const repeated = kinds.find((kind, index) => kinds.indexOf(kind) !== index);
-  if (repeated) throw new ConfigError(`${name} names ${repeated} more than once`);
-  return { ...POOL_SIZES, ...Object.fromEntries(given) };
+    if (kind in given) throw new ConfigError(`${name} names ${kind} more than once`);
+    given[kind] = Number(size);
+  }
+  return { ...POOL_SIZES, ...given };
 };
 
 /** The message never repeats the value: it may hold a password. */
@@ -157,17 +150,18 @@ const mailFrom = (url: string | null, from: string | null, allowPlain: boolean):
 };
 
 const SECRET_KEY_LENGTH = 32;
-/** `refuse` throws where a key is too short to be safe, or missing: before, after or between commas. */
-export const secretKeysIn = (text: string, refuse: () => never): string[] => {
+/** null: one is too short to be safe, or missing before, after or between commas. */
+export const secretKeysIn = (text: string): string[] | null => {
   const keys = text.trim().split(/\s*[,\r\n]\s*/);
-  return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : refuse();
+  return keys.every(({ length }) => length >= SECRET_KEY_LENGTH) ? keys : null;
 };
-const secretKeys = (name: string, value: string): string[] =>
-  secretKeysIn(value, () => {
-    throw new ConfigError(
-      `${name} must be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 makes one)`,
-    );
-  });
+const secretKeys = (name: string, value: string): string[] => {
+  const keys = secretKeysIn(value);
+  if (keys) return keys;
+  throw new ConfigError(
+    `${name} must be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 makes one)`,
+  );
+};
 
 /** In full only: the short forms some parsers take (`1.5`) would turn a slip of the finger into an address. */
 const isAddressOrNetwork = (value: string): boolean =>
@@ -186,8 +180,11 @@ const proxies = (name: string, value: string): false | number | string[] => {
 
 const text = (_name: string, value: string): string => value;
 
-type Read<Value> = (name: string, value: string) => Value;
-type ReadSetting = <Value, Fallback>(name: string, read: Read<Value>, fallback: Fallback) => Value | Fallback;
+type ReadSetting = <Value, Fallback>(
+  name: string,
+  read: (name: string, value: string) => Value,
+  fallback: Fallback,
+) => Value | Fallback;
 
 /** What a file holds, without the line end that editors add. */
 const fileText = (name: string, path: string): string => {
@@ -216,13 +213,13 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
   };
 
   const host = setting('HOST', text, '127.0.0.1');
-  const listenPort = setting('PORT', wholeNumberUpTo(65_535), 3000);
-  const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${listenPort}`;
+  const port = setting('PORT', wholeNumberUpTo(65_535), 3000);
+  const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (!URL.canParse(ownUrl)) throw new ConfigError('HOST must be a host name or an IP address');
   const databaseUrl = secret('DATABASE_URL', postgresUrl, null);
   const config = {
     host,
-    port: listenPort,
+    port,
     databaseUrl,
     poolSizes: setting('DATABASE_POOLS', poolSizes, POOL_SIZES),
     /** How long a start waits for a database that cannot be reached yet. */

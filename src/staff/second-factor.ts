@@ -6,7 +6,7 @@ import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
-import { type Place, type SecretBox, sha256 } from '../service/secrets.ts';
+import { type SealedFor, type SecretBox, sha256 } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
 import { endSessionsOf, type Self } from './sessions.ts';
 import { actorOf, auditUser, findUser, lockSelf, lockUser, updateUser } from './store.ts';
@@ -19,7 +19,7 @@ type UserRow = Row<'users'>;
 const SECRET_BYTES = 20;
 const ISSUER = 'Handback';
 
-export const factorPlace = (userId: string): Place => ({
+export const factorPlace = (userId: string): SealedFor => ({
   table: 'users',
   column: 'factor_secret',
   id: userId,

@@ -15,9 +15,8 @@ import {
   encoded,
 } from '../statements.ts';
 import { DatabaseClock } from './clock.ts';
-import { Hosts } from './hosts.ts';
+import { Hosts, refuseSharedSessions } from './hosts.ts';
 import { Notifications } from './listen.ts';
-import { refuseSharedSessions } from './pooler.ts';
 import { openPools, PLANNED_ANEW } from './pools.ts';
 import { postgresRateGate } from './rate-gate.ts';
 import { changeTransactions } from './transaction.ts';

@@ -8,23 +8,24 @@ import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
 import { anyCase, asJson, CompiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
-import { type Connections, openConnections, type Synchronous } from './connections.ts';
+import { Connections, type Synchronous } from './connections.ts';
 import { BUSY_WAIT_MS, LONGEST_PAUSE_MS, sessionDialect, writerTurns } from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
 
-/** Another process may be migrating: that is worth waiting for, and no request runs yet. */
+/** Another process may be migrating. No request runs yet. */
 const MIGRATION_WAIT_MS = 15_000;
 
 export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer): Database => {
-  const connections = openConnections(file);
+  const connections = new Connections(file);
   const writers = writerTurns();
   const heavyReads = new HeavyReads(file, onDatabaseError);
+  // As many requests may wait for events as there are.
+  const listeners = new EventEmitter().setMaxListeners(0);
   const kyselyThat = (synchronous: Synchronous, more: { waitMs?: number; heavyReads?: HeavyReads } = {}) =>
     new Kysely<Tables>({
       dialect: sessionDialect({ connections, writers, synchronous, waitMs: BUSY_WAIT_MS, ...more }),
       log: ({ queryDurationMillis, level }) => onQuery(queryDurationMillis, level === 'error'),
     });
-  // A commit is on disk before it is acknowledged.
   const db = kyselyThat('FULL');
   const light = kyselyThat('NORMAL');
   const { fill } = new CompiledStatements({ db, ...dialect });
@@ -53,7 +54,18 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
     ...dialect,
     // The more share a commit, the fewer wait for the disk.
     changeTransactions: { pipelined: transaction, waiting: transaction, mostWaiting: 1, batchSize: 100 },
-    ...notifications(onDatabaseError),
+    // One process, so an event emitter is enough. The change is committed: no listener may fail the request.
+    wake(topic, id) {
+      try {
+        listeners.emit(topic, id);
+      } catch (error) {
+        onDatabaseError('wake-up call failed', error);
+      }
+    },
+    async onWake(topic, listener) {
+      listeners.on(topic, listener);
+      return async () => void listeners.off(topic, listener);
+    },
     checkReady: () => saveFact(light, 'ready-check', String(systemClock.now())),
     async close() {
       await Promise.all([db.destroy(), light.destroy(), heavyReads.close()]);
@@ -110,26 +122,6 @@ const readThenWrite = (db: Db, { writer }: Connections, fill: Fill): ReadThenWri
         else await trx.executeQuery(fill(write.statement, write.values as never));
       return result;
     });
-};
-
-/** One process, so an event emitter is enough. */
-const notifications = (onDatabaseError: Observer['onDatabaseError']): Pick<Database, 'wake' | 'onWake'> => {
-  // As many requests may wait for events as there are.
-  const listeners = new EventEmitter().setMaxListeners(0);
-  return {
-    wake(topic, id) {
-      // The change is committed: nothing that goes wrong from here on may fail the request.
-      try {
-        listeners.emit(topic, id);
-      } catch (error) {
-        onDatabaseError('wake-up call failed', error);
-      }
-    },
-    onWake: async (topic, listener) => {
-      listeners.on(topic, listener);
-      return async () => void listeners.off(topic, listener);
-    },
-  };
 };
 
 const globEscaped = (text: string): string => text.replaceAll(/[*?[]/g, '[$&]');
