@@ -7,7 +7,7 @@ import { newId } from '../lib/ids.ts';
 import type { Config } from '../service/config.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
-import { closeSoon } from './connections.ts';
+import { closeSoon } from './connection-limits.ts';
 import { countOf, REQUEST_ID_HEADER, requestIdOf } from './requests.ts';
 
 /** An `import` would read every export of the module, and so load Node's own undici: 7 % of a start. */

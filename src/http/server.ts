@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
 import type { Metrics } from '../service/metrics.ts';
-import { CONNECTION_LIMITS, manageConnections } from './connections.ts';
+import { CONNECTION_LIMITS, manageConnections } from './connection-limits.ts';
 import { keepDeadlines } from './deadline.ts';
 import {
   answerOddRequests,

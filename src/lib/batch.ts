@@ -10,7 +10,7 @@ export type Results<Result> = (Result | Promise<Result> | Error | typeof AGAIN)[
 /** What to do after a batch failed as a whole: run each item alone, the same several times, or fail all of them. */
 type AfterFailure = (error: unknown) => 'split' | 'retry' | 'fail';
 
-interface Options<Item> {
+interface BatchOptions<Item> {
   most: number;
   atOnce?: number;
   /** Beyond this many the next caller is refused: a queue that long cannot be answered in time. */
@@ -43,13 +43,13 @@ const AGAIN_AFTER_MS = 50;
 /** Batches calls: what is requested in one turn of the event loop, or while earlier batches run, shares the next batch. */
 class Batcher<Item, Result> {
   readonly #work: Work<Item, Result>;
-  readonly #options: Required<Options<Item>>;
+  readonly #options: Required<BatchOptions<Item>>;
   #waiting: Pending<Item, Result>[] = [];
   #isStarting = false;
   /** Batches that have neither called `sent` nor ended. */
   readonly #unsent = new Set<Pending<Item, Result>[]>();
 
-  constructor(work: Work<Item, Result>, options: Required<Options<Item>>) {
+  constructor(work: Work<Item, Result>, options: Required<BatchOptions<Item>>) {
     this.#work = work;
     this.#options = options;
   }
@@ -133,7 +133,7 @@ class Batcher<Item, Result> {
 /** Makes a function for one item from work on many. Adds no delay when idle. */
 export const batched = <Item, Result>(
   work: Work<Item, Result>,
-  { timeoutMs = QUEUE_TIMEOUT_MS, ...options }: Options<Item>,
+  { timeoutMs = QUEUE_TIMEOUT_MS, ...options }: BatchOptions<Item>,
 ): ((item: Item) => Promise<Result>) => {
   const batcher = new Batcher(work, {
     atOnce: 1,

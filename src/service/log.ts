@@ -14,10 +14,10 @@ const MOST_WAITING = 1024 * 1024;
 const STDOUT = 1;
 
 /** Calls back with the number of bytes written; the rest was not accepted. */
-type Write = (bytes: Buffer, done: (written: number) => void) => void;
+type WriteBytes = (bytes: Buffer, done: (written: number) => void) => void;
 
 /** Files and devices: another thread waits no longer than a disk takes. */
-const writeToFile: Write = (bytes, done) => {
+const writeToFile: WriteBytes = (bytes, done) => {
   const from = (start: number): void =>
     write(STDOUT, bytes, start, bytes.length - start, null, (error, count) => {
       if (error || count === 0) done(start);
@@ -28,11 +28,11 @@ const writeToFile: Write = (bytes, done) => {
 };
 
 /** Pipes and terminals: a thread could wait for their reader for ever; Node's stream waits for an event. */
-const writeToStream: Write = (bytes, done) => {
+const writeToStream: WriteBytes = (bytes, done) => {
   process.stdout.write(bytes, (error) => done(error ? 0 : bytes.length));
 };
 
-const standardOutput = (): Write => {
+const standardOutput = (): WriteBytes => {
   const stat = fstatSync(STDOUT);
   if (!stat.isFIFO() && !stat.isSocket() && !isatty(STDOUT)) return writeToFile;
   // A closed pipe also reports through the callback of each write.
@@ -40,7 +40,7 @@ const standardOutput = (): Write => {
   return writeToStream;
 };
 
-export const boundedDestination = (writeBytes: Write, onDropped: (lines: number) => void) => {
+export const boundedDestination = (writeBytes: WriteBytes, onDropped: (lines: number) => void) => {
   let waiting = '';
   let writing = false;
   let isMidLine = false;

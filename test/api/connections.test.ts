@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
-import { CONNECTION_LIMITS } from '../../src/http/connections.ts';
+import { CONNECTION_LIMITS } from '../../src/http/connection-limits.ts';
 import { expectError, overSocket } from '../support/api.ts';
 import { doctor } from '../support/doctor.ts';
 import { type Harness, harness } from '../support/harness.ts';

@@ -97,10 +97,10 @@ create index saved_views_user on saved_views (user_id);
 `;
 
 const KINDS = ['offline_repairs', 'trade_returns'] as const;
-type Kind = (typeof KINDS)[number];
+type ReturnTable = (typeof KINDS)[number];
 
 /** What is open, spelt as statements spell it (`returns/open.ts`), so that they find the indexes of open returns. */
-const IS_OPEN: Record<Kind, string> = {
+const IS_OPEN: Record<ReturnTable, string> = {
   offline_repairs: `status <> 'OFFLINE_CLOSED'`,
   trade_returns: `status <> 'TRADE_REJECTED' and status <> 'TRADE_RESOLVED'`,
 };
@@ -149,7 +149,7 @@ create index idempotency_keys_age on idempotency_keys (created_at);
 };
 
 /** With the number at the end, most give their rows in the order of a list. */
-const returnIndexes = (kind: Kind): string => `
+const returnIndexes = (kind: ReturnTable): string => `
 create unique index ${kind}_number on ${kind} (shop_id, number);
 -- With the time of creation, so that counts by status and age are read from the index alone.
 create index ${kind}_status on ${kind} (shop_id, status, number, created_at);
@@ -165,7 +165,7 @@ create index ${kind}_customer on ${kind} (shop_id, lower(customer_email), number
 `;
 
 /** A scan of this index alone passes a million texts in about a tenth of a second. */
-const scannedTexts = (kind: Kind): string => `
+const scannedTexts = (kind: ReturnTable): string => `
 create index ${kind}_search on ${kind} (shop_id, number, search_text);
 `;
 

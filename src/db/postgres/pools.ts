@@ -13,9 +13,9 @@ const QUERY_TIMEOUT_MS = 2_500;
 /** In the pipeline of changes, where all shops would wait: what meets a lock is tried again beside it (`transaction.ts`). */
 const SHORT_LOCK_TIMEOUT_MS = 100;
 
-type Settings = Record<string, string | number>;
+type PoolSettings = Record<string, string | number>;
 
-const LIMITS: Settings = {
+const LIMITS: PoolSettings = {
   // The server gives up before the driver does, so that it never goes on working for a caller who has left.
   statement_timeout: 2_400,
   lock_timeout: 1_500,
@@ -26,7 +26,7 @@ const LIMITS: Settings = {
  * Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
  * kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
  */
-const GENERIC_PLANS: Settings = {
+const GENERIC_PLANS: PoolSettings = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
@@ -35,7 +35,7 @@ const GENERIC_PLANS: Settings = {
   max_parallel_workers_per_gather: 0,
 };
 /** Not waiting for the disk: a power cut may lose what is done again anyway. */
-const NO_FSYNC: Settings = { synchronous_commit: 'off' };
+const NO_FSYNC: PoolSettings = { synchronous_commit: 'off' };
 
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
@@ -51,12 +51,12 @@ const KINDS = {
   background: { ...GENERIC_PLANS, ...NO_FSYNC },
   /** However busy the others are, the process says that it is ready. */
   readiness: NO_FSYNC,
-} satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, Settings>;
-type Kind = keyof typeof KINDS;
+} satisfies Record<keyof PoolSizes | keyof typeof FIXED_SIZES, PoolSettings>;
+type PoolKind = keyof typeof KINDS;
 const FIXED_SIZES = { background: 1, readiness: 1 };
 
 /** Sent when a connection is opened, not as a startup parameter, which a pooler in between may refuse. */
-const settingsOf = (kind: Kind): string =>
+const settingsOf = (kind: PoolKind): string =>
   Object.entries({ ...LIMITS, ...KINDS[kind] })
     .map(([name, value]) => `set ${name} = ${value}; `)
     .join('');
@@ -198,7 +198,7 @@ export class CheckedPool {
   /** Where one of them was found dead, those that were not heard of since are not asked one by one. */
   #distrustBefore = 0;
 
-  constructor(hosts: Hosts, kind: Kind, sizes: PoolSizes, observer: Observer) {
+  constructor(hosts: Hosts, kind: PoolKind, sizes: PoolSizes, observer: Observer) {
     this.hosts = hosts;
     this.observer = observer;
     this.#pool = new pg.Pool({
@@ -284,8 +284,8 @@ const clientOf = (hosts: Hosts) =>
     }
   };
 
-export const openPools = (hosts: Hosts, sizes: PoolSizes, observer: Observer): Record<Kind, CheckedPool> => {
-  const kinds = Object.keys(KINDS) as Kind[];
+export const openPools = (hosts: Hosts, sizes: PoolSizes, observer: Observer): Record<PoolKind, CheckedPool> => {
+  const kinds = Object.keys(KINDS) as PoolKind[];
   const pools = kinds.map((kind) => [kind, new CheckedPool(hosts, kind, sizes, observer)]);
   return Object.fromEntries(pools);
 };

@@ -9,7 +9,7 @@ import type { CheckedPool } from './pools.ts';
 const MOST_REMEMBERED = 10_000;
 
 /** How a key stands after some calls. Times are the database's, in milliseconds. */
-interface Counted {
+interface KeyCount {
   key: string;
   /** How many of these calls passed. */
   taken: number;
@@ -38,7 +38,7 @@ export const postgresRateGate = (
       for (const key of keys) calls.set(key, (calls.get(key) ?? 0) + 1);
       // In one order everywhere, so that processes never wait for each other in a circle.
       const sorted = [...calls].sort(([one], [other]) => (one < other ? -1 : 1));
-      const { rows } = await reads.query<Counted>(text, [
+      const { rows } = await reads.query<KeyCount>(text, [
         sorted.map(([key]) => `${prefix}:${key}`),
         sorted.map(([, asked]) => asked),
         stopped?.now() ?? null,
@@ -78,7 +78,7 @@ export const postgresRateGate = (
 
 const stateOf = (
   windows: RateWindows,
-  { taken, now, count, oldest, free }: Counted,
+  { taken, now, count, oldest, free }: KeyCount,
   turn: number,
 ): RateState => {
   if (turn > taken)

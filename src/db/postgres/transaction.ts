@@ -26,7 +26,7 @@ export const changeTransactions = (
   };
 };
 
-interface Held {
+interface SharedConnection {
   connection: Promise<Connection>;
   users: number;
   isBroken: boolean;
@@ -36,7 +36,7 @@ interface Held {
 class Pipeline {
   readonly #pool: CheckedPool;
   readonly #statements: CompiledStatements;
-  #held: Held | null = null;
+  #held: SharedConnection | null = null;
 
   constructor(pool: CheckedPool, statements: CompiledStatements) {
     this.#pool = pool;
@@ -72,13 +72,13 @@ class Pipeline {
     }
   }
 
-  #take(): Held {
+  #take(): SharedConnection {
     this.#held ??= { connection: this.#pool.connect(), users: 0, isBroken: false };
     this.#held.users += 1;
     return this.#held;
   }
 
-  #leave(held: Held, connection: Connection): void {
+  #leave(held: SharedConnection, connection: Connection): void {
     held.users -= 1;
     if (held.users > 0) return;
     if (this.#held === held) this.#held = null;

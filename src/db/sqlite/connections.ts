@@ -11,7 +11,7 @@ const CACHED_STATEMENTS = 500;
 export type Synchronous = 'FULL' | 'NORMAL';
 
 /** A connection with its prepared statements: Kysely prepares anew for every query, which costs more than most queries. */
-class Connection {
+class PreparedConnection {
   readonly raw: Sqlite.Database;
   readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>();
 
@@ -32,17 +32,17 @@ class Connection {
 }
 
 /** One connection writes; the other reads, also while the first waits for another program or is inside a transaction. */
-export class Connections {
+export class SqliteConnections {
   readonly #file: string;
-  readonly writer: Connection;
-  reader: Connection;
+  readonly writer: PreparedConnection;
+  reader: PreparedConnection;
   #synchronous: Synchronous | null = null;
 
   constructor(file: string) {
     this.#file = file;
     ensurePrivateFile(file);
     for (const suffix of ['-wal', '-shm']) restrictPermissions(file + suffix);
-    this.writer = new Connection(file, [
+    this.writer = new PreparedConnection(file, [
       'journal_mode = WAL',
       'foreign_keys = ON',
       'wal_autocheckpoint = 4000',
@@ -67,8 +67,8 @@ export class Connections {
     this.writer.raw.close();
   }
 
-  #openReader(): Connection {
-    return new Connection(this.#file, ['query_only = ON']);
+  #openReader(): PreparedConnection {
+    return new PreparedConnection(this.#file, ['query_only = ON']);
   }
 }
 

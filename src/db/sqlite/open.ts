@@ -8,7 +8,7 @@ import { migrateToLatest, SCHEMA_DIALECTS } from '../migrate.ts';
 import { memoryRateGate } from '../rate-windows.ts';
 import type { Tables } from '../schema.ts';
 import { anyCase, asJson, CompiledStatements, type Dialect, encoded, type Fill } from '../statements.ts';
-import { Connections, type Synchronous } from './connections.ts';
+import { SqliteConnections, type Synchronous } from './connections.ts';
 import { BUSY_WAIT_MS, LONGEST_PAUSE_MS, sessionDialect, writerTurns } from './driver.ts';
 import { HeavyReads } from './heavy-reads.ts';
 
@@ -16,7 +16,7 @@ import { HeavyReads } from './heavy-reads.ts';
 const MIGRATION_WAIT_MS = 15_000;
 
 export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer): Database => {
-  const connections = new Connections(file);
+  const connections = new SqliteConnections(file);
   const writers = writerTurns();
   const heavyReads = new HeavyReads(file, onDatabaseError);
   // As many requests may wait for events as there are.
@@ -96,7 +96,7 @@ const analyzeGrown = async (db: Db, heavyReads: HeavyReads): Promise<boolean> =>
 };
 
 /** Transactions come one after another: the file has one writer. */
-const readThenWrite = (db: Db, { writer }: Connections, fill: Fill): ReadThenWrite => {
+const readThenWrite = (db: Db, { writer }: SqliteConnections, fill: Fill): ReadThenWrite => {
   // On the connection itself, which the transaction holds: a row at a time costs less here than taking JSON apart.
   const insert = ({ table, rows }: Insertion): void => {
     const columns = Object.keys(rows[0] ?? {});

@@ -13,7 +13,7 @@ import {
   type Value,
   type WithSnapshot,
 } from '../transfer.ts';
-import { Connections } from './connections.ts';
+import { SqliteConnections } from './connections.ts';
 import { sessionDialect, writerTurns } from './driver.ts';
 
 /** No request waits for this process. */
@@ -58,7 +58,7 @@ export const sqliteSnapshot =
 export const fillSqlite =
   (file: string, notice: Notice): FillAtOnce =>
   async (work) => {
-    const connections = new Connections(file);
+    const connections = new SqliteConnections(file);
     const { raw } = connections.writer;
     const insert = async (table: string, columns: readonly string[], rows: readonly Value[][]) => {
       const marks = columns.map(() => '?').join();

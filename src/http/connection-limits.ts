@@ -47,16 +47,16 @@ export const closeSoon = (socket: Socket): void => {
 const hasUnreadBody = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** Connections of one address, or of all; those between requests, longest idle first. */
-interface Held {
+/** ConnectionTable of one address, or of all; those between requests, longest idle first. */
+interface HeldSockets {
   open: Set<Socket>;
   idle: Set<Socket>;
 }
-const noneHeld = (): Held => ({ open: new Set(), idle: new Set() });
+const noneHeld = (): HeldSockets => ({ open: new Set(), idle: new Set() });
 
 interface Known {
   /** What the connection counts in. */
-  counts: Held[];
+  counts: HeldSockets[];
   unanswered: number;
   /** Without a request so far. Node does not count it as idle. */
   isSilent: boolean;
@@ -66,11 +66,11 @@ interface Known {
  * A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
  * address that holds idle connections keeps no other out. `perAddress` null: all come from a proxy.
  */
-class Connections {
+class ConnectionTable {
   readonly #server: Server;
   readonly #perAddress: number | null;
   readonly #all = noneHeld();
-  readonly #byAddress = new Map<string, Held>();
+  readonly #byAddress = new Map<string, HeldSockets>();
   readonly #known = new WeakMap<Socket, Known>();
 
   constructor(server: Server, perAddress: number | null) {
@@ -118,13 +118,13 @@ class Connections {
     });
   }
 
-  #heldBy(address: string): Held {
+  #heldBy(address: string): HeldSockets {
     const held = this.#byAddress.get(address) ?? noneHeld();
     this.#byAddress.set(address, held);
     return held;
   }
 
-  #makeRoom({ open, idle }: Held, limit: number): boolean {
+  #makeRoom({ open, idle }: HeldSockets, limit: number): boolean {
     if (open.size < limit) return true;
     const [longestIdle] = idle;
     if (!longestIdle) return false;
@@ -156,7 +156,7 @@ const STOPPING = { message: 'The service is stopping.', quiet: true };
 
 /** Limits their number, stops reading a body once the answer is known (a 401 does not read 100 MB first), and drains them at a stop. */
 export const manageConnections = (app: FastifyInstance, perAddress: number | null): void => {
-  const connections = new Connections(app.server, perAddress);
+  const connections = new ConnectionTable(app.server, perAddress);
   let isDraining = false;
 
   app.addHook('onSend', ({ raw }, reply, _payload, done) => {
