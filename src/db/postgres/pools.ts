@@ -284,7 +284,11 @@ const clientOf = (hosts: Hosts) =>
     }
   };
 
-export const openPools = (hosts: Hosts, sizes: PoolSizes, observer: Observer): Record<PoolKind, CheckedPool> => {
+export const openPools = (
+  hosts: Hosts,
+  sizes: PoolSizes,
+  observer: Observer,
+): Record<PoolKind, CheckedPool> => {
   const kinds = Object.keys(KINDS) as PoolKind[];
   const pools = kinds.map((kind) => [kind, new CheckedPool(hosts, kind, sizes, observer)]);
   return Object.fromEntries(pools);
