@@ -42,10 +42,7 @@ export const pageLimitGate = (): ((request: FastifyRequest, reply: FastifyReply)
 };
 export type PageLimit = ReturnType<typeof pageLimitGate>;
 
-/**
- * The two generous limits of the admin API keep one process free for others, so each process counts for itself, without a round
- * trip. Calls without a session are counted in all processes together.
- */
+/** The two generous limits keep one process free for others, so each counts for itself. Calls without a session count in all together. */
 export const adminLimits = ({ rateGate, clock }: Context) => {
   const gates = {
     address: memoryRateGate(RATE_LIMITS.adminAddress),

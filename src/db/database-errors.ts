@@ -16,10 +16,7 @@ export const REPLACED = 'Another server was promoted after this one';
 const NO_CONNECTIONS = 'the server takes no connections right now (DATABASE_URL)';
 const LOGIN_FAILED = 'the server refused the user name or password (DATABASE_URL)';
 
-/**
- * Errors that say the database cannot be used now, by their codes: callers get a 503. Any other code of a statement is a mistake
- * of ours, a 500. While a connection is being opened every error is one of these, whatever its code (`whileConnecting`).
- */
+/** The database cannot be used now: callers get a 503, and a 500 for any other code, unless a connection was being opened. */
 const BY_CODE: ErrorClass[] = [
   [/^08/, NO_CONNECTIONS, 'passes'],
   [/^25006/, 'it is read-only: a standby, or set so (DATABASE_URL)'],

@@ -62,10 +62,8 @@ interface Known {
   isSilent: boolean;
 }
 
-/**
- * A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
- * address that holds idle connections keeps no other out. `perAddress` null: all come from a proxy.
- */
+// A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
+// address that holds idle connections keeps no other out. `perAddress` null: all come from a proxy.
 class ConnectionTable {
   readonly #server: Server;
   readonly #perAddress: number | null;

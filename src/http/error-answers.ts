@@ -155,10 +155,8 @@ export const refuseOtherMethodsOn = (app: FastifyInstance, isPage: (path: string
   });
 };
 
-/**
- * Runs `register`, then answers 405 where an address that it registered is called with another method, and 404 elsewhere: before
- * anything of the body is read. To register a route for each of those methods would take longer than all the rest of a start.
- */
+// Runs `register`, then answers 405 where an address that it registered is called with another method, and 404 elsewhere, before
+// anything of the body is read. To register a route for each of those methods would take longer than all the rest of a start.
 export const refuseOtherMethods = (app: FastifyInstance, register: () => void): void => {
   const methodsByUrl = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ method, url }) => {

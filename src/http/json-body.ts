@@ -17,17 +17,11 @@ const endOfString = (json: string, start: number): number => {
   return end;
 };
 
-/**
- * More than any request of ours has: validating twenty thousand unknown fields, or entries, would hold up all other callers for a
- * tenth of a second.
- */
+/** More than any request has: validating twenty thousand unknown fields, or entries, would delay all other callers by 0.1 s. */
 const MOST_FIELDS = 200;
 const MOST_VALUES = 5_000;
 
-/**
- * The first key that occurs twice in one object, in a text that is known to be JSON. Parsers disagree on which of the two
- * counts, so we accept neither. Throws where there are more than a request needs.
- */
+/** The first key that occurs twice in one object of a valid JSON text: parsers disagree on which counts. Also checks the two limits. */
 const repeatedKey = (json: string): string | null => {
   const open: (Set<string> | null)[] = [];
   let last = '';

@@ -56,10 +56,7 @@ const asStated = ({ jsonSchema }: Converted): void => {
   Object.assign(jsonSchema, override, description && { description }, examples && { examples });
 };
 
-/**
- * Answers are open, since fields are added within v1 (docs/contract.md); bodies are strict objects and stay closed. Bodies have no
- * defaults: generators would make such fields required.
- */
+/** Answers are open, since v1 adds fields (docs/contract.md). Bodies have no defaults: generators would make such fields required. */
 const asBodyOrAnswer = ({ zodSchema, jsonSchema }: Converted): void => {
   const { def } = zodSchema._zod;
   if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties;
@@ -105,7 +102,7 @@ export const describeApi = async (
   });
 };
 
-/** Serves a document to everybody. It is large and never changes, so it is serialised once. */
+/** It is large and never changes, so it is serialised once. */
 export const serveDocument = (
   app: FastifyInstance,
   read: () => object,
@@ -122,10 +119,7 @@ export const serveDocument = (
 const NEEDS_PROOF = 'Needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`).';
 const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override: asStated } });
 
-/**
- * The library lists every schema twice, as `X` for answers and `XInput` for bodies. This keeps only the schemas that the
- * paths use, and renames `XInput` to `X` where `X` itself is not used or says the same.
- */
+/** The library lists every schema twice, as `X` for answers and `XInput` for bodies. Keeps those in use, as `X` where both are the same. */
 const withNeededSchemas = (document: Json): Json => {
   const { schemas } = document.components;
   const needed = new Set<string>();

@@ -80,7 +80,8 @@ const errorsOf = (issue: Issue, root: z.ZodType, part: string, hints: Hints): Fi
   const field = issue.path.map(String).join('.') || part;
   if (issue.code !== 'unrecognized_keys') {
     const isRepeated = part === 'query' && Array.isArray(issue.input);
-    const { rule, says } = isRepeated ? REPEATED : sentenceOf(issue);
+    if (isRepeated) return [{ field, rule: 'repeated', message: `${field} is there more than once` }];
+    const { rule, says } = sentenceOf(issue);
     return [{ field, rule, message: `${field} ${says}` }];
   }
   const known = fieldsAt(root, issue.path);
@@ -97,8 +98,6 @@ const errorsOf = (issue: Issue, root: z.ZodType, part: string, hints: Hints): Fi
     };
   });
 };
-
-const REPEATED = { rule: 'repeated', says: 'is there more than once' };
 
 const TYPE_WORDS: Record<string, string> = {
   string: 'a string',
@@ -149,7 +148,6 @@ const FORMATS: Record<string, string> = {
   datetime: 'must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example',
 };
 
-/** The schema itself, without "optional", "nullable" and "default" around it. */
 const unwrap = (schema: unknown): unknown =>
   schema instanceof z.ZodDefault || schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
     ? unwrap(schema.unwrap())
@@ -175,10 +173,7 @@ const allFields = (root: unknown, path: string[] = []): string[] => {
   ]);
 };
 
-/**
- * The known name that was probably meant: one that is spelt alike, one of the same name at another level, or one made of the
- * same words.
- */
+/** The known name that was probably meant. */
 const nearest = (name: string, known: string[], allPaths: () => string[]): string | null =>
   nearestBySpelling(name, known) ?? sameElsewhere(name, allPaths()) ?? nearestByWords(name, known);
 

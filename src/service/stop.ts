@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { withTimeout } from '../lib/with-timeout.ts';
+import { withTimeout } from '../lib/time.ts';
 import type { Context } from './context.ts';
 import { describeError } from './log.ts';
 

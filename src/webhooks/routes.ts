@@ -4,7 +4,7 @@ import {
   WebhookDeliveryQuery,
   WebhookDeliveryWithBody,
 } from '../../contract/delivery.ts';
-import { sendPage, routesOf } from '../http/route.ts';
+import { routesOf, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { getDelivery, listDeliveries } from './deliveries.ts';

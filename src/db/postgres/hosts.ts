@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { withTimeout } from '../../lib/with-timeout.ts';
+import { withTimeout } from '../../lib/time.ts';
 import { ConfigError, parseAddress } from '../../service/config.ts';
 import { REPLACED } from '../database-errors.ts';
 import type { PoolerMode } from '../transfer.ts';

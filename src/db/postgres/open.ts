@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { withTimeout } from '../../lib/with-timeout.ts';
+import { withTimeout } from '../../lib/time.ts';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Database, Observer } from '../database.ts';
 import { saveFact } from '../installation-facts.ts';

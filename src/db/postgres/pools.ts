@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
-import { withTimeout } from '../../lib/with-timeout.ts';
+import { withTimeout } from '../../lib/time.ts';
 import type { PoolSizes } from '../../service/config.ts';
 import type { Observer } from '../database.ts';
 import { isStalePlan, isUnavailable, whileConnecting } from '../database-errors.ts';
@@ -22,10 +22,8 @@ const LIMITS: PoolSettings = {
   // A process that vanishes inside a transaction holds its rows this long at most.
   idle_in_transaction_session_timeout: 5_000,
 };
-/**
- * Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
- * kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
- */
+// Left to itself PostgreSQL plans anew whatever gets a list, at every call, which takes longer than running it. A plan that is
+// kept may be as old as the table: where that was empty, it would read all of it for ever. So only ways through an index.
 const GENERIC_PLANS: PoolSettings = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
@@ -40,14 +38,11 @@ const NO_FSYNC: PoolSettings = { synchronous_commit: 'off' };
 /** Each kind of work has connections of its own, so that none waits for another's locks, searches or deep pages. */
 const KINDS = {
   changes: { ...GENERIC_PLANS, lock_timeout: SHORT_LOCK_TIMEOUT_MS },
-  /** Lists and timelines. */
   lists: GENERIC_PLANS,
-  /** The admin app, sign-in, searches, figures; planned for their values, as a list with a rare status or a search needs it. */
+  /** Planned for their values, as a list with a rare status or a search needs it. */
   admin: { plan_cache_mode: 'force_custom_plan' },
   webhooks: { ...GENERIC_PLANS, ...NO_FSYNC },
-  /** Short reads: keys, rate limits, one record. */
   reads: GENERIC_PLANS,
-  /** Clean-up, notes of a last use, the clock: no request waits for these. */
   background: { ...GENERIC_PLANS, ...NO_FSYNC },
   /** However busy the others are, the process says that it is ready. */
   readiness: NO_FSYNC,
@@ -246,7 +241,6 @@ export class CheckedPool {
     }
   }
 
-  /** In good order, or by force where that takes too long. */
   async end(): Promise<void> {
     await withTimeout(this.#pool.end(), END_TIMEOUT_MS, () => DEAD).catch(() => {
       for (const connection of this.#connections.values()) connection.destroy();

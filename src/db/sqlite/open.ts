@@ -74,10 +74,8 @@ export const openSqlite = (file: string, { onQuery, onDatabaseError }: Observer)
   };
 };
 
-/**
- * Analyses the tables of which SQLite says that they grew about tenfold since the last time. An index of a million rows takes up to
- * 0.2 s, during which no other connection writes: so each by itself, with a pause that is longer than writers wait before they try again.
- */
+// Analyses the tables of which SQLite says that they grew about tenfold since the last time. An index of a million rows takes up to
+// 0.2 s, during which no other connection writes: so each by itself, with a pause that is longer than writers wait before they try again.
 const analyzeGrown = async (db: Db, heavyReads: HeavyReads): Promise<boolean> => {
   const { rows } = await sql<{ optimize: string }>`pragma optimize(0x10003)`.execute(db);
   const tables = rows.map(({ optimize }) => /"(\w+)"$/.exec(optimize)?.[1] ?? '');
