@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ErrorBody } from '../../contract/common.ts';
 import { isUnavailable } from '../db/database-errors.ts';
 import { newId } from '../lib/ids.ts';
+import type { Clock } from '../lib/time.ts';
 import type { Config } from '../service/config.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
@@ -14,7 +15,6 @@ import { countOf, REQUEST_ID_HEADER, requestIdOf } from './requests.ts';
 export const { IncomingMessage, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'BAD_REQUEST',
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
@@ -26,12 +26,12 @@ const serviceErrorFrom = (error: unknown, bodyLimit: number): ServiceError => {
   if (error instanceof ServiceError) return error;
   if (isUnavailable(error)) return new ServiceError('SERVICE_UNAVAILABLE', { cause: error });
   const { code, statusCode } = error as FastifyError;
-  const refusal =
-    FASTIFY_ERRORS[code] ?? (statusCode !== undefined && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL_ERROR');
-  return new ServiceError(
-    refusal,
-    refusal === 'BODY_TOO_LARGE' ? { message: `The body is larger than ${bodyLimit / 1024} KiB.` } : {},
-  );
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new ServiceError('BODY_TOO_LARGE', {
+      message: `The body is larger than ${bodyLimit / 1024} KiB.`,
+    });
+  const isOurs = statusCode === undefined || statusCode >= 500;
+  return new ServiceError(FASTIFY_ERRORS[code] ?? (isOurs ? 'INTERNAL_ERROR' : 'BAD_REQUEST'));
 };
 
 type PublicUrl = Pick<Config, 'publicUrl' | 'publicUrlIsSet'>;
@@ -120,7 +120,7 @@ export const answerParserError = (
 };
 
 /** Requests that Node would answer itself, with an empty body. Here they get the usual error body. */
-export const answerOddRequests = (app: FastifyInstance, now: () => number, baseUrl: string): void => {
+export const answerOddRequests = (app: FastifyInstance, clock: Clock, baseUrl: string): void => {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const hosts = countOf('host', raw.rawHeaders);
     const isMissing = hosts === 0 && raw.httpVersion === '1.1';
@@ -129,7 +129,8 @@ export const answerOddRequests = (app: FastifyInstance, now: () => number, baseU
     done(new ServiceError('BAD_REQUEST', { message }));
   });
   app.server.on('checkExpectation', (request, response) => {
-    const { status, headers, body } = rawAnswer('EXPECTATION_FAILED', requestIdOf(request, now()), baseUrl);
+    const requestId = requestIdOf(request, clock.now());
+    const { status, headers, body } = rawAnswer('EXPECTATION_FAILED', requestId, baseUrl);
     response.writeHead(status, headers).end(body);
   });
 };

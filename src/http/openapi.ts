@@ -32,9 +32,7 @@ interface Answers {
 export interface ApiDescription {
   basePath: string;
   decorator: 'swagger' | 'adminSwagger';
-  title: string;
-  summary: string;
-  description: string;
+  info: { title: string; summary: string; description: string };
   tags: { name: string; description: string }[];
   securitySchemes: Record<string, Json>;
   security: Record<string, string[]>[];
@@ -69,25 +67,21 @@ export const describeApi = async (
   publicUrl: string,
   api: ApiDescription,
 ): Promise<void> => {
-  const { basePath, decorator, title, summary, description, tags, securitySchemes, security } = api;
-  const { complete = (document: Json) => document } = api;
+  const { basePath, decorator, info, securitySchemes, answers, complete, ...rest } = api;
   const transformObject = createJsonSchemaTransformObject({ zodToJsonConfig: { override: asBodyOrAnswer } });
   await app.register(swagger, {
     decorator: decorator as 'swagger',
     openapi: {
       openapi: '3.1.0',
       info: {
-        title,
+        ...info,
         version: VERSION,
-        summary,
-        description,
         contact: { name: 'Handback documentation', url: `${publicUrl}/docs/` },
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: `${publicUrl}${basePath}` }],
-      tags,
       components: { securitySchemes },
-      security,
+      ...rest,
     },
     transform: (route) => {
       const inside = route.url.startsWith(`${basePath}/`);
@@ -97,8 +91,10 @@ export const describeApi = async (
         schema['description'] = [schema['description'], NEEDS_PROOF].filter(Boolean).join(' ');
       return { schema, url: route.url.slice(basePath.length) };
     },
-    transformObject: (document) =>
-      complete(withAnswers(withNeededSchemas(transformObject(document)), api.answers)),
+    transformObject(document) {
+      const whole = withAnswers(withNeededSchemas(transformObject(document)), answers);
+      return complete ? complete(whole) : whole;
+    },
   });
 };
 
@@ -149,7 +145,8 @@ const withNeededSchemas = (document: Json): Json => {
 
 const withAnswers = (document: Json, answers: Answers): Json => {
   const { components, paths } = document;
-  components.headers = headersOf(answers);
+  const used = new Set<string>([...answers.always, ...Object.values(answers.byStatus).flat()]);
+  components.headers = Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
   components.schemas.ErrorCode.enum = answers.codes;
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path as object)) as Json[]) {
     if (operation.requestBody)
@@ -190,10 +187,5 @@ const HEADERS = {
   }),
 };
 type HeaderName = keyof typeof HEADERS;
-
-const headersOf = ({ always, byStatus }: Answers) => {
-  const used = new Set<string>([...always, ...Object.values(byStatus).flat()]);
-  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
-};
 
 const EXAMPLE = { requestId: '019a8c1e-7a54-7cc1-9a3e-5b1f0c7d2e44', baseUrl: 'https://returns.example.com' };

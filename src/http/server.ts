@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import {
   type FastifyBaseLogger,
@@ -42,10 +41,9 @@ interface ServerParts {
   onForwarded(): void;
 }
 
-const newServer = ({ log, clock, config }: ServerParts): FastifyInstance => {
-  const loggerInstance: FastifyBaseLogger = log;
-  return fastify({
-    loggerInstance,
+const newServer = ({ log, clock, config }: ServerParts): FastifyInstance =>
+  fastify({
+    loggerInstance: log as FastifyBaseLogger,
     // Our log lines name the request themselves; a child logger per request would cost more than the lines.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -64,7 +62,6 @@ const newServer = ({ log, clock, config }: ServerParts): FastifyInstance => {
     rewriteUrl: ({ url = '/' }) => routable(url),
     ...CONNECTION_LIMITS,
   });
-};
 
 /** Gives every answer its request id, and counts, times and logs it. Logs the route, never the address: that may hold a customer's data. */
 const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: ServerParts): void => {
@@ -87,15 +84,11 @@ const observeRequests = (app: FastifyInstance, { metrics, log, callerFields }: S
 };
 
 /** Helmet sets the same headers on every answer, so it runs once, on an answer that is never sent. */
-const headersOf = (options: HelmetOptions): OutgoingHttpHeaders => {
+const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void => {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   helmet(options)(request, response, () => {});
-  return response.getHeaders();
-};
-
-const setSecurityHeaders = (app: FastifyInstance, options: HelmetOptions): void => {
-  const headers = headersOf(options);
+  const headers = response.getHeaders();
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers);
     done();
@@ -115,12 +108,10 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   observeRequests(app, parts);
   keepDeadlines(app);
   readForwardedFor(app, parts.onForwarded);
-  answerOddRequests(app, clock.now, config.publicUrl);
+  answerOddRequests(app, clock, config.publicUrl);
+  const directives = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
   setSecurityHeaders(app, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
+    contentSecurityPolicy: { useDefaults: false, directives },
     strictTransportSecurity: config.publicUrl.startsWith('https:'),
   });
   return app;

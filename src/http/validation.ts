@@ -27,7 +27,8 @@ interface Schemas {
 }
 
 /** Validates all parts of a request and replaces them with the parsed values, or refuses with all errors at once. */
-const validate = (request: FastifyRequest): void => {
+export const validationGate = async (request: FastifyRequest): Promise<void> => {
+  if (request.is404) return;
   const { body, querystring, headers } = (request.routeOptions.schema ?? {}) as Schemas;
   const { hints = {} } = request.routeOptions.config;
   const errors: FieldError[] = [];
@@ -56,10 +57,6 @@ const cut = (errors: FieldError[], part: string): void => {
   if (errors.length <= MAX_ERRORS) return;
   const message = `${part} has more errors than these ${MAX_ERRORS - 1}`;
   errors.splice(MAX_ERRORS - 1, Number.POSITIVE_INFINITY, { field: part, rule: 'more', message });
-};
-
-export const validationGate = async (request: FastifyRequest): Promise<void> => {
-  if (!request.is404) validate(request);
 };
 
 const encodingErrors = (url: string): FieldError[] =>

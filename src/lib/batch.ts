@@ -123,10 +123,11 @@ class Batcher<Item, Result> {
   /** So that one item that cannot succeed fails by itself. */
   #toRunAlone(batch: Pending<Item, Result>[], error: unknown): Pending<Item, Result>[] {
     const next = this.#options.afterFailure(error);
-    const tries = next === 'retry' ? MOST_TRIES : batch.length > 1 && next === 'split' ? Infinity : 0;
+    const isSplit = next === 'split' && batch.length > 1;
     const again = batch.map((each) => ({ ...each, alone: true, tries: each.tries + 1 }));
-    for (const each of again) if (each.tries >= tries) each.reject(error);
-    return again.filter((each) => each.tries < tries);
+    const mayTry = ({ tries }: Pending<Item, Result>) => isSplit || (next === 'retry' && tries < MOST_TRIES);
+    for (const each of again) if (!mayTry(each)) each.reject(error);
+    return again.filter(mayTry);
   }
 }
 
