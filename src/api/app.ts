@@ -33,7 +33,7 @@ const callerFields = ({ caller }: FastifyRequest): object =>
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Warns once in the log, and once a day where `doctor` finds it. A proxy before us that is not trusted makes one address of all callers. */
+/** Warns once in the log, and once a day where `doctor` finds it. Behind an untrusted proxy all callers have one address. */
 const untrustedProxyWarning = ({ log, clock, background }: Context): (() => void) => {
   let notedMs = Number.NEGATIVE_INFINITY;
   return () => {

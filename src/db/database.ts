@@ -70,7 +70,7 @@ export interface Observer {
 export interface Database extends Dialect {
   clock: Clock;
   db: Db;
-  /** For pages of lists. Statements here have one plan, whatever their values are: it is made once and kept. */
+  /** For pages of lists. Statements here have one plan, whatever their values are. */
   lists: Db;
   /** The same for short reads, which share a few connections. */
   reads: Db;
@@ -83,7 +83,7 @@ export interface Database extends Dialect {
   fill: Fill;
   /** Brings the schema up to date, once, however many processes ask at the same time, and sets the clock. */
   migrate(notice?: Notice): Promise<void>;
-  /** Brings the planner's statistics up to date for tables that have about ten times the rows they were made from. */
+  /** Updates the planner's statistics of tables that grew about tenfold since the last time. */
   analyze(): Promise<void>;
   rateGate(windows: RateWindows, clock: Clock): RateGate;
   changeTransactions: ChangeTransactions;

@@ -36,7 +36,7 @@ export const detectPooler = async ({ databaseUrl }: Where): Promise<PoolerMode |
 export const fillingOf = ({ databaseUrl, dataDir }: Where, notice: Notice): FillAtOnce =>
   databaseUrl ? fillPostgres(databaseUrl, notice) : fillSqlite(fileIn(dataDir), notice);
 
-/** For a process that serves, until it ends or releases it: on SQLite there may be only one. Commands work beside it. */
+/** For a process that serves, until it ends or releases it: on SQLite there may be only one. Commands need no lock. */
 export const lockDatabase = ({ databaseUrl, dataDir }: Where): { exclusive: boolean; release(): void } => {
   if (databaseUrl) return { exclusive: false, release() {} };
   ensurePrivateFolder(dataDir);

@@ -150,7 +150,7 @@ const SCHEMA = {
     ...fixedTextOrNull('order_date', 'customer_notes', 'fault_description', 'additional_comment'),
     ...text('company_name'),
   },
-  /** How many RMAs there are of each sort, kept with every change. */
+  /** How many RMAs there are, updated with every change. */
   rma_totals: {
     ...fixedText('shop_id', 'status'),
     ...fixed<'offline_repairs' | 'trade_returns'>()('kind'),

@@ -18,7 +18,7 @@ export interface Dialect {
   rows(alias: string, columns: Record<string, ColumnKind>, values: object[]): RawBuilder<unknown>;
   /** To stand after a column: it is one of these, as one parameter, whatever their number. */
   oneOf(kind: ColumnKind, values: (string | number)[]): RawBuilder<boolean>;
-  /** To stand after a column: it is among what a query finds. The query runs once, also by a plan that was made for an empty table. */
+  /** To stand after a column: it is among what a query finds. The query runs once, also by a plan for an empty table. */
   among(query: Expression<unknown>): RawBuilder<boolean>;
   /** To stand in a `from`: the ids, as `alias.value`, that a query finds for each row of what stands before it. */
   forEachRow(alias: string, query: Expression<unknown>): RawBuilder<unknown>;
@@ -27,7 +27,7 @@ export interface Dialect {
   containsAnyCase(column: string, part: string): RawBuilder<boolean>;
 }
 
-/** A pattern for a text in upper and lower case: a class of both for each letter, and for the rest what `escaped` makes of it. */
+/** A pattern for a text in upper and lower case: a class of both for each letter, the rest as `escaped` returns it. */
 export const anyCase = (text: string, escaped: (character: string) => string): string =>
   [...text]
     .map((character) => {
@@ -55,7 +55,7 @@ export interface Change {
   values: object;
 }
 
-/** Stands in a statement for a value. In a statement made of several, `part` says whose. */
+/** Stands in a statement for a value. In a statement of several parts, `part` says whose. */
 class Param {
   readonly part: number;
   readonly name: string;

@@ -67,7 +67,7 @@ export const noRoute = (): never => {
 export const errorAnswer =
   (config: PublicUrl) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    // A caller who hung up in the middle of a body gets no answer, and it is not our error: do not log it.
+    // A caller who disconnects in the middle of a body gets no answer, and it is not our error: do not log it.
     const hungUp = request.raw.destroyed && !request.raw.complete;
     const refusal = hungUp
       ? new ServiceError('BAD_REQUEST')

@@ -6,7 +6,7 @@ import { ErrorBody } from '../../contract/common.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     isPublic?: boolean;
-    /** Who may call a route of the admin API; without it, everyone who is signed in. */
+    /** Who may call a route of the admin API; without it, any person who is signed in. */
     role?: 'ADMIN';
     /** Also for people whose shop requires a second factor that they have not set up yet. */
     withoutFactor?: boolean;

@@ -131,7 +131,7 @@ class Batcher<Item, Result> {
   }
 }
 
-/** Makes a function for one item from work on many. Adds no delay when idle. */
+/** Turns work on many items into a function for one. Adds no delay when idle. */
 export const batched = <Item, Result>(
   work: Work<Item, Result>,
   { timeoutMs = QUEUE_TIMEOUT_MS, ...options }: BatchOptions<Item>,

@@ -159,7 +159,7 @@ const secretKeys = (name: string, value: string): string[] => {
   const keys = secretKeysIn(value);
   if (keys) return keys;
   throw new ConfigError(
-    `${name} must be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 makes one)`,
+    `${name} must be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 creates one)`,
   );
 };
 
@@ -250,7 +250,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
   };
   if (databaseUrl && !config.secretKeys)
     throw new ConfigError(
-      'SECRET_KEY is required with DATABASE_URL, the same in every process (openssl rand -hex 32 makes one)',
+      'SECRET_KEY is required with DATABASE_URL, the same in every process (openssl rand -hex 32 creates one)',
     );
   if (!databaseUrl && config.role !== 'all')
     throw new ConfigError(`ROLE must be all without DATABASE_URL: SQLite is for one process`);

@@ -54,7 +54,7 @@ const ADMIN = {
   403: {
     CROSS_SITE: 'Changes are taken from our own pages only.',
     ADMIN_REQUIRED: 'Only an Admin of the shop can do this.',
-    SET_UP_SECOND_FACTOR: 'The shop asks everybody for a second factor: set yours up first.',
+    SET_UP_SECOND_FACTOR: 'The shop requires a second factor: set yours up first.',
     PROOF_REQUIRED:
       'Confirm your identity first: send your password or a code to POST /session/proof, then try again.',
     SETUP_LINK_INVALID:
@@ -103,7 +103,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 interface Details {
   cause?: unknown;
-  /** Instead of the table's sentence, where the case can be told more exactly. */
+  /** Instead of the table's sentence, where the case is known more exactly. */
   message?: string;
   errors?: FieldError[];
   headers?: Record<string, string>;

@@ -5,7 +5,7 @@ import { describeDatabaseError, isUnavailable } from '../db/database-errors.ts';
 import { ServiceError } from './errors.ts';
 
 // Log lines go to standard output without ever holding up the service: what a full disk, a closed pipe or a slow reader does
-// not accept is dropped and counted. There is one write at a time; lines that come meanwhile share the next. Not
+// not accept is dropped and counted. There is one write at a time; lines that arrive during it share the next. Not
 // pino.destination: it keeps a thread in write() while a pipe's reader sleeps, and then the process never exits; and it stops
 // counting when the pipe is closed.
 

@@ -42,7 +42,7 @@ const sealedAfter = async (db: Db, placeOf: (id: string) => SealedFor, after: st
   return rows.map(({ id, value }) => ({ place: placeOf(id), value }));
 };
 
-/** Seals everything anew with the first key. It works beside running servers, and may be repeated. */
+/** Seals everything anew with the first key. It may run while servers do, and may be repeated. */
 export const resealAll = async ({ db, secrets }: Context): Promise<Opened & { resealed: number }> => {
   const done = { resealed: 0, total: 0, failed: [] };
   for await (const batch of sealedBatches(db)) {
@@ -81,7 +81,7 @@ const openAll = (secrets: SecretBox, batch: Sealed[], opened: Opened): (Sealed &
   });
 };
 
-/** Only where it is still what was read: another process may have replaced it meanwhile. */
+/** Only where it is still what was read: another process may have replaced it. */
 const replace = async (db: Db, { place, value }: Sealed, next: string): Promise<number> => {
   const [column, id] = [sql.ref(place.column), sql.ref(place === SEALED_CHECK ? 'name' : 'id')];
   const { numAffectedRows } = await sql`update ${sql.table(place.table)} set ${column} = ${next}

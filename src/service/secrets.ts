@@ -40,7 +40,7 @@ interface Key {
 const derive = (secretKey: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
 
-/** The id tells keys apart, and nothing about them: it is a hash of something that is used for nothing else. */
+/** The id identifies a key and reveals nothing of it: it is a hash of something that is used for nothing else. */
 const keyFrom = (secretKey: string): Key => ({
   id: hash('sha256', derive(secretKey, 'handback key id')).slice(0, 8),
   sealing: derive(secretKey, 'handback secrets'),
@@ -130,7 +130,7 @@ const opensCheck = (box: SecretBox, check: string): boolean => {
   }
 };
 
-/** The checks tell which keys open a backup's secrets: the installation's, and the one that seals now. No box: it is not signed. */
+/** The checks say which keys open a backup's secrets: the installation's, and the one that seals now. No box: it is not signed. */
 export const backupKeys = async (
   config: KeySettings,
   db: Db,

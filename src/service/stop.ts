@@ -76,7 +76,7 @@ export const onParentGone = (begin: () => void): void => {
   }, LOOK_FOR_PARENT_MS).unref();
 };
 
-/** At the first signal only: a supervisor and npm make two of one, and the second must not cut the stop short. A second Ctrl-C may. */
+/** At the first signal only: a supervisor and npm send one each, and the second must not cut the stop short. A second Ctrl-C may. */
 export const onStopSignal = (begin: (signal: StopSignal) => void): void => {
   let signalledAt: number | null = null;
   for (const name of STOP_SIGNALS)

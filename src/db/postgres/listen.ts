@@ -77,7 +77,7 @@ const payloadOf = (ids: Set<string | null>): string =>
 
 type OnNotification = (topic: WakeTopic, id: string | null) => void;
 
-/** Holds one connection that listens, and opens a new one when it breaks; then it notifies for all that was missed meanwhile. */
+/** Holds one connection that listens, and opens a new one when it breaks; then it notifies for all that was missed. */
 class Listener {
   readonly #pool: CheckedPool;
   readonly #onNotification: OnNotification;

@@ -70,7 +70,7 @@ export const openPostgres = (
     checkReady: () => saveFact(readiness, 'ready-check', String(clock.now())),
     async close() {
       clock.stop();
-      // The last call tells other processes that this one has released its receivers. One that is lost delays them, no more.
+      // The last one wakes other processes to take over the receivers of this one. If it is lost, they are delayed, no more.
       await withTimeout(
         notifications.sent(),
         LAST_NOTIFICATIONS_TIMEOUT_MS,

@@ -10,7 +10,7 @@ import type { Hosts } from './hosts.ts';
 /** Together below 5 s: a request that finds the database away or hanging is answered within that time. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
-/** In the pipeline of changes, where all shops would wait: what meets a lock is tried again beside it (`transaction.ts`). */
+/** In the pipeline of changes, where all shops would wait: what meets a lock is retried on another connection (`transaction.ts`). */
 const SHORT_LOCK_TIMEOUT_MS = 100;
 
 type PoolSettings = Record<string, string | number>;
@@ -153,7 +153,7 @@ export class Connection {
     this.#client.release(broken);
   }
 
-  /** At once, without a goodbye that a dead server would never hear. */
+  /** Without a terminate message, which a dead server would never read. */
   destroy(): void {
     this.#client.connection.stream.destroy();
   }
@@ -179,7 +179,7 @@ export class Connection {
   }
 }
 
-/** A server that hangs takes no goodbye: after this time its connections are cut. */
+/** A server that hangs never answers the end of a connection: after this time it is cut. */
 const END_TIMEOUT_MS = 500;
 const DEAD = new Error('a connection that was idle gave no sign of life');
 const OUTDATED = new Error('another server is in use');

@@ -9,7 +9,7 @@ import type { Answer, ThreadQuery } from './reader-thread.ts';
 const WAIT_MS = 4000;
 const WAITING = 200;
 
-/** Beside this file, in the sources as in what is built from them. */
+/** In the sources, or in what is built from them. */
 const THREAD = import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.js';
 
 const ENDED: Answer = { failed: { message: 'the reader thread ended', code: 'SQLITE_ABORT' } };

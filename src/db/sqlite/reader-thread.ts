@@ -14,7 +14,7 @@ export type Answer = { rows: unknown[] } | { failed: { message: string; code: st
 /** SQLite may wait here: no request runs in this thread. */
 const BUSY_TIMEOUT_MS = 1000;
 
-/** Rows that statistics are made of, for each value of an index's first column. */
+/** Rows to sample for each value of an index's first column. */
 const ANALYSIS_LIMIT = 1000;
 
 const connection = new Sqlite(workerData, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
