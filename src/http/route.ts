@@ -12,6 +12,9 @@ declare module 'fastify' {
     withoutFactor?: boolean;
     /** Only after a proof of identity in the last ten minutes (docs/contract.md). */
     proof?: true;
+    /** By a name that callers may try though it is not known: what to do instead. */
+    hints?: Record<string, string>;
+    deadlineMs?: number;
   }
 }
 

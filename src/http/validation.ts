@@ -11,15 +11,6 @@ type Issue = z.core.$ZodIssue & { input?: unknown };
 const MAX_ERRORS = 100;
 const MAX_NAME_LENGTH = 64;
 
-/** By a name that callers may try though it is not known: what to do instead. */
-type Hints = Record<string, string>;
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    hints?: Hints;
-  }
-}
-
 interface Schemas {
   body?: z.ZodType;
   querystring?: z.ZodType;
@@ -73,7 +64,12 @@ const NO_QUERY = z.strictObject({});
 const sentHeaders = (request: FastifyRequest, schema: z.ZodObject): Record<string, unknown> =>
   Object.fromEntries(Object.keys(schema.shape).map((name) => [name, request.headers[name.toLowerCase()]]));
 
-const errorsOf = (issue: Issue, root: z.ZodType, part: string, hints: Hints): FieldError[] => {
+const errorsOf = (
+  issue: Issue,
+  root: z.ZodType,
+  part: string,
+  hints: Record<string, string>,
+): FieldError[] => {
   const field = issue.path.map(String).join('.') || part;
   if (issue.code !== 'unrecognized_keys') {
     const isRepeated = part === 'query' && Array.isArray(issue.input);

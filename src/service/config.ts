@@ -27,11 +27,13 @@ export type Config = ReturnType<typeof readConfig>;
 /** The message is the one line that the operator sees. */
 export class ConfigError extends Error {}
 
+const invalid = (name: string, must: string): ConfigError => new ConfigError(`${name} must ${must}`);
+
 const oneOf =
   <Value extends string>(values: readonly Value[]) =>
   (name: string, value: string): Value => {
     const found = values.find((each) => each === value);
-    if (!found) throw new ConfigError(`${name} must be one of ${values.join(', ')}`);
+    if (!found) throw invalid(name, `be one of ${values.join(', ')}`);
     return found;
   };
 
@@ -40,7 +42,7 @@ const wholeNumberUpTo =
   (name: string, value: string): number => {
     const number = Number(value);
     if (!/^\d{1,9}$/.test(value) || number > most || number < least)
-      throw new ConfigError(`${name} must be a whole number from ${least} to ${most}`);
+      throw invalid(name, `be a whole number from ${least} to ${most}`);
     return number;
   };
 
@@ -49,30 +51,19 @@ const flag = (name: string, value: string): boolean => oneOf(['true', 'false'])(
 const webUrl = (name: string, value: string): string => {
   const url = URL.parse(value);
   if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw new ConfigError(
-      `${name} must be an http or https address, https://returns.example.com for example`,
-    );
+    throw invalid(name, 'be an http or https address, https://returns.example.com for example');
   if (!/^\/*$/.test(url.pathname + url.search + url.hash))
-    throw new ConfigError(
-      `${name} must not have a path: the service cannot be served below one, give it a host name of its own`,
+    throw invalid(
+      name,
+      'not have a path: the service cannot be served below one, give it a host name of its own',
     );
   return value.replace(/\/+$/, '');
 };
 
-export interface PostgresAddress {
-  urls: readonly [string, ...string[]];
-  /** Only a server that accepts writes will do. */
-  mustTakeWrites: boolean;
-}
-
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s;
-const MUST_TAKE_WRITES = new Map([
-  ['read-write', true],
-  ['any', false],
-]);
 
 /** Neither `URL` nor the driver knows a list of hosts. Messages never repeat the address, since it may hold a password. */
-export const parseAddress = (text: string, name = 'DATABASE_URL'): PostgresAddress => {
+export const parseAddress = (text: string, name = 'DATABASE_URL') => {
   const [, scheme = '', authority = '', rest = ''] = PARTS.exec(text) ?? [];
   // A password may hold commas, and an @ that is not encoded.
   const login = authority.slice(0, authority.lastIndexOf('@') + 1);
@@ -81,22 +72,16 @@ export const parseAddress = (text: string, name = 'DATABASE_URL'): PostgresAddre
   const isList = others.length > 0;
   const isWhole = hosts.every((host) => host || !isList);
   if (!scheme || !first || !isWhole || ![first, ...others].every((url) => URL.canParse(url)))
-    throw new ConfigError(
-      `${name} must be a PostgreSQL address, postgres://user:password@host:5432/database for example`,
-    );
+    throw invalid(name, 'be a PostgreSQL address, postgres://user:password@host:5432/database for example');
   const { searchParams } = new URL(first);
   // The driver would take these for every host.
   if (isList ? searchParams.has('host') || searchParams.has('port') : searchParams.get('host')?.includes(','))
-    throw new ConfigError(
-      `${name} must name several hosts before the database: postgres://…@one:5432,two:5432/…`,
-    );
+    throw invalid(name, 'name several hosts before the database: postgres://…@one:5432,two:5432/…');
   const wanted = searchParams.get('target_session_attrs') ?? (isList ? 'read-write' : 'any');
-  const mustTakeWrites = MUST_TAKE_WRITES.get(wanted);
-  if (mustTakeWrites === undefined)
-    throw new ConfigError(
-      `${name} can have target_session_attrs=${[...MUST_TAKE_WRITES.keys()].join(' or ')} only: Handback writes`,
-    );
-  return { urls: [first, ...others], mustTakeWrites };
+  if (wanted !== 'read-write' && wanted !== 'any')
+    throw new ConfigError(`${name} can have target_session_attrs=read-write or any only: Handback writes`);
+  const urls: readonly [string, ...string[]] = [first, ...others];
+  return { urls, mustTakeWrites: wanted === 'read-write' };
 };
 
 const postgresUrl = (name: string, value: string): string => {
@@ -110,8 +95,9 @@ const poolSizes = (name: string, value: string): PoolSizes => {
   for (const pair of value.split(',')) {
     const [, kind = '', size = ''] = /^ *(\w+) *= *(\d{1,3}) *$/.exec(pair) ?? [];
     if (!(kind in POOL_SIZES) || Number(size) < 1)
-      throw new ConfigError(
-        `${name} must be pairs such as lists=8,admin=6; it can name ${Object.keys(POOL_SIZES).join(', ')}`,
+      throw invalid(
+        name,
+        `be pairs such as lists=8,admin=6; it can name ${Object.keys(POOL_SIZES).join(', ')}`,
       );
     if (kind in given) throw new ConfigError(`${name} names ${kind} more than once`);
     given[kind] = Number(size);
@@ -121,19 +107,19 @@ const poolSizes = (name: string, value: string): PoolSizes => {
 
 /** The message never repeats the value: it may hold a password. */
 const textThat = (isValid: (value: string) => boolean, must: string) => (name: string, value: string) => {
-  if (!isValid(value)) throw new ConfigError(`${name} must be ${must}`);
+  if (!isValid(value)) throw invalid(name, must);
   return value;
 };
 
 const smtpUrl = textThat(
   (value) => /^smtps?:\/\//.test(value) && URL.canParse(value) && new URL(value).hostname !== '',
-  'the address of a mail server, smtps://user:password@mail.example.com for example',
+  'be the address of a mail server, smtps://user:password@mail.example.com for example',
 );
 
 const sender = textThat((value) => {
   const address = /^[^<>\r\n]*<([^<>]*)>$/.exec(value)?.[1] ?? value;
   return /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address);
-}, 'an e-mail address, Returns <returns@example.com> for example');
+}, 'be an e-mail address, Returns <returns@example.com> for example');
 
 /** Mails hold links that are as good as a password, and the server's own password goes before them. */
 export const needsStartTls = (smtpUrl: string): boolean => {
@@ -158,8 +144,9 @@ export const secretKeysIn = (text: string): string[] | null => {
 const secretKeys = (name: string, value: string): string[] => {
   const keys = secretKeysIn(value);
   if (keys) return keys;
-  throw new ConfigError(
-    `${name} must be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 creates one)`,
+  throw invalid(
+    name,
+    `be a key of at least ${SECRET_KEY_LENGTH} characters, or several separated by commas (openssl rand -hex 32 creates one)`,
   );
 };
 
@@ -172,9 +159,7 @@ const proxies = (name: string, value: string): false | number | string[] => {
   if (/^\d{1,2}$/.test(value)) return Number(value);
   const addresses = value.split(',').map((each) => each.trim());
   if (!addresses.every(isAddressOrNetwork))
-    throw new ConfigError(
-      `${name} must be off, the number of proxies, or their addresses separated by commas`,
-    );
+    throw invalid(name, 'be off, the number of proxies, or their addresses separated by commas');
   return addresses;
 };
 

@@ -82,13 +82,13 @@ export const openPostgres = (
   };
 };
 
-/** On a connection of its own without a time limit: waiting for another process's migration is fine. */
+/** Without a time limit: waiting for another process's migration is fine. The second connection reads what was run (`migrate.ts`). */
 const migrate = async (
   connectionString: string,
   notice: Notice,
   { onDatabaseError }: Observer,
 ): Promise<void> => {
-  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 1, keepAlive: true });
+  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 2_000, max: 2, keepAlive: true });
   pool.on('error', (error) => onDatabaseError('idle connection lost', error));
   const alone = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
