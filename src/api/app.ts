@@ -14,7 +14,7 @@ import { returnAdminRoutes, returnRoutes } from '../returns/routes.ts';
 import { savedViewRoutes } from '../saved-views/routes.ts';
 import { searchRoutes } from '../search/routes.ts';
 import type { Context } from '../service/context.ts';
-import { describeError } from '../service/log.ts';
+import { warning } from '../service/log.ts';
 import { ruleRoutes, settingsRoutes, usageRoutes } from '../shops/routes.ts';
 import { sessionRoutes } from '../staff/session-routes.ts';
 import { userRoutes } from '../staff/user-routes.ts';
@@ -44,8 +44,8 @@ const untrustedProxyWarning = ({ log, clock, background }: Context): (() => void
         'X-Forwarded-For came with a request, but TRUST_PROXY is off: all callers behind a proxy count as one',
       );
     notedMs = nowMs;
-    saveFact(background, 'untrusted-proxy', String(nowMs)).catch((error) =>
-      log.warn({ error: describeError(error) }, 'noting the untrusted proxy failed'),
+    saveFact(background, 'untrusted-proxy', String(nowMs)).catch(
+      warning(log, 'saving the warning for doctor failed'),
     );
   };
 };

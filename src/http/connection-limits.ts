@@ -63,15 +63,15 @@ interface Known {
 }
 
 // A new connection beyond a limit closes the one that has been idle longest, or is refused where none is (docs/contract.md). So an
-// address that holds idle connections keeps no other out. `perAddress` null: all come from a proxy.
+// address that holds idle connections keeps no other out.
 class ConnectionTable {
   readonly #server: Server;
-  readonly #perAddress: number | null;
+  readonly #perAddress: number;
   readonly #all = noneHeld();
   readonly #byAddress = new Map<string, HeldSockets>();
   readonly #known = new WeakMap<Socket, Known>();
 
-  constructor(server: Server, perAddress: number | null) {
+  constructor(server: Server, perAddress: number) {
     this.#server = server;
     this.#perAddress = perAddress;
     server.on('connection', (socket) => this.#add(socket));
@@ -89,14 +89,14 @@ class ConnectionTable {
 
   #add(socket: Socket): void {
     const address = addressKey(socket.remoteAddress ?? '');
-    const own = this.#perAddress === null ? null : this.#heldBy(address);
+    const own = this.#heldBy(address);
     socket.once('close', () => {
       this.#forget(socket);
       if (this.#byAddress.get(address)?.open.size === 0) this.#byAddress.delete(address);
     });
-    const hasRoom = !own || this.#makeRoom(own, this.#perAddress ?? 0);
-    if (!hasRoom || !this.#makeRoom(this.#all, MAX_CONNECTIONS)) return void socket.destroy();
-    const counts = own ? [own, this.#all] : [this.#all];
+    const hasRoom = this.#makeRoom(own, this.#perAddress) && this.#makeRoom(this.#all, MAX_CONNECTIONS);
+    if (!hasRoom) return void socket.destroy();
+    const counts = [own, this.#all];
     this.#known.set(socket, { counts, unanswered: 0, isSilent: true });
     for (const { open, idle } of counts) {
       open.add(socket);
@@ -153,7 +153,7 @@ const SWEEP_MS = 100;
 const STOPPING = { message: 'The service is stopping.', quiet: true };
 
 /** Limits their number, stops reading a body once the answer is known (a 401 does not read 100 MB first), and drains them at a stop. */
-export const manageConnections = (app: FastifyInstance, perAddress: number | null): void => {
+export const manageConnections = (app: FastifyInstance, perAddress: number): void => {
   const connections = new ConnectionTable(app.server, perAddress);
   let isDraining = false;
 

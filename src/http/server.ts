@@ -103,7 +103,8 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   // Our own gate validates requests and reports all errors at once. Views shape the answers, and the tests check them.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
-  manageConnections(app, config.trustProxy === false ? config.maxConnectionsPerAddress : null);
+  // Behind a proxy all connections have its address.
+  manageConnections(app, config.trustProxy === false ? config.maxConnectionsPerAddress : Infinity);
   acceptJsonBodies(app);
   observeRequests(app, parts);
   keepDeadlines(app);

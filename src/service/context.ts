@@ -14,7 +14,7 @@ import { readTotals, type TotalsOf } from '../returns/totals.ts';
 import { type MailAccountChanges, openAccountMails } from '../staff/account-mails.ts';
 import { type AddressGuard, addressGuard, type Resolve } from '../webhooks/address-guard.ts';
 import type { Config } from './config.ts';
-import { createLog, describeError } from './log.ts';
+import { createLog, describeError, warning } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { openSecrets, type SecretBox } from './secrets.ts';
 
@@ -62,8 +62,8 @@ export const openContext = async (config: Config, overrides: Overrides = {}): Pr
     },
   };
   const database = openDatabase(config, observer, overrides.ownClock);
-  const logWait = (error: unknown) => log.warn({ error: describeError(error) }, 'waiting for the database');
-  const opening = retryWhileAway(config.databaseWaitMs, overrides.onWait ?? logWait, async () => {
+  const onWait = overrides.onWait ?? warning(log, 'waiting for the database');
+  const opening = retryWhileAway(config.databaseWaitMs, onWait, async () => {
     await database.migrate((message) => log.warn(message));
     return openSecrets(config, database.db);
   });

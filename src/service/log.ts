@@ -111,3 +111,9 @@ export const describeError = (error: unknown): object => {
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
   };
 };
+
+/** For a promise that may fail: `.catch(warning(log, 'the mail was not sent'))`. */
+export const warning =
+  (log: Logger, message: string) =>
+  (error: unknown): void =>
+    log.warn({ error: describeError(error) }, message);
