@@ -12,7 +12,7 @@ import { closeSoon } from './connection-limits.ts';
 import { countOf, REQUEST_ID_HEADER, requestIdOf } from './requests.ts';
 
 /** An `import` would read every export of the module, and so load Node's own undici: 7 % of a start. */
-export const { IncomingMessage, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const FASTIFY_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',

@@ -13,15 +13,12 @@ import type { Config } from '../service/config.ts';
 import type { Metrics } from '../service/metrics.ts';
 import { CONNECTION_LIMITS, manageConnections } from './connection-limits.ts';
 import { keepDeadlines } from './deadline.ts';
-import {
-  answerOddRequests,
-  answerParserError,
-  errorAnswer,
-  IncomingMessage,
-  ServerResponse,
-} from './error-answers.ts';
+import { answerOddRequests, answerParserError, errorAnswer } from './error-answers.ts';
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './json-body.ts';
 import { REQUEST_ID_HEADER, readForwardedFor, requestIdOf, routable } from './requests.ts';
+
+/** Not imported: that would load Node's own undici (`error-answers.ts`). */
+const { IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
 
 /** Longer than any id, so that an over-long id reaches the handler and gets the same 404 as any unknown id. */
 const MAX_PARAM_LENGTH = 16 * 1024;
