@@ -115,32 +115,28 @@ export const serveDocument = (
 const NEEDS_PROOF = 'Needs a proof of identity in the last ten minutes (`PROOF_REQUIRED`).';
 const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig: { override: asStated } });
 
+const SCHEMA_REF = /"#\/components\/schemas\/(\w+)"/g;
+
 /** The library lists every schema twice, as `X` for answers and `XInput` for bodies. Keeps those in use, as `X` where both are the same. */
 const withNeededSchemas = (document: Json): Json => {
   const { schemas } = document.components;
   const needed = new Set<string>();
   const follow = (part: unknown): void => {
-    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    for (const [, name] of JSON.stringify(part).matchAll(SCHEMA_REF)) {
       if (!name || needed.has(name)) continue;
       needed.add(name);
       follow(schemas[name]);
     }
   };
   follow(document.paths);
-  const kept = new Map<string, Json>();
-  const names = new Map<string, string>();
-  for (const name of Object.keys(schemas).filter((each) => needed.has(each))) {
+  const nameOf = (name: string): string => {
     const plain = name.replace(/Input$/, '');
-    const isOther = needed.has(plain) && !isDeepStrictEqual(schemas[name], schemas[plain]);
-    names.set(name, isOther ? name : plain);
-    kept.set(isOther ? name : plain, schemas[name]);
-  }
-  document.components.schemas = Object.fromEntries(kept);
-  const text = JSON.stringify(document).replaceAll(
-    /"#\/components\/schemas\/(\w+)"/g,
-    (_, name: string) => `"#/components/schemas/${names.get(name)}"`,
-  );
-  return JSON.parse(text);
+    return needed.has(plain) && !isDeepStrictEqual(schemas[name], schemas[plain]) ? name : plain;
+  };
+  const kept = Object.keys(schemas).filter((name) => needed.has(name));
+  document.components.schemas = Object.fromEntries(kept.map((name) => [nameOf(name), schemas[name]]));
+  const renamed = (_: string, name: string) => `"#/components/schemas/${nameOf(name)}"`;
+  return JSON.parse(JSON.stringify(document).replaceAll(SCHEMA_REF, renamed));
 };
 
 const withAnswers = (document: Json, answers: Answers): Json => {
