@@ -97,7 +97,7 @@ export const forbidden = [
     'contract-stands-alone',
     { path: '^contract/' },
     { path: '^(src|admin|test|bench|scripts)/' },
-    'Everybody reads the contract, so it knows nobody.',
+    'Every folder may import the contract, so it imports none.',
   ),
   forbid(
     'engines-only-in-db',

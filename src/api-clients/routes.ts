@@ -11,8 +11,7 @@ import {
   NewApiClientView,
   ReplaceApiClient,
 } from '../../contract/admin.ts';
-import { sendPage } from '../http/replies.ts';
-import { routesOf } from '../http/route.ts';
+import { routesOf, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import {
   changeOwnClient,

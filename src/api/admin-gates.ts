@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { callerAddress } from '../http/caller-address.ts';
+import { callerAddress } from '../http/requests.ts';
 import { validationGate } from '../http/validation.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -44,11 +44,8 @@ const originGate =
 /** Before a session there is little to say: a password, a link. Parsing more is work that any caller could cause. */
 const VISITOR_BODY_BYTES = 8 * 1024;
 
-/**
- * The checks on every request to the admin API, in this order: the address's limit; changes must be JSON and come from our own
- * pages; then session and its limit, second factor, role, body and query, proof. Everything after that (the id, the business
- * rules) is up to the action.
- */
+// The checks on every request to the admin API, in this order: the address's limit; changes must be JSON and come from our own
+// pages; then session and its limit, second factor, role, body and query, proof. The id and the business rules are up to the action.
 export const addAdminGates = (app: FastifyInstance, ctx: Context, limitPages: PageLimit): void => {
   const checkOrigin = originGate(new URL(ctx.config.publicUrl).origin);
   app.decorateRequest('caller');

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { AuditLog, AuditQuery, RecordExport } from '../../contract/admin-people.ts';
-import { sendPage } from '../http/replies.ts';
-import { routesOf } from '../http/route.ts';
+import { routesOf, sendPage } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import { aboutShop, listAudit, recordAudit } from './store.ts';
 

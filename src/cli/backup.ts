@@ -1,9 +1,15 @@
 import { recordForAllShops } from '../audit/store.ts';
-import { ALL_TABLES, BACKED_UP_TABLES, WRITTEN_BY_A_START } from '../db/backed-up.ts';
 import { describeDatabaseError, isLockTimeout } from '../db/database-errors.ts';
 import { unknownMigration } from '../db/migrate.ts';
-import { claimDatabase, fillingOf, openDatabase, snapshotOf } from '../db/open.ts';
-import type { Filling, Reading, Value } from '../db/transfer.ts';
+import { fillingOf, lockDatabase, openDatabase, snapshotOf } from '../db/open.ts';
+import { TABLE_NAMES } from '../db/schema.ts';
+import {
+  BACKED_UP_TABLES,
+  type Filling,
+  type Reading,
+  type Value,
+  WRITTEN_BY_A_START,
+} from '../db/transfer.ts';
 import { toIso } from '../lib/time.ts';
 import { type Config, readConfig, VERSION } from '../service/config.ts';
 import { backupKeys, keysOf, mustOpenKeyChecks } from '../service/secrets.ts';
@@ -139,7 +145,7 @@ export const restore = async (
     mustBeKnown(header, path);
     mustOpenKeyChecks(config, header.keyChecks);
     tables = await backup.check(() => keysOf(config), { unsigned });
-    ({ release } = claimDatabase(config));
+    ({ release } = lockDatabase(config));
     const fill = fillingOf(config, notice);
     await fill(async (filling) => {
       await prepare(filling, header);
@@ -175,7 +181,7 @@ const mustBeKnown = ({ migrations, service }: Header, path: string): void => {
 /** Gives the database the schema of the backup. Throws where it holds any row already. */
 const prepare = async (filling: Filling, { migrations }: Header): Promise<void> => {
   const known = await filling.tables();
-  const ours = ALL_TABLES.filter((table) => known.has(table));
+  const ours = TABLE_NAMES.filter((table) => known.has(table));
   const applied = await filling.migrations();
   if (applied.some((name, i) => migrations[i] !== name))
     throw new CliFailure('this database has another schema than the backup: use an empty one');

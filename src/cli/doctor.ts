@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { isUnavailable } from '../db/database-errors.ts';
 import { findFact } from '../db/installation-facts.ts';
-import { MIGRATIONS, SCHEMA_WORDS, unknownMigration, wrongSchema } from '../db/migrate.ts';
-import { betweenUsAnd, snapshotOf } from '../db/open.ts';
-import type { Between, Reading, ServerFacts } from '../db/transfer.ts';
+import { MIGRATIONS, SCHEMA_DIALECTS, unknownMigration, wrongSchema } from '../db/migrate.ts';
+import { detectPooler, snapshotOf } from '../db/open.ts';
+import type { PoolerMode, Reading, ServerFacts } from '../db/transfer.ts';
 import { type Config, ConfigError, needsStartTls, readConfig } from '../service/config.ts';
 import { explainStartFailure } from '../service/start-failure.ts';
 import { isAhead } from '../shops/allowance.ts';
@@ -116,7 +116,7 @@ const checkMigrations = async (reading: Reading): Promise<Finding> => {
     return warn(
       `${waiting.length} wait, from ${waiting[0]} on: the next start applies them, or handback migrate`,
     );
-  const problem = await wrongSchema(reading.db, SCHEMA_WORDS[reading.engine]);
+  const problem = await wrongSchema(reading.db, SCHEMA_DIALECTS[reading.engine]);
   return problem ? wrong(problem) : ok(`up to date (${MIGRATIONS.at(-1)})`);
 };
 
@@ -151,7 +151,7 @@ const checkClock = async (reading: Reading): Promise<Finding> => {
 
 const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-const BETWEEN: Record<Between, Finding> = {
+const BETWEEN: Record<PoolerMode, Finding> = {
   nothing: ok('none: connections lead to PostgreSQL itself'),
   sessions: ok('one that keeps a session for each connection, as far as can be seen'),
   'shared sessions': wrong(
@@ -160,7 +160,7 @@ const BETWEEN: Record<Between, Finding> = {
 };
 
 const checkPooler = async (config: Config): Promise<Finding | null> => {
-  const found = await betweenUsAnd(config);
+  const found = await detectPooler(config);
   return found && BETWEEN[found];
 };
 

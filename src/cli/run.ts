@@ -64,15 +64,15 @@ const addDatabaseCommands = (handback: Command): void => {
 /** Only the server loads the web framework; the other commands start without it. */
 const serve = async (): Promise<void> => {
   const config = readConfig(process.env);
-  const [main, { openContext }, { claimDatabase }, { freeLeases }] = await Promise.all([
+  const [main, { openContext }, { lockDatabase }, { freeLeases }] = await Promise.all([
     import('../service/start.ts'),
     import('../service/context.ts'),
     import('../db/open.ts'),
     import('../webhooks/start.ts'),
   ]);
-  const { isTheOnly } = claimDatabase(config);
+  const { exclusive } = lockDatabase(config);
   const ctx = await openContext(config);
-  if (isTheOnly) await freeLeases(ctx);
+  if (exclusive) await freeLeases(ctx);
   await main
     .serve(ctx, (line) => process.stderr.write(`${line}\n`))
     .catch(async (error) => {

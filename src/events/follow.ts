@@ -103,7 +103,7 @@ export class FeedWatches {
   /** null: the time is over, the caller has left, or the service stops. */
   async wait(waiter: Waiter, timeoutMs: number, signal: AbortSignal): Promise<Call | null> {
     if (!waiter.call && !signal.aborted && !this.#isStopped) {
-      this.#base.metrics.pauseRequest();
+      this.#base.metrics.endRequest();
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);
         waiter.resume = () => {
@@ -112,7 +112,7 @@ export class FeedWatches {
         };
         signal.addEventListener('abort', waiter.resume, { once: true });
       });
-      this.#base.metrics.resumeRequest();
+      this.#base.metrics.beginRequest();
     }
     const { call } = waiter;
     waiter.call = null;

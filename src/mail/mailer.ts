@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transporter } from 'nodemailer';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
-import { withTimeout } from '../lib/with-timeout.ts';
+import { withTimeout } from '../lib/time.ts';
 import type { MailSettings } from '../service/config.ts';
 import type { Base } from '../service/context.ts';
 

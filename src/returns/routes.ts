@@ -40,8 +40,7 @@ import {
   TradeReturnQuery,
 } from '../../contract/trade-return.ts';
 import { DryRun } from '../../contract/usage.ts';
-import { idempotencyKeyOf, sendCreated, sendPage } from '../http/replies.ts';
-import { routesOf } from '../http/route.ts';
+import { idempotencyKeyOf, routesOf, sendCreated, sendPage } from '../http/route.ts';
 import type { PageAnswer } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';

@@ -15,10 +15,10 @@ const EVERY_MS = 10 * 60_000;
 /** Soon after a start, for processes that restart often; not all at once where many start together. */
 const FIRST_WITHIN_MS = 30_000;
 
-type Step = (ctx: Context, nowMs: number) => Promise<boolean>;
+type CleanupStep = (ctx: Context, nowMs: number) => Promise<boolean>;
 
 /** Each step deletes a bounded number of rows that are past their time, and says whether more is due. */
-const STEPS: Step[] = [
+const STEPS: CleanupStep[] = [
   forgetExpiredKeys,
   forgetExpiredSessions,
   forgetExpiredLinks,

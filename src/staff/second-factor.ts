@@ -5,7 +5,7 @@ import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField, ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
-import { type Place, type SecretBox, sha256 } from '../service/secrets.ts';
+import { type SealedFor, type SecretBox, sha256 } from '../service/secrets.ts';
 import type { Caller } from '../shops/plans.ts';
 import { endSessionsOf, type Self } from './sessions.ts';
 import { actorOf, auditUser, findUser, lockSelf, lockUser, type UserRow, updateUser } from './store.ts';
@@ -62,7 +62,7 @@ export const otpauthUri = (secret: Buffer, issuer: string, account: string): str
 const SECRET_BYTES = 20;
 const ISSUER = 'Handback';
 
-export const factorPlace = (id: string): Place => ({ table: 'users', column: 'factor_secret', id });
+export const factorPlace = (id: string): SealedFor => ({ table: 'users', column: 'factor_secret', id });
 
 export const sealFactor = (secrets: SecretBox, userId: string, secret: Buffer): string =>
   secrets.seal(secret.toString('base64'), factorPlace(userId));

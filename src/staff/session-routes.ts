@@ -16,7 +16,7 @@ import {
 } from '../../contract/admin-access.ts';
 import { ChangePassword, SetUpDone, SignedIn, SignIn } from '../../contract/admin-people.ts';
 import { GivenSetUp, SetUp } from '../../contract/admin-set-up.ts';
-import { callerAddress } from '../http/caller-address.ts';
+import { callerAddress } from '../http/requests.ts';
 import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import { findOffer, linkLimits, mailLinkLater, setUp } from './links.ts';

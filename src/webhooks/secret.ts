@@ -1,6 +1,6 @@
-import type { Place, SecretBox } from '../service/secrets.ts';
+import type { SealedFor, SecretBox } from '../service/secrets.ts';
 
-export const webhookSecretPlace = (clientId: string): Place => ({
+export const webhookSecretPlace = (clientId: string): SealedFor => ({
   table: 'api_clients',
   column: 'webhook_secret',
   id: clientId,

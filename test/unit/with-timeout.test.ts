@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { withTimeout } from '../../src/lib/with-timeout.ts';
+import { withTimeout } from '../../src/lib/time.ts';
 
 const late = () => new Error('late');
 const LONG_MS = 60_000;
