@@ -12,7 +12,6 @@ export default optionsFor('rules', [
   'src/api-clients/api-key.ts',
   // the address guard
   'src/webhooks/address-guard.ts',
-  'src/webhooks/webhook-url.ts',
   // allowances
   'src/shops/allowance.ts',
   // moves

@@ -4,12 +4,10 @@ import { DEFAULT_ORDER, type ReturnSort, type SortOrder } from '../../contract/r
 import type { Tables } from '../db/schema.ts';
 import type { Engine } from '../db/statements.ts';
 import type { Caller } from '../shops/plans.ts';
-import { isEnded, isOpen, statusRank } from './open.ts';
-import { type DueTimes, isOverdue } from './overdue.ts';
-import { digitsOf } from './search-text.ts';
-import { from } from './store.ts';
+import { type DueTimes, isEnded, isOpen, isOverdue, statusRank } from './open.ts';
+import { digitsOf } from './search.ts';
+import { from, isApiClient, type RmaTableName } from './store.ts';
 import type { Origin } from './totals.ts';
-import { isApiClient, type RmaTableName } from './visibility.ts';
 
 // Turns the filters of a list into a query. To add a filter: its value in `RmaFilters`, its condition in `CONDITIONS`.
 

@@ -20,10 +20,9 @@ import {
   type RmaFilters,
   type Values,
 } from './list-query.ts';
-import { dueTimes } from './overdue.ts';
-import { from } from './store.ts';
+import { dueTimes } from './open.ts';
+import { from, isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
 import { totalOf } from './totals.ts';
-import { isApiClient, type ReturnRow, type RmaTableName } from './visibility.ts';
 
 const columnsOf = (table: RmaTableName) => RMA_COLUMNS[table].filter((column) => column !== 'search_text');
 

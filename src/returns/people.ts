@@ -11,8 +11,8 @@ import { ServiceError } from '../service/errors.ts';
 import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/target-days.ts';
-import { dueAtOf } from './overdue.ts';
-import { isApiClient, type ReturnRow, type RmaTableName } from './visibility.ts';
+import { dueAtOf } from './open.ts';
+import { isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
 
 // Who of the team works on a return, and how staff see it.
 

@@ -7,8 +7,7 @@ import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
-import { findRma, from } from './store.ts';
-import type { ReturnRow, RmaTableName } from './visibility.ts';
+import { findRma, from, type ReturnRow, type RmaTableName } from './store.ts';
 
 /** So many of each sort are shown. */
 const MOST = 5;

@@ -13,13 +13,8 @@ import {
   RelatedReturns,
   StoreList,
 } from '../../contract/admin-returns.ts';
-import {
-  IdempotencyKey,
-  type Page,
-  Timeline,
-  type TimelineEntry,
-  TimelineQuery,
-} from '../../contract/common.ts';
+import { SearchQuery, SearchResult } from '../../contract/admin-search.ts';
+import { IdempotencyKey, Timeline, TimelineQuery } from '../../contract/common.ts';
 import {
   OFFLINE_REPAIR_MOVES,
   type OfflineRepairAction,
@@ -42,69 +37,49 @@ import {
 import { DryRun } from '../../contract/usage.ts';
 import { idempotencyKeyOf, sendCreated, sendPage } from '../http/replies.ts';
 import { routesOf } from '../http/route.ts';
-import type { PageAnswer } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
-import type { Caller } from '../shops/plans.ts';
-import { offlineRepairs, tradeReturns } from './actions.ts';
-import { readAhead } from './store.ts';
+import { offlineRepairs, type ReturnActions, type SeenCorrection, tradeReturns } from './actions.ts';
+import type { Action, CreateBody } from './kinds/kind.ts';
+import type { RmaFilters } from './list-query.ts';
+import { searchReturns } from './search.ts';
+import { type Ahead, type RmaTableName, readAhead } from './store.ts';
 import { listStores } from './totals.ts';
 
 // The routes of both kinds of RMA, in both APIs, from one table per kind.
 
 /** What programs, or the staff, may ask for and are shown. */
-interface Audience<Query> {
-  query: Query;
+interface Audience {
+  query: z.ZodType<RmaFilters>;
   item: z.ZodType;
   list: z.ZodType;
 }
 
-interface Move {
-  action: OfflineRepairAction | TradeReturnAction;
+interface MoveRoute {
+  action: Action;
   operationId: string;
   summary: string;
   description: string;
-  body: z.ZodType;
+  body: z.ZodType<object>;
 }
 
-type Action<Rest extends unknown[], Answer = unknown> = (
-  ctx: Context,
-  caller: Caller,
-  ...rest: Rest
-) => Promise<Answer>;
-
-interface Kind<Create extends z.ZodType, Query extends z.ZodType, Correct extends z.ZodType> {
+interface KindApi {
   path: 'offline-repairs' | 'trade-returns';
-  table: 'offline_repairs' | 'trade_returns';
+  table: RmaTableName;
   tag: string;
   /** As operation ids and texts name it. */
   names: { id: string; one: string; many: string; short: string };
-  create: Create;
-  correct: Correct;
-  programs: Audience<Query>;
-  staff: Audience<Query>;
-  moves: Move[];
+  create: z.ZodType<CreateBody>;
+  correct: z.ZodType<SeenCorrection>;
+  programs: Audience;
+  staff: Audience;
+  moves: MoveRoute[];
   /** Trade returns are moved by staff alone. */
   hasProgramMoves: boolean;
   describe: { create: string; related: string };
-  actions: {
-    create: Action<[z.output<Create>, string?], { answer: unknown; replayed: boolean }>;
-    dryRun: Action<[z.output<Create>, string?], DryRun>;
-    // A method, so that each kind may take the rows of its own table.
-    get(ctx: Context, caller: Caller, id: string, ahead?: Promise<unknown>): Promise<unknown>;
-    list: Action<[z.output<Query>], PageAnswer<unknown>>;
-    timeline: Action<[string, Page], PageAnswer<TimelineEntry>>;
-    move: Action<[string, Move['action'], object, number?]>;
-    note: Action<[string, string]>;
-    assign: Action<[string, string | null]>;
-    correct: Action<[string, z.output<Correct>]>;
-    related: Action<[string], RelatedReturns>;
-  };
+  actions: ReturnActions;
 }
-const defineKind = <Create extends z.ZodType, Query extends z.ZodType, Correct extends z.ZodType>(
-  kind: Kind<Create, Query, Correct>,
-): Kind<Create, Query, Correct> => kind;
 
-const REPAIR_MOVES: Record<OfflineRepairAction, Pick<Move, 'operationId' | 'summary' | 'description'>> = {
+const REPAIR_MOVES: Record<OfflineRepairAction, Omit<MoveRoute, 'action' | 'body'>> = {
   tracking: {
     operationId: 'uploadOfflineRepairTracking',
     summary: 'Lodge return tracking',
@@ -134,7 +109,7 @@ const REPAIR_MOVES: Record<OfflineRepairAction, Pick<Move, 'operationId' | 'summ
   },
 };
 
-const OFFLINE_REPAIRS = defineKind({
+const OFFLINE_REPAIRS: KindApi = {
   path: 'offline-repairs',
   tag: 'Offline repairs',
   table: 'offline_repairs',
@@ -155,7 +130,7 @@ const OFFLINE_REPAIRS = defineKind({
     related: 'List earlier repairs of the item and returns of the customer',
   },
   actions: offlineRepairs,
-});
+};
 
 const TRADE_MOVE_IDS: Record<TradeReturnAction, string> = {
   approve: 'approveTradeReturn',
@@ -165,7 +140,7 @@ const TRADE_MOVE_IDS: Record<TradeReturnAction, string> = {
   resolve: 'resolveTradeReturn',
 };
 
-const TRADE_RETURNS = defineKind({
+const TRADE_RETURNS: KindApi = {
   path: 'trade-returns',
   tag: 'Trade returns',
   table: 'trade_returns',
@@ -188,17 +163,17 @@ const TRADE_RETURNS = defineKind({
     related: 'List earlier returns of the company or customer',
   },
   actions: tradeReturns,
-});
+};
 
 const headers = z.object({ 'Idempotency-Key': IdempotencyKey });
 
 /** Registers the routes of one kind in one API. */
-class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct extends z.ZodType> {
+class KindRoutes {
   readonly #route: ReturnType<typeof routesOf>;
   readonly #ctx: Context;
-  readonly #kind: Kind<Create, Query, Correct>;
+  readonly #kind: KindApi;
 
-  constructor(app: FastifyInstance, ctx: Context, kind: Kind<Create, Query, Correct>) {
+  constructor(app: FastifyInstance, ctx: Context, kind: KindApi) {
     this.#route = routesOf(app, { tag: kind.tag });
     this.#ctx = ctx;
     this.#kind = kind;
@@ -220,7 +195,7 @@ class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct exte
     });
   }
 
-  #createAndList({ query, list }: Audience<Query>): void {
+  #createAndList({ query, list }: Audience): void {
     const { path, names, create, programs, describe, actions } = this.#kind;
     this.#route({
       at: `POST /${path}`,
@@ -254,7 +229,7 @@ class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct exte
     });
   }
 
-  #read({ item }: Audience<Query>): void {
+  #read({ item }: Audience): void {
     const { path, table, names, actions } = this.#kind;
     this.#route({
       at: `GET /${path}/:id`,
@@ -263,7 +238,7 @@ class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct exte
       summary: `Read ${names.one}`,
       description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
       answer: [`The ${names.short} as it stands now.`, item],
-      handle: ({ caller, params, ahead }) => actions.get(this.#ctx, caller, params.id, ahead),
+      handle: ({ caller, params, ahead }) => actions.get(this.#ctx, caller, params.id, ahead as Ahead<RmaTableName>),
     });
     this.#route({
       at: `GET /${path}/:id/timeline`,
@@ -278,7 +253,7 @@ class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct exte
   }
 
   /** Staff also say what they saw, so `query` is theirs alone. */
-  #moves({ item }: Audience<Query>, query?: typeof MoveQuery): void {
+  #moves({ item }: Audience, query?: typeof MoveQuery): void {
     const { path, names, moves, actions } = this.#kind;
     for (const { action, ...move } of moves)
       this.#route({
@@ -288,12 +263,12 @@ class KindRoutes<Create extends z.ZodType, Query extends z.ZodType, Correct exte
         answer: [`The whole ${names.short}, as it stands after this.`, item],
         errors: query ? [409] : [],
         handle: ({ caller, params, body, query: { seen } }) =>
-          actions.move(this.#ctx, caller, params.id, action, body as object, seen),
+          actions.move(this.#ctx, caller, params.id, action, body, seen),
       });
   }
 
   /** What only the shop's staff do. */
-  #staffOnly({ item }: Audience<Query>): void {
+  #staffOnly({ item }: Audience): void {
     const { path, names, correct, describe, actions } = this.#kind;
     this.#route({
       at: `POST /${path}/:id/notes`,
@@ -365,3 +340,13 @@ export const returnAdminRoutes = (app: FastifyInstance, ctx: Context): void => {
     handle: ({ caller }) => listStores(ctx, caller.shop.id),
   });
 };
+
+export const searchRoutes = (app: FastifyInstance, ctx: Context): void =>
+  routesOf(app, { tag: 'Overview' })({
+    at: 'GET /search',
+    operationId: 'searchReturns',
+    summary: 'Find a return of either kind',
+    query: SearchQuery,
+    answer: ['What was found.', SearchResult],
+    handle: ({ caller, query }) => searchReturns(ctx, caller, query.q),
+  });

@@ -2,13 +2,36 @@ import { sql } from 'kysely';
 import { isId, isRmaNumber } from '../../contract/common.ts';
 import type { Db, Trx } from '../db/database.ts';
 import { afterFailure } from '../db/database-errors.ts';
-import { RMA_COLUMNS } from '../db/schema.ts';
+import { RMA_COLUMNS, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
+import type { EventSubject } from '../events/event.ts';
 import { batched } from '../lib/batch.ts';
 import type { Base } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Caller } from '../shops/plans.ts';
-import { isVisibleTo, type ReturnRow, type RmaTableName } from './visibility.ts';
+
+/** Both kinds of RMA have the same columns where they share rules, so shared code speaks of one and means either. */
+export type RmaTableName = 'offline_repairs' | 'trade_returns';
+
+/** A row of either kind, with what shared code reads of it. */
+type RmaRow<Table extends RmaTableName> = Row<Table> &
+  EventSubject & {
+    shop_id: string;
+    updated_at: number;
+    status_since: number;
+    assignee_id: string | null;
+  };
+
+/** An RMA as it is read: what staff search in is only ever written. */
+export type ReturnRow<Table extends RmaTableName = RmaTableName> = Table extends RmaTableName
+  ? Omit<RmaRow<Table>, 'search_text'>
+  : never;
+
+export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
+
+/** The caller's own shop, and for API clients only what API clients made. */
+export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: string | null }): boolean =>
+  row.shop_id === caller.shop.id && (row.client_id !== null || !isApiClient(caller));
 
 /** Queries are typed for one table but work on either, since they use only columns that both have. */
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');

@@ -8,8 +8,7 @@ import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../pag
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { listsFor } from './list.ts';
-import { findRma, notFound } from './store.ts';
-import { isApiClient, type RmaTableName } from './visibility.ts';
+import { findRma, isApiClient, notFound, type RmaTableName } from './store.ts';
 
 type Entry = Row<'timeline'>;
 

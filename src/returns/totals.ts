@@ -7,7 +7,7 @@ import { change, statement } from '../db/statements.ts';
 import { batched } from '../lib/batch.ts';
 import type { Base, Context } from '../service/context.ts';
 import { isOpen, openStatuses } from './open.ts';
-import type { RmaTableName } from './visibility.ts';
+import type { RmaTableName } from './store.ts';
 
 // How many RMAs a shop has of each kind, origin and status. Updated with every change, since counting takes longer the more
 // there are.

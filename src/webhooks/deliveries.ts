@@ -14,9 +14,7 @@ import { toIso } from '../lib/time.ts';
 import { answerPage, type PageAnswer, totalOfLastPage, WHOLE_ROWS } from '../paging/page-answer.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
-import { readAttempts } from './attempts.ts';
-import { DROPPED_BECAUSE } from './drop-reasons.ts';
-import { FIRST_ATTEMPT, RETRY, wholeBody } from './queue.ts';
+import { DROPPED_BECAUSE, FIRST_ATTEMPT, RETRY, readAttempts, wholeBody } from './queue.ts';
 
 // What programs and the admin app see of a client's deliveries.
 

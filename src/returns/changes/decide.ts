@@ -11,14 +11,19 @@ import { type Counter, nextTimestamp } from '../../shops/counters.ts';
 import type { Caller } from '../../shops/plans.ts';
 import { deliveryOf, type NewDelivery, type Reachable } from '../../webhooks/outbox.ts';
 import { type KeptAnswers, type KeyUse, keptAnswer, keyName, recall } from '../idempotency.ts';
-import type { Action, CreateBody, Kind, Step } from '../kinds/kind.ts';
+import {
+  type Action,
+  type Correction,
+  type CreateBody,
+  correction,
+  type Kind,
+  type Step,
+} from '../kinds/kind.ts';
 import { OFFLINE_REPAIR } from '../kinds/offline-repair.ts';
 import { TRADE_RETURN } from '../kinds/trade-return.ts';
-import { SEARCHED_COLUMNS, searchText } from '../search-text.ts';
-import { notFound } from '../store.ts';
+import { SEARCHED_COLUMNS, searchText } from '../search.ts';
+import { isVisibleTo, notFound, type ReturnRow, type RmaTableName } from '../store.ts';
 import { originOf, type TotalChange } from '../totals.ts';
-import { isVisibleTo, type ReturnRow, type RmaTableName } from '../visibility.ts';
-import { type Correction, correction } from './correct.ts';
 
 // Decides on each change of a batch in turn, from what is wanted and what was read. Nothing here waits, reads or writes.
 
@@ -28,7 +33,8 @@ export const KINDS: Record<RmaTableName, Kind> = {
 };
 
 /** One change, as data. Entries later than `seen` refuse it: the person who decided on it did not know them. */
-export type Wanted = { kind: RmaTableName; caller: Caller; id: string; nowMs: number } & (
+export type Wanted = { kind: RmaTableName; caller: Caller; nowMs: number } & WhatIsWanted;
+export type WhatIsWanted = { id: string } & (
   | { type: 'create'; body: CreateBody; use: KeyUse | null }
   | { type: 'move'; action: Action; body: object; seen: number | undefined }
   | { type: 'note'; note: string }

@@ -6,8 +6,7 @@ import { type Locking, selectCounters } from '../../shops/counters.ts';
 import { type Good, isGoodIn, selectDangerous } from '../../shops/dangerous-goods.ts';
 import { selectReachable } from '../../webhooks/outbox.ts';
 import { keyName, selectAnswers } from '../idempotency.ts';
-import { from, rowsById } from '../store.ts';
-import type { ReturnRow, RmaTableName } from '../visibility.ts';
+import { from, type ReturnRow, type RmaTableName, rowsById } from '../store.ts';
 import { type Facts, KINDS, type Wanted } from './decide.ts';
 
 /** Ids of the rows that no other transaction has locked; these are locked from now on. */

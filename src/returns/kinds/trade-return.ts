@@ -11,8 +11,8 @@ import { exactNumber, parseJsonColumn } from '../../lib/json.ts';
 import { toIso } from '../../lib/time.ts';
 import { ServiceError } from '../../service/errors.ts';
 import type { RmaFilters } from '../list-query.ts';
-import { itemTexts } from '../search-text.ts';
-import type { ReturnRow } from '../visibility.ts';
+import { itemTexts } from '../search.ts';
+import type { ReturnRow } from '../store.ts';
 import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
 
 type Return = ReturnRow<'trade_returns'>;

@@ -4,9 +4,16 @@ import type { WebhookEventName } from '../../../contract/webhook-event.ts';
 import { type Engine, statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
 import { hasApi } from '../../shops/plans.ts';
-import { type Attempt, readAttempts } from '../attempts.ts';
-import { DROPPED_BECAUSE } from '../drop-reasons.ts';
-import { FIRST_ATTEMPT, PENDING, RETRY, waitingFor, wholeBody } from '../queue.ts';
+import {
+  type Attempt,
+  DROPPED_BECAUSE,
+  FIRST_ATTEMPT,
+  PENDING,
+  RETRY,
+  readAttempts,
+  waitingFor,
+  wholeBody,
+} from '../queue.ts';
 
 // What the dispatcher asks the database. A delivery is PENDING until it ends as DELIVERED or DROPPED.
 

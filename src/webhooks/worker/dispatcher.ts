@@ -1,7 +1,6 @@
 import { lowestId } from '../../lib/ids.ts';
 import type { Context } from '../../service/context.ts';
 import { describeError } from '../../service/log.ts';
-import { DROPPED_BECAUSE } from '../drop-reasons.ts';
 import {
   BESIDE_REQUESTS_A_ROUND,
   DELIVERIES_A_ROUND,
@@ -16,7 +15,7 @@ import {
   SMALL_ROUND,
   UNHEALTHY_A_ROUND,
 } from '../policy.ts';
-import { moveDeliveries } from '../replaced-client.ts';
+import { DROPPED_BECAUSE, moveDeliveries } from '../queue.ts';
 import { createAttempts } from './attempt.ts';
 import {
   bringForward,
@@ -32,7 +31,7 @@ import {
 } from './delivery-queue.ts';
 import { Leases } from './leases.ts';
 import { type Chosen, Receivers } from './receivers.ts';
-import type { Sender } from './send.ts';
+import { createSender, type Sender } from './send.ts';
 import { Settler } from './settle.ts';
 import { createTransition, type Health, type OnForbidden } from './states.ts';
 import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from './time.ts';
@@ -300,3 +299,12 @@ const readingOf = (chosen: Chosen[]) => ({
   clientIds: chosen.map(({ clientId }) => clientId),
   unsettled: chosen.flatMap(({ receiver }) => [...receiver.unsettled]),
 });
+
+/**
+ * Begins to send. The returned function stops that within 5 s, whatever receivers and the database do, and never throws:
+ * it may run beside the end of requests, but before the database is closed.
+ */
+export const startWebhooks = async (ctx: Context): Promise<() => Promise<void>> => {
+  const dispatcher = await Dispatcher.start(ctx, createSender(ctx.addressGuard));
+  return () => dispatcher.stop();
+};

@@ -120,3 +120,15 @@ export class Leases {
       }
   }
 }
+
+/** For a process that knows it is the only one: the holder of each lease is dead (ADR 0006). */
+export const freeLeases = async ({ webhooks, log }: Context): Promise<void> => {
+  try {
+    await webhooks.deleteFrom('webhook_leases').execute();
+  } catch (error) {
+    log.warn(
+      { error: describeError(error) },
+      'old webhook leases could not be freed; they run out by themselves',
+    );
+  }
+};

@@ -6,8 +6,7 @@ import { statement } from '../../db/statements.ts';
 import { batched } from '../../lib/batch.ts';
 import type { Context } from '../../service/context.ts';
 import { describeError } from '../../service/log.ts';
-import type { Attempt } from '../attempts.ts';
-import { PENDING } from '../queue.ts';
+import { type Attempt, PENDING } from '../queue.ts';
 
 export interface Settlement {
   id: string;

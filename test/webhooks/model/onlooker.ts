@@ -1,7 +1,6 @@
 import type { Row } from '../../../src/db/schema.ts';
-import type { Attempt } from '../../../src/webhooks/attempts.ts';
-import { DROPPED_BECAUSE } from '../../../src/webhooks/drop-reasons.ts';
 import { EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS, LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
+import { type Attempt, DROPPED_BECAUSE } from '../../../src/webhooks/queue.ts';
 import { DELIVERY, type DeliveryState } from '../../../src/webhooks/worker/states.ts';
 import type { Delivery, Exchange } from './things.ts';
 import type { World } from './world.ts';
