@@ -27,8 +27,8 @@ export const isEnded = (table: RmaTableName): RawBuilder<SqlBool> =>
   sql<SqlBool>`status in (${sql.join(endedOf(table).map((status) => sql.lit(status)))})`;
 
 /** To order by: the place of a status in its life. */
-export const statusRank = (table: RmaTableName, column: RawBuilder<unknown>): RawBuilder<number> =>
-  sql<number>`case ${column} ${sql.join(
+export const statusRank = (table: RmaTableName): RawBuilder<number> =>
+  sql<number>`case status ${sql.join(
     STATUSES[table].map((status, rank) => sql`when ${sql.lit(status)} then ${sql.lit(rank)}`),
     sql` `,
   )} else ${sql.lit(STATUSES[table].length)} end`;

@@ -40,7 +40,7 @@ import { routesOf } from '../http/route.ts';
 import type { Context } from '../service/context.ts';
 import { offlineRepairs, type ReturnActions, type SeenCorrection, tradeReturns } from './actions.ts';
 import type { Action, CreateBody } from './kinds/kind.ts';
-import type { RmaFilters } from './list-query.ts';
+import type { RmaFilters } from './list.ts';
 import { searchReturns } from './search.ts';
 import { type Ahead, type RmaTableName, readAhead } from './store.ts';
 import { listStores } from './totals.ts';
@@ -238,7 +238,8 @@ class KindRoutes {
       summary: `Read ${names.one}`,
       description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
       answer: [`The ${names.short} as it stands now.`, item],
-      handle: ({ caller, params, ahead }) => actions.get(this.#ctx, caller, params.id, ahead as Ahead<RmaTableName>),
+      handle: ({ caller, params, ahead }) =>
+        actions.get(this.#ctx, caller, params.id, ahead as Ahead<RmaTableName>),
     });
     this.#route({
       at: `GET /${path}/:id/timeline`,

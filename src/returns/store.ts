@@ -6,7 +6,7 @@ import { RMA_COLUMNS, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
 import type { EventSubject } from '../events/event.ts';
 import { batched } from '../lib/batch.ts';
-import type { Base } from '../service/context.ts';
+import type { Base, Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Caller } from '../shops/plans.ts';
 
@@ -39,27 +39,26 @@ export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table a
 /** An RMA of either kind, or null where there is none by this id. */
 export type RmaById = { [Table in RmaTableName]: (id: string) => Promise<ReturnRow<Table> | null> };
 
-export const readRmaById = (ctx: Pick<Base, 'reads' | 'fill'>): RmaById => {
+export const readRmaById = (ctx: Base): RmaById => {
   const of = <Table extends RmaTableName>(table: Table) =>
-    batched((ids: string[]) => findAll(ctx, table, ids), {
-      most: 100,
-      atOnce: 2,
-      afterFailure,
-    });
+    batched((ids: string[]) => findAll(ctx, table, ids), { most: 100, atOnce: 2, afterFailure });
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
 };
 
 /** All columns of an RMA but `search_text`, which is never shown. */
+export const columnsOf = (table: RmaTableName) =>
+  RMA_COLUMNS[table].filter((column) => column !== 'search_text');
+
 export const rowsById = statementsBy((table: RmaTableName) =>
   statement(({ db, oneOf }, { ids }: { ids: string[] }) =>
     from(db, table)
-      .select(RMA_COLUMNS[table].filter((column) => column !== 'search_text'))
+      .select(columnsOf(table))
       .where(sql<boolean>`id ${oneOf('id', ids)}`),
   ),
 );
 
 const findAll = async <Table extends RmaTableName>(
-  { reads, fill }: Pick<Base, 'reads' | 'fill'>,
+  { reads, fill }: Base,
   table: Table,
   ids: string[],
 ): Promise<(ReturnRow<Table> | null)[]> => {
@@ -76,23 +75,19 @@ export const notFound = (id: string): ServiceError =>
 const TAKES_THE_ID =
   'There is no such RMA: this address takes the id, not the rmaNumber. The list finds it with ?rmaNumber=RMA-000123.';
 
-interface Reading {
-  rmaById: RmaById;
-}
-
-/** A row whose read started before it was known who asks for it. */
+/** A row whose read started before the caller was known. */
 export type Ahead<Table extends RmaTableName> = Promise<ReturnRow<Table> | null>;
 
 /** A malformed id finds nothing. PostgreSQL would even refuse to compare with it. */
 export const readAhead = async <Table extends RmaTableName>(
-  { rmaById }: Reading,
+  { rmaById }: Context,
   table: Table,
   id: string,
 ): Ahead<Table> => (isId(id) ? rmaById[table](id) : null);
 
 /** Refuses an RMA that the caller may not see, as if it did not exist. */
 export const findRma = async <Table extends RmaTableName>(
-  ctx: Reading,
+  ctx: Context,
   table: Table,
   caller: Caller,
   id: string,

@@ -26,6 +26,15 @@ export interface TotalChange {
   count: number;
 }
 
+const COLUMNS = { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' } as const;
+
+const addingTotals = statement(
+  ({ rows }, { sums }: { sums: TotalChange[] }) => sql`
+    insert into rma_totals (shop_id, kind, origin, status, count)
+    select shop_id, kind, origin, status, count from ${rows('more', COLUMNS, sums)} where true
+    on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`,
+);
+
 /** Part of the transaction that makes the changes. */
 export const saveTotals = (changes: TotalChange[]): Write[] => {
   const sums = new Map<string, TotalChange>();
@@ -37,20 +46,6 @@ export const saveTotals = (changes: TotalChange[]): Write[] => {
   return kept.length === 0 ? [] : [change(addingTotals, { sums: kept })];
 };
 
-const addingTotals = statement(({ rows }, { sums }: { sums: TotalChange[] }) => {
-  const more = rows(
-    'more',
-    { shop_id: 'id', kind: 'text', origin: 'text', status: 'text', count: 'integer' },
-    sums,
-  );
-  return sql`
-    insert into rma_totals (shop_id, kind, origin, status, count)
-    select shop_id, kind, origin, status, count from ${more} where true
-    on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`;
-});
-
-export type Total = Pick<TotalChange, 'origin' | 'status' | 'count'>;
-
 const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
   db
     .selectFrom('rma_totals')
@@ -58,11 +53,11 @@ const totalsOfShops = statement(({ db, oneOf }, { shopIds }: { shopIds: string[]
     .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
 );
 
-export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<Total[]>;
+export type TotalsOf = (of: { shopId: string; kind: RmaTableName }) => Promise<TotalChange[]>;
 
-export const readTotals = ({ reads, fill }: Pick<Base, 'reads' | 'fill'>): TotalsOf =>
+export const readTotals = ({ reads, fill }: Base): TotalsOf =>
   batched(
-    async (batch: { shopId: string; kind: RmaTableName }[]): Promise<Total[][]> => {
+    async (batch: { shopId: string; kind: RmaTableName }[]) => {
       const shopIds = [...new Set(batch.map(({ shopId }) => shopId))];
       const { rows } = await reads.executeQuery(fill(totalsOfShops, { shopIds }));
       return batch.map(({ shopId, kind }) =>
@@ -73,7 +68,7 @@ export const readTotals = ({ reads, fill }: Pick<Base, 'reads' | 'fill'>): Total
   );
 
 export const totalOf = async (
-  { totalsOf }: { totalsOf: TotalsOf },
+  { totalsOf }: Context,
   shopId: string,
   kind: RmaTableName,
   wanted: { status?: string | undefined; open?: boolean | undefined; origin?: Origin | undefined },

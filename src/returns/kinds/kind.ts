@@ -4,7 +4,7 @@ import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-ret
 import type { Tables } from '../../db/schema.ts';
 import type { Event } from '../../events/event.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
-import type { Equal, RmaFilters } from '../list-query.ts';
+import type { Equal, RmaFilters } from '../list.ts';
 import type { ReturnRow, RmaTableName } from '../store.ts';
 
 type Common =

@@ -14,7 +14,7 @@ import type {
 import type { Event, EventExtra } from '../../events/event.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
 import { toIso } from '../../lib/time.ts';
-import type { RmaFilters } from '../list-query.ts';
+import type { RmaFilters } from '../list.ts';
 import { itemTexts } from '../search.ts';
 import type { ReturnRow } from '../store.ts';
 import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';

@@ -10,7 +10,7 @@ import type { Event } from '../../events/event.ts';
 import { exactNumber, parseJsonColumn } from '../../lib/json.ts';
 import { toIso } from '../../lib/time.ts';
 import { ServiceError } from '../../service/errors.ts';
-import type { RmaFilters } from '../list-query.ts';
+import type { RmaFilters } from '../list.ts';
 import { itemTexts } from '../search.ts';
 import type { ReturnRow } from '../store.ts';
 import { type Kind, MUTABLE_IN_BOTH, type OwnColumns } from './kind.ts';
