@@ -167,172 +167,160 @@ const TRADE_RETURNS: KindApi = {
 
 const headers = z.object({ 'Idempotency-Key': IdempotencyKey });
 
-/** Registers the routes of one kind in one API. */
-class KindRoutes {
-  readonly #route: ReturnType<typeof routesOf>;
-  readonly #ctx: Context;
-  readonly #kind: KindApi;
+type Register = ReturnType<typeof routesOf>;
 
-  constructor(app: FastifyInstance, ctx: Context, kind: KindApi) {
-    this.#route = routesOf(app, { tag: kind.tag });
-    this.#ctx = ctx;
-    this.#kind = kind;
-  }
+const dryRunRoute = (route: Register, ctx: Context, { path, names, create, actions }: KindApi): void =>
+  route({
+    at: `POST /${path}/dry-run`,
+    operationId: `dryRun${names.id}`,
+    limit: 'create',
+    summary: `Try out ${names.one}`,
+    description: `Checks the body as if it were sent to \`POST /${path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no \`Idempotency-Key\`.`,
+    headers,
+    body: create,
+    answer: [`The ${names.short} would have been created.`, DryRun],
+    errors: [409, 422],
+    handle: (request) => actions.dryRun(ctx, request.caller, request.body, idempotencyKeyOf(request)),
+  });
 
-  #dryRun(): void {
-    const { path, names, create, actions } = this.#kind;
-    this.#route({
-      at: `POST /${path}/dry-run`,
-      operationId: `dryRun${names.id}`,
-      limit: 'create',
-      summary: `Try out ${names.one}`,
-      description: `Checks the body as if it were sent to \`POST /${path}\`, the allowance and the rate limit included, and writes nothing: no RMA, no number, no event, no \`Idempotency-Key\`.`,
-      headers,
-      body: create,
-      answer: [`The ${names.short} would have been created.`, DryRun],
-      errors: [409, 422],
-      handle: (request) => actions.dryRun(this.#ctx, request.caller, request.body, idempotencyKeyOf(request)),
-    });
-  }
+const createAndListRoutes = (
+  route: Register,
+  ctx: Context,
+  kind: KindApi,
+  { query, list }: Audience,
+): void => {
+  const { path, names, create, programs, describe, actions } = kind;
+  route({
+    at: `POST /${path}`,
+    operationId: `create${names.id}`,
+    limit: 'create',
+    hints: { dryRun: `to try it out, send the body to POST /${path}/dry-run` },
+    summary: `Create ${names.one}`,
+    description: describe.create,
+    headers,
+    body: create,
+    answer: [
+      `The ${names.short}, created (or, with \`Idempotency-Replayed: true\`, created before).`,
+      programs.item,
+    ],
+    status: 201,
+    errors: [409, 422],
+    handle: (request, reply) =>
+      sendCreated(reply, actions.create(ctx, request.caller, request.body, idempotencyKeyOf(request))),
+  });
+  route({
+    at: `GET /${path}`,
+    operationId: `list${names.id}s`,
+    summary: `List ${names.many}`,
+    description: `All ${names.short}s that programs of the shop created, newest first. Filters combine.`,
+    query,
+    answer: [`A page of ${names.short}s.`, list],
+    handle: (request, reply) => sendPage(reply, actions.list(ctx, request.caller, request.query)),
+  });
+};
 
-  #createAndList({ query, list }: Audience): void {
-    const { path, names, create, programs, describe, actions } = this.#kind;
-    this.#route({
-      at: `POST /${path}`,
-      operationId: `create${names.id}`,
-      limit: 'create',
-      hints: { dryRun: `to try it out, send the body to POST /${path}/dry-run` },
-      summary: `Create ${names.one}`,
-      description: describe.create,
-      headers,
-      body: create,
-      answer: [
-        `The ${names.short}, created (or, with \`Idempotency-Replayed: true\`, created before).`,
-        programs.item,
-      ],
-      status: 201,
-      errors: [409, 422],
-      handle: (request, reply) =>
-        sendCreated(
-          reply,
-          actions.create(this.#ctx, request.caller, request.body, idempotencyKeyOf(request)),
-        ),
-    });
-    this.#route({
-      at: `GET /${path}`,
-      operationId: `list${names.id}s`,
-      summary: `List ${names.many}`,
-      description: `All ${names.short}s that programs of the shop created, newest first. Filters combine.`,
+const readRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audience): void => {
+  const { path, table, names, actions } = kind;
+  route({
+    at: `GET /${path}/:id`,
+    operationId: `get${names.id}`,
+    readAhead: (params) => readAhead(ctx, table, (params as { id: string }).id),
+    summary: `Read ${names.one}`,
+    description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
+    answer: [`The ${names.short} as it stands now.`, item],
+    handle: ({ caller, params, ahead }) => actions.get(ctx, caller, params.id, ahead as Ahead<RmaTableName>),
+  });
+  route({
+    at: `GET /${path}/:id/timeline`,
+    operationId: `get${names.id}Timeline`,
+    summary: `Read a ${names.short}'s timeline`,
+    description: `Everything that happened to the ${names.short}, oldest first: who did what, when, and what they noted.`,
+    query: TimelineQuery,
+    answer: ['A page of the timeline.', Timeline],
+    handle: ({ caller, params, query }, reply) =>
+      sendPage(reply, actions.timeline(ctx, caller, params.id, query)),
+  });
+};
+
+/** Staff also say what they saw, so `query` is theirs alone. */
+const moveRoutes = (
+  route: Register,
+  ctx: Context,
+  kind: KindApi,
+  { item }: Audience,
+  query?: typeof MoveQuery,
+): void => {
+  const { path, names, moves, actions } = kind;
+  for (const { action, ...move } of moves)
+    route({
+      ...move,
+      at: `POST /${path}/:id/${action}`,
       query,
-      answer: [`A page of ${names.short}s.`, list],
-      handle: (request, reply) => sendPage(reply, actions.list(this.#ctx, request.caller, request.query)),
-    });
-  }
-
-  #read({ item }: Audience): void {
-    const { path, table, names, actions } = this.#kind;
-    this.#route({
-      at: `GET /${path}/:id`,
-      operationId: `get${names.id}`,
-      readAhead: (params) => readAhead(this.#ctx, table, (params as { id: string }).id),
-      summary: `Read ${names.one}`,
-      description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
-      answer: [`The ${names.short} as it stands now.`, item],
-      handle: ({ caller, params, ahead }) =>
-        actions.get(this.#ctx, caller, params.id, ahead as Ahead<RmaTableName>),
-    });
-    this.#route({
-      at: `GET /${path}/:id/timeline`,
-      operationId: `get${names.id}Timeline`,
-      summary: `Read a ${names.short}'s timeline`,
-      description: `Everything that happened to the ${names.short}, oldest first: who did what, when, and what they noted.`,
-      query: TimelineQuery,
-      answer: ['A page of the timeline.', Timeline],
-      handle: ({ caller, params, query }, reply) =>
-        sendPage(reply, actions.timeline(this.#ctx, caller, params.id, query)),
-    });
-  }
-
-  /** Staff also say what they saw, so `query` is theirs alone. */
-  #moves({ item }: Audience, query?: typeof MoveQuery): void {
-    const { path, names, moves, actions } = this.#kind;
-    for (const { action, ...move } of moves)
-      this.#route({
-        ...move,
-        at: `POST /${path}/:id/${action}`,
-        query,
-        answer: [`The whole ${names.short}, as it stands after this.`, item],
-        errors: query ? [409] : [],
-        handle: ({ caller, params, body, query: { seen } }) =>
-          actions.move(this.#ctx, caller, params.id, action, body, seen),
-      });
-  }
-
-  /** What only the shop's staff do. */
-  #staffOnly({ item }: Audience): void {
-    const { path, names, correct, describe, actions } = this.#kind;
-    this.#route({
-      at: `POST /${path}/:id/notes`,
-      operationId: `note${names.id}`,
-      summary: 'Add a note',
-      description: 'Kept in the timeline. Sends no webhook.',
-      body: AddNote,
-      answer: [`The whole ${names.short}.`, item],
-      handle: ({ caller, params, body }) => actions.note(this.#ctx, caller, params.id, body.note),
-    });
-    this.#route({
-      at: `POST /${path}/:id/assign`,
-      operationId: `assign${names.id}`,
-      summary: 'Assign to a person of the team',
-      description: 'The status stays as it is. Sends no webhook.',
-      body: Assign,
-      answer: [`The whole ${names.short}.`, item],
-      handle: ({ caller, params, body }) => actions.assign(this.#ctx, caller, params.id, body.assigneeId),
-    });
-    this.#route({
-      at: `POST /${path}/:id/correct`,
-      operationId: `correct${names.id}`,
-      summary: 'Correct a typing error',
-      description: 'Kept in the timeline with the old and the new value. Sends no webhook.',
-      body: correct,
       answer: [`The whole ${names.short}, as it stands after this.`, item],
-      errors: [409],
-      handle: ({ caller, params, body }) => actions.correct(this.#ctx, caller, params.id, body),
+      errors: query ? [409] : [],
+      handle: ({ caller, params, body, query: { seen } }) =>
+        actions.move(ctx, caller, params.id, action, body, seen),
     });
-    this.#route({
-      at: `GET /${path}/:id/related`,
-      operationId: `getRelatedTo${names.id}`,
-      summary: describe.related,
-      answer: ['The earlier returns.', RelatedReturns],
-      handle: ({ caller, params }) => actions.related(this.#ctx, caller, params.id),
-    });
-  }
+};
 
-  forPrograms(): void {
-    const { programs, hasProgramMoves } = this.#kind;
-    this.#dryRun();
-    this.#createAndList(programs);
-    this.#read(programs);
-    if (hasProgramMoves) this.#moves(programs);
-  }
-
-  forStaff(): void {
-    const { staff } = this.#kind;
-    this.#createAndList(staff);
-    this.#read(staff);
-    this.#moves(staff, MoveQuery);
-    this.#staffOnly(staff);
-  }
-}
+/** What only the shop's staff do. */
+const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audience): void => {
+  const { path, names, correct, describe, actions } = kind;
+  route({
+    at: `POST /${path}/:id/notes`,
+    operationId: `note${names.id}`,
+    summary: 'Add a note',
+    description: 'Kept in the timeline. Sends no webhook.',
+    body: AddNote,
+    answer: [`The whole ${names.short}.`, item],
+    handle: ({ caller, params, body }) => actions.note(ctx, caller, params.id, body.note),
+  });
+  route({
+    at: `POST /${path}/:id/assign`,
+    operationId: `assign${names.id}`,
+    summary: 'Assign to a person of the team',
+    description: 'The status stays as it is. Sends no webhook.',
+    body: Assign,
+    answer: [`The whole ${names.short}.`, item],
+    handle: ({ caller, params, body }) => actions.assign(ctx, caller, params.id, body.assigneeId),
+  });
+  route({
+    at: `POST /${path}/:id/correct`,
+    operationId: `correct${names.id}`,
+    summary: 'Correct a typing error',
+    description: 'Kept in the timeline with the old and the new value. Sends no webhook.',
+    body: correct,
+    answer: [`The whole ${names.short}, as it stands after this.`, item],
+    errors: [409],
+    handle: ({ caller, params, body }) => actions.correct(ctx, caller, params.id, body),
+  });
+  route({
+    at: `GET /${path}/:id/related`,
+    operationId: `getRelatedTo${names.id}`,
+    summary: describe.related,
+    answer: ['The earlier returns.', RelatedReturns],
+    handle: ({ caller, params }) => actions.related(ctx, caller, params.id),
+  });
+};
 
 export const returnRoutes = (app: FastifyInstance, ctx: Context): void => {
-  new KindRoutes(app, ctx, OFFLINE_REPAIRS).forPrograms();
-  new KindRoutes(app, ctx, TRADE_RETURNS).forPrograms();
+  for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
+    const route = routesOf(app, { tag: kind.tag });
+    dryRunRoute(route, ctx, kind);
+    createAndListRoutes(route, ctx, kind, kind.programs);
+    readRoutes(route, ctx, kind, kind.programs);
+    if (kind.hasProgramMoves) moveRoutes(route, ctx, kind, kind.programs);
+  }
 };
 
 export const returnAdminRoutes = (app: FastifyInstance, ctx: Context): void => {
-  new KindRoutes(app, ctx, OFFLINE_REPAIRS).forStaff();
-  new KindRoutes(app, ctx, TRADE_RETURNS).forStaff();
+  for (const kind of [OFFLINE_REPAIRS, TRADE_RETURNS]) {
+    const route = routesOf(app, { tag: kind.tag });
+    createAndListRoutes(route, ctx, kind, kind.staff);
+    readRoutes(route, ctx, kind, kind.staff);
+    moveRoutes(route, ctx, kind, kind.staff, MoveQuery);
+    staffRoutes(route, ctx, kind, kind.staff);
+  }
   routesOf(app, { tag: OFFLINE_REPAIRS.tag })({
     at: 'GET /stores',
     operationId: 'listStores',
