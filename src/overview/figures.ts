@@ -74,7 +74,10 @@ const createdPerDay = async (ctx: Context, table: RmaTableName, shop: string, da
 
 /** Found in the index of open returns, which has this order, and nothing else of the table is read for that. */
 const openLongest = async ({ scans }: Context, table: RmaTableName, shop: string) => {
-  const oldest = from(scans, table).where('shop_id', '=', shop).orderBy('number').limit(LONGEST_SHOWN);
+  const oldest = from(scans, table)
+    .where('shop_id', '=', shop)
+    .orderBy('number')
+    .limit(sql.lit(LONGEST_SHOWN));
   const rows = await oldest
     .select(['id', 'number', 'status', 'customer_name', 'created_at', 'updated_at'])
     .where('number', 'in', oldest.select('number').where(isOpen(table)))

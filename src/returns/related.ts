@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RelatedReturn, RelatedReturns } from '../../contract/admin-returns.ts';
 import { rmaNumber } from '../../contract/common.ts';
-import { statement, statementsBy } from '../db/statements.ts';
+import type { Db } from '../db/database.ts';
 import { parseJsonColumn } from '../lib/json.ts';
 import { toIso } from '../lib/time.ts';
 import { viewRow } from '../paging/page-answer.ts';
@@ -43,20 +43,20 @@ const KINDS = {
 } as const;
 
 /** The newest of them, each with the number of all. */
-const newest = statementsBy(({ table, by }: Relation) =>
-  statement(({ db }, values: RelatedValues) => {
-    const matching = from(db, table)
-      .where('shop_id', '=', values.shop)
-      .where(MATCHES[by](values))
-      .where('number', '<', values.number);
-    return matching
-      .select(['id', 'number', 'status', 'customer_name', 'created_at'])
-      .select(sql<string>`${sql.ref(KINDS[table].titleColumn)}`.as('title'))
-      .select(matching.select((eb) => eb.fn.countAll<number>().as('total')).as('total'))
-      .orderBy('number', 'desc')
-      .limit(sql.lit(MOST));
-  }),
-);
+const newest = (db: Db, { table, by }: Relation, values: RelatedValues) => {
+  const matching = from(db, table)
+    .where('shop_id', '=', values.shop)
+    .where(MATCHES[by](values))
+    .where('number', '<', values.number);
+  return matching
+    .select(['id', 'number', 'status', 'customer_name', 'created_at'])
+    .select(sql<string>`${sql.ref(KINDS[table].titleColumn)}`.as('title'))
+    .select(matching.select((eb) => eb.fn.countAll<number>().as('total')).as('total'))
+    .orderBy('number', 'desc')
+    .limit(sql.lit(MOST))
+    .$castTo<RelatedRow>()
+    .execute();
+};
 
 type RelatedRow = Pick<ReturnRow, 'id' | 'number' | 'status' | 'customer_name' | 'created_at'> & {
   title: string;
@@ -79,7 +79,7 @@ type Found = RelatedReturns['sameSerial'];
 const find = async (ctx: Context, values: RelatedValues, relations: Relation[]): Promise<Found> => {
   const found = await Promise.all(
     relations.map(async (relation) => {
-      const { rows } = await ctx.db.executeQuery<RelatedRow>(ctx.fill(newest(relation), values));
+      const rows = await newest(ctx.db, relation, values);
       const view = (row: RelatedRow) => viewRelated(relation.table, row);
       const items = rows.flatMap((row) => viewRow(ctx, { name: 'related returns', view }, row) ?? []);
       return { items, total: rows[0]?.total ?? 0 };
@@ -94,6 +94,9 @@ const find = async (ctx: Context, values: RelatedValues, relations: Relation[]):
   };
 };
 
+/** Each kind lacks a column of the other. */
+type EitherRow = ReturnRow & { serial_number?: string | null; company_id?: string };
+
 /** Earlier repairs of the same serial number, and earlier returns of the same customer or company. */
 export const findRelated = async (
   ctx: Context,
@@ -101,13 +104,7 @@ export const findRelated = async (
   caller: Caller,
   id: string,
 ): Promise<RelatedReturns> => {
-  // Each kind lacks a column of the other.
-  const row: ReturnRow & { serial_number?: string | null; company_id?: string } = await findRma(
-    ctx,
-    table,
-    caller,
-    id,
-  );
+  const row: EitherRow = await findRma(ctx, table, caller, id);
   const { serial_number: serial = null, company_id: company = null } = row;
   const values = { shop: caller.shop.id, number: row.number, serial, email: row.customer_email, company };
   const [sameSerial, sameCustomer] = await Promise.all([

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ExactMatch, FoundReturn, SearchResult } from '../../contract/admin-search.ts';
 import { rmaNumber, rmaNumberFilter } from '../../contract/common.ts';
-import { type Engine, statement, statementsBy } from '../db/statements.ts';
+import type { Db } from '../db/database.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
@@ -86,12 +86,7 @@ const KINDS = {
   offline_repairs: {
     name: 'OFFLINE_REPAIR',
     columns: [...SHARED, 'order_number', 'faulty_item as about', 'tracking_number'],
-    exact: {
-      number: 'number',
-      serial: 'serial_number',
-      reference: 'external_ref',
-      order: 'order_number',
-    },
+    exact: { number: 'number', serial: 'serial_number', reference: 'external_ref', order: 'order_number' },
   },
   trade_returns: {
     name: 'TRADE_RETURN',
@@ -104,29 +99,15 @@ const KINDS = {
 >;
 const TABLES = ['offline_repairs', 'trade_returns'] as const;
 
-const found = (db: Engine['db'], table: RmaTableName, shop: string) =>
+const newestOf = (db: Db, table: RmaTableName, shop: string) =>
   from(db, table).where('shop_id', '=', shop).orderBy('number', 'desc').limit(sql.lit(MOST_FOUND));
 
 /** Both kinds, typed as if they were one. */
-const columnsOf = (table: RmaTableName) => KINDS[table].columns as unknown as typeof SHARED;
-
-const findExact = statementsBy(({ table, column }: { table: RmaTableName; column: string }) =>
-  statement(({ db }, { shop, value }: { shop: string; value: string | number }) =>
-    found(db, table, shop)
-      .select(columnsOf(table))
-      .where(column as 'number', '=', value as number),
-  ),
-);
-
-/** The words are `word0`, `word1` … Rows that match are found in an index, and only those of the answer are read. */
-const findText = statementsBy(({ table, words }: { table: RmaTableName; words: number }) =>
-  statement(({ db, contains }, params: { shop: string } & Record<string, unknown>) => {
-    let matching = found(db, table, params.shop).select('number');
-    for (let i = 0; i < words; i++)
-      matching = matching.where(contains('search_text', params[`word${i}`] as string));
-    return found(db, table, params.shop).select(columnsOf(table)).where('number', 'in', matching);
-  }),
-);
+const readFound = (table: RmaTableName, found: ReturnType<typeof newestOf>): Promise<FoundRow[]> =>
+  found
+    .select(KINDS[table].columns as unknown as typeof SHARED)
+    .$castTo<FoundRow>()
+    .execute();
 
 /** Returns of both kinds: exact matches first, then what holds every word; the newest first. */
 export const searchReturns = async (ctx: Context, caller: Caller, q: string): Promise<SearchResult> => {
@@ -145,23 +126,25 @@ const exactThenNewest = (one: FoundReturn, other: FoundReturn): number =>
   other.rmaNumber.length - one.rmaNumber.length ||
   (one.rmaNumber < other.rmaNumber ? 1 : -1);
 
-const exactMatches = (ctx: Context, caller: Caller, table: RmaTableName, q: string) => {
-  const number = rmaNumberFilter.safeParse(q).data;
-  return Object.entries(KINDS[table].exact).map(async ([match, column]) => {
-    const value = match === 'number' ? number : q;
+const exactMatches = ({ db }: Context, { shop }: Caller, table: RmaTableName, q: string) =>
+  Object.entries(KINDS[table].exact).map(async ([match, column]) => {
+    const value = match === 'number' ? rmaNumberFilter.safeParse(q).data : q;
     if (value === undefined) return [];
-    const values = { shop: caller.shop.id, value };
-    const { rows } = await ctx.db.executeQuery<FoundRow>(ctx.fill(findExact({ table, column }), values));
+    const rows = await readFound(table, newestOf(db, table, shop.id).where(sql.ref(column), '=', value));
     return rows.map((row) => viewFound(table, row, match as ExactMatch));
   });
-};
 
-const textMatches = async (ctx: Context, caller: Caller, table: RmaTableName, q: string) => {
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
-  const named = Object.fromEntries(words.map((word, i) => [`word${i}`, word]));
-  const values = { shop: caller.shop.id, ...named };
-  const query = findText({ table, words: words.length });
-  const { rows } = await ctx.scans.executeQuery<FoundRow>(ctx.fill(query, values));
+/** Rows that hold every word are found in an index, and only those of the answer are read. */
+const textMatches = async (
+  { scans, contains }: Context,
+  { shop }: Caller,
+  table: RmaTableName,
+  q: string,
+) => {
+  let matching = newestOf(scans, table, shop.id).select('number');
+  for (const word of q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS))
+    matching = matching.where(contains('search_text', word));
+  const rows = await readFound(table, newestOf(scans, table, shop.id).where('number', 'in', matching));
   const isTracking = (row: FoundRow) => row.tracking_number?.toLowerCase() === q.toLowerCase();
   return rows.map((row) => viewFound(table, row, isTracking(row) ? 'tracking' : null));
 };

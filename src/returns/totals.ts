@@ -81,21 +81,17 @@ export const totalOf = async (
 
 const MOST_STORES = 500;
 
-/** From one index alone, store by store. */
-const storesOfShop = statement(({ db }, { shop }: { shop: string }) => {
-  const open = sql<number>`sum(case when ${isOpen('offline_repairs')} then 1 else 0 end)`;
-  return db
+/** Where the shop's repairs were handed in, and how many of each are open: from one index alone, store by store. */
+export const listStores = async ({ scans }: Context, shopId: string): Promise<StoreList> => {
+  const rows = await scans
     .selectFrom('offline_repairs')
-    .select(['store_id', open.as('open')])
-    .where('shop_id', '=', shop)
+    .select(sql<number>`sum(case when ${isOpen('offline_repairs')} then 1 else 0 end)`.as('open'))
+    .select('store_id as storeId')
+    .where('shop_id', '=', shopId)
     .groupBy('store_id')
     .orderBy('open', 'desc')
     .orderBy('store_id')
-    .limit(sql.lit(MOST_STORES));
-});
-
-/** Where the shop's repairs were handed in, and how many of each are open. */
-export const listStores = async ({ scans, fill }: Context, shopId: string): Promise<StoreList> => {
-  const { rows } = await scans.executeQuery(fill(storesOfShop, { shop: shopId }));
-  return { items: rows.map(({ store_id, open }) => ({ storeId: store_id, open: Number(open) })) };
+    .limit(sql.lit(MOST_STORES))
+    .execute();
+  return { items: rows.map(({ storeId, open }) => ({ storeId, open: Number(open) })) };
 };
