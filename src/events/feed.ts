@@ -76,12 +76,7 @@ export const positionOf = (shopId: string, cursor: string): number | null => {
   return cursorOf(shopId, known) === cursor ? known : null;
 };
 
-interface FoundPage {
-  events: FoundEvent[];
-  newest: number;
-}
-
-const readAfter = async (ctx: Base, shop: string, after: number, limit: number): Promise<FoundPage> => {
+const readAfter = async (ctx: Base, shop: string, after: number, limit: number) => {
   const { rows } = await ctx.lists.executeQuery(ctx.fill(eventsAfter, { shop, after, limit }));
   return {
     events: rows.filter((row): row is { last_position: number } & FoundEvent => row.position !== null),
@@ -162,7 +157,7 @@ const itemText =
     } catch (error) {
       log.error(
         { list: 'events', key: position, error: describeError(error) },
-        'left out a row that cannot be read',
+        'skipped a row that cannot be read',
       );
       return [];
     }

@@ -13,7 +13,7 @@ const MOST_WAITING = { perShop: 500, total: 2_000 } as const;
 /** A wake-up call is lost where a process dies right after its commit. */
 const LOOK_EVERY_MS = 5_000;
 
-interface Waiting {
+interface FeedRequest {
   signal: AbortSignal;
   /** Throws where the caller may not read any more: a key may be revoked while its request waits. */
   checkAgain(): Promise<void>;
@@ -24,7 +24,7 @@ export const followFeed = async (
   ctx: Context,
   shopId: string,
   { after, limit, wait }: EventQuery,
-  { signal, checkAgain }: Waiting,
+  { signal, checkAgain }: FeedRequest,
 ): Promise<string> => {
   const endsAt = performance.now() + wait * 1000;
   const start = await startOf(ctx, shopId, after);
@@ -67,7 +67,6 @@ const newestPositions = statement(({ db, oneOf }, { shopIds }: { shopIds: string
     .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
 );
 
-/** The waiting requests of this process, by shop. */
 export class FeedWatches {
   readonly #base: Base;
   readonly #waiters = new Map<string, Set<Waiter>>();
@@ -80,7 +79,6 @@ export class FeedWatches {
     this.#base = base;
   }
 
-  /** How many wait. */
   get size(): number {
     return this.#total;
   }

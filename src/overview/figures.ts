@@ -60,7 +60,6 @@ export const lastDays = (count: number, timeZone: string, nowMs: number): Day[] 
   });
 };
 
-/** By the beginning of each day. */
 const createdPerDay = async (ctx: Context, table: RmaTableName, shop: string, days: Day[]) => {
   const day = ctx.rows('day', { from: 'integer', to: 'integer' }, days);
   const { rows } = await sql<{ from: number; count: number }>`

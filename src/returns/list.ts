@@ -35,7 +35,6 @@ export interface RmaFilters extends Page {
   order?: SortOrder | undefined;
 }
 
-/** Columns that must have these values, where there is one. */
 export type Equal<Table extends RmaTableName> = Partial<
   Record<keyof Tables[Table], string | number | undefined>
 > & { status: string | undefined };
@@ -43,7 +42,6 @@ export type Equal<Table extends RmaTableName> = Partial<
 /** What the text of a list's statements depends on. */
 interface ListShape {
   table: RmaTableName;
-  /** Columns that must have a value of their own. */
   equal: string[];
   conditions: Condition[];
   /** How many words are searched for, and whether they may be a phone number. */
@@ -123,11 +121,9 @@ const REFERENCES = ['number', 'serial_number', 'external_ref', 'order_number', '
 
 const isByReference = ({ equal }: ListShape): boolean => equal.some((column) => REFERENCES.includes(column));
 
-/** Programs see what programs made. */
 const originFor = (caller: Caller, { origin }: RmaFilters): Origin | undefined =>
   isApiClient(caller) ? 'API' : origin;
 
-/** The shape and the values of a list; `due` where only what is overdue is asked for. */
 const listQuery = <Table extends RmaTableName>(
   caller: Caller,
   table: Table,
@@ -179,7 +175,6 @@ const listQuery = <Table extends RmaTableName>(
 
 type Matching = SelectQueryBuilder<Tables, 'offline_repairs', object>;
 
-/** Everything that a list has, in no order. */
 const matching = (engine: Engine, shape: ListShape, params: ListValues): Matching => {
   let found: Matching = from(engine.db, shape.table).where('shop_id', '=', params.shop);
   for (const column of shape.equal) found = found.where(sql.ref(column), '=', params[column]);
@@ -189,9 +184,7 @@ const matching = (engine: Engine, shape: ListShape, params: ListValues): Matchin
 
 const SORT_COLUMNS = { updatedAt: 'updated_at', statusSince: 'status_since' } as const;
 
-/** How a page of a list is read. */
 interface PageShape extends ListShape {
-  /** With all columns, or only the numbers. */
   whole: boolean;
   /** So few match that they are sorted: looking for them among all numbers of a million returns took 0.6 s. */
   few: boolean;

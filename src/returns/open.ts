@@ -5,7 +5,6 @@ import type { RmaTableName } from './store.ts';
 
 // What is open, which is everything that has not come to an end, and what is overdue.
 
-/** All statuses of a kind, in the order of its life. */
 export const STATUSES: Record<RmaTableName, readonly string[]> = {
   offline_repairs: OFFLINE_REPAIR_STATUSES,
   trade_returns: TRADE_RETURN_STATUSES,

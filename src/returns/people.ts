@@ -24,7 +24,6 @@ const teamOfShop = statement(({ db }, { shop }: { shop: string }) =>
   db.selectFrom('users').select(['id', 'email', 'name', 'role']).where('shop_id', '=', shop),
 );
 
-/** The shop's people by name. */
 export const readTeam = async ({ reads, fill }: Context, shopId: string): Promise<Person[]> => {
   const { rows } = await reads.executeQuery(fill(teamOfShop, { shop: shopId }));
   return rows.sort((one, other) => displayName(one).localeCompare(displayName(other)));

@@ -9,7 +9,6 @@ import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { findRma, from, type ReturnRow, type RmaTableName } from './store.ts';
 
-/** So many of each sort are shown. */
 const MOST = 5;
 
 interface RelatedValues {
@@ -42,7 +41,6 @@ const KINDS = {
   trade_returns: { name: 'TRADE_RETURN', titleColumn: 'company_name' },
 } as const;
 
-/** The newest of them, each with the number of all. */
 const newest = (db: Db, { table, by }: Relation, values: RelatedValues) => {
   const matching = from(db, table)
     .where('shop_id', '=', values.shop)

@@ -263,7 +263,6 @@ const moveRoutes = (
     });
 };
 
-/** What only the shop's staff do. */
 const staffRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audience): void => {
   const { path, names, correct, describe, actions } = kind;
   route({

@@ -62,8 +62,6 @@ export const itemTexts = (json: string): string[] => {
   }
 };
 
-// How they find it.
-
 const MOST_FOUND = 10;
 /** A statement has no more words than this, whatever was typed. */
 const MOST_WORDS = 8;

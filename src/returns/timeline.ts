@@ -44,7 +44,6 @@ const lengthOfTimeline = statement(({ db }, { rma }: { rma: string }) =>
     .select((eb) => eb.fn.countAll<number>().as('total')),
 );
 
-/** A page of an RMA's timeline, oldest first, for callers who may see the RMA. */
 export const readTimeline = async (
   ctx: Context,
   table: RmaTableName,

@@ -35,7 +35,6 @@ const addingTotals = statement(
     on conflict (shop_id, kind, origin, status) do update set count = rma_totals.count + excluded.count`,
 );
 
-/** Part of the transaction that makes the changes. */
 export const saveTotals = (changes: TotalChange[]): Write[] => {
   const sums = new Map<string, TotalChange>();
   for (const each of changes) {

@@ -73,7 +73,6 @@ const privateResolve: Resolve = async (host) => {
 export const urlIn = (value: string): URL | null =>
   /^[a-z][a-z0-9+.-]*:\/\/[^\s/\\]\S*$/i.test(value) && URL.canParse(value) ? new URL(value) : null;
 
-/** What is wrong with it, as a phrase after its name; null where nothing is. */
 export const formErrorOf = (url: URL | null, allowPlainHttp: boolean): string | null => {
   if (!url || url.port === '0' || /^\.|\.\./.test(url.hostname))
     return 'must be a whole web address, https://example.com/hook for example';

@@ -34,7 +34,6 @@ const selected = (deliveries: Deliveries, columns: Columns) => {
     .$castTo<DeliveryRow>();
 };
 
-/** What the text of the statements depends on. */
 interface Shape {
   /** In the text, as in `queue.ts`: those that wait and those that were dropped have indexes. */
   status: DeliveryStatus | undefined;
@@ -109,7 +108,6 @@ const oneDelivery = statement(
       .where('id', '>=', since),
 );
 
-/** As programs see their own. */
 const viewDelivery = (row: Omit<DeliveryRow, 'body'>): WebhookDelivery => ({
   id: row.id,
   event: row.event,
@@ -124,7 +122,6 @@ const viewDelivery = (row: Omit<DeliveryRow, 'body'>): WebhookDelivery => ({
   })),
 });
 
-/** As the admin app shows it. */
 export const viewWithPayload = (row: DeliveryRow): Delivery => ({
   ...viewDelivery(row),
   finishedAt: row.finished_at === null ? null : toIso(row.finished_at),
@@ -185,7 +182,6 @@ const listFor =
     return answerPage(ctx, shopId, source, found, query);
   };
 
-/** For the client itself. */
 export const listDeliveries = listFor({
   connection: 'lists',
   columns: 'without bodies',

@@ -97,7 +97,6 @@ export const deliveryOf = (
     : { ...unsent(at), id, client_id: clientId, rma_id, event, body: IN_EVENT_LOG };
 };
 
-/** In place of a body. */
 const IN_EVENT_LOG = '';
 
 const unsent = (atMs: number) => ({

@@ -61,17 +61,13 @@ export const wholeBody = (delivery: string): RawBuilder<string | null> =>
     (select body from events where events.id = ${sql.ref(`${delivery}.id`)})
   )`;
 
-interface WaitingFor {
-  clientId: string;
-  unsettled: string[];
-  most: number;
-  only?: RawBuilder<boolean>;
-}
-
 /** The ids of what waits for a client and is not being sent: so many first attempts, and so many retries. */
 export const waitingFor = (
   { db, oneOf }: Pick<Engine, 'db' | 'oneOf'>,
-  { clientId, unsettled, most, only }: WaitingFor,
+  clientId: string,
+  unsettled: string[],
+  most: number,
+  only = sql<boolean>`1 = 1`,
 ) => {
   const some = (which: RawBuilder<boolean>, alias: string) =>
     db
@@ -79,7 +75,8 @@ export const waitingFor = (
         eb
           .selectFrom('webhook_deliveries')
           .select('id')
-          .where(only ? sql<boolean>`${which} and ${only}` : which)
+          .where(which)
+          .where(only)
           .where('client_id', '=', clientId)
           .where(sql<boolean>`not (id ${oneOf('id', unsettled)})`)
           .orderBy('due_at')
@@ -104,7 +101,7 @@ interface Replacement {
 }
 
 const moving = statement((engine, { from, to, unsettled }: Replacement) => {
-  const ids = waitingFor(engine, { clientId: from, unsettled, most: MOVED_AT_ONCE });
+  const ids = waitingFor(engine, from, unsettled, MOVED_AT_ONCE);
   return engine.db
     .updateTable('webhook_deliveries')
     .set({ client_id: to })
@@ -123,7 +120,6 @@ const passingOnLease = statement(
   },
 );
 
-/** Part of the change that replaces a client. */
 export const takeOverDeliveries = (from: string, to: string): Change[] => [
   change(moving, { from, to, unsettled: [] }),
   change(passingOnLease, { heirs: [{ client_id: to, from_id: from }] }),
@@ -146,7 +142,6 @@ const figureOfEach = (db: Db, figure: RawBuilder<number | null>) =>
 export const countWaiting = async (db: Db): Promise<number> =>
   (await figureOfEach(db, sql`count(*)`)).reduce<number>((sum, count) => sum + Number(count), 0);
 
-/** When the oldest delivery that still waits was written. */
 export const oldestWaiting = async (db: Db): Promise<number | null> => {
   const times = (await figureOfEach(db, sql`min(created_at)`)).filter((at) => at !== null);
   return times.length === 0 ? null : Math.min(...times);

@@ -43,7 +43,6 @@ export type WhatIsWanted = { id: string } & (
 );
 type OfType<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>;
 
-/** By RMA, when its newest entry of each type was made. */
 type LatestEntries = ReadonlyMap<string, ReadonlyMap<TimelineType, number>>;
 
 export interface Facts {
@@ -64,7 +63,6 @@ export interface Changed {
   answer: object | null;
   isReplay: boolean;
   event: LoggedEvent | null;
-  /** The client that receives the event. */
   receiver: string | null;
 }
 

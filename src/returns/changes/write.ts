@@ -7,7 +7,6 @@ import { type Decision, KINDS, searchTextFor } from './decide.ts';
 
 const LONG_COLUMNS = ['faulty_item', 'search_text'];
 
-/** The RMAs of one kind: those that are new, and those that change. */
 const returnsOf = (kind: RmaTableName, decision: Decision): Write[] => {
   const own = [...decision.changing.values()].filter((each) => each.kind === kind);
   const inserted = own

@@ -19,10 +19,8 @@ type Common =
   | 'status_since'
   | 'assignee_id';
 
-/** The columns that only this kind has. */
 export type OwnColumns<Table extends RmaTableName> = Omit<ReturnRow<Table>, Common>;
 
-/** What may change after the creation of an RMA of either kind. */
 export const MUTABLE_IN_BOTH = [
   'status',
   'updated_at',
@@ -64,18 +62,15 @@ export interface Kind<
   /** `OwnColumns`, and what the timeline entry holds. */
   create(body: Body, isDangerous: boolean): { columns: object } & Pick<Step, 'note' | 'data'>;
   createdEvent(answer: Answer): Event;
-  /** What is compared with the shop's dangerous-goods rules. */
   skuOf(body: Body): string | null;
   /** Refuses a move that is not allowed from the present status. */
   move(before: ReturnRow<Table>, action: Action, body: object): Step;
   view(row: ReturnRow<Table>): Answer;
-  /** The columns that a list's query asks to be equal to something. */
   equal(query: Query): Equal<Table>;
   /** What staff search in, beside the number and the customer. */
   searchedIn(row: ReturnRow<Table>): (string | null)[];
 }
 
-/** What may be corrected, and its column. */
 const CORRECTED_COLUMNS = {
   customerName: 'customer_name',
   customerEmail: 'customer_email',

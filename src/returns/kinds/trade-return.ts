@@ -20,7 +20,6 @@ type Return = ReturnRow<'trade_returns'>;
 /** Prices and quantities have at most four decimals, so a product has at most eight. */
 const DECIMALS = 4;
 
-/** A number with at most four decimals as whole ten-thousandths. */
 const tenThousandths = (value: number): bigint => BigInt(value.toFixed(DECIMALS).replace('.', ''));
 
 /** The sum of price × quantity in plain decimal digits, with no binary rounding anywhere. */

@@ -169,7 +169,6 @@ export class Dispatcher {
     const restMs = Math.min(this.receivers.msToNextTimer(), this.#stopwatch.msUntil(this.#nextScan));
     return Math.max(1, restMs);
   }
-  /** Finds what a lost wake-up call or a dead process left behind. */
   async #scan(which: 'first attempts' | 'retries'): Promise<void> {
     let found: Waiting[] = [];
     do {

@@ -25,7 +25,6 @@ export class Leases {
   readonly #time: OwnTime;
   readonly #stopwatch: Stopwatch;
   readonly #holder = randomUUID();
-  /** When each lease has to be renewed, and when it ends. */
   readonly #held = new Map<string, { renewAt: Moment; endsAt: Moment }>();
   /** Held by another process; when to ask again. */
   readonly #elsewhere = new Map<string, Moment>();
@@ -41,7 +40,6 @@ export class Leases {
     const askAt = this.#elsewhere.get(clientId);
     return askAt ? Math.max(0, this.#stopwatch.msUntil(askAt)) : 0;
   }
-  /** Another process may have released its leases. */
   askAgain(): void {
     this.#elsewhere.clear();
   }
@@ -69,7 +67,6 @@ export class Leases {
     if (numDeletedRows > 0n) wake('deliveries', null);
   }
 
-  /** Renews again and again. Returns how to end that. */
   startKeeping(inUse: () => string[]): () => void {
     return this.#every(RENEW_MS, () => this.keep(inUse()), 'webhook leases could not be renewed');
   }

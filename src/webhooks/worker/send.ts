@@ -5,7 +5,6 @@ import { VERSION } from '../../service/config.ts';
 import { type AddressGuard, ForbiddenAddress } from '../address-guard.ts';
 import { ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, EXCHANGE_TIMEOUT_MS } from '../policy.ts';
 
-/** Lower-case hex HMAC-SHA256 over the exact bytes. */
 export const signatureOf = (secret: string, body: Buffer): string =>
   createHmac('sha256', secret).update(body).digest('hex');
 
@@ -28,7 +27,6 @@ export const headersOf = ({ secret, id, event, attempt, body }: Signed): Record<
 
 interface Outgoing extends Signed {
   url: string;
-  /** Gets what the receiver answered, piece by piece. */
   onAnswer?: (piece: Buffer) => void;
 }
 
@@ -40,7 +38,6 @@ interface Outcome {
 export interface Sender {
   /** null: a stop broke the exchange off, which says nothing about the receiver. */
   send(outgoing: Outgoing): Promise<Outcome | null>;
-  /** Breaks off all exchanges. */
   close(): Promise<void>;
 }
 
@@ -90,9 +87,7 @@ export const createSender = (guard: AddressGuard): Sender => {
   };
 };
 
-/**
- * Reads one answer for its status. undici's `request` would make a stream of it, which costs a third of the whole exchange.
- */
+/** Reads one answer for its status. undici's `request` would create a stream, which costs a third of the whole exchange. */
 class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #done: (outcome: Outcome | null) => void;
   readonly #onAnswer: Outgoing['onAnswer'];
@@ -157,8 +152,8 @@ const lengthWithin = (piece: Buffer, bytes: number, lines: number): { length: nu
 
 /**
  * Breaks off a connection when one exchange has brought in more than the limits. undici's `maxResponseSize` counts bodies only:
- * interim answers, chunk extensions and trailers without end pass it, and 64 KiB of short headers take 5 MB of memory (ADR 0008). What is beyond
- * a limit is kept from the parser. An exchange begins with a write, so what came before the last write is not counted.
+ * interim answers, chunk extensions and trailers without end pass it, and 64 KiB of short headers take 5 MB of memory (ADR
+ * 0008). What is beyond a limit is kept from the parser. An exchange begins with a write, so what came before the last write is not counted.
  */
 const limitAnswers = (socket: Socket): void => {
   const read = socket.read.bind(socket);
