@@ -11,7 +11,7 @@ import { type FeedPage, readFeed, startOf } from './feed.ts';
 /** Beyond so many a request does not wait: the answer comes at once, as without `wait`. */
 const MOST_WAITING = { perShop: 500, total: 2_000 } as const;
 /** A wake-up call is lost where a process dies right after its commit. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
 interface FeedRequest {
   signal: AbortSignal;
@@ -89,9 +89,9 @@ export class FeedWatches {
     const isFull = this.#total >= MOST_WAITING.total || own.size >= MOST_WAITING.perShop;
     if (this.#isStopped || isFull) return null;
     this.#listening ??= this.#base.onWake('events', (id) =>
-      id === null ? void this.#look() : this.#callAll(id, () => true),
+      id === null ? void this.#poll() : this.#callAll(id, () => true),
     );
-    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => this.#poll(), POLL_EVERY_MS).unref();
     const waiter: Waiter = { position, call: null, resume() {} };
     this.#waiters.set(shopId, own.add(waiter));
     this.#total += 1;
@@ -146,7 +146,7 @@ export class FeedWatches {
   }
 
   /** One statement for all shops and their waiters; without it each waiter would read again, 400 reads a second of 2,000. */
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const shopIds = [...this.#waiters.keys()];
     if (shopIds.length === 0) return;
     try {
@@ -157,7 +157,7 @@ export class FeedWatches {
     } catch (error) {
       this.#base.log.warn(
         { error: describeError(error) },
-        'looking for new events failed; it will be tried again',
+        'polling for new events failed; it will be tried again',
       );
     }
   }

@@ -1,31 +1,22 @@
 import { isId, type Page } from '../../contract/common.ts';
-import type { OfflineRepair } from '../../contract/offline-repair.ts';
-import type { TradeReturn } from '../../contract/trade-return.ts';
 import { newId } from '../lib/ids.ts';
 import type { Context } from '../service/context.ts';
 import { type Caller, mustBeActive } from '../shops/plans.ts';
 import type { Wanted, WhatIsWanted } from './changes/decide.ts';
 import { keyUse } from './idempotency.ts';
-import type { Action, Correction, CreateBody, Kind } from './kinds/kind.ts';
+import type { Action, Correction, CreateBody, Kind, ReturnView } from './kinds/kind.ts';
 import { OFFLINE_REPAIR } from './kinds/offline-repair.ts';
 import { TRADE_RETURN } from './kinds/trade-return.ts';
 import { listRmas, type RmaFilters } from './list.ts';
 import { findAssignee, viewFor } from './people.ts';
 import { findRelated } from './related.ts';
-import { type Ahead, findRma, notFound, type ReturnRow, type RmaTableName } from './store.ts';
+import { type Ahead, findRma, notFound, type ReturnRow } from './store.ts';
 import { readTimeline } from './timeline.ts';
 
 export type SeenCorrection = Correction & { seen?: number | undefined };
 
 /** What callers do with RMAs of one kind: what each says is passed on as data, and decided in `changes/`. */
-const actionsOf = <
-  Table extends RmaTableName,
-  Body extends CreateBody,
-  Answer extends OfflineRepair | TradeReturn,
-  Query extends RmaFilters,
->(
-  kind: Kind<Table, Body, Answer, Query>,
-) => {
+const actionsOf = (kind: Kind) => {
   const { table, view } = kind;
 
   const wantedBy = (ctx: Context, caller: Caller, what: WhatIsWanted): Wanted => {
@@ -33,35 +24,34 @@ const actionsOf = <
     if (!isId(what.id)) throw notFound(what.id);
     return { ...what, kind: table, caller, nowMs: ctx.clock.now() };
   };
-  const creation = (ctx: Context, caller: Caller, body: Body, key: string | undefined): Wanted => {
+  const creation = (ctx: Context, caller: Caller, body: CreateBody, key: string | undefined): Wanted => {
     const { actor } = caller;
     const use = key === undefined || actor.id === null ? null : keyUse(actor.id, key, kind.path, body);
     return wantedBy(ctx, caller, { type: 'create', id: newId(ctx.clock.now()), body, use });
   };
   /** What the view needs is read before the change: after its commit nothing may fail. */
-  const change = async (ctx: Context, caller: Caller, what: WhatIsWanted): Promise<Answer> => {
+  const change = async (ctx: Context, caller: Caller, what: WhatIsWanted): Promise<ReturnView> => {
     const shown = await viewFor(ctx, caller, view);
-    const { row } = await ctx.changes.make(wantedBy(ctx, caller, what));
-    return shown(row as ReturnRow<Table>);
+    const { row } = await ctx.changes.apply(wantedBy(ctx, caller, what));
+    return shown(row as ReturnRow);
   };
 
-  // Methods, so that the actions of each kind are `ReturnActions`.
   return {
-    async create(ctx: Context, caller: Caller, body: Body, key?: string) {
-      const { answer, isReplay } = await ctx.changes.make(creation(ctx, caller, body, key));
-      return { answer: answer as Answer, replayed: isReplay };
+    async create(ctx: Context, caller: Caller, body: CreateBody, key?: string) {
+      const { answer, isReplay } = await ctx.changes.apply(creation(ctx, caller, body, key));
+      return { answer: answer as ReturnView, replayed: isReplay };
     },
-    dryRun(ctx: Context, caller: Caller, body: Body, key?: string) {
+    dryRun(ctx: Context, caller: Caller, body: CreateBody, key?: string) {
       return ctx.changes.tryOut(creation(ctx, caller, body, key));
     },
-    async get(ctx: Context, caller: Caller, id: string, ahead?: Ahead<Table>): Promise<Answer> {
+    async get(ctx: Context, caller: Caller, id: string, ahead?: Ahead): Promise<ReturnView> {
       const [row, shown] = await Promise.all([
         findRma(ctx, table, caller, id, ahead),
         viewFor(ctx, caller, view),
       ]);
       return shown(row);
     },
-    async list(ctx: Context, caller: Caller, query: Query) {
+    async list(ctx: Context, caller: Caller, query: RmaFilters) {
       return listRmas(ctx, table, caller, query, kind.equal(query), await viewFor(ctx, caller, view));
     },
     timeline(ctx: Context, caller: Caller, id: string, page: Page) {
@@ -86,9 +76,7 @@ const actionsOf = <
   };
 };
 
-export type ReturnActions = ReturnType<
-  typeof actionsOf<RmaTableName, CreateBody, OfflineRepair | TradeReturn, RmaFilters>
->;
+export type ReturnActions = ReturnType<typeof actionsOf>;
 
 export const offlineRepairs = actionsOf(OFFLINE_REPAIR);
 export const tradeReturns = actionsOf(TRADE_RETURN);

@@ -35,8 +35,8 @@ export interface RmaFilters extends Page {
   order?: SortOrder | undefined;
 }
 
-export type Equal<Table extends RmaTableName> = Partial<
-  Record<keyof Tables[Table], string | number | undefined>
+export type Equal = Partial<
+  Record<keyof Tables['offline_repairs'] | keyof Tables['trade_returns'], string | number | undefined>
 > & { status: string | undefined };
 
 /** What the text of a list's statements depends on. */
@@ -124,11 +124,11 @@ const isByReference = ({ equal }: ListShape): boolean => equal.some((column) => 
 const originFor = (caller: Caller, { origin }: RmaFilters): Origin | undefined =>
   isApiClient(caller) ? 'API' : origin;
 
-const listQuery = <Table extends RmaTableName>(
+const listQuery = (
   caller: Caller,
-  table: Table,
+  table: RmaTableName,
   filters: RmaFilters,
-  equal: Equal<Table>,
+  equal: Equal,
   due: DueTimes | null,
 ): { shape: ListShape; values: ListValues } => {
   const { page, limit, q, assignee, store, company, updatedSince, createdFrom, createdTo } = filters;
@@ -249,13 +249,13 @@ const FEW = 10_000;
 export const listsFor = (ctx: Context, caller: Caller): Db => (isApiClient(caller) ? ctx.lists : ctx.db);
 
 /** Newest first unless asked otherwise. */
-export const listRmas = async <Table extends RmaTableName, Item>(
+export const listRmas = async <Item>(
   ctx: Context,
-  table: Table,
+  table: RmaTableName,
   caller: Caller,
   filters: RmaFilters,
-  equal: Equal<Table>,
-  view: (row: ReturnRow<Table>) => Item,
+  equal: Equal,
+  view: (row: ReturnRow) => Item,
 ): Promise<PageAnswer<Item>> => {
   const shopId = caller.shop.id;
   const due = filters.overdue ? dueTimes(await readTargets(ctx, shopId), table, ctx.clock.now()) : null;
@@ -271,19 +271,17 @@ export const listRmas = async <Table extends RmaTableName, Item>(
   const page = pageOfList({ ...shape, whole, few });
   const wanted = { status: equal.status, open: filters.open, origin: originFor(caller, filters) };
   const [{ rows }, kept] = await Promise.all([
-    counted === 0
-      ? { rows: [] }
-      : db.executeQuery<ReturnRow<Table> & { total?: number }>(ctx.fill(page, values)),
+    counted === 0 ? { rows: [] } : db.executeQuery<ReturnRow & { total?: number }>(ctx.fill(page, values)),
     isTotalKept(shape) ? totalOf(ctx, shopId, table, wanted) : counted,
   ]);
   const total = kept ?? rows[0]?.total ?? totalOfLastPage(filters, rows.length) ?? (await count());
   const source = {
     name: table,
     view,
-    keyOf: ({ number }: ReturnRow<Table>) => number,
+    keyOf: ({ number }: ReturnRow) => number,
     async readRows(numbers: number[]) {
       const query = ctx.fill(rowsByNumber(table), { shop: shopId, numbers });
-      return (await listsFor(ctx, caller).executeQuery<ReturnRow<Table>>(query)).rows;
+      return (await listsFor(ctx, caller).executeQuery<ReturnRow>(query)).rows;
     },
   };
   const found = whole

@@ -228,7 +228,7 @@ const readRoutes = (route: Register, ctx: Context, kind: KindApi, { item }: Audi
     summary: `Read ${names.one}`,
     description: `The whole ${names.short} as it stands now, by its \`id\`. With an \`rmaNumber\`, ask the list.`,
     answer: [`The ${names.short} as it stands now.`, item],
-    handle: ({ caller, params, ahead }) => actions.get(ctx, caller, params.id, ahead as Ahead<RmaTableName>),
+    handle: ({ caller, params, ahead }) => actions.get(ctx, caller, params.id, ahead as Ahead),
   });
   route({
     at: `GET /${path}/:id/timeline`,

@@ -4,7 +4,6 @@ import type { Db, Trx } from '../db/database.ts';
 import { afterFailure } from '../db/database-errors.ts';
 import { RMA_COLUMNS, type Row } from '../db/schema.ts';
 import { statement, statementsBy } from '../db/statements.ts';
-import type { EventSubject } from '../events/event.ts';
 import { batched } from '../lib/batch.ts';
 import type { Base, Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -13,17 +12,9 @@ import type { Caller } from '../shops/plans.ts';
 /** Both kinds of RMA have the same columns where they share rules, so shared code speaks of one and means either. */
 export type RmaTableName = 'offline_repairs' | 'trade_returns';
 
-type RmaRow<Table extends RmaTableName> = Row<Table> &
-  EventSubject & {
-    shop_id: string;
-    updated_at: number;
-    status_since: number;
-    assignee_id: string | null;
-  };
-
 /** An RMA as it is read: what staff search in is only ever written. */
 export type ReturnRow<Table extends RmaTableName = RmaTableName> = Table extends RmaTableName
-  ? Omit<RmaRow<Table>, 'search_text'>
+  ? Omit<Row<Table>, 'search_text'>
   : never;
 
 export const isApiClient = ({ actor }: Caller): boolean => actor.type === 'API_CLIENT';
@@ -34,12 +25,20 @@ export const isVisibleTo = (caller: Caller, row: { shop_id: string; client_id: s
 /** Queries are typed for one table but work on either, since they use only columns that both have. */
 export const from = (db: Db | Trx, table: RmaTableName) => db.selectFrom(table as 'offline_repairs');
 
-/** An RMA of either kind, or null where there is none by this id. */
-export type RmaById = { [Table in RmaTableName]: (id: string) => Promise<ReturnRow<Table> | null> };
+/** null: there is none by this id. */
+export type RmaById = Record<RmaTableName, (id: string) => Promise<ReturnRow | null>>;
 
-export const readRmaById = (ctx: Base): RmaById => {
-  const of = <Table extends RmaTableName>(table: Table) =>
-    batched((ids: string[]) => findAll(ctx, table, ids), { most: 100, atOnce: 2, afterFailure });
+export const readRmaById = ({ reads, fill }: Base): RmaById => {
+  const of = (table: RmaTableName) =>
+    batched(
+      async (ids: string[]) => {
+        const query = fill(rowsById(table), { ids: [...new Set(ids)] });
+        const { rows } = await reads.executeQuery<ReturnRow>(query);
+        const found = new Map(rows.map((row) => [row.id, row]));
+        return ids.map((id) => found.get(id) ?? null);
+      },
+      { most: 100, atOnce: 2, afterFailure },
+    );
   return { offline_repairs: of('offline_repairs'), trade_returns: of('trade_returns') };
 };
 
@@ -55,17 +54,6 @@ export const rowsById = statementsBy((table: RmaTableName) =>
   ),
 );
 
-const findAll = async <Table extends RmaTableName>(
-  { reads, fill }: Base,
-  table: Table,
-  ids: string[],
-): Promise<(ReturnRow<Table> | null)[]> => {
-  const query = fill(rowsById(table), { ids: [...new Set(ids)] });
-  const { rows } = await reads.executeQuery<ReturnRow<Table>>(query);
-  const found = new Map<string, ReturnRow<Table>>(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
-};
-
 /** An id that names no RMA which the caller may see. An `rmaNumber` in its place gets a hint, whether or not it exists. */
 export const notFound = (id: string): ServiceError =>
   new ServiceError('NOT_FOUND', isRmaNumber(id) ? { message: TAKES_THE_ID } : {});
@@ -74,23 +62,20 @@ const TAKES_THE_ID =
   'There is no such RMA: this address takes the id, not the rmaNumber. The list finds it with ?rmaNumber=RMA-000123.';
 
 /** A row whose read started before the caller was known. */
-export type Ahead<Table extends RmaTableName> = Promise<ReturnRow<Table> | null>;
+export type Ahead = Promise<ReturnRow | null>;
 
 /** A malformed id finds nothing. PostgreSQL would even refuse to compare with it. */
-export const readAhead = async <Table extends RmaTableName>(
-  { rmaById }: Context,
-  table: Table,
-  id: string,
-): Ahead<Table> => (isId(id) ? rmaById[table](id) : null);
+export const readAhead = async ({ rmaById }: Context, table: RmaTableName, id: string): Ahead =>
+  isId(id) ? rmaById[table](id) : null;
 
 /** Refuses an RMA that the caller may not see, as if it did not exist. */
-export const findRma = async <Table extends RmaTableName>(
+export const findRma = async (
   ctx: Context,
-  table: Table,
+  table: RmaTableName,
   caller: Caller,
   id: string,
-  ahead: Ahead<Table> = readAhead(ctx, table, id),
-): Promise<ReturnRow<Table>> => {
+  ahead = readAhead(ctx, table, id),
+): Promise<ReturnRow> => {
   const row = await ahead;
   if (!row || !isVisibleTo(caller, row)) throw notFound(id);
   return row;

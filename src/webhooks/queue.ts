@@ -111,18 +111,18 @@ const moving = statement((engine, { from, to, unsettled }: Replacement) => {
 
 /** The process that sends to the old client goes on with the new one: only it knows which of these it is sending. */
 const passingOnLease = statement(
-  ({ rows }, { heirs }: { heirs: { client_id: string; from_id: string }[] }) => {
-    const heir = rows('heir', { client_id: 'id', from_id: 'id' }, heirs);
+  ({ rows }, { replacements }: { replacements: { client_id: string; from_id: string }[] }) => {
+    const replacement = rows('replacement', { client_id: 'id', from_id: 'id' }, replacements);
     return sql`
     insert into webhook_leases (client_id, holder, held_until)
-    select heir.client_id, lease.holder, lease.held_until
-    from webhook_leases as lease, ${heir} where lease.client_id = heir.from_id`;
+    select replacement.client_id, lease.holder, lease.held_until
+    from webhook_leases as lease, ${replacement} where lease.client_id = replacement.from_id`;
   },
 );
 
 export const takeOverDeliveries = (from: string, to: string): Change[] => [
   change(moving, { from, to, unsettled: [] }),
-  change(passingOnLease, { heirs: [{ client_id: to, from_id: from }] }),
+  change(passingOnLease, { replacements: [{ client_id: to, from_id: from }] }),
 ];
 
 /** For what was written while the client was being replaced, and what was left over. Returns how many were moved. */

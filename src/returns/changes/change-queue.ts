@@ -34,7 +34,7 @@ const CONNECTION_WAIT_MS = 1_000;
 export class ChangeQueue {
   readonly #ctx: Base;
   readonly #pipeline: Enqueue;
-  readonly #lockedShops = new Map<string, { ask: Enqueue; users: number }>();
+  readonly #lockedShops = new Map<string, { enqueue: Enqueue; users: number }>();
   readonly #connections: BoundedQueue;
   readonly #keys = new Set<string>();
 
@@ -54,7 +54,7 @@ export class ChangeQueue {
     });
   }
 
-  async make(wanted: Wanted): Promise<Changed> {
+  async apply(wanted: Wanted): Promise<Changed> {
     const changed = await this.#withKey(wanted, () => this.#enqueue(wanted));
     // Committed: what follows is outside of everything that may be tried again.
     if (changed.receiver !== null) this.#ctx.wake('deliveries', changed.receiver);

@@ -194,14 +194,14 @@ export class Decision {
     counter: Counter,
     before: ReturnRow | null,
     row: ReturnRow,
-    { entry, note, data, event: told }: Omit<Step, 'set'>,
+    { entry, note, data, event: unsent }: Omit<Step, 'set'>,
   ): Changed {
     const at = row.updated_at;
     this.#rows[kind].set(row.id, row);
     this.#noteEntry(row.id, entry, at);
     this.entries.push(entryOf(caller, before, row, { entry, note, data }));
     this.totals.push(...totalChanges(kind, before, row));
-    const event = told && buildEvent(counter, row, at, told);
+    const event = unsent && buildEvent(counter, row, at, unsent);
     const delivery =
       event && row.client_id && deliveryOf(caller.shop, row.client_id, event, this.#facts.reachable);
     if (event) this.events.push(event);

@@ -58,7 +58,7 @@ const seenOf = (batch: Wanted[]): Entry[] => {
   return [...earliest].map(([rma_id, at]) => ({ rma_id, at }));
 };
 
-/** Whether another client may receive the event: a creator with a URL does itself, as its key has told (docs/contract.md). */
+/** Whether another client may receive the event: a creator with a URL, which is known from its key, does itself (docs/contract.md). */
 const needsReceiver = ({ type, kind, caller: { actor, hasWebhook } }: Wanted): boolean =>
   type === 'move' ||
   (type === 'create' && kind === 'trade_returns' && actor.type === 'API_CLIENT' && !hasWebhook);
@@ -105,10 +105,10 @@ export class Reading {
     this.#read(goods, selectDangerous, { goods }, (dangerous) => {
       facts.isDangerous = isGoodIn(dangerous);
     });
-    const telling = batch.filter(needsReceiver);
-    const creatorIds = unique(telling.flatMap(({ caller }) => caller.actor.id ?? []));
-    const of = { shopIds: shopIdsOf(telling), creatorIds, repairIds, tradeReturnIds };
-    this.#read(telling, selectReachable, of, (reachable) => {
+    const withReceiver = batch.filter(needsReceiver);
+    const creatorIds = unique(withReceiver.flatMap(({ caller }) => caller.actor.id ?? []));
+    const of = { shopIds: shopIdsOf(withReceiver), creatorIds, repairIds, tradeReturnIds };
+    this.#read(withReceiver, selectReachable, of, (reachable) => {
       facts.reachable = [...reachable, ...facts.reachable];
     });
     const seen = seenOf(batch);

@@ -47,28 +47,25 @@ export interface Step {
 export type Action = OfflineRepairAction | TradeReturnAction;
 export type CreateBody = CreateOfflineRepair | CreateTradeReturn;
 
-/** All that differs between the two kinds of RMA when one is created, changed or shown. */
-export interface Kind<
-  Table extends RmaTableName = RmaTableName,
-  Body extends CreateBody = CreateBody,
-  Answer extends OfflineRepair | TradeReturn = OfflineRepair | TradeReturn,
-  Query extends RmaFilters = RmaFilters,
-> {
-  table: Table;
+export type ReturnView = OfflineRepair | TradeReturn;
+
+/** All that differs between the two kinds of RMA when one is created, changed or shown. Each kind takes bodies and rows of its own. */
+export interface Kind {
+  table: RmaTableName;
   /** The collection's path: the same idempotency key on the other kind is another request. */
   path: string;
   /** What may change after the creation. */
   mutable: readonly (keyof Tables['offline_repairs'] | keyof Tables['trade_returns'])[];
   /** `OwnColumns`, and what the timeline entry holds. */
-  create(body: Body, isDangerous: boolean): { columns: object } & Pick<Step, 'note' | 'data'>;
-  createdEvent(answer: Answer): Event;
-  skuOf(body: Body): string | null;
+  create(body: CreateBody, isDangerous: boolean): { columns: object } & Pick<Step, 'note' | 'data'>;
+  createdEvent(answer: ReturnView): Event;
+  skuOf(body: CreateBody): string | null;
   /** Refuses a move that is not allowed from the present status. */
-  move(before: ReturnRow<Table>, action: Action, body: object): Step;
-  view(row: ReturnRow<Table>): Answer;
-  equal(query: Query): Equal<Table>;
+  move(before: ReturnRow, action: Action, body: object): Step;
+  view(row: ReturnRow): ReturnView;
+  equal(query: RmaFilters): Equal;
   /** What staff search in, beside the number and the customer. */
-  searchedIn(row: ReturnRow<Table>): (string | null)[];
+  searchedIn(row: ReturnRow): (string | null)[];
 }
 
 const CORRECTED_COLUMNS = {
