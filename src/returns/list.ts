@@ -8,7 +8,7 @@ import { answerPage, type PageAnswer, totalOfLastPage } from '../paging/page-ans
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { readTargets } from '../shops/target-days.ts';
-import { type DueTimes, dueTimes, isEnded, isOpen, isOverdue, statusRank } from './open.ts';
+import { dueTimes, isEnded, isOpen, isOverdue, statusRank } from './open.ts';
 import { digitsOf } from './search.ts';
 import { columnsOf, from, isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
 import { type Origin, totalOf } from './totals.ts';
@@ -129,7 +129,7 @@ const listQuery = (
   table: RmaTableName,
   filters: RmaFilters,
   equal: Equal,
-  due: DueTimes | null,
+  due: ReturnType<typeof dueTimes> | null,
 ): { shape: ListShape; values: ListValues } => {
   const { page, limit, q, assignee, store, company, updatedSince, createdFrom, createdTo } = filters;
   const words = q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];

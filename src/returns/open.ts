@@ -40,17 +40,12 @@ export const dueAtOf = (targets: Targets, status: string, statusSince: number): 
   return days === undefined ? null : statusSince + days * DAY_MS;
 };
 
-/** The statuses in which returns may be overdue now, and by parameter since when they must have them. */
-export interface DueTimes {
-  statuses: string[];
-  values: Record<string, number>;
-}
-
 const dueParam = (status: string): string => `due ${status}`;
 /** The latest of all, by which the index is read. */
 const DUE_PARAM = 'due';
 
-export const dueTimes = (targets: Targets, table: RmaTableName, nowMs: number): DueTimes => {
+/** The statuses in which returns may be overdue now, and by parameter since when they must have them. */
+export const dueTimes = (targets: Targets, table: RmaTableName, nowMs: number) => {
   const statuses = openStatuses(table).filter((status) => targets.has(status));
   const since = statuses.map((status) => nowMs - (targets.get(status) ?? 0) * DAY_MS);
   const values = Object.fromEntries(statuses.map((status, i) => [dueParam(status), since[i] ?? 0]));
