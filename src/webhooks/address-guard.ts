@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import { EXCHANGE_TIMEOUT_MS } from './policy.ts';
+import { EXCHANGE_TIMEOUT_MS, formErrorOf, urlIn } from './policy.ts';
 
 // Which addresses a webhook may be sent to. A shop's Admin chooses the URL, so without this any account could make the service
 // call into the network it runs in.
@@ -67,18 +67,6 @@ const privateResolve: Resolve = async (host) => {
     }
   if (failure) throw failure;
   return [];
-};
-
-/** The parser would skip line breaks and tabs, and add slashes that are missing, without a word. */
-export const urlIn = (value: string): URL | null =>
-  /^[a-z][a-z0-9+.-]*:\/\/[^\s/\\]\S*$/i.test(value) && URL.canParse(value) ? new URL(value) : null;
-
-export const formErrorOf = (url: URL | null, allowPlainHttp: boolean): string | null => {
-  if (!url || url.port === '0' || /^\.|\.\./.test(url.hostname))
-    return 'must be a whole web address, https://example.com/hook for example';
-  if (url.protocol !== 'https:' && !(allowPlainHttp && url.protocol === 'http:'))
-    return 'must be an https address';
-  return url.username || url.password ? 'must not hold a user name or password' : null;
 };
 
 export interface AddressGuard {
