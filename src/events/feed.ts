@@ -51,13 +51,14 @@ const eventsAfter = statement(
 );
 
 /** The shop's last position before a time. Times never fall along a shop's log, and few events are past their time. */
-const lastBefore = statement(
-  (_engine, { shop, since }: { shop: string; since: number }) => sql<{ before: number }>`
+const lastBefore = async ({ lists }: Base, shop: string, since: number): Promise<number> => {
+  const { rows } = await sql<{ before: number }>`
     select coalesce(
       (select position from events where shop_id = ${shop} and at >= ${since} order by position limit 1) - 1, last_position
     ) as before
-    from shop_counters where shop_id = ${shop}`,
-);
+    from shop_counters where shop_id = ${shop}`.execute(lists);
+  return rows[0]?.before ?? 0;
+};
 
 // A cursor names a position in one shop's event log. It holds nothing secret: the check is there so that a cursor of another
 // shop, or one that was cut off or made up, is refused instead of answered with the wrong events.
@@ -91,11 +92,7 @@ export const startOf = async (
   after: EventQuery['after'],
 ): Promise<number | typeof LATEST> => {
   if (after === LATEST) return LATEST;
-  if (after === undefined) {
-    const values = { shop: shopId, since: ctx.clock.now() - KEPT_MS + MARGIN_MS };
-    const { rows } = await ctx.lists.executeQuery(ctx.fill(lastBefore, values));
-    return rows[0]?.before ?? 0;
-  }
+  if (after === undefined) return lastBefore(ctx, shopId, ctx.clock.now() - KEPT_MS + MARGIN_MS);
   const position = positionOf(shopId, after);
   if (position === null) throw unknownCursor();
   return position;

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { type EventQuery, LATEST } from '../../contract/event-feed.ts';
-import { statement } from '../db/statements.ts';
 import type { Base, Context } from '../service/context.ts';
 import { describeError } from '../service/log.ts';
 import { type FeedPage, readFeed, startOf } from './feed.ts';
@@ -59,13 +58,6 @@ interface Waiter {
   call: Call | null;
   resume(): void;
 }
-
-const newestPositions = statement(({ db, oneOf }, { shopIds }: { shopIds: string[] }) =>
-  db
-    .selectFrom('shop_counters')
-    .select(['shop_id', 'last_position'])
-    .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`),
-);
 
 export class FeedWatches {
   readonly #base: Base;
@@ -150,9 +142,13 @@ export class FeedWatches {
     const shopIds = [...this.#waiters.keys()];
     if (shopIds.length === 0) return;
     try {
-      const { lists, fill } = this.#base;
-      const { rows } = await lists.executeQuery(fill(newestPositions, { shopIds }));
-      for (const { shop_id, last_position } of rows)
+      const { lists, oneOf } = this.#base;
+      const newest = await lists
+        .selectFrom('shop_counters')
+        .select(['shop_id', 'last_position'])
+        .where(sql<boolean>`shop_id ${oneOf('id', shopIds)}`)
+        .execute();
+      for (const { shop_id, last_position } of newest)
         this.#callAll(shop_id, ({ position }) => position !== last_position);
     } catch (error) {
       this.#base.log.warn(

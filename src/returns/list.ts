@@ -230,15 +230,6 @@ const countOfList = statementsBy((shape: ListShape) =>
   statement((engine, params: ListValues) => counting(engine, shape, params)),
 );
 
-const rowsByNumber = statementsBy((table: RmaTableName) =>
-  statement(({ db, oneOf }, { shop, numbers }: { shop: string; numbers: number[] }) =>
-    from(db, table)
-      .select(columnsOf(table))
-      .where('shop_id', '=', shop)
-      .where(sql<boolean>`number ${oneOf('integer', numbers)}`),
-  ),
-);
-
 /** Up to this limit a page reads whole rows: 6 MB of repairs at the most, 12 MB of trade returns. */
 const WHOLE_RETURNS = { offline_repairs: 100, trade_returns: 50 };
 
@@ -279,10 +270,13 @@ export const listRmas = async <Item>(
     name: table,
     view,
     keyOf: ({ number }: ReturnRow) => number,
-    async readRows(numbers: number[]) {
-      const query = ctx.fill(rowsByNumber(table), { shop: shopId, numbers });
-      return (await listsFor(ctx, caller).executeQuery<ReturnRow>(query)).rows;
-    },
+    readRows: (numbers: number[]) =>
+      from(listsFor(ctx, caller), table)
+        .select(columnsOf(table))
+        .where('shop_id', '=', shopId)
+        .where(sql<boolean>`number ${ctx.oneOf('integer', numbers)}`)
+        .$castTo<ReturnRow>()
+        .execute(),
   };
   const found = whole
     ? { rows, keys: [], total }

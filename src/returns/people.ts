@@ -3,7 +3,6 @@ import type { Assignee } from '../../contract/admin-returns.ts';
 import type { Trx } from '../db/database.ts';
 import { PRUNED_AT_ONCE } from '../db/prune.ts';
 import type { Row } from '../db/schema.ts';
-import { statement } from '../db/statements.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import { invalidField } from '../service/errors.ts';
@@ -20,13 +19,10 @@ type Person = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
 export const displayName = ({ name, email }: Pick<Person, 'name' | 'email'>): string =>
   name ?? email.split('@', 1)[0] ?? email;
 
-const teamOfShop = statement(({ db }, { shop }: { shop: string }) =>
-  db.selectFrom('users').select(['id', 'email', 'name', 'role']).where('shop_id', '=', shop),
-);
-
-export const readTeam = async ({ reads, fill }: Context, shopId: string): Promise<Person[]> => {
-  const { rows } = await reads.executeQuery(fill(teamOfShop, { shop: shopId }));
-  return rows.sort((one, other) => displayName(one).localeCompare(displayName(other)));
+export const readTeam = async ({ reads }: Context, shopId: string): Promise<Person[]> => {
+  const users = reads.selectFrom('users').select(['id', 'email', 'name', 'role']);
+  const team = await users.where('shop_id', '=', shopId).execute();
+  return team.sort((one, other) => displayName(one).localeCompare(displayName(other)));
 };
 
 type Assigned = Pick<ReturnRow, 'status' | 'status_since' | 'assignee_id'>;

@@ -72,11 +72,8 @@ export class Leases {
   }
   /** The same while the process stops, so that one receiver that hangs does not delay the next event of the others. */
   startReleasing(inUse: () => string[]): () => void {
-    return this.#every(
-      RELEASE_EVERY_MS,
-      () => this.release(inUse()),
-      'webhook leases could not be released yet',
-    );
+    const failure = 'webhook leases could not be released yet';
+    return this.#every(RELEASE_EVERY_MS, () => this.release(inUse()), failure);
   }
 
   #every(ms: number, work: () => Promise<void>, failure: string): () => void {

@@ -56,6 +56,8 @@ export const createSender = (guard: AddressGuard): Sender => {
 
   return {
     async send({ url, onAnswer, ...signed }) {
+      const handler = new AnswerHandler(onAnswer);
+      handlers.add(handler);
       try {
         const { origin, pathname, search } = new URL(url);
         const outgoing = {
@@ -68,16 +70,13 @@ export const createSender = (guard: AddressGuard): Sender => {
           headersTimeout: 0,
           bodyTimeout: 0,
         };
-        return await new Promise<Outcome | null>((done) => {
-          const handler: AnswerHandler = new AnswerHandler((outcome) => {
-            handlers.delete(handler);
-            done(outcome);
-          }, onAnswer);
-          handlers.add(handler);
-          agent.dispatch(outgoing, handler);
-        });
+        agent.dispatch(outgoing, handler);
+        return await handler.outcome;
       } catch (error) {
+        handler.breakOff(null);
         return { statusCode: null, error: describeSendError(error) };
+      } finally {
+        handlers.delete(handler);
       }
     },
     close() {
@@ -89,15 +88,15 @@ export const createSender = (guard: AddressGuard): Sender => {
 
 /** Reads one answer for its status. undici's `request` would create a stream, which costs a third of the whole exchange. */
 class AnswerHandler implements Dispatcher.DispatchHandler {
-  readonly #done: (outcome: Outcome | null) => void;
+  readonly #ended = Promise.withResolvers<Outcome | null>();
+  readonly outcome = this.#ended.promise;
   readonly #onAnswer: Outgoing['onAnswer'];
   readonly #limit: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #over = false;
   #answer: Outcome = { statusCode: null, error: null };
 
-  constructor(done: (outcome: Outcome | null) => void, onAnswer: Outgoing['onAnswer']) {
-    this.#done = done;
+  constructor(onAnswer: Outgoing['onAnswer']) {
     this.#onAnswer = onAnswer;
     this.#limit = setTimeout(() => this.breakOff({ statusCode: null, error: TOO_LATE }), EXCHANGE_TIMEOUT_MS);
   }
@@ -130,7 +129,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#limit);
-    this.#done(outcome);
+    this.#ended.resolve(outcome);
   }
 }
 
