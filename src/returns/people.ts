@@ -14,12 +14,12 @@ import { isApiClient, type ReturnRow, type RmaTableName } from './store.ts';
 
 // Who of the team works on a return, and how staff see it.
 
-type Person = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
+type TeamMember = Pick<Row<'users'>, 'id' | 'email' | 'name' | 'role'>;
 
-export const displayName = ({ name, email }: Pick<Person, 'name' | 'email'>): string =>
+export const displayName = ({ name, email }: Pick<TeamMember, 'name' | 'email'>): string =>
   name ?? email.split('@', 1)[0] ?? email;
 
-export const readTeam = async ({ reads }: Context, shopId: string): Promise<Person[]> => {
+export const readTeam = async ({ reads }: Context, shopId: string): Promise<TeamMember[]> => {
   const users = reads.selectFrom('users').select(['id', 'email', 'name', 'role']);
   const team = await users.where('shop_id', '=', shopId).execute();
   return team.sort((one, other) => displayName(one).localeCompare(displayName(other)));

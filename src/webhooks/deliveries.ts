@@ -99,7 +99,7 @@ interface ShopClient {
   clientId: string;
 }
 
-interface Reader<Item> {
+interface DeliveryReader<Item> {
   db: Db;
   columns: Columns;
   view(row: DeliveryRow): Item;
@@ -110,7 +110,7 @@ const listFor = async <Item>(
   ctx: Context,
   { shopId, clientId }: ShopClient,
   query: WebhookDeliveryQuery,
-  { db, columns, view }: Reader<Item>,
+  { db, columns, view }: DeliveryReader<Item>,
 ): Promise<PageAnswer<Item>> => {
   const { page, limit } = query;
   const all = matching(db, clientId, shownSince(ctx), query);

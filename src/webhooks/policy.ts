@@ -33,7 +33,7 @@ export const SLOW_MS = 2_000;
  * unhealthy pool, however full that is; in the 8 s that it may still take, at most four times the healthy pool can follow it.
  */
 export const LIMITS = { perReceiver: 8, healthy: 1_024, unhealthy: 2_048 };
-export type Limits = Readonly<typeof LIMITS>;
+export type PoolLimits = Readonly<typeof LIMITS>;
 /** A place is for a body of this size; a larger one takes several, 8 at most. */
 const PLACE_BYTES = 32 * 1024;
 export const MOST_PLACES = 8;

@@ -8,8 +8,8 @@ import { ServiceError } from '../../service/errors.ts';
 import { usageOf } from '../../shops/allowance.ts';
 import type { Locking } from '../../shops/counters.ts';
 import { keyName } from '../idempotency.ts';
-import { type Changed, Decision, LOCKED, type Result, type Wanted } from './decide.ts';
-import { Reading } from './read.ts';
+import { type Changed, type ChangeResult, Decision, LOCKED, type Wanted } from './decide.ts';
+import { BatchReading } from './read.ts';
 import { writesOf } from './write.ts';
 
 // The one way of every change: queue → read → decide → write. Changes that arrive together share a transaction, which locks the
@@ -65,7 +65,7 @@ export class ChangeQueue {
   /** Decides on a creation as things stand: reads without locks and writes nothing (docs/contract.md). */
   async tryOut(wanted: Wanted): Promise<DryRun> {
     const { shop } = wanted.caller;
-    const reading = new Reading(this.#ctx, [wanted], 'none');
+    const reading = new BatchReading(this.#ctx, [wanted], 'none');
     const answers = await Promise.all(
       reading.queries.map((query) => this.#ctx.reads.executeQuery<object>(query)),
     );
@@ -134,9 +134,9 @@ export class ChangeQueue {
     items: Queued[],
     locking: Locking,
     sent?: () => void,
-  ): Promise<Result[]> {
+  ): Promise<ChangeResult[]> {
     const batch = items.map(({ wanted }) => wanted);
-    const reading = new Reading(this.#ctx, batch, locking);
+    const reading = new BatchReading(this.#ctx, batch, locking);
     const decide = (answers: object[][]) => {
       const decision = new Decision(reading.factsFrom(answers));
       for (const wanted of batch) decision.add(wanted);

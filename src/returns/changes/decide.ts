@@ -15,6 +15,7 @@ import {
   type Action,
   type Correction,
   type CreateBody,
+  commonColumns,
   correction,
   type Kind,
   type Step,
@@ -69,7 +70,7 @@ export interface Changed {
 /** Another transaction has locked the shop's counter, or the RMA: nothing was decided. */
 export const LOCKED: unique symbol = Symbol('locked');
 
-export type Result = Changed | ServiceError | typeof LOCKED;
+export type ChangeResult = Changed | ServiceError | typeof LOCKED;
 
 interface Changing {
   kind: RmaTableName;
@@ -87,7 +88,7 @@ export class Decision {
   readonly #latestEntries = new Map<string, Map<TimelineType, number>>();
   /** By id. An RMA that changes several times is written once. */
   readonly changing = new Map<string, Changing>();
-  readonly results: Result[] = [];
+  readonly results: ChangeResult[] = [];
   readonly entries: Row<'timeline'>[] = [];
   readonly events: LoggedEvent[] = [];
   readonly deliveries: NewDelivery[] = [];
@@ -138,19 +139,7 @@ export class Decision {
     const sku = kind.skuOf(body);
     const isDangerous = sku !== null && this.#facts.isDangerous(caller.shop.id, sku);
     const { columns, note, data } = kind.create(body, isDangerous);
-    const row = {
-      id: wanted.id,
-      shop_id: caller.shop.id,
-      client_id: caller.actor.type === 'API_CLIENT' ? caller.actor.id : null,
-      number,
-      external_ref: body.externalRef,
-      external_source: body.externalSource,
-      created_at: at,
-      updated_at: at,
-      status_since: at,
-      assignee_id: null,
-      ...columns,
-    } as ReturnRow;
+    const row = { ...commonColumns(caller, wanted.id, body, number, at), ...columns } as ReturnRow;
     const answer = kind.view(row);
     this.changing.set(row.id, { kind: wanted.kind, row, set: null });
     if (use) {

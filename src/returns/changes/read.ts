@@ -20,14 +20,14 @@ const freeById = statementsBy((table: RmaTableName) =>
   ),
 );
 
-interface Entry {
+interface SeenEntry {
   rma_id: string;
   at: number;
 }
 
 /** By RMA and type the newest entry later than what a person has seen. */
 const selectLatest = statement(
-  ({ rows }, { seen }: { seen: Entry[] }) => sql<Entry & { type: TimelineType }>`
+  ({ rows }, { seen }: { seen: SeenEntry[] }) => sql<SeenEntry & { type: TimelineType }>`
     select timeline.rma_id, timeline.type, max(timeline.at) as at
     from ${rows('seen', { rma_id: 'id', at: 'integer' }, seen)}
     join timeline on timeline.rma_id = seen.rma_id and timeline.at > seen.at
@@ -50,7 +50,7 @@ const keysOf = (batch: Wanted[]): { client_id: string; key: string }[] =>
   );
 
 /** Several people may have seen one RMA at different times: the earliest of them. */
-const seenOf = (batch: Wanted[]): Entry[] => {
+const seenOf = (batch: Wanted[]): SeenEntry[] => {
   const earliest = new Map<string, number>();
   for (const each of batch)
     if ('seen' in each && each.seen !== undefined)
@@ -80,7 +80,7 @@ const emptyFacts = (batch: Wanted[]): Facts => ({
  * first locks the shops' counters: what the next ones read cannot change before the commit. With `skip` nothing waits and no
  * RMA is locked; with `wait` RMAs that another transaction has locked are found out.
  */
-export class Reading {
+export class BatchReading {
   readonly queries: CompiledQuery[] = [];
   readonly #takers: ((rows: never[]) => void)[] = [];
   readonly #fill: Base['fill'];

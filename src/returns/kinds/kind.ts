@@ -4,22 +4,34 @@ import type { CreateTradeReturn, TradeReturn } from '../../../contract/trade-ret
 import type { Tables } from '../../db/schema.ts';
 import type { Event } from '../../events/event.ts';
 import { parseJsonColumn } from '../../lib/json.ts';
+import type { Caller } from '../../shops/plans.ts';
 import type { Equal, RmaFilters } from '../list.ts';
 import type { ReturnRow, RmaTableName } from '../store.ts';
 
-type Common =
-  | 'id'
-  | 'shop_id'
-  | 'client_id'
-  | 'number'
-  | 'external_ref'
-  | 'external_source'
-  | 'created_at'
-  | 'updated_at'
-  | 'status_since'
-  | 'assignee_id';
+/** The columns that both kinds fill in the same way when an RMA is created. */
+export const commonColumns = (
+  { shop, actor }: Caller,
+  id: string,
+  { externalRef, externalSource }: CreateBody,
+  number: number,
+  at: number,
+) => ({
+  id,
+  shop_id: shop.id,
+  client_id: actor.type === 'API_CLIENT' ? actor.id : null,
+  number,
+  external_ref: externalRef,
+  external_source: externalSource,
+  created_at: at,
+  updated_at: at,
+  status_since: at,
+  assignee_id: null,
+});
 
-export type OwnColumns<Table extends RmaTableName> = Omit<ReturnRow<Table>, Common>;
+export type OwnColumns<Table extends RmaTableName> = Omit<
+  ReturnRow<Table>,
+  keyof ReturnType<typeof commonColumns>
+>;
 
 export const MUTABLE_IN_BOTH = [
   'status',

@@ -8,8 +8,8 @@ import {
   GIVE_UP_AFTER_MS,
   LAST_STEP_WITHIN_MS,
   LIMITS,
-  type Limits,
   LONGEST_WAIT_MS,
+  type PoolLimits,
   REST_MS,
   SCAN_EVERY_MS,
   SMALL_ROUND,
@@ -40,9 +40,9 @@ import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from '.
 const SENT_IN_A_TURN = 8;
 
 /** What a test may put in place of the real thing. */
-export interface Overrides {
+export interface DispatcherOverrides {
   time?: OwnTime;
-  limits?: Limits;
+  limits?: PoolLimits;
   settler?: Pick<Settler, 'add' | 'giveUp'>;
   onForbidden?: OnForbidden;
 }
@@ -68,7 +68,7 @@ export class Dispatcher {
   #unlisten: () => Promise<void> = async () => {};
   #stopKeeping: () => void = () => {};
 
-  private constructor(ctx: Context, sender: Sender, overrides: Overrides) {
+  private constructor(ctx: Context, sender: Sender, overrides: DispatcherOverrides) {
     const { time = systemTime, limits = LIMITS, settler = new Settler(ctx) } = overrides;
     const { log } = ctx;
     const logForbidden: OnForbidden = (message) =>
@@ -98,7 +98,7 @@ export class Dispatcher {
     this.#delivering = { healthy: loopFor('healthy'), unhealthy: loopFor('unhealthy') };
   }
 
-  static async start(ctx: Context, sender: Sender, overrides: Overrides = {}): Promise<Dispatcher> {
+  static async start(ctx: Context, sender: Sender, overrides: DispatcherOverrides = {}): Promise<Dispatcher> {
     const started = new Dispatcher(ctx, sender, overrides);
     started.#unlisten = await ctx.onWake('deliveries', (clientId) => started.#onWake(clientId));
     started.#stopKeeping = started.#leases.startKeeping(() => started.receivers.unsettled());

@@ -1,4 +1,4 @@
-import { type Limits, MOST_PLACES, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
+import { MOST_PLACES, type PoolLimits, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
 import {
   EXCHANGE,
   type ExchangeState,
@@ -48,7 +48,7 @@ export interface Chosen {
 }
 
 interface Parts {
-  limits: Limits;
+  limits: PoolLimits;
   time: OwnTime;
   stopwatch: Stopwatch;
   transition: Transition;
