@@ -56,8 +56,6 @@ export class LargeAnswers {
   }
 }
 
-type PageContext = Pick<Context, 'log' | 'largeAnswers'>;
-
 /** The log names a row by its id. */
 type Listed = { id: string };
 
@@ -77,7 +75,7 @@ interface FoundPage<Row, Key> {
   total: number;
 }
 
-/** The total, where the page is the last one and so tells it. */
+/** The total follows from the last page. */
 export const totalOfLastPage = ({ page, limit }: Page, rows: number): number | null =>
   rows < limit && (rows > 0 || page === 1) ? (page - 1) * limit + rows : null;
 
@@ -89,7 +87,7 @@ export interface PageAnswer<Item> {
 
 /** A row that cannot be shown is skipped and logged; the others are shown. */
 export const viewRow = <Row extends Listed, Item>(
-  { log }: Pick<Context, 'log'>,
+  { log }: Context,
   { name, view }: { name: string; view(row: Row): Item },
   row: Row,
 ): Item | undefined => {
@@ -102,14 +100,14 @@ export const viewRow = <Row extends Listed, Item>(
 };
 
 class Chunks<Row extends Listed, Item, Key> {
-  readonly #ctx: PageContext;
+  readonly #ctx: Context;
   readonly #source: ListSource<Row, Item, Key>;
   #rows: Row[];
   #keys: Key[];
   #atOnce: number;
   #separator = '';
 
-  constructor(ctx: PageContext, source: ListSource<Row, Item, Key>, { rows, keys }: FoundPage<Row, Key>) {
+  constructor(ctx: Context, source: ListSource<Row, Item, Key>, { rows, keys }: FoundPage<Row, Key>) {
     this.#ctx = ctx;
     this.#source = source;
     this.#rows = rows;
@@ -156,11 +154,24 @@ class Chunks<Row extends Listed, Item, Key> {
     this.#separator = ',';
     return separator + texts.join();
   }
+
+  async *stream(head: string[], tail: string): AsyncGenerator<Buffer> {
+    try {
+      // No variable holds a chunk: it would be in memory twice until a slow reader has taken it.
+      yield Buffer.from(head.pop() ?? '');
+      while (!this.isOver) yield Buffer.from(await this.next());
+      yield Buffer.from(tail);
+    } catch (error) {
+      this.#ctx.log.error({ list: this.#source.name, error: describeError(error) }, 'aborted a large answer');
+      // Ends the connection, so that no aborted answer looks complete. Fastify logs the message, which must not quote data.
+      throw new Error('the answer was aborted');
+    }
+  }
 }
 
 /** Answers a page: a small one at once, a large one as a stream. The first chunk is read before anything is sent. */
 export const answerPage = async <Row extends Listed, Item, Key>(
-  ctx: PageContext,
+  ctx: Context,
   shopId: string,
   source: ListSource<Row, Item, Key>,
   found: FoundPage<Row, Key>,
@@ -173,25 +184,6 @@ export const answerPage = async <Row extends Listed, Item, Key>(
   while (!chunks.isOver && first.length < CHUNK_BYTES) first += await chunks.next();
   if (chunks.isOver) return { body: `{"items":[${first}${tail}` };
   const end = ctx.largeAnswers.begin(shopId);
-  const parts = textOf(ctx, source.name, chunks, [`{"items":[${first}`], tail);
-  return { body: Readable.from(parts, { objectMode: false }).once('close', end) };
+  const stream = chunks.stream([`{"items":[${first}`], tail);
+  return { body: Readable.from(stream, { objectMode: false }).once('close', end) };
 };
-
-async function* textOf<Row extends Listed, Item, Key>(
-  { log }: PageContext,
-  list: string,
-  chunks: Chunks<Row, Item, Key>,
-  head: string[],
-  tail: string,
-): AsyncGenerator<Buffer> {
-  try {
-    // No variable holds a chunk: it would be in memory twice until a slow reader has taken it.
-    yield Buffer.from(head.pop() ?? '');
-    while (!chunks.isOver) yield Buffer.from(await chunks.next());
-    yield Buffer.from(tail);
-  } catch (error) {
-    log.error({ list, error: describeError(error) }, 'aborted a large answer');
-    // Ends the connection, so that no aborted answer looks complete. Fastify logs the message, which must not quote data.
-    throw new Error('the answer was aborted');
-  }
-}

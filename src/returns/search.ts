@@ -5,20 +5,12 @@ import type { Db } from '../db/database.ts';
 import { toIso } from '../lib/time.ts';
 import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
-import { from, type RmaTableName } from './store.ts';
+import { from, type ReturnRow, type RmaTableName } from './store.ts';
 
 // What staff search in: one text for each return, in lower case.
 
 const NOT_DIGITS = /\D+/g;
 export const digitsOf = (text: string): string => text.replaceAll(NOT_DIGITS, '');
-
-interface Searched {
-  number: number;
-  customer_name: string;
-  customer_email: string;
-  customer_phone: string | null;
-  external_ref: string | null;
-}
 
 /** Columns whose change renews the text. */
 export const SEARCHED_COLUMNS: readonly string[] = [
@@ -32,7 +24,7 @@ export const SEARCHED_COLUMNS: readonly string[] = [
 ];
 
 /** `own` is what only this kind of return is found by. */
-export const searchText = (row: Searched, own: (string | null)[]): string =>
+export const searchText = (row: ReturnRow, own: (string | null)[]): string =>
   [
     rmaNumber(row.number),
     ...own,
@@ -66,18 +58,13 @@ const MOST_FOUND = 10;
 /** A statement has no more words than this, whatever was typed. */
 const MOST_WORDS = 8;
 
-interface FoundRow {
-  id: string;
-  number: number;
-  status: string;
-  customer_name: string;
-  updated_at: number;
+const SHARED = ['id', 'number', 'status', 'customer_name', 'updated_at'] as const;
+
+interface FoundRow extends Pick<ReturnRow, (typeof SHARED)[number]> {
   order_number: string;
   about: string;
   tracking_number?: string | null;
 }
-
-const SHARED = ['id', 'number', 'status', 'customer_name', 'updated_at'] as const;
 
 /** What a search reads of each kind, and the columns that are looked up to the letter. Tracking numbers are found by the free text. */
 const KINDS = {
@@ -91,10 +78,7 @@ const KINDS = {
     columns: [...SHARED, 'trade_order_number as order_number', 'company_name as about'],
     exact: { number: 'number', reference: 'external_ref', order: 'trade_order_number' },
   },
-} as const satisfies Record<
-  RmaTableName,
-  { name: string; columns: readonly string[]; exact: Partial<Record<ExactMatch, string>> }
->;
+} as const;
 const TABLES = ['offline_repairs', 'trade_returns'] as const;
 
 const newestOf = (db: Db, table: RmaTableName, shop: string) =>
