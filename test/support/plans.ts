@@ -11,7 +11,10 @@ export const watched = (ctx: Context): { ctx: Context; statements: CompiledQuery
   const seen = (db: Db): Db =>
     db.withPlugin({
       transformQuery({ node, queryId }) {
-        statements.push(db.getExecutor().compileQuery(node, queryId));
+        // Kysely asks more than once for one query.
+        const compiled = db.getExecutor().compileQuery(node, queryId);
+        const isSame = (other: CompiledQuery) => other.queryId === queryId && other.sql === compiled.sql;
+        if (!statements.some(isSame)) statements.push(compiled);
         return node;
       },
       transformResult: async ({ result }) => result,
