@@ -8,16 +8,19 @@ import { ENGINE } from './harness.ts';
 /** The context, with a look at every statement that is filled with its values, and at every other query of a reader. */
 export const watched = (ctx: Context): { ctx: Context; statements: CompiledQuery[] } => {
   const statements: CompiledQuery[] = [];
+  const compiled = new Map<object, CompiledQuery>();
   const seen = (db: Db): Db =>
     db.withPlugin({
       transformQuery({ node, queryId }) {
-        // Kysely asks more than once for one query.
-        const compiled = db.getExecutor().compileQuery(node, queryId);
-        const isSame = (other: CompiledQuery) => other.queryId === queryId && other.sql === compiled.sql;
-        if (!statements.some(isSame)) statements.push(compiled);
+        compiled.set(queryId, db.getExecutor().compileQuery(node, queryId));
         return node;
       },
-      transformResult: async ({ result }) => result,
+      // Only what is run: a query within another is transformed by itself, too.
+      async transformResult({ queryId, result }) {
+        const statement = compiled.get(queryId);
+        if (statement) statements.push(statement);
+        return result;
+      },
     });
   const fill: Context['fill'] = (statement, values) => {
     const filled = ctx.fill(statement, values);
