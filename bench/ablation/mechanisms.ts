@@ -148,17 +148,5 @@ export const MECHANISMS: Mechanism[] = [
       },
     ],
   },
-  {
-    name: 'short pages of lists on the connections of short reads',
-    purpose: 'list',
-    gainPercent: 5,
-    edits: [
-      {
-        file: 'src/returns/list.ts',
-        find: 'const pages = isShort ? ctx.reads : db;',
-        replace: 'const pages = db;',
-      },
-    ],
-  },
   { name: 'V8 flags of npm start', purpose: 'create', gainPercent: 13, edits: [], withoutFlags: true },
 ];

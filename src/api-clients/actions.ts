@@ -18,9 +18,8 @@ import { lockCounter } from '../shops/counters.ts';
 import type { Caller } from '../shops/plans.ts';
 import { lockShop } from '../shops/store.ts';
 import { listDeliveriesWithPayloads, viewWithPayload } from '../webhooks/deliveries.ts';
-import { enqueueTest } from '../webhooks/outbox.ts';
-import { takeOverDeliveries } from '../webhooks/replaced-client.ts';
-import { sealWebhookSecret } from '../webhooks/secret.ts';
+import { enqueueTest, sealWebhookSecret } from '../webhooks/outbox.ts';
+import { takeOverDeliveries } from '../webhooks/queue.ts';
 import { newApiKey, newWebhookSecret } from './authenticate.ts';
 import {
   type ApiClient,

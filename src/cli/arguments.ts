@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import { email as emailField, LENGTH, text } from '../../contract/fields.ts';
 import { NewPassword, PASSWORD_LENGTH, PersonName } from '../../contract/person-fields.ts';
-import { formErrorOf, urlIn } from '../webhooks/webhook-url.ts';
+import { formErrorOf, urlIn } from '../webhooks/policy.ts';
 import { CliFailure } from './command.ts';
 
 /** Checks a value by the schema that the API uses. */

@@ -68,7 +68,7 @@ const serve = async (): Promise<void> => {
     import('../service/start.ts'),
     import('../service/context.ts'),
     import('../db/open.ts'),
-    import('../webhooks/start.ts'),
+    import('../webhooks/worker/leases.ts'),
   ]);
   const { exclusive } = lockDatabase(config);
   const ctx = await openContext(config);

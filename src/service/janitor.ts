@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forgetEndedWindows } from '../db/rate-windows.ts';
 import { forgetOldEvents } from '../events/feed.ts';
 import { forgetExpiredKeys } from '../returns/idempotency.ts';
-import { unassignDeparted } from '../returns/people.ts';
+import { unassignRemovedUsers } from '../returns/people.ts';
 import { forgetExpiredLinks } from '../staff/links.ts';
 import { forgetExpiredSessions } from '../staff/sessions.ts';
 import { forgetOldFailures } from '../staff/sign-in-attempt.ts';
@@ -25,7 +25,7 @@ const STEPS: CleanupStep[] = [
   forgetOldFailures,
   forgetOldAddresses,
   forgetEndedWindows,
-  unassignDeparted,
+  unassignRemovedUsers,
   forgetOldEvents,
   forgetOldDeliveries,
   (ctx) => ctx.analyze().then(() => false),

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { factorPlace } from '../staff/second-factor.ts';
-import { webhookSecretPlace } from '../webhooks/secret.ts';
+import { webhookSecretPlace } from '../webhooks/outbox.ts';
 import type { Context } from './context.ts';
 import { findCheck, SEALED_CHECK, type SealedFor, type SecretBox } from './secrets.ts';
 

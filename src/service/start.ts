@@ -4,7 +4,7 @@ import { buildApp } from '../api/app.ts';
 import { saveFact } from '../db/installation-facts.ts';
 import { HOW_TO_BUILD, isBuilt } from '../http/built-files.ts';
 import { offerSetUp } from '../staff/links.ts';
-import { startWebhooks } from '../webhooks/start.ts';
+import { startWebhooks } from '../webhooks/worker/dispatcher.ts';
 import { ConfigError, VERSION } from './config.ts';
 import type { Context } from './context.ts';
 import { startJanitor } from './janitor.ts';

@@ -6,7 +6,7 @@ import type { Trx } from '../db/database.ts';
 import { isDuplicate } from '../db/database-errors.ts';
 import { USER_COLUMNS, type UserTable } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
-import { calledName, noteDeparture, readTeam, unassignDeparted } from '../returns/people.ts';
+import { displayName, queueUnassignment, readTeam, unassignRemovedUsers } from '../returns/people.ts';
 import type { Context } from '../service/context.ts';
 import { ServiceError } from '../service/errors.ts';
 import { describeError } from '../service/log.ts';
@@ -43,7 +43,7 @@ export const listUsers = async (ctx: Context, { shop }: Caller, query: UserQuery
 };
 
 export const listPeople = async (ctx: Context, { shop }: Caller) => ({
-  items: (await readTeam(ctx, shop.id)).map((person) => ({ ...person, name: calledName(person) })),
+  items: (await readTeam(ctx, shop.id)).map((person) => ({ ...person, name: displayName(person) })),
 });
 
 interface NewUser {
@@ -141,7 +141,7 @@ export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
     const { user, isLastAdmin } = await lockUser(trx, shop.id, id);
     if (isLastAdmin) throw new ServiceError('LAST_ADMIN');
     await trx.deleteFrom('users').where('id', '=', id).execute();
-    await noteDeparture(trx, user, ctx.clock.now());
+    await queueUnassignment(trx, user, ctx.clock.now());
     await auditUser(ctx, trx, user, actor, 'USER_REMOVED', { role: user.role });
     return user;
   });
@@ -157,5 +157,5 @@ export const removeUser = async (ctx: Context, { shop, actor }: Caller, id: stri
 
 const unassignSome = async (ctx: Context): Promise<void> => {
   for (let step = 0; step < UNASSIGNED_AT_ONCE; step++)
-    if (!(await unassignDeparted(ctx, ctx.clock.now()))) return;
+    if (!(await unassignRemovedUsers(ctx, ctx.clock.now()))) return;
 };

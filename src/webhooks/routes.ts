@@ -9,7 +9,6 @@ import type { Context } from '../service/context.ts';
 import type { Caller } from '../shops/plans.ts';
 import { getDelivery, listDeliveries } from './deliveries.ts';
 
-/** Programs see their own deliveries alone. */
 const clientOf = ({ actor }: Caller): string => actor.id ?? '';
 
 export const deliveryRoutes = (app: FastifyInstance, ctx: Context): void => {
