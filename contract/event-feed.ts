@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, Instant, wholeNumber } from './common.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from './webhook-event.ts';
 
-type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
+export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 
 /** Events that are about an RMA; the feed has no others. */
 export const RMA_EVENT_NAMES = Object.keys(WEBHOOK_EVENT_DATA).filter(

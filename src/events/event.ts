@@ -1,4 +1,5 @@
 import { rmaNumber } from '../../contract/common.ts';
+import type { RmaEventName } from '../../contract/event-feed.ts';
 import type { WebhookEventData, WebhookEventName } from '../../contract/webhook-event.ts';
 import type { Row } from '../db/schema.ts';
 import { newId } from '../lib/ids.ts';
@@ -14,7 +15,6 @@ type EventSubject = Pick<
 type Common = 'id' | 'rmaNumber' | 'externalRef' | 'externalSource' | 'status';
 /** What an event's data holds beyond the fields that every event has. */
 export type EventExtra<Name extends WebhookEventName> = Omit<WebhookEventData<Name>, Common>;
-export type RmaEventName = Exclude<WebhookEventName, 'webhook.test'>;
 export type Event = { [Name in RmaEventName]: { name: Name; data: EventExtra<Name> } }[RmaEventName];
 
 export type LoggedEvent = Row<'events'>;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LIMITS, type PoolLimits, RECEIVERS_A_ROUND, SLOW_MS } from '../../src/webhooks/policy.ts';
+import { Stopwatch, systemTime } from '../../src/webhooks/worker/own-time.ts';
 import { type Chosen, type Exchange, Receivers } from '../../src/webhooks/worker/receivers.ts';
 import { createTransition, type Health } from '../../src/webhooks/worker/states.ts';
-import { Stopwatch, systemTime } from '../../src/webhooks/worker/time.ts';
 
 const CAP = LIMITS.perReceiver;
 const KILOBYTE = 1024;

@@ -30,11 +30,11 @@ import {
   waitingClients,
 } from './delivery-queue.ts';
 import { Leases } from './leases.ts';
+import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from './own-time.ts';
 import { type Chosen, Receivers } from './receivers.ts';
 import { createSender, type Sender } from './send.ts';
 import { Settler } from './settle.ts';
 import { createTransition, type Health, type OnForbidden } from './states.ts';
-import { Loop, type Moment, type OwnTime, pause, Stopwatch, systemTime } from './time.ts';
 
 /** Then requests get their turn: Node takes one new connection a turn of its event loop. */
 const SENT_IN_A_TURN = 8;

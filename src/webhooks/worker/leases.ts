@@ -4,7 +4,7 @@ import { statement } from '../../db/statements.ts';
 import type { Context } from '../../service/context.ts';
 import { describeError } from '../../service/log.ts';
 import { ASK_AGAIN_MS, LEASE_MS, LONGEST_LEASE_MS, RELEASE_EVERY_MS, RENEW_MS } from '../policy.ts';
-import { type Moment, type OwnTime, Stopwatch, systemTime } from './time.ts';
+import { type Moment, type OwnTime, Stopwatch, systemTime } from './own-time.ts';
 
 /** Takes or renews the leases that no other process holds; returns whose. */
 const holding = statement(({ rows }, params: { wanted: object[]; nowMs: number; longestMs: number }) => {

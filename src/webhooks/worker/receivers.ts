@@ -1,4 +1,5 @@
 import { MOST_PLACES, type PoolLimits, placesFor, RECEIVERS_A_ROUND, SLOW_MS } from '../policy.ts';
+import type { Moment, OwnTime, Stopwatch } from './own-time.ts';
 import {
   EXCHANGE,
   type ExchangeState,
@@ -7,7 +8,6 @@ import {
   type ReceiverState,
   type Transition,
 } from './states.ts';
-import type { Moment, OwnTime, Stopwatch } from './time.ts';
 
 /** A client with deliveries that wait or are being sent. */
 export class Receiver {

@@ -3,7 +3,7 @@ import type { Context } from '../../../src/service/context.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
 import type { PoolLimits } from '../../../src/webhooks/policy.ts';
 import { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
-import { pause } from '../../../src/webhooks/worker/time.ts';
+import { pause } from '../../../src/webhooks/worker/own-time.ts';
 import { aroundQueries } from './around-queries.ts';
 import { createSimulatedSender, createSimulatedSettler } from './simulated-parts.ts';
 import { numbersFrom, Simulation, START_MS } from './simulation.ts';
