@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
-import { startWebhooks } from '../../src/webhooks/start.ts';
+import { startWebhooks } from '../../src/webhooks/worker/dispatcher.ts';
 import { residentMb } from '../support/asked-process.ts';
 import { repairBody } from '../support/bodies.ts';
 import { effort, expectWithin } from '../support/faults.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { afterAll, expect } from 'vitest';
-import { RowsDigest } from '../../src/cli/backup/backup-file.ts';
+import { RowsDigest } from '../../src/cli/backup-file.ts';
 import { secretBox } from '../../src/service/secrets.ts';
 import { cliHere, runHere } from './commands-here.ts';
 import { newFolder } from './folders.ts';

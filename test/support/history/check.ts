@@ -5,8 +5,8 @@ import {
   TRADE_RETURN_MOVES,
   TRADE_RETURN_START,
 } from '../../../contract/lifecycle.ts';
-import type { Attempt } from '../../../src/webhooks/attempts.ts';
 import { isAcknowledged, MOST_ATTEMPTS } from '../../../src/webhooks/policy.ts';
+import type { Attempt } from '../../../src/webhooks/queue.ts';
 import type { FeedItem, FeedRead, History, Receipt } from './history.ts';
 import { type Kept, type KeptDelivery, type KeptEvent, type KeptRma, originOf } from './kept.ts';
 

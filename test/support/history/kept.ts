@@ -1,6 +1,6 @@
 import type { Db } from '../../../src/db/database.ts';
 import { shopFrom } from '../../../src/shops/plans.ts';
-import { readAttempts } from '../../../src/webhooks/attempts.ts';
+import { readAttempts } from '../../../src/webhooks/queue.ts';
 
 // What stands in the database when all is over, in the words that the rules of check.ts use.
 
