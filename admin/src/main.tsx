@@ -11,8 +11,7 @@ import { createAppRouter } from './router.tsx';
 import { sessionQuery } from './session/session.ts';
 import { returnFocus } from './ui/focus-return.ts';
 import { listenForEnter } from './ui/forms/enter-key.ts';
-import { PageMissing } from './ui/lazy-page.tsx';
-import { isMissingChunk } from './ui/missing-chunks.ts';
+import { isMissingChunk, PageMissing } from './ui/lazy.tsx';
 import { cssVariables, theme } from './ui/theme.ts';
 
 /** The shop began to require a second factor while this page was open: what it asks for now comes first. */

@@ -9,14 +9,11 @@ import {
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
 import { ProofRequired } from './session/proof-required.tsx';
-import { lacksFactor, sessionQuery, useSession } from './session/session.ts';
-import { wantedPage } from './session/wanted-page.ts';
-import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
-import { lazyPage } from './ui/lazy-page.tsx';
+import { lacksFactor, sessionQuery, useSession, wantedPage } from './session/session.ts';
+import { NoSuchPage, PageError, StartFailed } from './ui/error-pages.tsx';
+import { lazyPage } from './ui/lazy.tsx';
 import { ButtonLink } from './ui/links.tsx';
-import { Loading } from './ui/loading.tsx';
-import { PageError } from './ui/page-error.tsx';
-import { PageTitle } from './ui/page-title.tsx';
+import { Loading, PageTitle } from './ui/page-frame.tsx';
 
 // Every page and its address. Pages load when they are opened.
 

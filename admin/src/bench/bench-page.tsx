@@ -1,21 +1,27 @@
-import { Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Checkbox,
+  Fieldset,
+  Group,
+  NativeSelect,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import { ScanLine } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { LENGTH } from '../../../contract/lengths.ts';
-import { moveSchema } from '../returns/moves/move-schemas.ts';
-import type { MoveBody } from '../returns/moves/moves.ts';
-import { useBlocked } from '../session/blocked.ts';
+import { moveSchema } from '../returns/moves/move-form.tsx';
+import type { MoveBody, MoveField } from '../returns/moves/moves.ts';
+import { useBlocked } from '../session/blocked.tsx';
 import { formErrors } from '../ui/forms/form-errors.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { useScanner } from '../ui/scanner.ts';
-import { BENCH_KINDS, type BenchKind, type BenchMove } from './bench-moves.ts';
+import { chooseByArrowsOnly, useScanner } from '../ui/scanner.ts';
 import styles from './bench-page.module.css';
-import type { Job, Outcome } from './do-scan.ts';
-import { JobInputs } from './job-inputs.tsx';
-import { LastScan } from './last-scan.tsx';
-import { ScanList } from './scan-list.tsx';
-import { useSound } from './sound.ts';
-import { useScanQueue } from './use-scan-queue.ts';
+import { BENCH_KINDS, type BenchKind, type BenchMove, type Job, type Outcome } from './do-scan.ts';
+import { LastScan, ScanList } from './scan-list.tsx';
+import { useScanQueue, useSound } from './use-scan-queue.ts';
 
 const INCOMPLETE = 'Fill in above what each scan does.';
 
@@ -128,4 +134,80 @@ const useJob = () => {
       return Object.keys(wrong).length > 0 ? null : { of, move, body: schema.parse(filled) as MoveBody };
     },
   };
+};
+
+const CHOOSE = { value: '', label: 'Choose …' };
+
+interface JobInputsProps {
+  of: BenchKind;
+  /** null: none is chosen yet. */
+  move: BenchMove | null;
+  values: Record<string, string>;
+  errors: Record<string, string>;
+  onKind(of: BenchKind): void;
+  onMove(move: BenchMove | null): void;
+  onValue(name: string, value: string): void;
+}
+
+/** What each scan does, chosen once. */
+const JobInputs = ({ of, move, values, errors, onKind, onMove, onValue }: JobInputsProps) => (
+  <Fieldset legend="Each scan does this">
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
+      <NativeSelect
+        label="Kind"
+        data={BENCH_KINDS.map(({ kind }) => kind.title)}
+        value={of.kind.title}
+        onKeyDown={chooseByArrowsOnly}
+        onChange={({ currentTarget: { value } }) => {
+          const chosen = BENCH_KINDS.find(({ kind }) => kind.title === value);
+          if (chosen) onKind(chosen);
+        }}
+      />
+      <NativeSelect
+        label="Move"
+        data={[CHOOSE, ...of.moves.map(({ action, label }) => ({ value: action, label }))]}
+        value={move?.action ?? ''}
+        error={errors['move']}
+        onKeyDown={chooseByArrowsOnly}
+        onChange={({ currentTarget: { value } }) => {
+          onMove(of.moves.find(({ action }) => action === value) ?? null);
+        }}
+      />
+      {move?.fields.map((field) => (
+        <JobField
+          key={field.name}
+          field={field}
+          value={values[field.name] ?? ''}
+          error={errors[field.name]}
+          onValue={(value) => onValue(field.name, value)}
+        />
+      ))}
+    </SimpleGrid>
+  </Fieldset>
+);
+
+interface JobFieldProps {
+  field: MoveField;
+  value: string;
+  error: string | undefined;
+  onValue(value: string): void;
+}
+
+const JobField = ({ field, value, error, onValue }: JobFieldProps) => {
+  const props = {
+    label: field.label,
+    required: field.required,
+    value,
+    error,
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) => onValue(currentTarget.value),
+  };
+  if (field.as === 'choice')
+    return (
+      <NativeSelect {...props} data={[CHOOSE, ...(field.choices ?? [])]} onKeyDown={chooseByArrowsOnly} />
+    );
+  return field.as === 'line' ? (
+    <TextInput {...props} />
+  ) : (
+    <Textarea {...props} autosize minRows={1} maxRows={4} />
+  );
 };

@@ -1,15 +1,59 @@
 import type { z } from 'zod';
 import type { FoundReturn } from '../../../contract/admin-search.ts';
 import type { Timeline, TimelineEntry } from '../../../contract/common.ts';
-import { ENDED_STATUSES, OFFLINE_REPAIR_MOVES, TRADE_RETURN_MOVES } from '../../../contract/lifecycle.ts';
-import { ApiError, api } from '../api.ts';
-import { type Kind, REPAIRS } from '../returns/kinds.ts';
+import {
+  ENDED_STATUSES,
+  OFFLINE_REPAIR_MOVES,
+  type OfflineRepairAction,
+  TRADE_RETURN_MOVES,
+} from '../../../contract/lifecycle.ts';
+import type { OfflineRepair } from '../../../contract/offline-repair.ts';
+import type { TradeReturn } from '../../../contract/trade-return.ts';
+import { ApiError, api, errorMessage } from '../api.ts';
+import { type Kind, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
 import { describeStatus } from '../returns/labels.ts';
-import type { MoveBody } from '../returns/moves/moves.ts';
+import { type MoveBody, REPAIR_MOVES, type StaffMove, TRADE_MOVES } from '../returns/moves/moves.ts';
 import { findReturns } from '../search/search-query.ts';
-import { errorMessage } from '../ui/error-message.ts';
 import { formatRelative } from '../ui/relative-time.tsx';
-import { BENCH_KINDS, type BenchKind, type BenchMove } from './bench-moves.ts';
+
+// What a scan may do, of either kind. A search shows only the status of a return, which is all that these ask for.
+
+export interface BenchMove extends Pick<StaffMove<never>, 'action' | 'label' | 'done' | 'fields'> {
+  isOpen(status: string): boolean;
+  /** Whether the return would come back from where its work had ended. */
+  reopens(status: string): boolean;
+}
+
+export interface BenchKind {
+  kind: Kind;
+  found: FoundReturn['kind'];
+  moves: BenchMove[];
+}
+
+const hasEnded = (status: string): boolean =>
+  (ENDED_STATUSES.offline_repairs as readonly string[]).includes(status);
+
+export const BENCH_KINDS: BenchKind[] = [
+  {
+    kind: REPAIRS,
+    found: 'OFFLINE_REPAIR',
+    moves: REPAIR_MOVES.map((move) => ({
+      ...move,
+      isOpen: (status) => move.isOpen({ status } as OfflineRepair),
+      reopens: (status) =>
+        hasEnded(status) && OFFLINE_REPAIR_MOVES[move.action as OfflineRepairAction].to !== null,
+    })),
+  },
+  {
+    kind: TRADE_RETURNS,
+    found: 'TRADE_RETURN',
+    moves: TRADE_MOVES.map((move) => ({
+      ...move,
+      isOpen: (status) => move.isOpen({ status } as TradeReturn),
+      reopens: () => false,
+    })),
+  },
+];
 
 /** What each scan does. */
 export interface Job {

@@ -1,21 +1,69 @@
-import { Button, EmptyState } from '@mantine/core';
+import { Button, EmptyState, Group, NativeSelect } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowLeft, RefreshCw, Send } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
-import type { ApiClientView, Delivery, DeliveryList } from '../../../contract/admin.ts';
+import {
+  type ApiClientView,
+  type Delivery,
+  type DeliveryList,
+  DeliveryQuery,
+} from '../../../contract/admin.ts';
 import { api } from '../api.ts';
 import type { ListSearch } from '../list-search.ts';
+import { clientsQuery } from '../shop-queries.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { TextLink } from '../ui/links.tsx';
-import { ListPager } from '../ui/list-pager.tsx';
+import { ListPager, PastEnd } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { PastEnd } from '../ui/past-end.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { clientsQuery } from './clients-query.ts';
-import { DeliveriesTable } from './deliveries-table.tsx';
-import { DeliveryFilters, filtersIn } from './delivery-filters.tsx';
+import { DELIVERY_STATUSES, DeliveriesTable } from './deliveries-table.tsx';
+
+const { status: Status, event: Event } = DeliveryQuery.shape;
+
+type Filters = { status: z.infer<typeof Status>; event: z.infer<typeof Event> };
+
+/** Filters from the address; a value that the API would refuse is ignored. */
+const filtersIn = ({ status, event }: ListSearch): Filters => ({
+  status: Status.safeParse(status).data,
+  event: Event.safeParse(event).data,
+});
+
+const ALL = { value: '', label: 'All' };
+const STATUS_CHOICES = [
+  ALL,
+  ...Status.unwrap().options.map((value) => ({ value, label: DELIVERY_STATUSES[value].label })),
+];
+const EVENT_CHOICES = [ALL, ...Event.unwrap().options];
+
+interface FilterProps {
+  filters: Filters;
+  onChange(change: Pick<ListSearch, 'status' | 'event'>): void;
+  onClear(): void;
+}
+
+const DeliveryFilters = ({ filters: { status, event }, onChange, onClear }: FilterProps) => (
+  <Group align="flex-end" gap="sm">
+    <NativeSelect
+      label="Status"
+      value={status ?? ''}
+      onChange={({ currentTarget: { value } }) => onChange({ status: value || undefined })}
+      data={STATUS_CHOICES}
+    />
+    <NativeSelect
+      label="Event"
+      value={event ?? ''}
+      onChange={({ currentTarget: { value } }) => onChange({ event: value || undefined })}
+      data={EVENT_CHOICES}
+    />
+    {status || event ? (
+      <Button variant="subtle" onClick={onClear}>
+        Clear filters
+      </Button>
+    ) : null}
+  </Group>
+);
 
 const route = getRouteApi('/inside/settings/external-api/$id');
 const REFETCH_MS = 5_000;

@@ -2,11 +2,11 @@ import { Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ApiClientView, ChangeApiClient } from '../../../contract/admin.ts';
 import { api } from '../api.ts';
+import { clientsQuery } from '../shop-queries.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
 import { ClientInputs } from './client-inputs.tsx';
-import { clientsQuery } from './clients-query.ts';
 
 interface Props {
   client: ApiClientView;

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import type { z } from 'zod';
 import { type ApiClientView, ChangeApiClient, type NewApiClientView } from '../../../contract/admin.ts';
 import { api } from '../api.ts';
+import { clientsQuery } from '../shop-queries.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { ClientInputs } from './client-inputs.tsx';
-import { clientsQuery } from './clients-query.ts';
 import { NewKeysDialog } from './new-keys-dialog.tsx';
 
 interface Props {

@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { ApiClientView } from '../../../contract/admin.ts';
 import { api } from '../api.ts';
+import { clientsQuery } from '../shop-queries.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
-import { clientsQuery } from './clients-query.ts';
 
 interface Props {
   client: ApiClientView;

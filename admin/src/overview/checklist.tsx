@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { ApiClientList } from '../../../contract/admin.ts';
 import type { TargetDays } from '../../../contract/admin-work.ts';
 import { api } from '../api.ts';
-import { peopleQuery } from '../returns/people-query.ts';
+import { peopleQuery } from '../returns/queries.ts';
 import { useSession } from '../session/session.ts';
 import { ButtonLink } from '../ui/links.tsx';
 import styles from './overview.module.css';

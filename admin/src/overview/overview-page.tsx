@@ -1,17 +1,21 @@
-import { SimpleGrid, Stack } from '@mantine/core';
+import { Card, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { CircleDot, Clock, type LucideIcon, UserRound, UserRoundX } from 'lucide-react';
 import type { Overview } from '../../../contract/admin.ts';
-import { overviewQuery } from '../overview-query.ts';
+import type { ListSearch } from '../list-search.ts';
+import { StatusBadge } from '../returns/badges.tsx';
 import { REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
 import { useSession } from '../session/session.ts';
-import { PageTitle } from '../ui/page-title.tsx';
-import { AdminCards } from './admin-cards.tsx';
+import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
+import { TextLink } from '../ui/links.tsx';
+import { PageTitle } from '../ui/page-frame.tsx';
+import plain from '../ui/plain-table.module.css';
+import { RelativeTime } from '../ui/relative-time.tsx';
+import { SecondLine, TwoLines } from '../ui/two-lines.tsx';
+import { ChartLegend, CreationsChart, KindBars, Section } from './charts.tsx';
 import { Checklist } from './checklist.tsx';
-import { ChartLegend, CreationsChart } from './creations-chart.tsx';
-import { KindBars } from './kind-bars.tsx';
-import { OpenLongest } from './open-longest.tsx';
-import { Section } from './section.tsx';
-import { WorkTiles } from './work-tiles.tsx';
+import styles from './overview.module.css';
 
 const hasReturns = (overview: Overview): boolean =>
   [REPAIRS, TRADE_RETURNS].some((kind) => overview[kind.overview].byStatus.some(({ count }) => count > 0));
@@ -44,3 +48,175 @@ const Work = ({ overview, isAdmin }: { overview: Overview; isAdmin: boolean }) =
     {isAdmin ? <AdminCards overview={overview} /> : null}
   </>
 );
+
+type Figure = 'mine' | 'overdue' | 'unassigned' | 'open';
+
+/** Each figure with the filters of the list that shows exactly its rows. */
+const TILES: readonly { figure: Figure; label: string; icon: LucideIcon; search: ListSearch }[] = [
+  { figure: 'mine', label: 'My work', icon: UserRound, search: { assignee: 'me' } },
+  { figure: 'overdue', label: 'Overdue', icon: Clock, search: { overdue: true } },
+  { figure: 'unassigned', label: 'Unassigned', icon: UserRoundX, search: { assignee: 'none' } },
+  { figure: 'open', label: 'Open', icon: CircleDot, search: {} },
+];
+
+const KINDS = [REPAIRS, TRADE_RETURNS] as const;
+
+/** What is to be done, of both kinds; every figure leads to its rows. */
+const WorkTiles = ({ overview }: { overview: Overview }) => (
+  <SimpleGrid cols={{ base: 2, lg: 4 }}>
+    {TILES.map(({ figure, label, icon: Icon, search }) => (
+      <Card key={figure} withBorder padding="md" component="section" aria-label={label}>
+        <Text c="dimmed" size="sm" fw={500} className={styles['label'] ?? ''}>
+          <Icon size={16} aria-hidden /> {label}
+        </Text>
+        {KINDS.map((kind) => {
+          const count = overview[kind.overview][figure];
+          return (
+            <Link
+              key={kind.path}
+              to={kind.path}
+              search={search}
+              className={styles['figure'] ?? ''}
+              preload={false}
+            >
+              <span
+                className={styles['number']}
+                data-late={(figure === 'overdue' && count > 0) || undefined}
+                data-none={count === 0 || undefined}
+              >
+                {count.toLocaleString()}
+              </span>{' '}
+              <span className={styles['noun']}>{count === 1 ? kind.one : kind.many}</span>
+            </Link>
+          );
+        })}
+      </Card>
+    ))}
+  </SimpleGrid>
+);
+
+const ADDRESSES = { OFFLINE_REPAIR: '/offline-repairs/$id', TRADE_RETURN: '/trade-returns/$id' } as const;
+
+const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
+  <Section title="Open longest">
+    {returns.length === 0 ? (
+      <Text c="dimmed">Nothing is open.</Text>
+    ) : (
+      <div className={plain['frame']}>
+        <table className={plain['table']}>
+          <thead>
+            <tr>
+              <th scope="col">Number</th>
+              <th scope="col">Status</th>
+              <th scope="col" className={plain['wide-only']}>
+                Created
+              </th>
+              <th scope="col" className={plain['wide-only']}>
+                Last change
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {returns.map((each) => (
+              <tr key={each.id}>
+                <td>
+                  <TwoLines
+                    first={
+                      <TextLink to={ADDRESSES[each.kind]} params={{ id: each.id }} size="sm" fw={600}>
+                        {each.rmaNumber}
+                      </TextLink>
+                    }
+                    second={each.customerName}
+                  />
+                </td>
+                <td>
+                  <StatusBadge status={each.status} />
+                  <div className={plain['narrow-only']} style={{ whiteSpace: 'nowrap' }}>
+                    <SecondLine>
+                      Created <RelativeTime at={each.createdAt} />
+                    </SecondLine>
+                  </div>
+                </td>
+                <td className={plain['wide-only']} style={{ whiteSpace: 'nowrap' }}>
+                  <RelativeTime at={each.createdAt} />
+                </td>
+                <td className={plain['wide-only']} style={{ whiteSpace: 'nowrap' }}>
+                  <RelativeTime at={each.updatedAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    )}
+  </Section>
+);
+
+/** What only Admins can do something about. */
+const AdminCards = ({ overview }: { overview: Overview }) => (
+  <SimpleGrid cols={{ base: 1, sm: 2 }}>
+    <MonthCard month={overview.month} />
+    <WebhookCard overview={overview} />
+  </SimpleGrid>
+);
+
+const MonthCard = ({ month }: { month: Overview['month'] }) => {
+  const percent = month.limit ? Math.min(100, (month.used / month.limit) * 100) : 0;
+  return (
+    <Card withBorder>
+      <TextLink to="/settings/plan" size="sm">
+        Created this month
+      </TextLink>
+      <Text className={styles['number'] ?? ''}>
+        {month.used.toLocaleString()}
+        <Text span c="dimmed" size="sm" fw={400} className={styles['unit'] ?? ''}>
+          {month.limit === null ? ' without a limit' : ` of ${month.limit.toLocaleString()}`}
+        </Text>
+      </Text>
+      {month.limit === null ? null : (
+        <Progress
+          value={percent}
+          color={percent >= WARN_AT_PERCENT ? 'red' : 'blue'}
+          aria-label="Share of the month's allowance that is used"
+        />
+      )}
+    </Card>
+  );
+};
+
+const WebhookCard = ({ overview: { webhooks, droppedByClient } }: { overview: Overview }) => {
+  const { delivered, dropped, waiting } = webhooks;
+  const ended = delivered + dropped;
+  return (
+    <Card withBorder>
+      <TextLink to="/settings/external-api" size="sm">
+        Webhooks, last 24 hours
+      </TextLink>
+      <Text className={styles['number'] ?? ''}>
+        {ended === 0 ? 'None' : `${Math.floor((delivered / ended) * 100)} %`}
+        <Text span c="dimmed" size="sm" fw={400} className={styles['unit'] ?? ''}>
+          {ended === 0 ? ' sent' : ' delivered'}
+          {waiting > 0 ? `, ${waiting.toLocaleString()} waiting` : ''}
+        </Text>
+      </Text>
+      {droppedByClient && droppedByClient.length > 0 ? (
+        <Stack gap={2} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+          {droppedByClient.map((client) => (
+            <Text key={client.clientId} size="sm" component="li">
+              <TextLink
+                to="/settings/external-api/$id"
+                params={{ id: client.clientId }}
+                search={{ status: 'DROPPED' }}
+                inherit
+                c="var(--mantine-color-error)"
+                fw={600}
+              >
+                {client.name}: {client.dropped.toLocaleString()} given up
+              </TextLink>
+            </Text>
+          ))}
+        </Stack>
+      ) : null}
+    </Card>
+  );
+};

@@ -56,3 +56,15 @@ export const TRADE_MOVE_LABELS: Record<TradeReturnAction, MoveLabels> = {
   'request-credit': { label: 'Request credit', done: 'Credit requested' },
   resolve: { label: 'Resolve', done: 'Resolved' },
 };
+
+/** What the screen calls the fields that can be corrected. */
+export const CORRECTED_LABELS = {
+  companyName: 'Company',
+  customerName: 'Customer',
+  customerEmail: 'E-mail',
+  customerPhone: 'Phone',
+  serialNumber: 'Serial number',
+} as const;
+
+/** Who created a return, as lists call it. */
+export const ORIGIN_LABELS = { API: 'Created by a program', STAFF: 'Created by staff' } as const;

@@ -1,10 +1,13 @@
 import { Select, type SelectProps } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api } from '../api.ts';
 import { useSession } from '../session/session.ts';
-import { peopleQuery } from './people-query.ts';
+import { notify } from '../ui/notify.ts';
+import type { AnyReturn, Kind } from './kinds.ts';
+import { peopleQuery, refetchReturns } from './queries.ts';
 
 /** Mantine has no empty value to choose. */
-export const NOBODY = 'none';
+const NOBODY = 'none';
 
 interface Props extends Omit<SelectProps, 'data' | 'value' | 'onChange'> {
   /** The id of a person, `none`, or null where nothing is chosen. */
@@ -39,6 +42,34 @@ export const PersonSelect = ({ value, onChange, ...rest }: Props) => {
       value={value}
       onChange={(chosen) => chosen !== null && onChange(chosen)}
       {...rest}
+    />
+  );
+};
+
+export const assign = (kind: Kind, id: string, person: string): Promise<AnyReturn> =>
+  api.post<AnyReturn>(`${kind.path}/${id}/assign`, { assigneeId: person === NOBODY ? null : person });
+
+interface AssigneePickerProps {
+  kind: Kind;
+  item: Pick<AnyReturn, 'id' | 'rmaNumber' | 'assignee'>;
+}
+
+/** Shows who works on a return, and gives it to somebody else as soon as one is chosen. */
+export const AssigneePicker = ({ kind, item }: AssigneePickerProps) => {
+  const queryClient = useQueryClient();
+  const assigning = useMutation({
+    mutationFn: (person: string) => assign(kind, item.id, person),
+    onError: ({ message }) =>
+      void notify({ color: 'red', title: `${item.rmaNumber} is not assigned`, message }),
+    onSettled: () => refetchReturns(queryClient, kind),
+  });
+  return (
+    <PersonSelect
+      aria-label="Assigned to"
+      size="xs"
+      value={assigning.isPending ? assigning.variables : (item.assignee?.id ?? NOBODY)}
+      onChange={(person) => assigning.mutate(person)}
+      disabled={assigning.isPending}
     />
   );
 };

@@ -3,11 +3,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
-import { errorMessage } from '../ui/error-message.ts';
-import { whenIdle } from '../ui/lazy-optional.ts';
+import { errorMessage } from '../api.ts';
+import { whenIdle } from '../ui/lazy.tsx';
 import { notify } from '../ui/notify.ts';
 import { useScanner } from '../ui/scanner.ts';
-import { keyLabel, useShortcuts } from '../ui/shortcuts.ts';
+import { keyLabel, useShortcuts } from '../ui/shortcuts.tsx';
 import styles from './header-search.module.css';
 import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
 

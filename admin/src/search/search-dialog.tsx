@@ -4,9 +4,9 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useId, useState } from 'react';
-import type { FoundReturn } from '../../../contract/admin-search.ts';
+import type { ExactMatch, FoundReturn } from '../../../contract/admin-search.ts';
 import { LENGTH } from '../../../contract/lengths.ts';
-import { FoundList } from './found-list.tsx';
+import { StatusBadge } from '../returns/badges.tsx';
 import styles from './search-dialog.module.css';
 import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
 
@@ -130,3 +130,47 @@ const saidOf = (searched: string, count: number, isCurrent: boolean): string => 
   if (count === MOST) return `The newest ${MOST} are shown. Type more to narrow it down.`;
   return count === 1 ? 'One was found.' : `${count} were found.`;
 };
+
+const MATCHES: Record<ExactMatch, string> = {
+  number: 'This number',
+  serial: 'This serial number',
+  tracking: 'This tracking number',
+  reference: 'This reference',
+  order: 'This order',
+};
+
+interface FoundListProps {
+  id: string;
+  found: readonly FoundReturn[];
+  active: number;
+  onOpen(found: FoundReturn): void;
+  onActive(index: number): void;
+}
+
+/** What was found. The field above keeps the focus, and says which one is active. */
+const FoundList = ({ id, found, active, onOpen, onActive }: FoundListProps) => (
+  <div id={id} role="listbox" aria-label="Found" className={styles['list']}>
+    {found.map((each, index) => (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
+      <div
+        key={each.id}
+        id={`${id}-${index}`}
+        role="option"
+        tabIndex={-1}
+        aria-selected={index === active}
+        className={styles['option']}
+        onClick={() => onOpen(each)}
+        onPointerMove={() => onActive(index)}
+      >
+        <span className={styles['number']}>{each.rmaNumber}</span>
+        <span className={styles['who']}>
+          <bdi>{each.customerName}</bdi>
+          <small>
+            <bdi>{each.about}</bdi> · {each.match ? MATCHES[each.match] : <bdi>{each.orderNumber}</bdi>}
+          </small>
+        </span>
+        <StatusBadge status={each.status} />
+      </div>
+    ))}
+  </div>
+);

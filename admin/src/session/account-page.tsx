@@ -4,18 +4,16 @@ import { useState } from 'react';
 import { ChangeEmail } from '../../../contract/admin-access.ts';
 import { ChangePassword } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { BreakableEmail } from '../ui/breakable.tsx';
+import { FormFailure } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { FormFailure } from './form-failure.tsx';
-import { NewPasswordInput } from './new-password-input.tsx';
+import { BreakableEmail } from '../ui/two-lines.tsx';
+import { NewPasswordInput, type ProofBy, ProofInput } from './inputs.tsx';
 import { OwnSessionsCard, ownSessionsQuery } from './own-sessions.tsx';
-import { type ProofBy, ProofInput } from './proof-input.tsx';
-import { ROLE_LABELS } from './roles.ts';
 import { FactorCard } from './second-factor/factor-card.tsx';
-import { type Session, sessionQuery, useSession } from './session.ts';
+import { ROLE_LABELS, type Session, sessionQuery, useSession } from './session.ts';
 
 export const AccountPage = () => {
   const { user, shop } = useSession();

@@ -4,12 +4,11 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type LinkTarget, UseLink } from '../../../contract/admin-access.ts';
 import { ApiError, api } from '../api.ts';
+import { FormFailure } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink } from '../ui/links.tsx';
-import { Loading } from '../ui/loading.tsx';
-import { CodeInput } from './code-input.tsx';
-import { FormFailure } from './form-failure.tsx';
-import { NewPasswordInput } from './new-password-input.tsx';
+import { Loading } from '../ui/page-frame.tsx';
+import { CodeInput, NewPasswordInput } from './inputs.tsx';
 import { rememberSignIn, type Session, sessionQuery } from './session.ts';
 import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 

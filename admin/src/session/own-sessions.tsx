@@ -3,10 +3,10 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import type { OwnSession, OwnSessions } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
 import { DataTable } from '../ui/data-table.tsx';
+import { FormFailure } from '../ui/error-alert.tsx';
 import { notifyDone } from '../ui/notify.ts';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
-import { FormFailure } from './form-failure.tsx';
 
 export const ownSessionsQuery = queryOptions({
   queryKey: ['own-sessions'],

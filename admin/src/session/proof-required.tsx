@@ -1,6 +1,6 @@
 import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { askForProofWith, SIGNED_OUT } from '../api.ts';
-import { whenIdle } from '../ui/lazy-optional.ts';
+import { whenIdle } from '../ui/lazy.tsx';
 import { isSignInRemembered } from './session.ts';
 
 const loadDialog = () => import('./proof-dialog.tsx');

@@ -1,8 +1,7 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { SIGNED_OUT } from '../api.ts';
-import { whenIdle } from '../ui/lazy-optional.ts';
-import { isSignInRemembered, useSession } from './session.ts';
-import { useLeave } from './use-leave.ts';
+import { whenIdle } from '../ui/lazy.tsx';
+import { isSignInRemembered, useLeave, useSession } from './session.ts';
 
 const loadDialog = () => import('./sign-in-again.tsx');
 const SignInAgain = lazy(() => loadDialog().then((module) => ({ default: module.SignInAgain })));

@@ -1,6 +1,9 @@
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback } from 'react';
 import type { z } from 'zod';
-import type { SignedIn } from '../../../contract/admin-people.ts';
+import type { SignInOptions } from '../../../contract/admin-access.ts';
+import type { SignedIn, UserRole } from '../../../contract/admin-people.ts';
 import { ApiError, api } from '../api.ts';
 
 export type Session = z.infer<typeof SignedIn>;
@@ -52,4 +55,36 @@ export const useSession = (): Session => {
   const { data } = useSuspenseQuery(sessionQuery);
   if (!data) throw new Error('signed out');
   return data;
+};
+
+/** What a role is called, and what it may do. */
+export const ROLE_LABELS: Record<UserRole, { name: string; description: string }> = {
+  ADMIN: { name: 'Admin', description: 'Everything: returns, and all of these settings.' },
+  STAFF: { name: 'Staff', description: 'Works on returns; sees no settings.' },
+};
+
+/** Of the address of a page that stands before others: where to go from it. */
+export const wantedPage = (search: Record<string, unknown>): { to?: string } =>
+  typeof search['to'] === 'string' ? { to: search['to'] } : {};
+
+/** Only an address of this app: a forged link must not lead elsewhere after the sign-in. */
+export const addressOf = (to: string | undefined): string =>
+  to?.startsWith('/') && !to.startsWith('//') ? `/admin${to}` : '/admin/';
+
+/** Whether a forgotten password can be helped with a mail. */
+export const signInOptionsQuery = queryOptions({
+  queryKey: ['sign-in-options'],
+  queryFn: () => api.get<SignInOptions>('/sign-in-options'),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Forgets everything of the person and leads to the sign-in page; the queries last, since the page would ask for its data again. */
+export const useLeave = (): (() => Promise<void>) => {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  return useCallback(async () => {
+    forgetSession();
+    await navigate({ to: '/sign-in' });
+    queryClient.clear();
+  }, [navigate, queryClient]);
 };

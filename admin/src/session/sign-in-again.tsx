@@ -3,10 +3,9 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api.ts';
-import { CodeInput, isCodeMissing } from './code-input.tsx';
-import { FormFailure } from './form-failure.tsx';
-import { rememberSignIn, type Session, sessionQuery } from './session.ts';
-import { useLeave } from './use-leave.ts';
+import { FormFailure } from '../ui/error-alert.tsx';
+import { CodeInput, isCodeMissing } from './inputs.tsx';
+import { rememberSignIn, type Session, sessionQuery, useLeave } from './session.ts';
 
 /** Above every other dialog, which stays as it is. */
 const ABOVE_ALL = 1000;

@@ -4,13 +4,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api.ts';
+import { FormFailure } from '../ui/error-alert.tsx';
 import { TextLink } from '../ui/links.tsx';
-import { CodeInput, isCodeMissing } from './code-input.tsx';
-import { FormFailure } from './form-failure.tsx';
-import { rememberSignIn, type Session, sessionQuery } from './session.ts';
-import { signInOptionsQuery } from './sign-in-options.ts';
+import { CodeInput, isCodeMissing } from './inputs.tsx';
+import { addressOf, rememberSignIn, type Session, sessionQuery, signInOptionsQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
-import { addressOf } from './wanted-page.ts';
 
 const route = getRouteApi('/sign-in');
 

@@ -2,7 +2,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Mark } from '../ui/mark.tsx';
-import { useTabTitle } from '../ui/page-title.tsx';
+import { useTabTitle } from '../ui/page-frame.tsx';
 import styles from './signed-out-frame.module.css';
 
 interface Props {

@@ -8,9 +8,7 @@ import { api } from '../api.ts';
 import { notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { AddRules } from './add-rules.tsx';
-import { RuleList } from './rule-list.tsx';
-import { SkuTester } from './sku-tester.tsx';
+import { AddRules, RuleList, SkuTester } from './rules.tsx';
 
 const rulesQuery = queryOptions({
   queryKey: ['dangerous-goods'],

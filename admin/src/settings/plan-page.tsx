@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
-import { overviewQuery, WARN_AT_PERCENT } from '../overview-query.ts';
 import { useSession } from '../session/session.ts';
+import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { PLAN_NAMES } from './plan-names.ts';
+import { PLAN_NAMES } from './labels.ts';
 
 type Month = Overview['month'];
 

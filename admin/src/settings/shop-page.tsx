@@ -15,16 +15,13 @@ import { useBlocker } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { ReplaceShopSettings, type ShopSettings } from '../../../contract/shop-settings.ts';
 import { api } from '../api.ts';
-import { shopSettingsQuery } from '../shop-settings-query.ts';
+import { shopSettingsQuery } from '../shop-queries.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
-import { Loading } from '../ui/loading.tsx';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { Loading, PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { currencyChoices, timeZoneChoices } from './choices.ts';
 import { LogoInput } from './logo-input.tsx';
-import { type ShopValues, settingsFrom, valuesFrom } from './shop-values.ts';
 
 const SlipPreview = lazy(() => import('./slip-preview.tsx').then((m) => ({ default: m.SlipPreview })));
 
@@ -132,3 +129,81 @@ const Inputs = ({ form, shopName }: { form: UseFormReturnType<ShopValues>; shopN
     />
   </>
 );
+
+/** The settings as inputs hold them: texts, where nothing is an empty one. */
+interface ShopValues {
+  name: string;
+  address: string;
+  phone: string;
+  email: string;
+  currency: string;
+  timeZone: string;
+  slipText: string;
+  logo: string;
+}
+
+const valuesFrom = ({ address, shopName: _, ...settings }: ShopSettings): ShopValues => ({
+  name: settings.name ?? '',
+  address: address.join('\n'),
+  phone: settings.phone ?? '',
+  email: settings.email ?? '',
+  currency: settings.currency ?? '',
+  timeZone: settings.timeZone ?? '',
+  slipText: settings.slipText ?? '',
+  logo: settings.logo ?? '',
+});
+
+const orNull = (text: string): string | null => (text.trim() === '' ? null : text);
+
+const settingsFrom = ({ address, ...values }: ShopValues): Omit<ShopSettings, 'shopName'> => ({
+  name: orNull(values.name),
+  address: address
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean),
+  phone: orNull(values.phone),
+  email: orNull(values.email),
+  currency: orNull(values.currency),
+  timeZone: orNull(values.timeZone),
+  slipText: orNull(values.slipText),
+  logo: orNull(values.logo),
+});
+
+interface Choice {
+  value: string;
+  label: string;
+}
+
+const NONE: Choice = { value: '', label: 'Not set' };
+
+/** The value that is set stays in the list, also where this browser does not know it. */
+const withPresent = (choices: Choice[], present: string): Choice[] =>
+  present === '' || choices.some(({ value }) => value === present)
+    ? choices
+    : [...choices, { value: present, label: present }];
+
+const currencyNames = new Intl.DisplayNames('en', { type: 'currency' });
+
+const currencyChoices = (present: string): Choice[] =>
+  withPresent(
+    [
+      NONE,
+      ...Intl.supportedValuesOf('currency').map((code) => ({
+        value: code,
+        label: `${code} – ${currencyNames.of(code) ?? code}`,
+      })),
+    ],
+    present,
+  );
+
+const timeZoneChoices = (present: string): Choice[] =>
+  withPresent(
+    [
+      NONE,
+      ...['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')].map((name) => ({
+        value: name,
+        label: name.replaceAll('_', ' '),
+      })),
+    ],
+    present,
+  );

@@ -4,11 +4,11 @@ import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { TargetDays } from '../../../contract/admin-work.ts';
 import { api } from '../api.ts';
-import { overviewQuery } from '../overview-query.ts';
+import { overviewQuery } from '../shop-queries.ts';
 import { notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { TARGET_STATUSES } from './target-statuses.ts';
+import { TARGET_STATUSES } from './labels.ts';
 
 const targetsQuery = queryOptions({
   queryKey: ['target-days'],

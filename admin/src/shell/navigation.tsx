@@ -18,8 +18,7 @@ import {
   Wrench,
 } from 'lucide-react';
 import { api } from '../api.ts';
-import { useSession } from '../session/session.ts';
-import { useLeave } from '../session/use-leave.ts';
+import { useLeave, useSession } from '../session/session.ts';
 import { notify } from '../ui/notify.ts';
 import styles from './shell.module.css';
 

@@ -2,8 +2,8 @@ import { Alert, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
-import { overviewQuery, WARN_AT_PERCENT } from '../overview-query.ts';
 import { type Session, useSession } from '../session/session.ts';
+import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
 import { ButtonLink } from '../ui/links.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 

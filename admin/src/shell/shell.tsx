@@ -2,18 +2,17 @@ import { Title, UnstyledButton, useComputedColorScheme, useMantineColorScheme } 
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Menu, Moon, Sun, X } from 'lucide-react';
-import { Suspense } from 'react';
+import { Suspense, useState } from 'react';
 import { HeaderSearch } from '../search/header-search.tsx';
 import { useSession } from '../session/session.ts';
 import { SessionEnd } from '../session/session-end.tsx';
-import { lazyOptional, whenIdle } from '../ui/lazy-optional.ts';
-import { Loading } from '../ui/loading.tsx';
+import { lazyOptional, whenIdle } from '../ui/lazy.tsx';
 import { Mark } from '../ui/mark.tsx';
-import { ShortcutHelp } from '../ui/shortcut-help.tsx';
+import { Loading } from '../ui/page-frame.tsx';
+import { ShortcutHelp } from '../ui/shortcuts.tsx';
 import { Navigation } from './navigation.tsx';
 import { Notices } from './notices.tsx';
 import styles from './shell.module.css';
-import { SkipLinks } from './skip-links.tsx';
 
 const NotificationArea = lazyOptional(async () => {
   await whenIdle();
@@ -80,5 +79,31 @@ const SchemeSwitch = () => {
     >
       {scheme === 'dark' ? <Sun size={18} aria-hidden /> : <Moon size={18} aria-hidden />}
     </UnstyledButton>
+  );
+};
+
+/** The first row of a list, whether it is a table or cards. */
+const FIRST_ROW = 'main :is(tbody, ul) a[href]';
+
+const focusOn = (element: HTMLElement | null | undefined): void => {
+  element?.focus();
+  element?.scrollIntoView({ block: 'nearest' });
+};
+
+/** The first things that the keyboard reaches: past the menu, and past the filters of a list. */
+const SkipLinks = () => {
+  const [hasRows, setHasRows] = useState(false);
+  const look = () => setHasRows(document.querySelector(FIRST_ROW) !== null);
+  return (
+    <div className={styles['skip-links']}>
+      <button type="button" onFocus={look} onClick={() => focusOn(document.querySelector('main'))}>
+        Skip to the page
+      </button>
+      {hasRows ? (
+        <button type="button" onClick={() => focusOn(document.querySelector<HTMLElement>(FIRST_ROW))}>
+          Skip to the list
+        </button>
+      ) : null}
+    </div>
   );
 };

@@ -7,9 +7,8 @@ import { sessionQuery, useSession } from '../session/session.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { TextLink } from '../ui/links.tsx';
-import { personName } from './person-name.ts';
 import { RoleInput } from './role-input.tsx';
-import { NAME_HINT, USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
+import { NAME_HINT, personName, USER_ERROR_CODES, useTeamChanged } from './team-page.tsx';
 
 interface Props {
   person: User;

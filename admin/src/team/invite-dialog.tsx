@@ -3,13 +3,12 @@ import { useState } from 'react';
 import type { CreatedUser } from '../../../contract/admin-access.ts';
 import { CreateUser, type UserRole } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { NewPasswordInput } from '../session/new-password-input.tsx';
+import { NewPasswordInput } from '../session/inputs.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { LinkDialog, type ShownLink } from './link-dialog.tsx';
-import { personName } from './person-name.ts';
 import { RoleInput } from './role-input.tsx';
-import { NAME_HINT, USER_ERROR_CODES, useTeamChanged } from './team-api.ts';
+import { NAME_HINT, personName, USER_ERROR_CODES, useTeamChanged } from './team-page.tsx';
 
 /** Invites somebody with a link, or gives them a password. */
 export const InviteDialog = ({ onClose }: { onClose: () => void }) => {

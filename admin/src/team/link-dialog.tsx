@@ -7,7 +7,7 @@ import type { User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { CopyField } from '../ui/copy-fields.tsx';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
-import { personName } from './person-name.ts';
+import { personName } from './team-page.tsx';
 
 export interface ShownLink extends NewLink {
   person: User;

@@ -1,11 +1,10 @@
 import { Text } from '@mantine/core';
 import { ChangeUser, type User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { NewPasswordInput } from '../session/new-password-input.tsx';
+import { NewPasswordInput } from '../session/inputs.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
-import { personName } from './person-name.ts';
-import { useTeamChanged } from './team-api.ts';
+import { personName, useTeamChanged } from './team-page.tsx';
 
 interface Props {
   person: User;

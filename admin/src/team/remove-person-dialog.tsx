@@ -6,8 +6,7 @@ import type { User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { forgetSession, useSession } from '../session/session.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
-import { personName } from './person-name.ts';
-import { useTeamChanged } from './team-api.ts';
+import { personName, useTeamChanged } from './team-page.tsx';
 
 interface Props {
   person: User;

@@ -4,8 +4,7 @@ import type { FormEvent } from 'react';
 import type { User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
-import { personName } from './person-name.ts';
-import { useTeamChanged } from './team-api.ts';
+import { personName, useTeamChanged } from './team-page.tsx';
 
 export const ResetFactorDialog = ({ person, onClose }: { person: User; onClose: () => void }) => {
   const { done } = useTeamChanged(onClose);

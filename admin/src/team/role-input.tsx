@@ -1,6 +1,6 @@
 import { Radio, Stack } from '@mantine/core';
 import { USER_ROLES } from '../../../contract/admin-people.ts';
-import { ROLE_LABELS } from '../session/roles.ts';
+import { ROLE_LABELS } from '../session/session.ts';
 
 export const RoleInput = ({ value, ...input }: { value?: string; onChange?: (value: string) => void }) => (
   <Radio.Group label="Role" value={value ?? null} {...input}>

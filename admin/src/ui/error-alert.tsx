@@ -34,3 +34,11 @@ export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
     </Alert>
   );
 };
+
+/** Why a form was not taken, above its inputs. */
+export const FormFailure = ({ failure }: { failure: Error | null }) =>
+  failure ? (
+    <Alert color="red" role="alert">
+      {failure.message}
+    </Alert>
+  ) : null;

@@ -1,7 +1,10 @@
-import { Center, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Center, Container, Stack, Text, Title } from '@mantine/core';
+import { useRouter } from '@tanstack/react-router';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { ApiError, errorMessage } from '../api.ts';
+import { isMissingChunk, isServiceThere, PageMissing, reloadOnce } from './lazy.tsx';
 import { ButtonLink } from './links.tsx';
-import { PageError } from './page-error.tsx';
-import { useTabTitle } from './page-title.tsx';
+import { Loading, useTabTitle } from './page-frame.tsx';
 
 // Pages that are shown without the shell around them.
 
@@ -30,5 +33,74 @@ export const StartFailed = ({ error }: { error: unknown }) => {
       </Title>
       <PageError error={error} />
     </Stack>
+  );
+};
+
+const stillMissing = async () => false;
+
+/** Shown in place of a page that failed: the service's message, and a button to try again. */
+export const PageError = ({ error }: { error: unknown }) => {
+  const router = useRouter();
+  if (error instanceof PageMissing) return <PageIsMissing retry={error.retry} />;
+  if (isMissingChunk(error)) return <PageIsMissing retry={stillMissing} />;
+  const requestId = error instanceof ApiError ? error.body?.requestId : undefined;
+  return (
+    <Container size="xs" py="xl">
+      <Alert color="red" title="This did not work" role="alert">
+        <Stack gap="sm" align="flex-start">
+          {errorMessage(error)}
+          {requestId ? <small>Request {requestId}</small> : null}
+          <Button variant="default" size="xs" onClick={() => void router.invalidate()}>
+            Try again
+          </Button>
+        </Stack>
+      </Alert>
+    </Container>
+  );
+};
+
+const TRY_EVERY_MS = 5_000;
+
+/** In place of a page that cannot be loaded: waits for the connection, then opens it without leaving the app. */
+const PageIsMissing = ({ retry }: { retry: () => Promise<boolean> }) => {
+  const router = useRouter();
+  const [isAway, setAway] = useState(false);
+  const isTrying = useRef(false);
+  const tryAgain = useCallback(async () => {
+    if (isTrying.current) return;
+    isTrying.current = true;
+    const isThere = await isServiceThere();
+    if (isThere && (await retry())) await router.invalidate();
+    // The service is there and the file is not: it was upgraded.
+    else if (isThere) reloadOnce();
+    setAway(true);
+    isTrying.current = false;
+  }, [retry, router]);
+  useEffect(() => {
+    void tryAgain();
+    const timer = setInterval(tryAgain, TRY_EVERY_MS);
+    window.addEventListener('online', tryAgain);
+    return () => {
+      clearInterval(timer);
+      window.removeEventListener('online', tryAgain);
+    };
+  }, [tryAgain]);
+  if (!isAway) return <Loading />;
+  return (
+    <Container size="xs" py="xl">
+      <Alert
+        color="orange"
+        title={navigator.onLine ? 'The service cannot be reached' : 'You are offline'}
+        role="alert"
+      >
+        <Stack gap="sm" align="flex-start">
+          This page is not loaded yet. It opens as soon as the connection is back; the pages that you opened
+          before still work.
+          <Button variant="default" size="xs" onClick={tryAgain}>
+            Try again
+          </Button>
+        </Stack>
+      </Alert>
+    </Container>
   );
 };

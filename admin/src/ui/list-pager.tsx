@@ -1,4 +1,5 @@
-import { Group, Pagination, Text } from '@mantine/core';
+import { Button, EmptyState, Group, Pagination, Text } from '@mantine/core';
+import { SearchX } from 'lucide-react';
 
 interface Props {
   list: { page: number; totalPages: number; total: number };
@@ -31,3 +32,25 @@ export const ListPager = ({ list: { page, totalPages, total }, noun, onPage }: P
 );
 
 const CONTROLS = { first: 'First page', previous: 'Previous page', next: 'Next page', last: 'Last page' };
+
+interface PastEndProps {
+  /** What the list holds: "26 repairs". */
+  count: string;
+  onFirst(): void;
+}
+
+/** Shown where a page number is beyond the end of its list. */
+export const PastEnd = ({ count, onFirst }: PastEndProps) => (
+  <EmptyState
+    py="xl"
+    icon={<SearchX size={32} aria-hidden />}
+    title="This page is empty"
+    description={`There are ${count}, on earlier pages.`}
+  >
+    <EmptyState.Actions>
+      <Button variant="default" onClick={onFirst}>
+        To the first page
+      </Button>
+    </EmptyState.Actions>
+  </EmptyState>
+);

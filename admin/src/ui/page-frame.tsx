@@ -1,6 +1,26 @@
-import { Group, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
-import { PageTitle } from './page-title.tsx';
+import { Center, Group, Loader, Stack, Text, Title, type TitleProps } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+const APP = 'Handback';
+
+/** Sets the title of the browser tab. */
+export const useTabTitle = (title: string): void =>
+  useEffect(() => {
+    document.title = `${title} · ${APP}`;
+    return () => {
+      document.title = APP;
+    };
+  }, [title]);
+
+/** The heading of a page, and the title of its tab. */
+export const PageTitle = ({ children, ...rest }: { children: string } & Omit<TitleProps, 'children'>) => {
+  useTabTitle(children);
+  return (
+    <Title order={2} style={{ overflowWrap: 'anywhere' }} {...rest}>
+      {children}
+    </Title>
+  );
+};
 
 interface Props {
   title: string;
@@ -30,4 +50,10 @@ export const PageFrame = ({ title, intro, backLink, actions, children }: Props) 
     </Stack>
     {children}
   </Stack>
+);
+
+export const Loading = () => (
+  <Center mih="50vh">
+    <Loader role="status" aria-label="Loading" />
+  </Center>
 );

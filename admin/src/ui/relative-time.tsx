@@ -1,7 +1,32 @@
 import { Suspense, useId, useRef, useState } from 'react';
-import { calendarDaysBetween } from './calendar.ts';
-import { lazyOptional } from './lazy-optional.ts';
+import { lazyOptional } from './lazy.tsx';
 import { TwoLines } from './two-lines.tsx';
+
+const CALENDAR_DAY_MS = 86_400_000;
+
+/** A day's number in the reader's calendar. */
+const dayNumber = (ms: number): number => {
+  const date = new Date(ms);
+  return Math.round(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / CALENDAR_DAY_MS);
+};
+
+/** How many midnights of the reader lie between two times; negative where the second is earlier. */
+export const calendarDaysBetween = (fromMs: number, toMs: number): number =>
+  dayNumber(toMs) - dayNumber(fromMs);
+
+const MIN_MS = 60_000;
+const H_MS = 60 * MIN_MS;
+const DAY_MS = 24 * H_MS;
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
+
+/** A length of time in whole units: "3 days", counted by the reader's calendar as in "3 days ago". */
+export const formatSpan = (fromMs: number, toMs: number): string => {
+  const ms = toMs - fromMs;
+  if (ms >= DAY_MS) return counted(calendarDaysBetween(fromMs, toMs), 'day');
+  if (ms >= H_MS) return counted(Math.floor(ms / H_MS), 'hour');
+  return ms >= MIN_MS ? counted(Math.floor(ms / MIN_MS), 'minute') : 'less than a minute';
+};
 
 const ExactTime = lazyOptional(() => import('./exact-time.tsx').then((module) => module.ExactTime));
 

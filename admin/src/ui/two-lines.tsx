@@ -1,4 +1,5 @@
-import type { PointerEvent, ReactNode } from 'react';
+import { Text } from '@mantine/core';
+import { Fragment, type PointerEvent, type ReactNode } from 'react';
 import styles from './two-lines.module.css';
 
 /** Shows the whole text of what is cut to whoever points at it. */
@@ -28,3 +29,20 @@ export const OneLine = ({ children }: { children: string }) => (
     </div>
   </div>
 );
+
+/** A line in a lighter colour below another. */
+export const SecondLine = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" c="dimmed" component="span" display="block" fw={400}>
+    {children}
+  </Text>
+);
+
+/** An e-mail address that breaks after its signs where it does not fit, and not within a word. */
+export const BreakableEmail = ({ email }: { email: string }) =>
+  email.split(/(?<=[@.])/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one address never change places
+    <Fragment key={index}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));

@@ -2,11 +2,10 @@ import { Group, Stack, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { AddNote as NoteBody } from '../../../../contract/admin.ts';
 import { api } from '../../api.ts';
-import { useBlocked } from '../../session/blocked.ts';
-import { useDraft } from '../../session/use-draft.ts';
-import { BlockableButton } from '../../ui/blockable-button.tsx';
+import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
+import { useDraft } from '../draft.tsx';
 import type { Kind } from '../kinds.ts';
 import { detailQuery, timelineQuery } from '../queries.ts';
 

@@ -4,13 +4,12 @@ import { useState } from 'react';
 import { CorrectOfflineRepair, CorrectTradeReturn } from '../../../../contract/admin-returns.ts';
 import { ApiError, api } from '../../api.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
-import { DraftNotice } from '../../ui/forms/draft-notice.tsx';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
-import { correctionDraftName, useDialogDraft } from '../dialog-draft.ts';
+import { correctionDraftName, DraftNotice, useDialogDraft } from '../draft.tsx';
 import { type AnyReturn, type Kind, REPAIRS } from '../kinds.ts';
+import { CORRECTED_LABELS } from '../labels.ts';
 import { detailQuery, refetchReturns } from '../queries.ts';
-import { CORRECTED_LABELS } from './corrected-fields.ts';
 
 type Field = keyof typeof CORRECTED_LABELS;
 type Values = Record<string, string>;

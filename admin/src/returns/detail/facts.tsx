@@ -1,5 +1,7 @@
-import { Card, DataList, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Anchor, Button, Card, DataList, Title } from '@mantine/core';
+import type { LucideIcon } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import styles from './detail.module.css';
 
 type Fact = readonly [label: string, value: ReactNode];
 
@@ -33,3 +35,80 @@ export const Facts = ({ title, facts, children }: Props) => {
     </Card>
   );
 };
+
+export interface SummaryPart {
+  label: string;
+  icon: LucideIcon;
+  children: ReactNode;
+}
+
+/** The first look at a return: who, what, where, whose. */
+export const Summary = ({ parts }: { parts: readonly SummaryPart[] }) => (
+  <dl className={styles['summary']}>
+    {parts.map(({ label, icon: Icon, children }) => (
+      <div key={label} className={styles['part']}>
+        <dt>
+          <Icon size={14} aria-hidden />
+          {label}
+        </dt>
+        <dd>{children}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+/** The most important words of a part. */
+export const Lead = ({ children }: { children: string }) => (
+  <span className={styles['lead']} title={children} dir="auto">
+    {children}
+  </span>
+);
+
+/** A further line of a part; nothing where it is empty. */
+export const Line = ({ children, quiet = false }: { children: ReactNode; quiet?: boolean }) =>
+  children ? (
+    <div className={quiet ? styles['quiet'] : undefined} dir="auto">
+      {children}
+    </div>
+  ) : null;
+
+const LONG_CHARACTERS = 400;
+const LONG_LINES = 6;
+const isLong = (text: string): boolean =>
+  text.length > LONG_CHARACTERS || text.split('\n').length > LONG_LINES;
+
+/** A text whose end is one click away where it is long. */
+export const FoldedText = ({ children }: { children: string }) => {
+  const [open, setOpen] = useState(false);
+  if (!isLong(children)) return <span dir="auto">{children}</span>;
+  return (
+    <>
+      <span className={open ? undefined : styles['folded']} dir="auto">
+        {children}
+      </span>
+      <Button
+        variant="subtle"
+        size="compact-xs"
+        mt={4}
+        ml={-6}
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        {open ? 'Show less' : 'Show all'}
+      </Button>
+    </>
+  );
+};
+
+export const EmailLink = ({ address }: { address: string }) => (
+  <Anchor href={`mailto:${encodeURIComponent(address)}`} inherit>
+    {address}
+  </Anchor>
+);
+
+export const PhoneLink = ({ number }: { number: string | null }) =>
+  number === null ? null : (
+    <Anchor href={`tel:${number.replaceAll(/[^\d+]/g, '')}`} inherit>
+      {number}
+    </Anchor>
+  );

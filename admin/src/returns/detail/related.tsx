@@ -5,8 +5,8 @@ import type { RelatedReturn, RelatedReturns } from '../../../../contract/admin-r
 import { api } from '../../api.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextLink } from '../../ui/links.tsx';
+import { StatusBadge } from '../badges.tsx';
 import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
-import { StatusBadge } from '../status-badge.tsx';
 import styles from './detail.module.css';
 
 const relatedQuery = (kind: Kind, id: string) =>

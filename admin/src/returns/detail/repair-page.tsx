@@ -2,17 +2,13 @@ import { Alert } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { MapPin, Package, TriangleAlert, UserRound } from 'lucide-react';
 import type { AdminOfflineRepair as OfflineRepair } from '../../../../contract/admin-returns.ts';
-import { SecondLine } from '../../ui/second-line.tsx';
+import { SecondLine } from '../../ui/two-lines.tsx';
 import { REPAIRS } from '../kinds.ts';
 import { DISPOSITION_LABELS } from '../labels.ts';
 import { isDone, REPAIR_MOVES } from '../moves/moves.ts';
-import { formatNumber } from '../numbers.ts';
-import { useMoney } from '../use-money.ts';
-import { EmailLink, PhoneLink } from './contact-links.tsx';
-import { Facts } from './facts.tsx';
-import { FoldedText } from './folded-text.tsx';
+import { formatNumber, useMoney } from '../numbers.ts';
+import { EmailLink, Facts, FoldedText, Lead, Line, PhoneLink, type SummaryPart } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
-import { Lead, Line, type SummaryPart } from './summary.tsx';
 
 const route = getRouteApi('/inside/offline-repairs/$id');
 

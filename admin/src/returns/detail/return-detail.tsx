@@ -3,31 +3,29 @@ import { useQuery } from '@tanstack/react-query';
 import { PencilLine, Printer, UserRoundCheck } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { ApiError } from '../../api.ts';
-import { useBlocked } from '../../session/blocked.ts';
+import { useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
-import { formatSpan } from '../../ui/age.ts';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/copy-fields.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
-import { PageTitle } from '../../ui/page-title.tsx';
-import { RelativeTime } from '../../ui/relative-time.tsx';
-import { correctionDraftName, wasInterrupted } from '../dialog-draft.ts';
-import { Due } from '../due.tsx';
+import { PageTitle } from '../../ui/page-frame.tsx';
+import { formatSpan, RelativeTime } from '../../ui/relative-time.tsx';
+import { Due, StatusBadge } from '../badges.tsx';
+import { correctionDraftName, wasInterrupted } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
 import type { StaffMove } from '../moves/moves.ts';
 import { ReturnMoves } from '../moves/return-moves.tsx';
 import { detailQuery, timelineQuery } from '../queries.ts';
-import { StatusBadge } from '../status-badge.tsx';
 import styles from './detail.module.css';
+import { Lead, Summary, type SummaryPart } from './facts.tsx';
 import { Related } from './related.tsx';
-import { Lead, Summary, type SummaryPart } from './summary.tsx';
 import { ReturnTimeline } from './timeline.tsx';
 import { WalkBar } from './walk-bar.tsx';
 
 const AddNote = lazy(() => import('./add-note.tsx').then((m) => ({ default: m.AddNote })));
 const AssigneePicker = lazy(() =>
-  import('../assignee-picker.tsx').then((m) => ({ default: m.AssigneePicker })),
+  import('../person-select.tsx').then((m) => ({ default: m.AssigneePicker })),
 );
 const CorrectDialog = lazy(() => import('./correct-dialog.tsx').then((m) => ({ default: m.CorrectDialog })));
 

@@ -15,10 +15,9 @@ import {
 import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import type { TimelineType } from '../../../../contract/lifecycle.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
-import { describeStatus, dispositionLabel } from '../labels.ts';
-import { StatusBadge } from '../status-badge.tsx';
-import { CORRECTED_LABELS } from './corrected-fields.ts';
-import { FoldedText } from './folded-text.tsx';
+import { StatusBadge } from '../badges.tsx';
+import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../labels.ts';
+import { FoldedText } from './facts.tsx';
 
 const ICONS: Record<TimelineType, LucideIcon> = {
   CREATED: FilePlus,

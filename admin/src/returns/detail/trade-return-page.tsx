@@ -1,16 +1,14 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Building2, MapPin, Package, UserRound } from 'lucide-react';
 import type { AdminTradeReturn as TradeReturn } from '../../../../contract/admin-returns.ts';
+import plain from '../../ui/plain-table.module.css';
+import { SecondLine } from '../../ui/two-lines.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
-import { totalOf } from '../numbers.ts';
-import { useMoney } from '../use-money.ts';
-import { EmailLink, PhoneLink } from './contact-links.tsx';
-import { Facts } from './facts.tsx';
-import { FoldedText } from './folded-text.tsx';
+import { formatNumber, totalOf, useMoney } from '../numbers.ts';
+import styles from './detail.module.css';
+import { EmailLink, Facts, FoldedText, Lead, Line, PhoneLink, type SummaryPart } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
-import { Lead, Line, type SummaryPart } from './summary.tsx';
-import { TradeItems } from './trade-items.tsx';
 
 const route = getRouteApi('/inside/trade-returns/$id');
 
@@ -109,3 +107,64 @@ const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
     />
   </>
 );
+
+type Item = TradeReturn['items'][number];
+
+const classes = (...names: string[]): string => names.map((name) => plain[name]).join(' ');
+
+const nameOf = ({ productName, variantTitle }: Item): string =>
+  [productName, variantTitle].filter(Boolean).join(', ');
+
+const detailsOf = ({ sku, tradeLineItemId, weight }: Item): string =>
+  [sku, tradeLineItemId, weight !== null && `weight ${formatNumber(weight)}`].filter(Boolean).join(' · ');
+
+const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => {
+  const money = useMoney();
+  return (
+    <table className={plain['table']}>
+      <thead>
+        <tr>
+          <th scope="col">Product</th>
+          <th scope="col" className={classes('number')}>
+            Quantity
+          </th>
+          <th scope="col" className={classes('number', 'wide-only')}>
+            Price
+          </th>
+          <th scope="col" className={classes('number')}>
+            Total
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((item, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
+          <tr key={index}>
+            <td className={classes('text')}>
+              <span className={styles['wrapping']} dir="auto">
+                {nameOf(item)}
+              </span>
+              <SecondLine>{detailsOf(item)}</SecondLine>
+              <div className={classes('narrow-only')}>
+                <SecondLine>{money(item.price)} each</SecondLine>
+              </div>
+            </td>
+            <td className={classes('number')}>{formatNumber(item.quantity)}</td>
+            <td className={classes('number', 'wide-only')}>{money(item.price)}</td>
+            <td className={classes('number')}>{money(totalOf([item]))}</td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row">Total</th>
+          <td className={classes('number')}>
+            {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
+          </td>
+          <td className={classes('wide-only')} />
+          <td className={classes('number', 'total')}>{money(totalOf(items))}</td>
+        </tr>
+      </tfoot>
+    </table>
+  );
+};

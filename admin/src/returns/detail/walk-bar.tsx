@@ -1,8 +1,13 @@
 import { ActionIcon, Group, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown, ChevronUp } from 'lucide-react';
-import { BackToList } from '../back-link.tsx';
-import type { Kind } from '../kinds.ts';
-import { useWalk } from './walk.ts';
+import { useMemo } from 'react';
+import { useShortcuts } from '../../ui/shortcuts.tsx';
+import type { AnyReturn, Kind } from '../kinds.ts';
+import { BackToList } from '../links.tsx';
+import { listQuery } from '../queries.ts';
+import { lastSearch, usePageSize } from '../remembered.ts';
 
 /** The way back to the list, and to its next and previous return. */
 export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
@@ -37,4 +42,81 @@ export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
       ) : null}
     </Group>
   );
+};
+
+// Next and previous of the list that one came from. The page of the list is remembered as it was, so that a return which a
+// move takes out of the list keeps its place.
+
+type Search = ReturnType<typeof lastSearch>;
+interface Page {
+  ids: string[];
+  page: number;
+  limit: number;
+  total: number;
+  search: Search;
+}
+
+const nameOf = ({ path }: Kind): string => `handback.walk.${path}`;
+
+const remembered = (kind: Kind): Page | null => {
+  try {
+    return JSON.parse(sessionStorage.getItem(nameOf(kind)) ?? 'null');
+  } catch {
+    return null;
+  }
+};
+const remember = (kind: Kind, page: Page): void => {
+  try {
+    sessionStorage.setItem(nameOf(kind), JSON.stringify(page));
+  } catch {
+    // The storage is full or forbidden: after a reload there is no next and no previous.
+  }
+};
+
+type ListPage = { items: AnyReturn[]; page: number; limit: number; total: number };
+const pageOf = (search: Search, { items, page, limit, total }: ListPage): Page => ({
+  ids: items.map(({ id }) => id),
+  page,
+  limit,
+  total,
+  search,
+});
+
+/** Where a return stands in the list that one came from, and the ways from there. */
+const useWalk = (kind: Kind, id: string) => {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const [pageSize] = usePageSize();
+  const current = useMemo(() => {
+    const search = lastSearch(kind);
+    const shown = queryClient.getQueryData(listQuery<AnyReturn>(kind, search, pageSize).queryKey);
+    const fresh = shown ? pageOf(search, shown) : null;
+    const known = [fresh, remembered(kind)].find((page) => page?.ids.includes(id)) ?? null;
+    if (known) remember(kind, known);
+    return known;
+  }, [kind, id, queryClient, pageSize]);
+
+  const index = current?.ids.indexOf(id) ?? -1;
+  const position = current ? (current.page - 1) * current.limit + index + 1 : 0;
+  const go = async (step: 1 | -1): Promise<void> => {
+    if (!current) return;
+    const neighbour = current.ids[index + step] ?? (await firstOfPage(current, step));
+    if (neighbour) await navigate({ to: kind.detail, params: { id: neighbour } });
+  };
+  /** The nearest return of the page before or after. */
+  const firstOfPage = async ({ page, limit, search }: Page, step: 1 | -1): Promise<string | undefined> => {
+    const there = { ...search, page: page + step };
+    const found = await queryClient.fetchQuery(listQuery<AnyReturn>(kind, there, limit));
+    remember(kind, pageOf(there, found));
+    return found.items.at(step === 1 ? 0 : -1)?.id;
+  };
+  const total = Math.max(current?.total ?? 0, position);
+  const [hasPrevious, hasNext] = [position > 1, current !== null && position < total];
+  const toList = () => navigate({ to: kind.path, search: lastSearch(kind) });
+  useShortcuts([
+    ...(hasNext ? [{ key: 'j', label: `Next ${kind.one}`, run: () => void go(1) }] : []),
+    ...(hasPrevious ? [{ key: 'k', label: `Previous ${kind.one}`, run: () => void go(-1) }] : []),
+    { key: 'u', label: 'Back to the list', run: () => void toList() },
+  ]);
+  return { position, total, hasPrevious, hasNext, go };
 };

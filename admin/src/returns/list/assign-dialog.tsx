@@ -1,12 +1,11 @@
 import { Alert, Button, Group, List, Modal, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { errorMessage } from '../../ui/error-message.ts';
+import { errorMessage } from '../../api.ts';
 import { notifyDone } from '../../ui/notify.ts';
-import { assign } from '../assignee-picker.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import { runForEach } from '../moves/run-for-each.ts';
-import { PersonSelect } from '../person-select.tsx';
+import { assign, PersonSelect } from '../person-select.tsx';
 import { refetchReturns } from '../queries.ts';
 
 const CONCURRENCY = 4;

@@ -2,13 +2,11 @@ import { Button, Group, Progress, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { api } from '../../api.ts';
+import { api, errorMessage } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
-import { errorMessage } from '../../ui/error-message.ts';
 import { notify } from '../../ui/notify.ts';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
-import { type CsvColumn, csvText } from './csv.ts';
-import { MAX_ROWS, readAll } from './read-all.ts';
+import { type CsvColumn, csvText, MAX_ROWS, readAll } from './csv.ts';
 
 interface Props<Item> {
   kind: Kind;

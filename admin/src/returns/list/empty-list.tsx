@@ -2,12 +2,12 @@ import { Button, EmptyState, Paper } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheckBig, PackageOpen, SearchX } from 'lucide-react';
 import type { ListSearch } from '../../list-search.ts';
-import { overviewQuery } from '../../overview-query.ts';
-import { PastEnd } from '../../ui/past-end.tsx';
+import { overviewQuery } from '../../shop-queries.ts';
+import { PastEnd } from '../../ui/list-pager.tsx';
 import { countOf, type Kind } from '../kinds.ts';
+import { NewReturnLink } from '../links.tsx';
 import { isFiltered } from '../queries.ts';
 import { orderInSearch, orderOf } from './list-order.ts';
-import { NewReturnLink } from './new-return-link.tsx';
 
 interface Props {
   kind: Kind;

@@ -2,10 +2,9 @@ import { CloseButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ListSearch } from '../../list-search.ts';
 import type { Kind } from '../kinds.ts';
-import { describeStatus, dispositionLabel } from '../labels.ts';
-import { peopleQuery } from '../people-query.ts';
+import { describeStatus, dispositionLabel, ORIGIN_LABELS } from '../labels.ts';
+import { peopleQuery } from '../queries.ts';
 import styles from './filter-chips.module.css';
-import { ORIGIN_LABELS } from './origins.ts';
 
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });

@@ -4,10 +4,9 @@ import { useState } from 'react';
 import { DISPOSITIONS } from '../../../../contract/lifecycle.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { type Kind, REPAIRS } from '../kinds.ts';
-import { dispositionLabel } from '../labels.ts';
-import { storesQuery } from '../people-query.ts';
+import { dispositionLabel, ORIGIN_LABELS } from '../labels.ts';
 import { PersonSelect } from '../person-select.tsx';
-import { ORIGIN_LABELS } from './origins.ts';
+import { storesQuery } from '../queries.ts';
 import { SearchField } from './search-field.tsx';
 
 interface Props {

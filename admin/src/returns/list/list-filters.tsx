@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { ListFilter, Search } from 'lucide-react';
 import { lazy, Suspense, useId, useState } from 'react';
 import type { ListSearch } from '../../list-search.ts';
-import { overviewQuery } from '../../overview-query.ts';
+import { overviewQuery } from '../../shop-queries.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
 import { fetchPage } from '../queries.ts';

@@ -2,7 +2,7 @@ import { ActionIcon, Group, NativeSelect, Text, TextInput } from '@mantine/core'
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { countOf, type Kind } from '../kinds.ts';
-import { PAGE_SIZES } from './page-size.ts';
+import { PAGE_SIZES } from '../remembered.ts';
 
 interface Props {
   kind: Kind;

@@ -1,11 +1,17 @@
-import { Card, Group, Stack, Text } from '@mantine/core';
+import { Card, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { RelativeTime } from '../../ui/relative-time.tsx';
-import { Due } from '../due.tsx';
+import { Due, StatusBadge } from '../badges.tsx';
 import type { AnyReturn } from '../kinds.ts';
-import { StatusBadge } from '../status-badge.tsx';
-import { useOpenRow } from './open-row.ts';
-import { AssigneeButton, ReturnLink, type RowsProps, SelectAll, SelectOne } from './returns-rows.tsx';
+import { type ListOrder, ORDER_LABELS } from './list-order.ts';
+import {
+  AssigneeButton,
+  ReturnLink,
+  type RowsProps,
+  SelectAll,
+  SelectOne,
+  useOpenRow,
+} from './returns-rows.tsx';
 import styles from './returns-table.module.css';
 
 /** For narrow screens. */
@@ -69,3 +75,21 @@ const ReturnCard = <Item extends AnyReturn>({ item, ...props }: RowsProps<Item> 
     </Card>
   );
 };
+
+const ORDERS = Object.entries(ORDER_LABELS).flatMap(([sort, labels]) =>
+  Object.entries(labels).map(([order, label]) => ({ value: `${sort} ${order}`, label })),
+);
+
+/** For narrow screens, which have no column headers to click on. */
+export const OrderSelect = ({ order, onOrder }: { order: ListOrder; onOrder(order: ListOrder): void }) => (
+  <NativeSelect
+    aria-label="Order"
+    size="xs"
+    data={ORDERS}
+    value={`${order.sort} ${order.order}`}
+    onChange={({ currentTarget }) => {
+      const [sort, direction] = currentTarget.value.split(' ');
+      onOrder({ sort, order: direction } as ListOrder);
+    }}
+  />
+);

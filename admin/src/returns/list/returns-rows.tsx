@@ -1,7 +1,8 @@
 import { Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { TextLink } from '../../ui/links.tsx';
-import { Assignee } from '../assignee.tsx';
+import { Assignee } from '../badges.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import styles from './returns-table.module.css';
 
@@ -83,3 +84,47 @@ export const SelectOne = <Item extends AnyReturn>({
     onChange={({ currentTarget }) => select([item], currentTarget.checked)}
   />
 );
+
+const INTERACTIVE = 'a, button, input, label, select, [role="button"]';
+/** A second click within this time selects a word. */
+const DOUBLE_CLICK_MS = 200;
+
+/** A click on a row opens its return, unless it was on a control or selected a text. */
+export const useOpenRow = (kind: Kind) => {
+  const navigate = useNavigate();
+  const opening = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(opening.current), []);
+  return (event: MouseEvent<HTMLElement>, item: AnyReturn): void => {
+    clearTimeout(opening.current);
+    const target = event.target as Element;
+    if (event.detail > 1 || target.closest(INTERACTIVE) || isSelecting(event.currentTarget)) return;
+    if (event.ctrlKey || event.metaKey) window.open(`/admin${kind.path}/${item.id}`, '_blank', 'noopener');
+    else
+      opening.current = setTimeout(
+        () => void navigate({ to: kind.detail, params: { id: item.id } }),
+        DOUBLE_CLICK_MS,
+      );
+  };
+};
+
+const isSelecting = (row: HTMLElement): boolean => {
+  const selection = window.getSelection();
+  return selection !== null && !selection.isCollapsed && selection.containsNode(row, true);
+};
+
+/** The selected items, across the pages of a list. `items` are those of the current page. */
+export const useSelection = <Item extends AnyReturn>(items: readonly Item[]) => {
+  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
+  const current = new Map(items.map((item) => [item.id, item]));
+  return {
+    // An item of another page may have changed since; the service decides when it is moved.
+    selected: [...selected.values()].map((item) => current.get(item.id) ?? item),
+    isSelected: (id: string) => selected.has(id),
+    select: (some: readonly Item[], on: boolean) => {
+      const next = new Map(selected);
+      for (const item of some) on ? next.set(item.id, item) : next.delete(item.id);
+      setSelected(next);
+    },
+    selectOnly: (some: readonly Item[]) => setSelected(new Map(some.map((item) => [item.id, item]))),
+  };
+};

@@ -3,12 +3,17 @@ import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReturnSort } from '../../../../contract/return-order.ts';
 import plain from '../../ui/plain-table.module.css';
 import { RelativeTimeAndDate } from '../../ui/relative-time.tsx';
-import { Due } from '../due.tsx';
+import { Due, StatusBadge } from '../badges.tsx';
 import type { AnyReturn } from '../kinds.ts';
-import { StatusBadge } from '../status-badge.tsx';
 import { type ListOrder, ORDER_LABELS, orderAfterClick } from './list-order.ts';
-import { useOpenRow } from './open-row.ts';
-import { AssigneeButton, ReturnLink, type RowsProps, SelectAll, SelectOne } from './returns-rows.tsx';
+import {
+  AssigneeButton,
+  ReturnLink,
+  type RowsProps,
+  SelectAll,
+  SelectOne,
+  useOpenRow,
+} from './returns-rows.tsx';
 import styles from './returns-table.module.css';
 
 interface OrderProps {

@@ -10,7 +10,7 @@ import { useApiForm } from '../../ui/forms/api-form.ts';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notify, notifyDone } from '../../ui/notify.ts';
 import type { Kind } from '../kinds.ts';
-import { savedSearch, viewsQuery } from '../views-query.ts';
+import { savedSearch, viewsQuery } from '../queries.ts';
 
 const LONGEST_NAME = 80;
 const Body = z.object({ name: text(LONGEST_NAME), shared: z.boolean() });

@@ -5,8 +5,8 @@ import { Bookmark, Pencil, Users } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import type { SavedView } from '../../../../contract/admin-work.ts';
 import type { ListSearch } from '../../list-search.ts';
-import { overviewQuery } from '../../overview-query.ts';
 import { useSession } from '../../session/session.ts';
+import { overviewQuery } from '../../shop-queries.ts';
 import type { Kind } from '../kinds.ts';
 import {
   BUILT_IN_VIEWS,
@@ -15,7 +15,7 @@ import {
   isSameSearch,
   searchOfView,
   viewsQuery,
-} from '../views-query.ts';
+} from '../queries.ts';
 import styles from './views-bar.module.css';
 
 const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })));

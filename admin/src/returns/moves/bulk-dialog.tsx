@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { ApiError, api } from '../../api.ts';
+import { ApiError, api, errorMessage } from '../../api.ts';
+import { TextLink } from '../../ui/links.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import { describeStatus } from '../labels.ts';
 import { refetchReturns } from '../queries.ts';
-import { BulkReport } from './bulk-report.tsx';
 import { MoveForm } from './move-form.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
 import { type Outcome, runForEach } from './run-for-each.ts';
@@ -148,3 +149,66 @@ const Warnings = <Item,>({ move, items }: { move: StaffMove<Item>; items: readon
     </Alert>
   );
 };
+
+interface BulkReportProps<Item> {
+  kind: Kind;
+  move: StaffMove<Item>;
+  outcomes: readonly Outcome<Item>[];
+  /** How many should have been moved. */
+  requested: number;
+  onClose(): void;
+}
+
+/** How many were moved, and why others were not. */
+const BulkReport = <Item extends AnyReturn>({
+  kind,
+  move,
+  outcomes,
+  requested,
+  onClose,
+}: BulkReportProps<Item>) => {
+  const failed = outcomes.filter(({ error }) => error !== null);
+  const moved = outcomes.length - failed.length;
+  return (
+    <Stack>
+      <Alert
+        color={moved === requested ? 'teal' : 'orange'}
+        role="status"
+        title={`${move.done}: ${moved} of ${requested}`}
+      >
+        {failed.length > 0
+          ? `${countOf(failed.length, kind)} could not be moved; what was not moved stays selected.`
+          : null}
+        {outcomes.length < requested ? ` Stopped; ${requested - outcomes.length} were not tried.` : null}
+      </Alert>
+      {failed.length > 0 ? (
+        <List size="sm" spacing="xs" mah="40vh" style={{ overflowY: 'auto' }}>
+          {failed.map(({ item, error }) => (
+            <List.Item key={item.id}>
+              <TextLink to={kind.detail} params={{ id: item.id }} inherit fw={600}>
+                {item.rmaNumber}
+              </TextLink>
+              <br />
+              {moveFailure(error, move, item)}
+            </List.Item>
+          ))}
+        </List>
+      ) : null}
+      <Group justify="flex-end">
+        <Button onClick={onClose} data-autofocus>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  );
+};
+
+/** Why a return was not moved. `item` is the return as it stands now. */
+const moveFailure = (
+  error: unknown,
+  move: Pick<StaffMove<never>, 'label'>,
+  item: { status: string },
+): string =>
+  error instanceof ApiError && error.body?.code === 'MOVE_NOT_ALLOWED'
+    ? `It is “${describeStatus(item.status).label}” now, so “${move.label}” is not possible any more.`
+    : errorMessage(error);

@@ -1,7 +1,6 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { useBlocked } from '../../session/blocked.ts';
-import { BlockableButton } from '../../ui/blockable-button.tsx';
+import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import type { BulkDialog as BulkDialogType } from './bulk-dialog.tsx';

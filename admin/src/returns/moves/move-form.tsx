@@ -1,11 +1,18 @@
 import { Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
 import { type FocusEvent, type ReactNode, useState } from 'react';
+import type { z } from 'zod';
+import { TradeMove } from '../../../../contract/admin.ts';
+import type { OfflineRepairAction } from '../../../../contract/lifecycle.ts';
+import { OfflineRepairActionBody } from '../../../../contract/offline-repair.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
-import { DraftNotice } from '../../ui/forms/draft-notice.tsx';
-import type { Kind } from '../kinds.ts';
-import { moveSchema } from './move-schemas.ts';
+import { DraftNotice } from '../draft.tsx';
+import { type Kind, REPAIRS } from '../kinds.ts';
 import type { MoveBody, MoveField, StaffMove } from './moves.ts';
+
+/** The same schema that the service validates with. */
+export const moveSchema = (kind: Kind, action: string): z.ZodType =>
+  kind === REPAIRS ? OfflineRepairActionBody[action as OfflineRepairAction] : TradeMove;
 
 type Values = Record<string, string>;
 

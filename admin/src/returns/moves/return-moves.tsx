@@ -1,10 +1,9 @@
 import { Group, Text } from '@mantine/core';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { useBlocked } from '../../session/blocked.ts';
+import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
-import { BlockableButton } from '../../ui/blockable-button.tsx';
 import { MenuButton, type MenuLine } from '../../ui/menu-button.tsx';
-import { moveDraftName, wasInterrupted } from '../dialog-draft.ts';
+import { moveDraftName, wasInterrupted } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
 import type { StaffMove } from './moves.ts';

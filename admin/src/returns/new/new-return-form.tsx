@@ -5,19 +5,18 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { z } from 'zod';
 import { api } from '../../api.ts';
-import { useBlocked } from '../../session/blocked.ts';
+import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
-import { BlockableButton } from '../../ui/blockable-button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
-import { draftOf } from '../../ui/forms/draft.ts';
 import { ButtonLink } from '../../ui/links.tsx';
 import { notifyDone } from '../../ui/notify.ts';
-import { PageTitle } from '../../ui/page-title.tsx';
-import { BackToList } from '../back-link.tsx';
+import { PageTitle } from '../../ui/page-frame.tsx';
+import { draftOf } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
-import { lastSearch } from '../last-search.ts';
+import { BackToList } from '../links.tsx';
 import { detailQuery, refetchReturns } from '../queries.ts';
+import { lastSearch } from '../remembered.ts';
 
 interface FormOptions<Values> {
   kind: Kind;

@@ -3,16 +3,24 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Printer } from 'lucide-react';
 import { useState } from 'react';
-import { shopSettingsQuery } from '../../shop-settings-query.ts';
+import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
+import type { TradeReturn } from '../../../../contract/trade-return.ts';
+import { shopSettingsQuery } from '../../shop-queries.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { PageTitle } from '../../ui/page-title.tsx';
-import { Slip } from '../../ui/slip/slip.tsx';
-import { lastSlipSize, rememberSlipSize, SLIP_SIZES, type SlipSize } from '../../ui/slip/slip-sizes.ts';
-import { BackLink, BackToList } from '../back-link.tsx';
+import { PageTitle } from '../../ui/page-frame.tsx';
+import {
+  lastSlipSize,
+  rememberSlipSize,
+  SLIP_SIZES,
+  Slip,
+  type SlipData,
+  type SlipSize,
+} from '../../ui/slip/slip.tsx';
 import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
+import { BackLink, BackToList } from '../links.tsx';
+import { formatNumber } from '../numbers.ts';
 import { detailQuery } from '../queries.ts';
 import styles from './print-page.module.css';
-import { slipOf } from './slip-data.ts';
 
 const route = getRouteApi('/inside/print');
 
@@ -134,3 +142,59 @@ const Toolbar = ({ size, onSize, withCopy, onCopy, disabled }: ToolbarProps) => 
     </Button>
   </Group>
 );
+
+const ofRepair = (repair: OfflineRepair): Omit<SlipData, 'rmaNumber' | 'createdAt'> => {
+  const { faultyItem: item } = repair;
+  const subject = `${item.quantity === 1 ? '' : `${formatNumber(item.quantity)} × `}${item.productName}`;
+  return {
+    heading: 'Repair',
+    warning: repair.isDangerous ? 'Dangerous goods' : null,
+    customer: repair.customerName,
+    subject,
+    fault: repair.faultDescription,
+    facts: [
+      ['Customer', [repair.customerName, repair.customerPhone].filter(Boolean).join('\n')],
+      ['E-mail', repair.customerEmail],
+      ['Order', repair.orderNumber],
+      ['Store', repair.storeId],
+      ['Item', [subject, item.variantTitle].filter(Boolean).join('\n')],
+      ['SKU', item.sku],
+      ['Serial number', item.serialNumber],
+      ['Fault', repair.faultDescription],
+      ['Notes', repair.notes],
+      ['Handed over', repair.replacementSku],
+    ],
+    items: [],
+  };
+};
+
+const ofTradeReturn = (tradeReturn: TradeReturn): Omit<SlipData, 'rmaNumber' | 'createdAt'> => {
+  const { street, suburb, state, postcode } = tradeReturn.shippingAddress;
+  const [first, ...rest] = tradeReturn.items;
+  return {
+    heading: 'Trade return',
+    warning: null,
+    customer: tradeReturn.companyName,
+    subject: `${first?.productName ?? ''}${rest.length > 0 ? ` and ${rest.length} more` : ''}`,
+    fault: tradeReturn.faultDescription ?? tradeReturn.reason,
+    facts: [
+      ['Company', `${tradeReturn.companyName} (${tradeReturn.companyId})`],
+      ['Contact', [tradeReturn.customerName, tradeReturn.customerPhone].filter(Boolean).join('\n')],
+      ['Trade order', tradeReturn.tradeOrderNumber],
+      ['From', `${street}\n${suburb} ${state} ${postcode}`],
+      ['Reason', tradeReturn.reason],
+      ['Fault', tradeReturn.faultDescription],
+    ],
+    items: tradeReturn.items.map(({ sku, productName, variantTitle, quantity }) => ({
+      sku,
+      name: [productName, variantTitle].filter(Boolean).join(', '),
+      quantity: formatNumber(quantity),
+    })),
+  };
+};
+
+const slipOf = (item: AnyReturn): SlipData => ({
+  rmaNumber: item.rmaNumber,
+  createdAt: item.createdAt,
+  ...('faultyItem' in item ? ofRepair(item) : ofTradeReturn(item)),
+});

@@ -8,9 +8,7 @@ import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { QueryView } from '../../ui/query-view.tsx';
 import { useSession } from '../session.ts';
-import { factorQuery, useFactorChanged } from './factor-api.ts';
-import { RecoveryCodeList } from './recovery-codes.tsx';
-import { SetUpFactor } from './set-up-factor.tsx';
+import { factorQuery, RecoveryCodeList, SetUpFactor, useFactorChanged } from './set-up-factor.tsx';
 
 /** One's own second factor, in the account. */
 export const FactorCard = () => {

@@ -2,9 +2,8 @@ import { Anchor } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate, useRouter } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { forgetSession, useSession } from '../session.ts';
+import { addressOf, forgetSession, useSession } from '../session.ts';
 import { SignedOutFrame } from '../signed-out-frame.tsx';
-import { addressOf } from '../wanted-page.ts';
 import { SetUpFactor } from './set-up-factor.tsx';
 
 const route = getRouteApi('/second-factor');

@@ -1,18 +1,38 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Download, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import {
   ConfirmSecondFactor,
   type NewSecondFactor,
   type RecoveryCodes,
+  type SecondFactor,
 } from '../../../../contract/admin-access.ts';
 import { api } from '../../api.ts';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/copy-fields.tsx';
+import { FormFailure } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { QrCode } from '../../ui/qr-code.tsx';
-import { FormFailure } from '../form-failure.tsx';
-import { useFactorChanged } from './factor-api.ts';
-import { RecoveryCodeList } from './recovery-codes.tsx';
+import { ownSessionsQuery } from '../own-sessions.tsx';
+import { type Session, sessionQuery } from '../session.ts';
+import styles from './recovery-codes.module.css';
+
+export const factorQuery = queryOptions({
+  queryKey: ['second-factor'],
+  queryFn: () => api.get<SecondFactor>('/session/second-factor'),
+});
+
+/** Tells the rest of the app that the second factor is on or off now. */
+export const useFactorChanged = () => {
+  const queryClient = useQueryClient();
+  return (secondFactor: boolean): void => {
+    queryClient.setQueryData(sessionQuery.queryKey, (session: Session | null | undefined) =>
+      session ? { ...session, user: { ...session.user, secondFactor } } : session,
+    );
+    void queryClient.invalidateQueries({ queryKey: factorQuery.queryKey });
+    void queryClient.invalidateQueries(ownSessionsQuery);
+  };
+};
 
 interface Props {
   /** The label of the button that begins. */
@@ -111,3 +131,55 @@ const TypedSecret = ({ secret }: { secret: string }) => (
     </Group>
   </Stack>
 );
+
+const download = (codes: readonly string[]): void => {
+  const text = `Handback recovery codes. Each works once.\n\n${codes.join('\n')}\n`;
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = 'handback-recovery-codes.txt';
+  link.click();
+  URL.revokeObjectURL(url);
+};
+
+/** The ten codes, which nobody sees again. */
+export const RecoveryCodeList = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) => {
+  const [stored, setStored] = useState(false);
+  return (
+    <Stack>
+      <Alert
+        color="yellow"
+        title="Store these codes now: they are shown this once"
+        icon={<TriangleAlert aria-hidden />}
+      >
+        With one of them you get in when your phone is lost. Each works once. Print them or keep them in a
+        password manager, not on the same phone.
+      </Alert>
+      <ul className={styles['codes']} aria-label="Recovery codes">
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+      <Group gap="xs">
+        <CopyButton text={codes.join('\n')} what="the recovery codes" />
+        <Button
+          variant="default"
+          leftSection={<Download size={16} aria-hidden />}
+          onClick={() => download(codes)}
+        >
+          Save as a file
+        </Button>
+      </Group>
+      <Checkbox
+        label="I have stored the codes in a safe place"
+        checked={stored}
+        onChange={(event) => setStored(event.currentTarget.checked)}
+      />
+      <div>
+        <Button disabled={!stored} onClick={onDone}>
+          Done
+        </Button>
+      </div>
+    </Stack>
+  );
+};

@@ -1,0 +1,189 @@
+import { Card, Title } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Overview } from '../../../contract/admin.ts';
+import type { ListSearch } from '../list-search.ts';
+import { countOf, type Kind, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
+import { describeStatus } from '../returns/labels.ts';
+import plain from '../ui/plain-table.module.css';
+import styles from './overview.module.css';
+
+export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Card withBorder>
+    <Title order={3} size="h5" mb="sm">
+      {title}
+    </Title>
+    {children}
+  </Card>
+);
+
+interface Bar {
+  label: string;
+  count: number;
+  colour: string;
+  search: ListSearch;
+}
+
+type Step = Overview['offlineRepairs']['openByAge'][number];
+
+/** "3 to 7 days" */
+const ageText = ({ upToDays }: Step, before: Step | undefined): string => {
+  if (upToDays === null) return `More than ${before?.upToDays} days`;
+  return before ? `${before.upToDays} to ${upToDays} days` : 'Less than a day';
+};
+
+/** The longer it has been there, the warmer. */
+const AGE_COLOURS = ['teal.6', 'blue.6', 'yellow.6', 'orange.6', 'red.7'];
+
+/** A bar in the light grey of closed returns would be hard to see. */
+const barColour = (status: string): string => {
+  const { color } = describeStatus(status);
+  return `${color}.6`;
+};
+
+const asVariable = (colour: string): string => `var(--mantine-color-${colour.replace('.', '-')})`;
+
+/** A list begins where its search says; what is null has no end there. */
+const spanOf = ({ createdFrom, createdTo }: Step): ListSearch => ({
+  ...(createdFrom === null ? {} : { createdFrom }),
+  ...(createdTo === null ? {} : { createdTo }),
+});
+
+/** How long what is open has been there, and how many there are in each status. */
+export const KindBars = ({ kind, overview }: { kind: Kind; overview: Overview }) => {
+  const { openByAge, byStatus } = overview[kind.overview];
+  const ages = openByAge.map((step, i) => ({
+    label: ageText(step, openByAge[i - 1]),
+    count: step.count,
+    colour: AGE_COLOURS[i] ?? 'gray.6',
+    search: spanOf(step),
+  }));
+  const statuses = byStatus.map(({ status, count }) => ({
+    label: describeStatus(status).label,
+    count,
+    colour: barColour(status),
+    search: { status },
+  }));
+  return (
+    <Section title={kind.title}>
+      <p className={styles['subtitle']}>Open for</p>
+      <Bars kind={kind} bars={ages} />
+      <p className={styles['subtitle']}>By status</p>
+      <Bars kind={kind} bars={statuses} />
+    </Section>
+  );
+};
+
+const Bars = ({ kind, bars }: { kind: Kind; bars: readonly Bar[] }) => {
+  const most = Math.max(1, ...bars.map(({ count }) => count));
+  return bars.map(({ label, count, colour, search }) => (
+    <Link key={label} to={kind.path} search={search} className={styles['bar'] ?? ''} preload={false}>
+      <span>{label}</span>
+      <span className={styles['track']} aria-hidden>
+        {count > 0 ? (
+          <span
+            className={styles['fill']}
+            style={{ width: `${(count / most) * 100}%`, background: asVariable(colour) }}
+          />
+        ) : null}
+      </span>
+      <span className={styles['count']}>{count.toLocaleString()}</span>
+    </Link>
+  ));
+};
+
+const KINDS = [
+  { kind: TRADE_RETURNS, colour: 'var(--mantine-color-teal-6)' },
+  { kind: REPAIRS, colour: 'var(--mantine-color-blue-6)' },
+] as const;
+
+type Day = Overview['createdPerDay'][number];
+
+/** The days are the reader's own, so they are named without a time zone. */
+const format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const dayName = ({ day }: Day): string => format.format(new Date(`${day}T00:00:00Z`));
+
+/** All that was created on the day, open or not. */
+const searchOf = ({ createdFrom, createdTo }: Day): ListSearch => ({
+  open: 'all',
+  ...(createdFrom === null ? {} : { createdFrom }),
+  ...(createdTo === null ? {} : { createdTo }),
+});
+
+/** A column for each day. A click opens what was created on it; the table below is for the keyboard. */
+export const CreationsChart = ({ days }: { days: readonly Day[] }) => {
+  const most = Math.max(1, ...days.map((day) => day.offlineRepairs + day.tradeReturns));
+  return (
+    <>
+      <div className={styles['days']} aria-hidden>
+        {days.map((day) => (
+          <div key={day.day} className={styles['day']}>
+            {KINDS.filter(({ kind }) => day[kind.overview] > 0).map(({ kind, colour }) => (
+              <Link
+                key={kind.path}
+                to={kind.path}
+                search={searchOf(day)}
+                tabIndex={-1}
+                preload={false}
+                className={styles['segment'] ?? ''}
+                title={`${dayName(day)}: ${countOf(day[kind.overview], kind)}`}
+                style={{ height: `${(day[kind.overview] / most) * 100}%`, background: colour }}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+      <div className={styles['axis']} aria-hidden>
+        {[days[0], days[Math.floor(days.length / 2)], days.at(-1)].map((day) =>
+          day ? <span key={day.day}>{dayName(day)}</span> : null,
+        )}
+      </div>
+      <DaysTable days={days} />
+    </>
+  );
+};
+
+const DaysTable = ({ days }: { days: readonly Day[] }) => (
+  <details className={styles['details']}>
+    <summary>As a table</summary>
+    <div className={plain['frame']}>
+      <table className={plain['table']}>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            <th scope="col">{REPAIRS.title}</th>
+            <th scope="col">{TRADE_RETURNS.title}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.toReversed().map((day) => (
+            <tr key={day.day}>
+              <th scope="row">{dayName(day)}</th>
+              {[REPAIRS, TRADE_RETURNS].map((kind) => (
+                <td key={kind.path}>
+                  <Link to={kind.path} search={searchOf(day)} preload={false}>
+                    {day[kind.overview].toLocaleString()}
+                  </Link>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </details>
+);
+
+/** Which colour is which. */
+export const ChartLegend = ({ days }: { days: readonly Day[] }) => (
+  <div className={styles['legend']}>
+    {KINDS.toReversed().map(({ kind, colour }) => (
+      <span key={kind.path} style={{ ['--swatch' as string]: colour }}>
+        {countOf(
+          days.reduce((sum, day) => sum + day[kind.overview], 0),
+          kind,
+        )}
+      </span>
+    ))}
+  </div>
+);

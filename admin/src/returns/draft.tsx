@@ -1,0 +1,120 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useSession } from '../session/session.ts';
+
+/** What was typed into a form. It stays in this tab until it is sent, so a lost connection or a reload loses nothing. */
+interface Draft<Values> {
+  read(): Values | null;
+  write(values: Values): void;
+  /** The idempotency key of this body: the same for the same body, so that a retry creates nothing twice. */
+  keyFor(body: unknown): string;
+  clear(): void;
+}
+
+const RANDOM_BYTES = 16;
+/** Over plain http browsers have no crypto.randomUUID. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(RANDOM_BYTES)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+
+interface Stored<Values> {
+  values: Values;
+  attempt?: { body: string; key: string };
+}
+
+const PREFIX = 'handback.draft.';
+
+/** Each person has a draft of their own, so nobody sees the customers that a colleague typed. */
+export const draftOf = <Values extends object>(form: string, userId: string): Draft<Values> => {
+  const name = `${PREFIX}${form}.${userId}`;
+  const load = (): Stored<Values> | null => {
+    try {
+      return JSON.parse(sessionStorage.getItem(name) ?? 'null');
+    } catch {
+      return null;
+    }
+  };
+  const save = (draft: Stored<Values>): void => {
+    try {
+      sessionStorage.setItem(name, JSON.stringify(draft));
+    } catch {
+      // The storage is full or forbidden: the form works without a draft, and says nothing.
+    }
+  };
+  return {
+    read: () => load()?.values ?? null,
+    write: (values) => save({ ...load(), values }),
+    keyFor: (body) => {
+      const before = load();
+      const text = JSON.stringify(body);
+      if (before?.attempt?.body === text) return before.attempt.key;
+      const key = randomKey();
+      if (before) save({ ...before, attempt: { body: text, key } });
+      return key;
+    },
+    clear: () => sessionStorage.removeItem(name),
+  };
+};
+
+/** The draft of a form for the person who is signed in, and what was in it when the form opened. */
+export const useDraft = <Values extends object>(
+  form: string,
+): { draft: Draft<Values>; stored: Values | null } => {
+  const { user } = useSession();
+  const [draft] = useState(() => draftOf<Values>(form, user.id));
+  const [stored] = useState(() => draft.read());
+  return { draft, stored };
+};
+
+/** What was typed into a dialog about a return. */
+interface DialogDraft {
+  values: Record<string, string>;
+  /** The `updatedAt` that was on the screen when the dialog opened. */
+  seen: string;
+  /** Whether the dialog was open at last: then it opens again after a reload. */
+  isOpen: boolean;
+}
+
+export const moveDraftName = (id: string, action: string): string => `move.${id}.${action}`;
+export const correctionDraftName = (id: string): string => `correct.${id}`;
+
+/** Whether the dialog was open when the page was reloaded or the session ended. */
+export const wasInterrupted = (name: string, userId: string): boolean =>
+  draftOf<DialogDraft>(name, userId).read()?.isOpen === true;
+
+/** The draft of a dialog. Only `cancel` and `forget` throw away what was typed. */
+export const useDialogDraft = (name: string, updatedAt: string, onClose: () => void) => {
+  const { draft, stored } = useDraft<DialogDraft>(name);
+  const [seen] = useState(stored?.isOpen ? stored.seen : updatedAt);
+  /** What was typed stays for the next time. */
+  const closeForNow = () => {
+    const kept = draft.read();
+    if (kept) draft.write({ ...kept, isOpen: false });
+    onClose();
+  };
+  const cancel = () => {
+    draft.clear();
+    onClose();
+  };
+  return {
+    stored: stored?.values ?? null,
+    seen,
+    keep: (values: Record<string, string>) => draft.write({ values, seen, isOpen: true }),
+    closeForNow,
+    cancel,
+    forget: draft.clear,
+  };
+};
+
+/** Says that a form opened with what was typed before. */
+export const DraftNotice = ({ onStartOver }: { onStartOver(): void }) => (
+  <Group justify="space-between" gap="sm" wrap="nowrap" role="status">
+    <Text size="sm" c="dimmed">
+      What you typed before is still here.
+    </Text>
+    <Button size="compact-xs" variant="default" onClick={onStartOver} style={{ flexShrink: 0 }}>
+      Start over
+    </Button>
+  </Group>
+);

@@ -1,0 +1,104 @@
+import { Suspense, useEffect, useRef, useState } from 'react';
+import { lazyOptional } from './lazy.tsx';
+
+/** A key that does something on the page that is shown. */
+interface Shortcut {
+  /** As the browser names it (`j`, `?`, `/`), or with Ctrl or Command: `mod+k`. */
+  key: string;
+  /** What it does, for the list that `?` shows. */
+  label: string;
+  run(): void;
+}
+
+/** Apple's keyboards have Command in the place of Ctrl. */
+const MODIFIER = /^(Mac|iP)/.test(navigator.platform) ? '⌘' : 'Ctrl ';
+
+/** As it is written on the keyboard. */
+export const keyLabel = (key: string): string => key.toUpperCase().replace('MOD+', MODIFIER);
+
+/** Scanners type faster than people: a key with a neighbour this near belongs to a scan, and is no shortcut. */
+export const SCAN_GAP_MS = 40;
+
+const TEXT_FIELDS =
+  'input:not([type="checkbox"], [type="radio"], [type="file"]), textarea, [contenteditable="true"]';
+const DIALOGS = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]';
+
+const isWithin = ({ target }: Event, selector: string): boolean =>
+  target instanceof Element && target.closest(selector) !== null;
+/** Whether what is typed now goes into a field as text. */
+export const isTyping = (event: Event): boolean => isWithin(event, TEXT_FIELDS);
+/** Letters that are typed in a choice choose. */
+const isChoosing = (event: Event): boolean => isWithin(event, 'select');
+
+const isShown = (element: Element): boolean => element.checkVisibility?.() ?? true;
+/** Whether a dialog or a menu is open, which has keys of its own. */
+export const isDialogOpen = (): boolean => [...document.querySelectorAll(DIALOGS)].some(isShown);
+
+/** The shortcuts of each mounted component; the latest wins. */
+const groups: (readonly Shortcut[])[] = [];
+
+/** Every shortcut that works now, one for each key. */
+export const currentShortcuts = (): Shortcut[] => [
+  ...new Map(groups.flat().map((shortcut) => [shortcut.key, shortcut])).values(),
+];
+
+const find = (key: string): Shortcut | undefined =>
+  groups
+    .flat()
+    .filter((shortcut) => shortcut.key === key)
+    .at(-1);
+
+let lastKeyAt = Number.NEGATIVE_INFINITY;
+let waiting: ReturnType<typeof setTimeout> | undefined;
+
+const onKeyDown = (event: KeyboardEvent): void => {
+  const isFollowing = event.timeStamp - lastKeyAt < SCAN_GAP_MS;
+  lastKeyAt = event.timeStamp;
+  clearTimeout(waiting);
+  if (event.repeat || event.defaultPrevented || event.altKey || isDialogOpen()) return;
+  const withModifier = event.ctrlKey || event.metaKey;
+  const shortcut = find(withModifier ? `mod+${event.key.toLowerCase()}` : event.key);
+  if (!shortcut) return;
+  if (withModifier) {
+    event.preventDefault();
+    shortcut.run();
+    return;
+  }
+  if (isTyping(event) || isChoosing(event) || isFollowing) return;
+  event.preventDefault();
+  waiting = setTimeout(() => shortcut.run(), SCAN_GAP_MS);
+};
+
+/** Makes the keys work while the component is mounted; never while a dialog is open, and single keys never in a field. */
+export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
+  const keys = shortcuts.map(({ key, label }) => `${key} ${label}`).join('\n');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new list of keys is registered anew; what they do is read when one is pressed
+  useEffect(() => {
+    const group = latest.current.map(({ key, label }, index) => ({
+      key,
+      label,
+      run: () => latest.current[index]?.run(),
+    }));
+    groups.push(group);
+    if (groups.length === 1) document.addEventListener('keydown', onKeyDown);
+    return () => {
+      groups.splice(groups.indexOf(group), 1);
+      if (groups.length === 0) document.removeEventListener('keydown', onKeyDown);
+    };
+  }, [keys]);
+};
+
+const ShortcutList = lazyOptional(() => import('./shortcut-list.tsx').then((module) => module.ShortcutList));
+
+/** `?` shows the keys that work on the page. */
+export const ShortcutHelp = () => {
+  const [open, setOpen] = useState(false);
+  useShortcuts([{ key: '?', label: 'Show these keys', run: () => setOpen(true) }]);
+  return open ? (
+    <Suspense>
+      <ShortcutList onClose={() => setOpen(false)} />
+    </Suspense>
+  ) : null;
+};
