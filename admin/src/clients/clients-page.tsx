@@ -7,21 +7,18 @@ import { clientsQuery } from '../shop-queries.ts';
 import { CopyBlock } from '../ui/copy-fields.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
+import { CLIENT_DIALOGS, firstCallWith, NewClientDialog } from './client-dialogs.tsx';
 import { type ClientDialog, ClientsTable } from './clients-table.tsx';
-import { EditClientDialog } from './edit-client-dialog.tsx';
-import { firstCallWith } from './first-call.ts';
-import { NewClientDialog } from './new-client-dialog.tsx';
-import { ReplaceClientDialog } from './replace-client-dialog.tsx';
-import { RevokeClientDialog } from './revoke-client-dialog.tsx';
 
-type Open = { dialog: 'new' } | { dialog: ClientDialog; client: ApiClientView };
+type Open = { dialog: ClientDialog; client: ApiClientView };
 
 export const ClientsPage = () => {
   const clients = useQuery(clientsQuery);
+  const [creating, setCreating] = useState(false);
   const [open, setOpen] = useState<Open | null>(null);
-  const close = () => setOpen(null);
+  const Dialog = open && CLIENT_DIALOGS[open.dialog];
   const newButton = (
-    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setOpen({ dialog: 'new' })}>
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
       New client
     </Button>
   );
@@ -45,10 +42,8 @@ export const ClientsPage = () => {
         }
       </QueryView>
       <Reference />
-      {open?.dialog === 'new' ? <NewClientDialog onClose={close} /> : null}
-      {open?.dialog === 'edit' ? <EditClientDialog client={open.client} onClose={close} /> : null}
-      {open?.dialog === 'replace' ? <ReplaceClientDialog client={open.client} onClose={close} /> : null}
-      {open?.dialog === 'revoke' ? <RevokeClientDialog client={open.client} onClose={close} /> : null}
+      {creating ? <NewClientDialog onClose={() => setCreating(false)} /> : null}
+      {Dialog ? <Dialog client={open.client} onClose={() => setOpen(null)} /> : null}
     </PageFrame>
   );
 };

@@ -1,10 +1,12 @@
-import { Badge, Group, Menu, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import type { ApiClientView } from '../../../contract/admin.ts';
-import { type Column, DataTable, RowMenu } from '../ui/data-table.tsx';
+import { ActionMenu } from '../ui/action-menu.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
+import type { CLIENT_DIALOGS } from './client-dialogs.tsx';
 
-export type ClientDialog = 'edit' | 'replace' | 'revoke';
+export type ClientDialog = keyof typeof CLIENT_DIALOGS;
 type OnPick = (dialog: ClientDialog, client: ApiClientView) => void;
 
 export const ClientsTable = ({ clients, onPick }: { clients: ApiClientView[]; onPick: OnPick }) => (
@@ -88,7 +90,7 @@ const ClientState = ({ client: { revokedAt }, replacement }: StateProps) =>
 
 const LABELS: Record<ClientDialog, string> = { edit: 'Edit', replace: 'Replace', revoke: 'Revoke' };
 
-/** A revoked client can still be replaced: somebody may have revoked it in a hurry. */
+/** A revoked client can still be replaced: it may have been revoked in a hurry. */
 const dialogsFor = ({ revokedAt, replacedBy }: ApiClientView): ClientDialog[] => {
   if (replacedBy) return [];
   return revokedAt ? ['replace'] : ['edit', 'replace', 'revoke'];
@@ -113,17 +115,16 @@ const ClientActions = ({ client, onPick }: ActionProps) => {
         Deliveries
       </ButtonLink>
       {dialogs.length === 0 ? null : (
-        <RowMenu name={client.name}>
-          {dialogs.map((dialog) => (
-            <Menu.Item
-              key={dialog}
-              c={dialog === 'revoke' ? 'var(--mantine-color-error)' : undefined}
-              onClick={() => onPick(dialog)}
-            >
-              {LABELS[dialog]}
-            </Menu.Item>
-          ))}
-        </RowMenu>
+        <ActionMenu
+          rowName={client.name}
+          groups={[
+            dialogs.map((dialog) => ({
+              label: LABELS[dialog],
+              dangerous: dialog === 'revoke',
+              run: () => onPick(dialog),
+            })),
+          ]}
+        />
       )}
     </Group>
   );

@@ -1,15 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useSession } from '../session/session.ts';
-
-/** What was typed into a form. It stays in this tab until it is sent, so a lost connection or a reload loses nothing. */
-interface Draft<Values> {
-  read(): Values | null;
-  write(values: Values): void;
-  /** The idempotency key of this body: the same for the same body, so that a retry creates nothing twice. */
-  keyFor(body: unknown): string;
-  clear(): void;
-}
+import { readTab, writeTab } from '../ui/tab-storage.ts';
 
 const RANDOM_BYTES = 16;
 /** Over plain http browsers have no crypto.randomUUID. */
@@ -23,44 +15,31 @@ interface Stored<Values> {
   attempt?: { body: string; key: string };
 }
 
-const PREFIX = 'handback.draft.';
-
-/** Each person has a draft of their own, so nobody sees the customers that a colleague typed. */
-export const draftOf = <Values extends object>(form: string, userId: string): Draft<Values> => {
-  const name = `${PREFIX}${form}.${userId}`;
-  const load = (): Stored<Values> | null => {
-    try {
-      return JSON.parse(sessionStorage.getItem(name) ?? 'null');
-    } catch {
-      return null;
-    }
-  };
-  const save = (draft: Stored<Values>): void => {
-    try {
-      sessionStorage.setItem(name, JSON.stringify(draft));
-    } catch {
-      // The storage is full or forbidden: the form works without a draft, and says nothing.
-    }
-  };
+/**
+ * What was typed into a form. It stays in this tab until it is sent, so a lost connection or a reload loses nothing. Each person has
+ * a draft of their own: it may hold a customer's name.
+ */
+const draftOf = <Values extends object>(form: string, userId: string) => {
+  const name = `handback.draft.${form}.${userId}`;
+  const load = () => readTab<Stored<Values>>(name);
   return {
-    read: () => load()?.values ?? null,
-    write: (values) => save({ ...load(), values }),
-    keyFor: (body) => {
+    read: (): Values | null => load()?.values ?? null,
+    write: (values: Values): void => writeTab(name, { ...load(), values }),
+    /** The idempotency key of this body: the same for the same body, so that a retry creates nothing twice. */
+    keyFor: (body: unknown): string => {
       const before = load();
       const text = JSON.stringify(body);
       if (before?.attempt?.body === text) return before.attempt.key;
       const key = randomKey();
-      if (before) save({ ...before, attempt: { body: text, key } });
+      if (before) writeTab(name, { ...before, attempt: { body: text, key } });
       return key;
     },
-    clear: () => sessionStorage.removeItem(name),
+    clear: (): void => sessionStorage.removeItem(name),
   };
 };
 
 /** The draft of a form for the person who is signed in, and what was in it when the form opened. */
-export const useDraft = <Values extends object>(
-  form: string,
-): { draft: Draft<Values>; stored: Values | null } => {
+export const useDraft = <Values extends object>(form: string) => {
   const { user } = useSession();
   const [draft] = useState(() => draftOf<Values>(form, user.id));
   const [stored] = useState(() => draft.read());

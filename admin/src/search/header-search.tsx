@@ -2,17 +2,16 @@ import { Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
+import { useEffect, useLayoutEffect, useState } from 'react';
 import { errorMessage } from '../api.ts';
-import { whenIdle } from '../ui/lazy.tsx';
+import { lazyPart, whenIdle } from '../ui/lazy.tsx';
 import { notify } from '../ui/notify.ts';
 import { useScanner } from '../ui/scanner.ts';
-import { keyLabel, useShortcuts } from '../ui/shortcuts.tsx';
+import { keyLabel, useShortcuts } from '../ui/shortcuts.ts';
 import styles from './header-search.module.css';
 import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
 
-const loadDialog = () => import('./search-dialog.tsx');
-const SearchDialog = lazy(() => loadDialog().then((module) => ({ default: module.SearchDialog })));
+const SearchDialog = lazyPart(async () => (await import('./search-dialog.tsx')).SearchDialog);
 
 /** Opens the search over both kinds: a click, Ctrl-K, `/`, or a scan anywhere on a page. */
 export const HeaderSearch = () => {
@@ -21,13 +20,7 @@ export const HeaderSearch = () => {
   const [said, setSaid] = useState('');
   const open = () => setText('');
   // Loads the dialog ahead, so that it opens at once.
-  useEffect(
-    () =>
-      void whenIdle()
-        .then(loadDialog)
-        .catch(() => {}),
-    [],
-  );
+  useEffect(() => void whenIdle().then(SearchDialog.preload), []);
   useShortcuts([
     { key: '/', label: 'Search', run: open },
     { key: 'mod+k', label: 'Search', run: open },
@@ -46,9 +39,7 @@ export const HeaderSearch = () => {
       {text === null ? null : (
         <>
           <KeepKeys onKey={(key) => setText((kept) => (kept ?? '') + key)} />
-          <Suspense>
-            <SearchDialog text={text} onText={setText} onClose={() => setText(null)} />
-          </Suspense>
+          <SearchDialog text={text} onText={setText} onClose={() => setText(null)} />
         </>
       )}
     </>

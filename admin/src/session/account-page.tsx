@@ -1,6 +1,6 @@
 import { Button, Card, DataList, Group, Stack, TextInput, Title, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ChangeEmail } from '../../../contract/admin-access.ts';
 import { ChangePassword } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
@@ -10,7 +10,7 @@ import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { BreakableEmail } from '../ui/two-lines.tsx';
-import { NewPasswordInput, type ProofBy, ProofInput } from './inputs.tsx';
+import { NewPasswordInput, type ProofBy, ProofInput } from './credentials.tsx';
 import { OwnSessionsCard, ownSessionsQuery } from './own-sessions.tsx';
 import { FactorCard } from './second-factor/factor-card.tsx';
 import { ROLE_LABELS, type Session, sessionQuery, useSession } from './session.ts';
@@ -22,31 +22,17 @@ export const AccountPage = () => {
   return (
     <PageFrame title="Account and password">
       <DataList labelWidth="6rem">
-        <DataList.Item>
-          <DataList.ItemLabel>E-mail</DataList.ItemLabel>
-          <DataList.ItemValue>
-            <Group gap="sm">
-              <BreakableEmail email={user.email} />
-              <Button size="compact-sm" variant="default" onClick={() => setChangingEmail(true)}>
-                Change<VisuallyHidden> your e-mail</VisuallyHidden>
-              </Button>
-            </Group>
-          </DataList.ItemValue>
-        </DataList.Item>
-        {user.name ? (
-          <DataList.Item>
-            <DataList.ItemLabel>Name</DataList.ItemLabel>
-            <DataList.ItemValue>{user.name}</DataList.ItemValue>
-          </DataList.Item>
-        ) : null}
-        <DataList.Item>
-          <DataList.ItemLabel>Role</DataList.ItemLabel>
-          <DataList.ItemValue>{ROLE_LABELS[user.role].name}</DataList.ItemValue>
-        </DataList.Item>
-        <DataList.Item>
-          <DataList.ItemLabel>Shop</DataList.ItemLabel>
-          <DataList.ItemValue>{shop.name}</DataList.ItemValue>
-        </DataList.Item>
+        <Fact label="E-mail">
+          <Group gap="sm">
+            <BreakableEmail email={user.email} />
+            <Button size="compact-sm" variant="default" onClick={() => setChangingEmail(true)}>
+              Change<VisuallyHidden> your e-mail</VisuallyHidden>
+            </Button>
+          </Group>
+        </Fact>
+        {user.name ? <Fact label="Name">{user.name}</Fact> : null}
+        <Fact label="Role">{ROLE_LABELS[user.role].name}</Fact>
+        <Fact label="Shop">{shop.name}</Fact>
       </DataList>
       <Card withBorder maw={720} component="section" aria-labelledby="change-password">
         <Title order={3} size="h4" mb="md" id="change-password">
@@ -62,10 +48,16 @@ export const AccountPage = () => {
   );
 };
 
-const PROOF = { by: 'password' as ProofBy, currentPassword: '', code: '' };
-type ProofValues = typeof PROOF;
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <DataList.Item>
+    <DataList.ItemLabel>{label}</DataList.ItemLabel>
+    <DataList.ItemValue>{children}</DataList.ItemValue>
+  </DataList.Item>
+);
 
-const proofIn = ({ by, currentPassword, code }: ProofValues) =>
+const PROOF = { by: 'password' as ProofBy, currentPassword: '', code: '' };
+
+const proofIn = ({ by, currentPassword, code }: typeof PROOF) =>
   by === 'password' ? { currentPassword } : { code: code || null };
 
 /** What both forms do once the service took them. */
@@ -80,7 +72,7 @@ const useChanged = (message: string, onDone: () => void) => {
 };
 
 const PasswordForm = ({ onDone }: { onDone: () => void }) => {
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, onSubmit, busy, failure } = useApiForm({
     schema: ChangePassword,
     initialValues: { ...PROOF, newPassword: '' },
     bodyOf: ({ newPassword, ...proof }) => ({ newPassword, ...proofIn(proof) }),
@@ -88,20 +80,15 @@ const PasswordForm = ({ onDone }: { onDone: () => void }) => {
     onDone: useChanged('Your password is changed.', onDone),
   });
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack maw={420}>
         <FormFailure failure={failure} />
         <ProofInput
-          by={form.values.by}
+          form={form}
+          password="currentPassword"
           onSwitch={(by) => form.setValues({ ...PROOF, by })}
-          password={form.getInputProps('currentPassword')}
-          code={{ ...form.getInputProps('code'), onClear: () => form.setFieldValue('code', '') }}
         />
-        <NewPasswordInput
-          label="New password"
-          {...form.getInputProps('newPassword')}
-          onSuggest={(password) => form.setFieldValue('newPassword', password)}
-        />
+        <NewPasswordInput label="New password" {...form.getInputProps('newPassword')} />
         <div>
           <Button type="submit" loading={busy}>
             Change password
@@ -114,7 +101,7 @@ const PasswordForm = ({ onDone }: { onDone: () => void }) => {
 };
 
 const EmailDialog = ({ onClose }: { onClose: () => void }) => {
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, ...dialog } = useApiForm({
     schema: ChangeEmail,
     initialValues: { ...PROOF, email: '' },
     bodyOf: ({ email, ...proof }) => ({ email, ...proofIn(proof) }),
@@ -123,14 +110,7 @@ const EmailDialog = ({ onClose }: { onClose: () => void }) => {
     onDone: useChanged('Your e-mail is changed. You sign in with the new one from now on.', onClose),
   });
   return (
-    <FormDialog
-      title="Change your e-mail"
-      action="Change e-mail"
-      busy={busy}
-      failure={failure}
-      onSubmit={submit}
-      onClose={onClose}
-    >
+    <FormDialog {...dialog} title="Change your e-mail" action="Change e-mail" onClose={onClose}>
       <TextInput
         label="New e-mail"
         type="email"
@@ -140,10 +120,9 @@ const EmailDialog = ({ onClose }: { onClose: () => void }) => {
         {...form.getInputProps('email')}
       />
       <ProofInput
-        by={form.values.by}
+        form={form}
+        password="currentPassword"
         onSwitch={(by) => form.setValues({ ...PROOF, by })}
-        password={form.getInputProps('currentPassword')}
-        code={{ ...form.getInputProps('code'), onClear: () => form.setFieldValue('code', '') }}
       />
     </FormDialog>
   );

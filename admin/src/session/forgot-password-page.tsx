@@ -29,7 +29,7 @@ const NoMails = () => (
 
 const AskByMail = () => {
   const [asked, setAsked] = useState<string | null>(null);
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, onSubmit, busy, failure } = useApiForm({
     schema: AskForLink,
     initialValues: { email: '' },
     send: (body) => api.post('/password-links', body),
@@ -55,7 +55,7 @@ const AskByMail = () => {
       title="Forgot your password?"
       intro="We send you a link with which you choose a new one."
     >
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack>
           <FormFailure failure={failure} />
           <TextInput

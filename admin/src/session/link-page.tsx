@@ -8,8 +8,8 @@ import { FormFailure } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink } from '../ui/links.tsx';
 import { Loading } from '../ui/page-frame.tsx';
-import { CodeInput, NewPasswordInput } from './inputs.tsx';
-import { rememberSignIn, type Session, sessionQuery } from './session.ts';
+import { CodeInput, NewPasswordInput, UsernameInput } from './credentials.tsx';
+import { type Session, useSignedIn } from './session.ts';
 import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 
 const TAB = 'Choose a password';
@@ -52,16 +52,16 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
   const { shop, user, secondFactor } = target;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const { form, submit, busy, failure } = useApiForm({
+  const signedIn = useSignedIn();
+  const { form, onSubmit, busy, failure } = useApiForm({
     schema: UseLink,
     initialValues: { token, password: '', code: '' },
     codes: { SECOND_FACTOR_WRONG: 'code', SECOND_FACTOR_REQUIRED: 'code' },
     send: (body) => api.post<Session>('/links/use', body),
     onDone: async (session) => {
-      // All of whoever was here before, except the link: it would be checked again, and is used up.
+      // Everything of the person before, except the link: it would be checked again, and is used up.
       queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== LINK });
-      rememberSignIn(true);
-      queryClient.setQueryData(sessionQuery.queryKey, session);
+      signedIn(session);
       await navigate({ to: '/', replace: true });
     },
   });
@@ -72,20 +72,12 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
       title={user.name ? `Welcome, ${user.name}` : 'Choose a password'}
       intro={`Choose the password with which you sign in to ${shop.name} as ${user.email}.`}
     >
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack>
           <FormFailure failure={failure} />
-          {/* Tells a password manager whose password this is. */}
-          <input type="text" autoComplete="username" value={user.email} readOnly hidden />
-          <NewPasswordInput
-            label="Password"
-            autoFocus
-            {...form.getInputProps('password')}
-            onSuggest={(password) => form.setFieldValue('password', password)}
-          />
-          {secondFactor ? (
-            <CodeInput {...form.getInputProps('code')} onClear={() => form.setFieldValue('code', '')} />
-          ) : null}
+          <UsernameInput email={user.email} />
+          <NewPasswordInput label="Password" autoFocus {...form.getInputProps('password')} />
+          {secondFactor ? <CodeInput {...form.getInputProps('code')} /> : null}
           <Button type="submit" loading={busy}>
             Save and sign in
           </Button>

@@ -3,47 +3,40 @@ import { Proof } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
 import { FormFailure } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
-import { type ProofBy, ProofInput } from './inputs.tsx';
+import { type ProofBy, ProofInput } from './credentials.tsx';
 
 /** Above other dialogs, which stay as they are, and below the one to sign in again. */
 const ABOVE_DIALOGS = 900;
 
 export const ProofDialog = ({ onDone }: { onDone: (proved: boolean) => void }) => {
-  const { form, submit, busy, failure, clearFailure } = useApiForm({
+  const { form, onSubmit, busy, failure, clearFailure } = useApiForm({
     schema: Proof,
     initialValues: { by: 'password' as ProofBy, password: '', code: '' },
     bodyOf: ({ by, password, code }) => (by === 'password' ? { password } : { code: code || null }),
     send: (body) => api.post<null>('/session/proof', body),
     onDone: () => onDone(true),
   });
+  const switchTo = (by: ProofBy) => {
+    form.setValues({ by, password: '', code: '' });
+    form.clearErrors();
+    clearFailure();
+  };
   return (
     <Modal
       opened
       onClose={() => onDone(false)}
       title="Confirm that it is you"
-      attributes={{ header: { role: 'none' } }}
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
       zIndex={ABOVE_DIALOGS}
     >
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack>
           <Text size="sm">
             For this we need your password again. We will not ask again for ten minutes, and what you typed
             stays.
           </Text>
           <FormFailure failure={failure} />
-          <ProofInput
-            by={form.values.by}
-            onSwitch={(by) => {
-              form.setValues({ by, password: '', code: '' });
-              form.clearErrors();
-              clearFailure();
-            }}
-            focused
-            password={form.getInputProps('password')}
-            code={{ ...form.getInputProps('code'), onClear: () => form.setFieldValue('code', '') }}
-          />
+          <ProofInput form={form} password="password" focused onSwitch={switchTo} />
           <Group justify="flex-end">
             <Button variant="default" onClick={() => onDone(false)}>
               Cancel

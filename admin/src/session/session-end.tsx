@@ -1,10 +1,9 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { SIGNED_OUT } from '../api.ts';
-import { whenIdle } from '../ui/lazy.tsx';
+import { lazyPart, whenIdle } from '../ui/lazy.tsx';
 import { isSignInRemembered, useLeave, useSession } from './session.ts';
 
-const loadDialog = () => import('./sign-in-again.tsx');
-const SignInAgain = lazy(() => loadDialog().then((module) => ({ default: module.SignInAgain })));
+const SignInAgain = lazyPart(async () => (await import('./sign-in-again.tsx')).SignInAgain);
 
 /** What happens when the session ends while the app is open. */
 export const SessionEnd = () => {
@@ -13,7 +12,7 @@ export const SessionEnd = () => {
   const leave = useLeave();
   useEffect(() => {
     // Ahead, so that it opens in a moment in which many things do not work.
-    void whenIdle().then(() => loadDialog().catch(() => {}));
+    void whenIdle().then(SignInAgain.preload);
     const onEnd = () => setEnded(isSignInRemembered());
     // Signed out in another tab: nothing of the person stays here either.
     const onStorage = () => {
@@ -26,10 +25,5 @@ export const SessionEnd = () => {
       window.removeEventListener('storage', onStorage);
     };
   }, [leave]);
-  if (!hasEnded) return null;
-  return (
-    <Suspense>
-      <SignInAgain email={user.email} onDone={() => setEnded(false)} />
-    </Suspense>
-  );
+  return hasEnded ? <SignInAgain email={user.email} onDone={() => setEnded(false)} /> : null;
 };

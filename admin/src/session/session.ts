@@ -1,16 +1,17 @@
-import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { z } from 'zod';
 import type { SignInOptions } from '../../../contract/admin-access.ts';
 import type { SignedIn, UserRole } from '../../../contract/admin-people.ts';
 import { ApiError, api } from '../api.ts';
+import { notify } from '../ui/notify.ts';
 
 export type Session = z.infer<typeof SignedIn>;
 
 /** Scripts cannot see the cookie. Without this note there is no session, and no need to ask the service for one. */
 const SIGNED_IN_NOTE = 'handback.signed-in';
-export const rememberSignIn = (signedIn: boolean): void =>
+const rememberSignIn = (signedIn: boolean): void =>
   signedIn ? localStorage.setItem(SIGNED_IN_NOTE, 'yes') : localStorage.removeItem(SIGNED_IN_NOTE);
 
 export const isSignInRemembered = (): boolean => localStorage.getItem(SIGNED_IN_NOTE) !== null;
@@ -78,6 +79,15 @@ export const signInOptionsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+/** What follows a sign-in, however it was done. */
+export const useSignedIn = () => {
+  const queryClient = useQueryClient();
+  return (session: Session): void => {
+    rememberSignIn(true);
+    queryClient.setQueryData(sessionQuery.queryKey, session);
+  };
+};
+
 /** Forgets everything of the person and leads to the sign-in page; the queries last, since the page would ask for its data again. */
 export const useLeave = (): (() => Promise<void>) => {
   const queryClient = useQueryClient();
@@ -88,3 +98,10 @@ export const useLeave = (): (() => Promise<void>) => {
     queryClient.clear();
   }, [navigate, queryClient]);
 };
+
+export const useSignOut = () =>
+  useMutation({
+    mutationFn: () => api.delete('/session'),
+    onSuccess: useLeave(),
+    onError: ({ message }) => void notify({ color: 'red', title: 'You are still signed in', message }),
+  });

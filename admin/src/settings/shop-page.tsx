@@ -12,18 +12,18 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
 import { ReplaceShopSettings, type ShopSettings } from '../../../contract/shop-settings.ts';
 import { api } from '../api.ts';
 import { shopSettingsQuery } from '../shop-queries.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
+import { lazyPart } from '../ui/lazy.tsx';
 import { notifyDone } from '../ui/notify.ts';
 import { Loading, PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { LogoInput } from './logo-input.tsx';
 
-const SlipPreview = lazy(() => import('./slip-preview.tsx').then((m) => ({ default: m.SlipPreview })));
+const SlipPreview = lazyPart(async () => (await import('./slip-preview.tsx')).SlipPreview, Loading);
 
 export const ShopPage = () => {
   const saved = useQuery(shopSettingsQuery);
@@ -39,7 +39,7 @@ export const ShopPage = () => {
 
 const Editor = ({ saved }: { saved: ShopSettings }) => {
   const queryClient = useQueryClient();
-  const { form, submit, resetTo, busy, failure } = useApiForm({
+  const { form, onSubmit, resetTo, busy, failure } = useApiForm({
     schema: ReplaceShopSettings,
     initialValues: valuesFrom(saved),
     bodyOf: settingsFrom,
@@ -58,7 +58,7 @@ const Editor = ({ saved }: { saved: ShopSettings }) => {
   });
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="xl">
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack>
           <Inputs form={form} shopName={saved.shopName} />
           {failure ? <ErrorAlert title="Not saved yet; what you typed is kept" error={failure} /> : null}
@@ -76,9 +76,7 @@ const Editor = ({ saved }: { saved: ShopSettings }) => {
         <Text size="sm" c="dimmed" mb="sm">
           A slip of a made-up repair.
         </Text>
-        <Suspense fallback={<Loading />}>
-          <SlipPreview settings={{ ...saved, ...settingsFrom(form.values) }} />
-        </Suspense>
+        <SlipPreview settings={{ ...saved, ...settingsFrom(form.values) }} />
       </div>
     </SimpleGrid>
   );

@@ -1,5 +1,4 @@
 import { UnstyledButton } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import {
   Clock,
@@ -17,9 +16,7 @@ import {
   Users,
   Wrench,
 } from 'lucide-react';
-import { api } from '../api.ts';
-import { useLeave, useSession } from '../session/session.ts';
-import { notify } from '../ui/notify.ts';
+import { useSession, useSignOut } from '../session/session.ts';
 import styles from './shell.module.css';
 
 const WORK = [
@@ -85,12 +82,7 @@ export const Navigation = ({ path, onNavigate }: Props) => {
 };
 
 const SignOut = () => {
-  const leave = useLeave();
-  const signOut = useMutation({
-    mutationFn: () => api.delete('/session'),
-    onSuccess: leave,
-    onError: ({ message }) => void notify({ color: 'red', title: 'You are still signed in', message }),
-  });
+  const signOut = useSignOut();
   return (
     <UnstyledButton
       className={styles['link'] ?? ''}

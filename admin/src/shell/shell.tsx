@@ -9,7 +9,7 @@ import { SessionEnd } from '../session/session-end.tsx';
 import { lazyOptional, whenIdle } from '../ui/lazy.tsx';
 import { Mark } from '../ui/mark.tsx';
 import { Loading } from '../ui/page-frame.tsx';
-import { ShortcutHelp } from '../ui/shortcuts.tsx';
+import { useShortcuts } from '../ui/shortcuts.ts';
 import { Navigation } from './navigation.tsx';
 import { Notices } from './notices.tsx';
 import styles from './shell.module.css';
@@ -18,6 +18,8 @@ const NotificationArea = lazyOptional(async () => {
   await whenIdle();
   return (await import('../ui/notification-area.tsx')).NotificationArea;
 });
+
+const ShortcutList = lazyOptional(async () => (await import('../ui/shortcut-list.tsx')).ShortcutList);
 
 /** The header and the navigation around every page. */
 export const Shell = () => {
@@ -59,13 +61,18 @@ export const Shell = () => {
           <Outlet />
         </Suspense>
       </main>
-      <Suspense>
-        <NotificationArea />
-      </Suspense>
+      <NotificationArea />
       <ShortcutHelp />
       <SessionEnd />
     </div>
   );
+};
+
+/** `?` shows the keys that work on the page. */
+const ShortcutHelp = () => {
+  const [open, setOpen] = useState(false);
+  useShortcuts([{ key: '?', label: 'Show these keys', run: () => setOpen(true) }]);
+  return open ? <ShortcutList onClose={() => setOpen(false)} /> : null;
 };
 
 const SchemeSwitch = () => {

@@ -1,69 +1,26 @@
 import '@mantine/core/styles/Switch.css';
-import { Badge, Button, Card, Group, Menu, Switch } from '@mantine/core';
-import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Badge, Button, Card, Group, Switch } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { type ComponentType, useState } from 'react';
-import type { z } from 'zod';
+import { useState } from 'react';
 import type { SignInRules } from '../../../contract/admin-access.ts';
-import type { User, UserList } from '../../../contract/admin-people.ts';
+import type { User } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { ROLE_LABELS, sessionQuery, useSession } from '../session/session.ts';
-import { DataTable, RowMenu } from '../ui/data-table.tsx';
+import { ActionMenu } from '../ui/action-menu.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { ListPager, PastEnd } from '../ui/list-pager.tsx';
 import { notify, notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { BreakableEmail, SecondLine } from '../ui/two-lines.tsx';
-import { EditPersonDialog } from './edit-person-dialog.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
-import { NewLinkDialog } from './link-dialog.tsx';
-import { PasswordDialog } from './password-dialog.tsx';
-import { RemovePersonDialog } from './remove-person-dialog.tsx';
-import { ResetFactorDialog } from './reset-factor-dialog.tsx';
-
-const KEY = ['users'] as const;
-
-const teamQuery = (page: number) =>
-  queryOptions({
-    queryKey: [...KEY, { page }],
-    queryFn: () => api.get<z.infer<typeof UserList>>('/users', { page, limit: 50 }),
-    placeholderData: keepPreviousData,
-  });
-
-/** Why a name is worth giving. */
-export const NAME_HINT = 'Timelines show it. API clients never see the e-mail.';
-
-/** The only refusal that is about one input, though it names no field. */
-export const USER_ERROR_CODES = { EMAIL_TAKEN: 'email' } as const;
-
-/** What every dialog does once its change is saved: the list is read again, and mostly that is all. */
-export const useTeamChanged = (onClose: () => void) => {
-  const queryClient = useQueryClient();
-  const changed = () => void queryClient.invalidateQueries({ queryKey: KEY });
-  const done = (message: string) => {
-    changed();
-    notifyDone(message);
-    onClose();
-  };
-  return { changed, done };
-};
-
-/** What a person is called here: their name, or their e-mail where they have none. */
-export const personName = ({ name, email }: { name: string | null; email: string }): string => name ?? email;
-
-// Only this page has these components.
+import { InviteDialog, PERSON_DIALOGS, personName, teamQuery } from './person-dialogs.tsx';
 
 const route = getRouteApi('/inside/settings/team');
 
-const DIALOGS: Record<PersonDialog, ComponentType<{ person: User; onClose: () => void }>> = {
-  edit: EditPersonDialog,
-  link: NewLinkDialog,
-  password: PasswordDialog,
-  factor: ResetFactorDialog,
-  remove: RemovePersonDialog,
-};
+type PersonDialog = keyof typeof PERSON_DIALOGS;
 type Open = { dialog: PersonDialog; person: User };
 
 export const TeamPage = () => {
@@ -72,7 +29,7 @@ export const TeamPage = () => {
   const toPage = (next: number) => void navigate({ search: next > 1 ? { page: next } : {} });
   const [inviting, setInviting] = useState(false);
   const [open, setOpen] = useState<Open | null>(null);
-  const Dialog = open && DIALOGS[open.dialog];
+  const Dialog = open && PERSON_DIALOGS[open.dialog];
   const team = useQuery(teamQuery(page));
   return (
     <PageFrame
@@ -162,8 +119,6 @@ const Never = () => (
   </Badge>
 );
 
-type PersonDialog = 'edit' | 'link' | 'password' | 'factor' | 'remove';
-
 interface PersonActionsProps {
   person: User;
   isSelf: boolean;
@@ -174,9 +129,7 @@ interface PersonActionsProps {
 const PersonActions = ({ person, isSelf, onPick }: PersonActionsProps) => {
   const name = personName(person);
   const navigate = useNavigate();
-  const item = (label: string, dialog: PersonDialog) => (
-    <Menu.Item onClick={() => onPick(dialog)}>{label}</Menu.Item>
-  );
+  const action = (label: string, dialog: PersonDialog) => ({ label, run: () => onPick(dialog) });
   return (
     <Group gap="xs" wrap="nowrap" display="inline-flex">
       {person.lastSignInAt === null ? (
@@ -192,30 +145,31 @@ const PersonActions = ({ person, isSelf, onPick }: PersonActionsProps) => {
       <Button size="xs" variant="default" aria-label={`Change ${name}`} onClick={() => onPick('edit')}>
         Change
       </Button>
-      <RowMenu name={name}>
-        {isSelf ? (
-          <Menu.Item onClick={() => void navigate({ to: '/account' })}>
-            Your e-mail, password and second factor
-          </Menu.Item>
-        ) : (
-          <>
-            {item('New link to choose a password', 'link')}
-            {item('Set a password', 'password')}
-            {person.secondFactor ? item('Reset the second factor', 'factor') : null}
-          </>
-        )}
-        <Menu.Divider />
-        <Menu.Item c="var(--mantine-color-error)" onClick={() => onPick('remove')}>
-          Remove from the team
-        </Menu.Item>
-      </RowMenu>
+      <ActionMenu
+        rowName={name}
+        groups={[
+          isSelf
+            ? [
+                {
+                  label: 'Your e-mail, password and second factor',
+                  run: () => void navigate({ to: '/account' }),
+                },
+              ]
+            : [
+                action('New link to choose a password', 'link'),
+                action('Set a password', 'password'),
+                ...(person.secondFactor ? [action('Reset the second factor', 'factor')] : []),
+              ],
+          [{ ...action('Remove from the team', 'remove'), dangerous: true }],
+        ]}
+      />
     </Group>
   );
 };
 
 const RULES = ['sign-in-rules'] as const;
 
-/** Whether everybody of the shop needs a second factor. */
+/** Whether all people of the shop need a second factor. */
 const RequireFactor = () => {
   const { user } = useSession();
   const navigate = useNavigate();

@@ -1,7 +1,6 @@
-import '@mantine/core/styles/Menu.css';
 import '@mantine/core/styles/Table.css';
-import { ActionIcon, Button, Collapse, Menu, Table, VisuallyHidden } from '@mantine/core';
-import { ChevronDown, ChevronUp, Ellipsis } from 'lucide-react';
+import { Button, Collapse, Table, VisuallyHidden } from '@mantine/core';
+import { ChevronDown, ChevronUp } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import styles from './data-table.module.css';
 
@@ -121,15 +120,3 @@ const DataRow = <Row extends { id: string }>({
     </>
   );
 };
-
-/** What else can be done about a row, behind a button at its end. */
-export const RowMenu = ({ name, children }: { name: string; children: ReactNode }) => (
-  <Menu position="bottom-end" withinPortal>
-    <Menu.Target>
-      <ActionIcon variant="default" size={30} aria-label={`More for ${name}`}>
-        <Ellipsis size={16} aria-hidden />
-      </ActionIcon>
-    </Menu.Target>
-    <Menu.Dropdown>{children}</Menu.Dropdown>
-  </Menu>
-);

@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, use } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense, use } from 'react';
 
 /** Resolves when the page is rendered and the browser is idle. */
 export const whenIdle = (): Promise<void> =>
@@ -8,16 +8,28 @@ export const whenIdle = (): Promise<void> =>
     else setTimeout(resolve, 300);
   });
 
+// biome-ignore lint/suspicious/noExplicitAny: its props are only passed on
+type Component = (props: any) => ReactNode;
+
+/** A part of a page that loads when it is shown, or ahead with `preload`. Until then the fallback is in its place. */
+export const lazyPart = <Part extends Component>(
+  load: () => Promise<Part>,
+  fallback: (...props: Parameters<Part>) => ReactNode = () => null,
+): Part & { preload(): void } => {
+  const Loaded = lazy<Component>(async () => ({ default: await load() }));
+  const Shown: Component = (props) => (
+    <Suspense fallback={fallback(...([props] as Parameters<Part>))}>
+      <Loaded {...props} />
+    </Suspense>
+  );
+  return Object.assign(Shown as Part, { preload: () => void load().catch(() => {}) });
+};
+
 const Nothing = () => null;
 
-/** A component that loads after the page. The page works without it, so nothing is shown where it cannot be loaded. */
-export const lazyOptional = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
-  lazy(() =>
-    load().then(
-      (component) => ({ default: component }),
-      () => ({ default: Nothing as ComponentType<Props> }),
-    ),
-  );
+/** A part without which the page works, so nothing is shown where it cannot be loaded. */
+export const lazyOptional = <Part extends Component>(load: () => Promise<Part>): Part =>
+  lazyPart(() => load().catch(() => Nothing as Part));
 
 /** A page could not be loaded: the network or the service is away, or an upgrade has replaced its file. */
 export class PageMissing extends Error {

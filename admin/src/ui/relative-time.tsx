@@ -1,22 +1,20 @@
-import { Suspense, useId, useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { lazyOptional } from './lazy.tsx';
 import { TwoLines } from './two-lines.tsx';
 
-const CALENDAR_DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** A day's number in the reader's calendar. */
 const dayNumber = (ms: number): number => {
   const date = new Date(ms);
-  return Math.round(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / CALENDAR_DAY_MS);
+  return Math.round(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS);
 };
 
 /** How many midnights of the reader lie between two times; negative where the second is earlier. */
 export const calendarDaysBetween = (fromMs: number, toMs: number): number =>
   dayNumber(toMs) - dayNumber(fromMs);
-
-const MIN_MS = 60_000;
-const H_MS = 60 * MIN_MS;
-const DAY_MS = 24 * H_MS;
 
 const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
 
@@ -24,17 +22,15 @@ const counted = (count: number, unit: string): string => `${count} ${unit}${coun
 export const formatSpan = (fromMs: number, toMs: number): string => {
   const ms = toMs - fromMs;
   if (ms >= DAY_MS) return counted(calendarDaysBetween(fromMs, toMs), 'day');
-  if (ms >= H_MS) return counted(Math.floor(ms / H_MS), 'hour');
-  return ms >= MIN_MS ? counted(Math.floor(ms / MIN_MS), 'minute') : 'less than a minute';
+  if (ms >= HOUR_MS) return counted(Math.floor(ms / HOUR_MS), 'hour');
+  return ms >= MINUTE_MS ? counted(Math.floor(ms / MINUTE_MS), 'minute') : 'less than a minute';
 };
 
-const ExactTime = lazyOptional(() => import('./exact-time.tsx').then((module) => module.ExactTime));
+const ExactTime = lazyOptional(async () => (await import('./exact-time.tsx')).ExactTime);
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Up to here people think in hours, also over midnight. */
 const HOURS = 6;
 
@@ -72,11 +68,9 @@ export const RelativeTime = ({ at }: { at: string }) => {
         {formatRelative(at)}
       </time>
       {open ? (
-        <Suspense>
-          <ExactTime id={id} target={time}>
-            {exact.format(new Date(at))}
-          </ExactTime>
-        </Suspense>
+        <ExactTime id={id} target={time}>
+          {exact.format(new Date(at))}
+        </ExactTime>
       ) : null}
     </>
   );

@@ -1,5 +1,5 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useRef } from 'react';
-import { isDialogOpen, isTyping, SCAN_GAP_MS } from './shortcuts.tsx';
+import { isDialogOpen, isTyping, SCAN_GAP_MS } from './shortcuts.ts';
 
 // A scanner is a keyboard that types faster than anybody and ends with Enter. What it types beside a text
 // field belongs to the page, also while a checkbox or a choice has the focus.

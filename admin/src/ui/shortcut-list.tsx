@@ -1,5 +1,5 @@
 import { Group, Kbd, Modal, Stack, Text } from '@mantine/core';
-import { currentShortcuts, keyLabel } from './shortcuts.tsx';
+import { currentShortcuts, keyLabel } from './shortcuts.ts';
 
 /** What the keys do, each with every key that does it. */
 const keysByLabel = (): Map<string, string[]> => {

@@ -69,7 +69,10 @@ export const theme = createTheme({
   components: {
     // Without this role a screen reader would list each dialog's header as a second banner of the page.
     Modal: {
-      defaultProps: { attributes: { header: { role: 'presentation' } } },
+      defaultProps: {
+        attributes: { header: { role: 'presentation' } },
+        closeButtonProps: { 'aria-label': 'Close' },
+      },
       styles: { title: { fontWeight: 650, fontSize: '1.0625rem', lineHeight: '1.35' } },
     },
     // In a narrow column its words would be cut.

@@ -16,7 +16,7 @@ export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
   const { changing } = useBlocked();
   const queryClient = useQueryClient();
   const { draft, stored } = useDraft<typeof EMPTY>(`note.${id}`);
-  const { form, submit, resetTo, busy, failure } = useApiForm({
+  const { form, onSubmit, resetTo, busy, failure } = useApiForm({
     schema: NoteBody,
     initialValues: stored ?? EMPTY,
     onChange: (values) => (values.note === '' ? draft.clear() : draft.write(values)),
@@ -29,7 +29,7 @@ export const AddNote = ({ kind, id }: { kind: Kind; id: string }) => {
     },
   });
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack gap="xs">
         {failure ? <ErrorAlert title="Not added yet; what you typed is kept" error={failure} /> : null}
         <Textarea

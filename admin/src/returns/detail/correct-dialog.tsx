@@ -44,13 +44,13 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
   const [before] = useState(() => presentValues(item));
   const [seen, setSeen] = useState(draft.seen);
   const [isFromDraft, setFromDraft] = useState(draft.stored !== null);
-  /** Only what differs: what somebody else corrects meanwhile must not come back with the rest. */
+  /** Only what differs: what a colleague corrects meanwhile must not come back with the rest. */
   const keep = (values: Values) => {
     const corrections = changed(before, values);
     if (Object.keys(corrections).length === 0) draft.forget();
     else draft.keep(corrections);
   };
-  const { form, submit, resetTo, busy, failure } = useApiForm({
+  const { form, resetTo, ...saving } = useApiForm({
     schema: kind === REPAIRS ? CorrectOfflineRepair : CorrectTradeReturn,
     initialValues: { ...before, ...draft.stored },
     bodyOf: (values: Values) => ({ ...changed(before, values), seen }),
@@ -78,20 +78,18 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
     draft.forget();
     setFromDraft(false);
   };
-  return { before, form, submit, busy, failure, draft, isFromDraft, startOver };
+  return { before, form, saving, draft, isFromDraft, startOver };
 };
 
 /** Puts typing errors right: of the customer, the company, or the serial number. */
 export const CorrectDialog = (props: Props) => {
-  const { before, form, submit, busy, failure, draft, isFromDraft, startOver } = useCorrection(props);
+  const { before, form, saving, draft, isFromDraft, startOver } = useCorrection(props);
   return (
     <FormDialog
+      {...saving}
       title={`Correct details: ${props.item.rmaNumber}`}
       action="Save"
-      busy={busy}
       disabled={Object.keys(changed(before, form.values)).length === 0}
-      failure={failure}
-      onSubmit={submit}
       onClose={draft.closeForNow}
       onCancel={draft.cancel}
     >

@@ -1,12 +1,13 @@
 import { Card, Grid, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { PencilLine, Printer, UserRoundCheck } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import { useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
 import { CopyButton } from '../../ui/copy-fields.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { lazyPart } from '../../ui/lazy.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
 import { formatSpan, RelativeTime } from '../../ui/relative-time.tsx';
@@ -23,11 +24,15 @@ import { Related } from './related.tsx';
 import { ReturnTimeline } from './timeline.tsx';
 import { WalkBar } from './walk-bar.tsx';
 
-const AddNote = lazy(() => import('./add-note.tsx').then((m) => ({ default: m.AddNote })));
-const AssigneePicker = lazy(() =>
-  import('../person-select.tsx').then((m) => ({ default: m.AssigneePicker })),
+const AddNote = lazyPart(
+  async () => (await import('./add-note.tsx')).AddNote,
+  () => <Skeleton height={74} />,
 );
-const CorrectDialog = lazy(() => import('./correct-dialog.tsx').then((m) => ({ default: m.CorrectDialog })));
+const AssigneePicker = lazyPart(
+  async () => (await import('../person-select.tsx')).AssigneePicker,
+  ({ item }) => <Lead>{item.assignee?.name ?? 'Unassigned'}</Lead>,
+);
+const CorrectDialog = lazyPart(async () => (await import('./correct-dialog.tsx')).CorrectDialog);
 
 interface Props<Item> {
   kind: Kind;
@@ -84,11 +89,7 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
 const assigneePart = (kind: Kind, item: AnyReturn): SummaryPart => ({
   label: 'Assigned to',
   icon: UserRoundCheck,
-  children: (
-    <Suspense fallback={<Lead>{item.assignee?.name ?? 'Unassigned'}</Lead>}>
-      <AssigneePicker kind={kind} item={item} />
-    </Suspense>
-  ),
+  children: <AssigneePicker kind={kind} item={item} />,
 });
 
 const isNotFound = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;
@@ -144,11 +145,7 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Ite
           Print slip
         </ButtonLink>
       </Group>
-      {correcting ? (
-        <Suspense>
-          <CorrectDialog kind={kind} item={item} onClose={() => setCorrecting(false)} />
-        </Suspense>
-      ) : null}
+      {correcting ? <CorrectDialog kind={kind} item={item} onClose={() => setCorrecting(false)} /> : null}
     </div>
   );
 };
@@ -174,9 +171,7 @@ const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
         Timeline
       </Title>
       <Stack gap="lg">
-        <Suspense fallback={<Skeleton height={74} />}>
-          <AddNote kind={kind} id={id} />
-        </Suspense>
+        <AddNote kind={kind} id={id} />
         {timeline.error ? (
           <ErrorAlert
             title="The timeline could not be read"

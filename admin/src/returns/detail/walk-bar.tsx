@@ -3,7 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { useMemo } from 'react';
-import { useShortcuts } from '../../ui/shortcuts.tsx';
+import { useShortcuts } from '../../ui/shortcuts.ts';
+import { readTab, writeTab } from '../../ui/tab-storage.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { BackToList } from '../links.tsx';
 import { listQuery } from '../queries.ts';
@@ -58,21 +59,6 @@ interface Page {
 
 const nameOf = ({ path }: Kind): string => `handback.walk.${path}`;
 
-const remembered = (kind: Kind): Page | null => {
-  try {
-    return JSON.parse(sessionStorage.getItem(nameOf(kind)) ?? 'null');
-  } catch {
-    return null;
-  }
-};
-const remember = (kind: Kind, page: Page): void => {
-  try {
-    sessionStorage.setItem(nameOf(kind), JSON.stringify(page));
-  } catch {
-    // The storage is full or forbidden: after a reload there is no next and no previous.
-  }
-};
-
 type ListPage = { items: AnyReturn[]; page: number; limit: number; total: number };
 const pageOf = (search: Search, { items, page, limit, total }: ListPage): Page => ({
   ids: items.map(({ id }) => id),
@@ -91,8 +77,8 @@ const useWalk = (kind: Kind, id: string) => {
     const search = lastSearch(kind);
     const shown = queryClient.getQueryData(listQuery<AnyReturn>(kind, search, pageSize).queryKey);
     const fresh = shown ? pageOf(search, shown) : null;
-    const known = [fresh, remembered(kind)].find((page) => page?.ids.includes(id)) ?? null;
-    if (known) remember(kind, known);
+    const known = [fresh, readTab<Page>(nameOf(kind))].find((page) => page?.ids.includes(id)) ?? null;
+    if (known) writeTab(nameOf(kind), known);
     return known;
   }, [kind, id, queryClient, pageSize]);
 
@@ -107,7 +93,7 @@ const useWalk = (kind: Kind, id: string) => {
   const firstOfPage = async ({ page, limit, search }: Page, step: 1 | -1): Promise<string | undefined> => {
     const there = { ...search, page: page + step };
     const found = await queryClient.fetchQuery(listQuery<AnyReturn>(kind, there, limit));
-    remember(kind, pageOf(there, found));
+    writeTab(nameOf(kind), pageOf(there, found));
     return found.items.at(step === 1 ? 0 : -1)?.id;
   };
   const total = Math.max(current?.total ?? 0, position);

@@ -2,9 +2,10 @@ import { Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ListFilter, Search } from 'lucide-react';
-import { lazy, Suspense, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import type { ListSearch } from '../../list-search.ts';
 import { overviewQuery } from '../../shop-queries.ts';
+import { lazyPart } from '../../ui/lazy.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
 import { fetchPage } from '../queries.ts';
@@ -12,9 +13,7 @@ import { FilterChips } from './filter-chips.tsx';
 import { SearchField } from './search-field.tsx';
 import { ViewsBar } from './views-bar.tsx';
 
-const FilterPanel = lazy(() =>
-  import('./filter-panel.tsx').then((module) => ({ default: module.FilterPanel })),
-);
+const FilterPanel = lazyPart(async () => (await import('./filter-panel.tsx')).FilterPanel);
 
 interface Props {
   kind: Kind;
@@ -63,11 +62,7 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
         </Button>
       </Group>
       <div id={panelId} hidden={!showsAll}>
-        {showsAll ? (
-          <Suspense>
-            <FilterPanel kind={kind} search={search} onFilter={filterBy} />
-          </Suspense>
-        ) : null}
+        {showsAll ? <FilterPanel kind={kind} search={search} onFilter={filterBy} /> : null}
       </div>
       <FilterChips kind={kind} search={search} onSearch={onSearch} />
     </Stack>

@@ -1,10 +1,11 @@
 import { Box, Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { lazyPart } from '../../ui/lazy.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { NewReturnLink } from '../links.tsx';
@@ -21,10 +22,8 @@ import { OrderSelect, ReturnsCards } from './returns-cards.tsx';
 import { type ReturnColumn, useSelection } from './returns-rows.tsx';
 import { ReturnsTable } from './returns-table.tsx';
 
-const EmptyList = lazy(() => import('./empty-list.tsx').then((module) => ({ default: module.EmptyList })));
-const AssignDialog = lazy(() =>
-  import('./assign-dialog.tsx').then((module) => ({ default: module.AssignDialog })),
-);
+const EmptyList = lazyPart(async () => (await import('./empty-list.tsx')).EmptyList);
+const AssignDialog = lazyPart(async () => (await import('./assign-dialog.tsx')).AssignDialog);
 
 /** On a narrower screen a table would not fit beside the menu. */
 const NARROW = '(max-width: 62em)';
@@ -67,9 +66,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       <ListError list={list} onClear={() => onSearch(orderInSearch(order))} />
       {list.isPending ? <LoadingRows /> : null}
       {list.data && items.length === 0 ? (
-        <Suspense>
-          <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
-        </Suspense>
+        <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
       ) : null}
       {items.length > 0 ? (
         <Box aria-busy={list.isPlaceholderData} opacity={list.isPlaceholderData ? 0.5 : 1}>
@@ -89,11 +86,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
           onAssign={() => setAssigning(selected)}
         />
       ) : null}
-      {assigning ? (
-        <Suspense>
-          <AssignDialog kind={kind} items={assigning} onClose={() => setAssigning(null)} />
-        </Suspense>
-      ) : null}
+      {assigning ? <AssignDialog kind={kind} items={assigning} onClose={() => setAssigning(null)} /> : null}
       {list.data ? (
         <ListFooter
           kind={kind}

@@ -2,11 +2,12 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Bookmark, Pencil, Users } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { SavedView } from '../../../../contract/admin-work.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { useSession } from '../../session/session.ts';
 import { overviewQuery } from '../../shop-queries.ts';
+import { lazyPart } from '../../ui/lazy.tsx';
 import type { Kind } from '../kinds.ts';
 import {
   BUILT_IN_VIEWS,
@@ -18,7 +19,7 @@ import {
 } from '../queries.ts';
 import styles from './views-bar.module.css';
 
-const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })));
+const ViewDialog = lazyPart(async () => (await import('./view-dialog.tsx')).ViewDialog);
 
 interface Props {
   kind: Kind;
@@ -64,15 +65,13 @@ export const ViewsBar = ({ kind, search, onSearch }: Props) => {
         </Action>
       ) : null}
       {dialog ? (
-        <Suspense>
-          <ViewDialog
-            kind={kind}
-            view={dialog === 'new' ? null : dialog}
-            search={search}
-            onDeleted={() => onSearch({})}
-            onClose={() => setDialog(null)}
-          />
-        </Suspense>
+        <ViewDialog
+          kind={kind}
+          view={dialog === 'new' ? null : dialog}
+          search={search}
+          onDeleted={() => onSearch({})}
+          onClose={() => setDialog(null)}
+        />
       ) : null}
     </div>
   );

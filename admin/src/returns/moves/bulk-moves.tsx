@@ -1,13 +1,12 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
+import { lazyPart } from '../../ui/lazy.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
-import type { BulkDialog as BulkDialogType } from './bulk-dialog.tsx';
 import type { StaffMove } from './moves.ts';
 
-const loadDialog = () => import('./bulk-dialog.tsx');
-const BulkDialog = lazy(() => loadDialog().then((m) => ({ default: m.BulkDialog }))) as typeof BulkDialogType;
+const BulkDialog = lazyPart(async () => (await import('./bulk-dialog.tsx')).BulkDialog);
 
 interface Props<Item> {
   kind: Kind;
@@ -28,7 +27,7 @@ export const BulkMoves = <Item extends AnyReturn>({
   const [move, setMove] = useState<StaffMove<Item> | null>(null);
   const { changing } = useBlocked();
   // Loads the dialog ahead, so that it opens even when the connection is lost.
-  useEffect(() => void loadDialog(), []);
+  useEffect(BulkDialog.preload, []);
   return (
     <Paper
       withBorder
@@ -79,17 +78,15 @@ export const BulkMoves = <Item extends AnyReturn>({
         </Button>
       </Group>
       {move ? (
-        <Suspense>
-          <BulkDialog
-            kind={kind}
-            move={move}
-            selected={selected}
-            onClose={(notMoved) => {
-              setMove(null);
-              if (notMoved) onSelect(notMoved);
-            }}
-          />
-        </Suspense>
+        <BulkDialog
+          kind={kind}
+          move={move}
+          selected={selected}
+          onClose={(notMoved) => {
+            setMove(null);
+            if (notMoved) onSelect(notMoved);
+          }}
+        />
       ) : null}
     </Paper>
   );

@@ -33,7 +33,7 @@ interface Props {
 export const MoveForm = (props: Props) => {
   const { kind, move, initialValues, draft, conflict, children, onSend, onCancel } = props;
   const [isFromDraft, setFromDraft] = useState(draft?.stored != null);
-  const { form, submit, resetTo, busy, failure } = useApiForm({
+  const { form, onSubmit, resetTo, busy, failure } = useApiForm({
     schema: moveSchema(kind, move.action),
     initialValues: { ...initialValues, ...draft?.stored },
     send: (body) => onSend(body as MoveBody),
@@ -45,7 +45,7 @@ export const MoveForm = (props: Props) => {
     setFromDraft(false);
   };
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack>
         {children}
         {failure && !conflict ? (

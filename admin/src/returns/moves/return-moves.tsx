@@ -1,29 +1,28 @@
 import { Group, Text } from '@mantine/core';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
-import { MenuButton, type MenuLine } from '../../ui/menu-button.tsx';
+import { ActionMenu, type MenuAction } from '../../ui/action-menu.tsx';
+import { lazyPart } from '../../ui/lazy.tsx';
 import { moveDraftName, wasInterrupted } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
-import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
 import type { StaffMove } from './moves.ts';
 
-const loadDialog = () => import('./move-dialog.tsx');
-const MoveDialog = lazy(() => loadDialog().then((m) => ({ default: m.MoveDialog }))) as typeof MoveDialogType;
+const MoveDialog = lazyPart(async () => (await import('./move-dialog.tsx')).MoveDialog);
 
 interface Props<Item> {
   kind: Kind;
   item: Item;
   moves: readonly StaffMove<Item>[];
-  /** More lines for the menu. */
-  more: readonly MenuLine[];
+  /** More for the menu. */
+  more: readonly MenuAction[];
 }
 
 /** The likely next move as a button, the others in a menu. */
 export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }: Props<Item>) => {
   const [chosen, choose] = useState(useInterruptedMove(item, moves));
   // Loads the dialog ahead, so that it opens even when the connection is lost.
-  useEffect(() => void loadDialog(), []);
+  useEffect(MoveDialog.preload, []);
   const { changing } = useBlocked();
   const open = moves.filter((move) => move.isOpen(item));
   const next = open.find((move) => move.isNext(item));
@@ -41,8 +40,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
             This {kind.one} is finished: no move is open any more.
           </Text>
         ) : null}
-        <MenuButton
-          label="More"
+        <ActionMenu
           groups={[
             others.map((move) => ({
               label: move.label,
@@ -51,19 +49,17 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
               run: () => choose(move),
             })),
             more,
-          ].filter((group) => group.length > 0)}
+          ]}
         />
       </Group>
       {chosen ? (
-        <Suspense>
-          <MoveDialog
-            key={chosen.action}
-            kind={kind}
-            item={item}
-            move={chosen}
-            onClose={() => choose(undefined)}
-          />
-        </Suspense>
+        <MoveDialog
+          key={chosen.action}
+          kind={kind}
+          item={item}
+          move={chosen}
+          onClose={() => choose(undefined)}
+        />
       ) : null}
     </>
   );

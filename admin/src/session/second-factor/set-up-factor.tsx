@@ -69,7 +69,7 @@ interface ScanProps {
 
 const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
   const changed = useFactorChanged();
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, onSubmit, busy, failure } = useApiForm({
     schema: ConfirmSecondFactor,
     initialValues: { code: '' },
     send: (body) => api.post<RecoveryCodes>('/session/second-factor/confirm', body),
@@ -79,7 +79,7 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
     },
   });
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack>
         <FormFailure failure={failure} />
         <Text size="sm">
@@ -117,7 +117,7 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
   );
 };
 
-/** For whoever cannot scan: in groups of four, as apps show it. */
+/** For people who cannot scan: in groups of four, as apps show it. */
 const TypedSecret = ({ secret }: { secret: string }) => (
   <Stack gap={4} maw={200}>
     <Text size="sm" c="dimmed">

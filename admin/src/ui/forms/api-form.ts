@@ -68,7 +68,7 @@ export const useApiForm = <Schema extends z.ZodType, Values extends object, Answ
       focusFirst(errors);
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     // The service may accept now what it refused before.
     refused.current = null;
     untouched.current = null;
@@ -85,7 +85,7 @@ export const useApiForm = <Schema extends z.ZodType, Values extends object, Answ
   const isShownAtInputs = paths.length > 0 && paths.every((path) => valueAt(form.values, path) !== undefined);
   return {
     form,
-    submit,
+    onSubmit,
     /** Starts again from these values, without errors. */
     resetTo,
     busy: sending.isPending,

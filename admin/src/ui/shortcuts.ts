@@ -1,5 +1,4 @@
-import { Suspense, useEffect, useRef, useState } from 'react';
-import { lazyOptional } from './lazy.tsx';
+import { useEffect, useRef } from 'react';
 
 /** A key that does something on the page that is shown. */
 interface Shortcut {
@@ -88,17 +87,4 @@ export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
       if (groups.length === 0) document.removeEventListener('keydown', onKeyDown);
     };
   }, [keys]);
-};
-
-const ShortcutList = lazyOptional(() => import('./shortcut-list.tsx').then((module) => module.ShortcutList));
-
-/** `?` shows the keys that work on the page. */
-export const ShortcutHelp = () => {
-  const [open, setOpen] = useState(false);
-  useShortcuts([{ key: '?', label: 'Show these keys', run: () => setOpen(true) }]);
-  return open ? (
-    <Suspense>
-      <ShortcutList onClose={() => setOpen(false)} />
-    </Suspense>
-  ) : null;
 };
