@@ -10,7 +10,7 @@ import {
 import type { OfflineRepair } from '../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../contract/trade-return.ts';
 import { ApiError, api, errorMessage } from '../api.ts';
-import { type Kind, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
+import { KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
 import { describeStatus } from '../returns/labels.ts';
 import { type MoveBody, REPAIR_MOVES, type StaffMove, TRADE_MOVES } from '../returns/moves/moves.ts';
 import { findReturns } from '../search/search-query.ts';
@@ -26,7 +26,6 @@ export interface BenchMove extends Pick<StaffMove<never>, 'action' | 'label' | '
 
 export interface BenchKind {
   kind: Kind;
-  found: FoundReturn['kind'];
   moves: BenchMove[];
 }
 
@@ -36,7 +35,6 @@ const hasEnded = (status: string): boolean =>
 export const BENCH_KINDS: BenchKind[] = [
   {
     kind: REPAIRS,
-    found: 'OFFLINE_REPAIR',
     moves: REPAIR_MOVES.map((move) => ({
       ...move,
       isOpen: (status) => move.isOpen({ status } as OfflineRepair),
@@ -46,7 +44,6 @@ export const BENCH_KINDS: BenchKind[] = [
   },
   {
     kind: TRADE_RETURNS,
-    found: 'TRADE_RETURN',
     moves: TRADE_MOVES.map((move) => ({
       ...move,
       isOpen: (status) => move.isOpen({ status } as TradeReturn),
@@ -72,13 +69,13 @@ export interface Outcome {
   kind: Kind | null;
 }
 
-/** Finds the return that was scanned and moves it. Whatever stands in the way is told in words; it never throws. */
+/** Finds the return that was scanned and moves it. What stands in the way is told in words; it never throws. */
 export const doScan = async (text: string, job: Job): Promise<Outcome> => {
   let found: FoundReturn | null = null;
   const failed = (message: string): Outcome => ({ text, isDone: false, message, found, kind: kindOf(found) });
   try {
     const matches = (await findReturns(text)).filter(({ match }) => match !== null);
-    const ofKind = stillOpen(matches.filter(({ kind }) => kind === job.of.found));
+    const ofKind = stillOpen(matches.filter(({ kind }) => kind === job.of.kind.savedKind));
     found = ofKind[0] ?? matches[0] ?? null;
     if (!found) return failed('Not found: no return has exactly this number, serial, reference or order.');
     if (ofKind.length === 0)
@@ -102,8 +99,7 @@ const stillOpen = (found: FoundReturn[]): FoundReturn[] => {
   return open.length > 0 ? open : found;
 };
 
-const kindOf = (found: FoundReturn | null): Kind | null =>
-  BENCH_KINDS.find((each) => each.found === found?.kind)?.kind ?? null;
+const kindOf = (found: FoundReturn | null): Kind | null => (found ? KIND_OF[found.kind] : null);
 
 const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
 

@@ -3,9 +3,9 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import type { ListSearch } from '../list-search.ts';
-import { countOf, type Kind, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
+import { countOf, KINDS, type Kind } from '../returns/kinds.ts';
 import { describeStatus } from '../returns/labels.ts';
-import plain from '../ui/plain-table.module.css';
+import { PlainTable, TableFrame } from '../ui/plain-table.tsx';
 import styles from './overview.module.css';
 
 export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
@@ -44,7 +44,7 @@ const barColour = (status: string): string => {
 const asVariable = (colour: string): string => `var(--mantine-color-${colour.replace('.', '-')})`;
 
 /** A list begins where its search says; what is null has no end there. */
-const spanOf = ({ createdFrom, createdTo }: Step): ListSearch => ({
+const spanOf = ({ createdFrom, createdTo }: Pick<Step, 'createdFrom' | 'createdTo'>): ListSearch => ({
   ...(createdFrom === null ? {} : { createdFrom }),
   ...(createdTo === null ? {} : { createdTo }),
 });
@@ -92,10 +92,11 @@ const Bars = ({ kind, bars }: { kind: Kind; bars: readonly Bar[] }) => {
   ));
 };
 
-const KINDS = [
-  { kind: TRADE_RETURNS, colour: 'var(--mantine-color-teal-6)' },
-  { kind: REPAIRS, colour: 'var(--mantine-color-blue-6)' },
-] as const;
+/** From the bottom of a column to its top. */
+const COLOURS = {
+  offlineRepairs: 'var(--mantine-color-blue-6)',
+  tradeReturns: 'var(--mantine-color-teal-6)',
+};
 
 type Day = Overview['createdPerDay'][number];
 
@@ -104,11 +105,7 @@ const format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'shor
 const dayName = ({ day }: Day): string => format.format(new Date(`${day}T00:00:00Z`));
 
 /** All that was created on the day, open or not. */
-const searchOf = ({ createdFrom, createdTo }: Day): ListSearch => ({
-  open: 'all',
-  ...(createdFrom === null ? {} : { createdFrom }),
-  ...(createdTo === null ? {} : { createdTo }),
-});
+const searchOf = (day: Day): ListSearch => ({ open: 'all', ...spanOf(day) });
 
 /** A column for each day. A click opens what was created on it; the table below is for the keyboard. */
 export const CreationsChart = ({ days }: { days: readonly Day[] }) => {
@@ -118,18 +115,23 @@ export const CreationsChart = ({ days }: { days: readonly Day[] }) => {
       <div className={styles['days']} aria-hidden>
         {days.map((day) => (
           <div key={day.day} className={styles['day']}>
-            {KINDS.filter(({ kind }) => day[kind.overview] > 0).map(({ kind, colour }) => (
-              <Link
-                key={kind.path}
-                to={kind.path}
-                search={searchOf(day)}
-                tabIndex={-1}
-                preload={false}
-                className={styles['segment'] ?? ''}
-                title={`${dayName(day)}: ${countOf(day[kind.overview], kind)}`}
-                style={{ height: `${(day[kind.overview] / most) * 100}%`, background: colour }}
-              />
-            ))}
+            {KINDS.toReversed()
+              .filter((kind) => day[kind.overview] > 0)
+              .map((kind) => (
+                <Link
+                  key={kind.path}
+                  to={kind.path}
+                  search={searchOf(day)}
+                  tabIndex={-1}
+                  preload={false}
+                  className={styles['segment'] ?? ''}
+                  title={`${dayName(day)}: ${countOf(day[kind.overview], kind)}`}
+                  style={{
+                    height: `${(day[kind.overview] / most) * 100}%`,
+                    background: COLOURS[kind.overview],
+                  }}
+                />
+              ))}
           </div>
         ))}
       </div>
@@ -146,39 +148,31 @@ export const CreationsChart = ({ days }: { days: readonly Day[] }) => {
 const DaysTable = ({ days }: { days: readonly Day[] }) => (
   <details className={styles['details']}>
     <summary>As a table</summary>
-    <div className={plain['frame']}>
-      <table className={plain['table']}>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            <th scope="col">{REPAIRS.title}</th>
-            <th scope="col">{TRADE_RETURNS.title}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {days.toReversed().map((day) => (
-            <tr key={day.day}>
-              <th scope="row">{dayName(day)}</th>
-              {[REPAIRS, TRADE_RETURNS].map((kind) => (
-                <td key={kind.path}>
-                  <Link to={kind.path} search={searchOf(day)} preload={false}>
-                    {day[kind.overview].toLocaleString()}
-                  </Link>
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <TableFrame>
+      <PlainTable
+        rows={days.toReversed()}
+        keyOf={({ day }) => day}
+        columns={[
+          { header: 'Day', isName: true, cell: dayName },
+          ...KINDS.map((kind) => ({
+            header: kind.title,
+            cell: (day: Day) => (
+              <Link to={kind.path} search={searchOf(day)} preload={false}>
+                {day[kind.overview].toLocaleString()}
+              </Link>
+            ),
+          })),
+        ]}
+      />
+    </TableFrame>
   </details>
 );
 
 /** Which colour is which. */
 export const ChartLegend = ({ days }: { days: readonly Day[] }) => (
   <div className={styles['legend']}>
-    {KINDS.toReversed().map(({ kind, colour }) => (
-      <span key={kind.path} style={{ ['--swatch' as string]: colour }}>
+    {KINDS.map((kind) => (
+      <span key={kind.path} style={{ ['--swatch' as string]: COLOURS[kind.overview] }}>
         {countOf(
           days.reduce((sum, day) => sum + day[kind.overview], 0),
           kind,

@@ -5,12 +5,12 @@ import { CircleDot, Clock, type LucideIcon, UserRound, UserRoundX } from 'lucide
 import type { Overview } from '../../../contract/admin.ts';
 import type { ListSearch } from '../list-search.ts';
 import { StatusBadge } from '../returns/badges.tsx';
-import { REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
+import { KIND_OF, KINDS } from '../returns/kinds.ts';
 import { useSession } from '../session/session.ts';
 import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
 import { TextLink } from '../ui/links.tsx';
 import { PageTitle } from '../ui/page-frame.tsx';
-import plain from '../ui/plain-table.module.css';
+import { columnClass, NarrowOnly, PlainTable, TableFrame } from '../ui/plain-table.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine, TwoLines } from '../ui/two-lines.tsx';
 import { ChartLegend, CreationsChart, KindBars, Section } from './charts.tsx';
@@ -18,7 +18,7 @@ import { Checklist } from './checklist.tsx';
 import styles from './overview.module.css';
 
 const hasReturns = (overview: Overview): boolean =>
-  [REPAIRS, TRADE_RETURNS].some((kind) => overview[kind.overview].byStatus.some(({ count }) => count > 0));
+  KINDS.some((kind) => overview[kind.overview].byStatus.some(({ count }) => count > 0));
 
 export const OverviewPage = () => {
   const { data } = useSuspenseQuery(overviewQuery);
@@ -35,8 +35,9 @@ const Work = ({ overview, isAdmin }: { overview: Overview; isAdmin: boolean }) =
   <>
     <WorkTiles overview={overview} />
     <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <KindBars kind={REPAIRS} overview={overview} />
-      <KindBars kind={TRADE_RETURNS} overview={overview} />
+      {KINDS.map((kind) => (
+        <KindBars key={kind.path} kind={kind} overview={overview} />
+      ))}
     </SimpleGrid>
     <OpenLongest returns={overview.openLongest} />
     <Section title="Created per day, last 30 days">
@@ -58,8 +59,6 @@ const TILES: readonly { figure: Figure; label: string; icon: LucideIcon; search:
   { figure: 'unassigned', label: 'Unassigned', icon: UserRoundX, search: { assignee: 'none' } },
   { figure: 'open', label: 'Open', icon: CircleDot, search: {} },
 ];
-
-const KINDS = [REPAIRS, TRADE_RETURNS] as const;
 
 /** What is to be done, of both kinds; every figure leads to its rows. */
 const WorkTiles = ({ overview }: { overview: Overview }) => (
@@ -95,59 +94,55 @@ const WorkTiles = ({ overview }: { overview: Overview }) => (
   </SimpleGrid>
 );
 
-const ADDRESSES = { OFFLINE_REPAIR: '/offline-repairs/$id', TRADE_RETURN: '/trade-returns/$id' } as const;
-
 const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
   <Section title="Open longest">
     {returns.length === 0 ? (
       <Text c="dimmed">Nothing is open.</Text>
     ) : (
-      <div className={plain['frame']}>
-        <table className={plain['table']}>
-          <thead>
-            <tr>
-              <th scope="col">Number</th>
-              <th scope="col">Status</th>
-              <th scope="col" className={plain['wide-only']}>
-                Created
-              </th>
-              <th scope="col" className={plain['wide-only']}>
-                Last change
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {returns.map((each) => (
-              <tr key={each.id}>
-                <td>
-                  <TwoLines
-                    first={
-                      <TextLink to={ADDRESSES[each.kind]} params={{ id: each.id }} size="sm" fw={600}>
-                        {each.rmaNumber}
-                      </TextLink>
-                    }
-                    second={each.customerName}
-                  />
-                </td>
-                <td>
-                  <StatusBadge status={each.status} />
-                  <div className={plain['narrow-only']} style={{ whiteSpace: 'nowrap' }}>
+      <TableFrame>
+        <PlainTable
+          rows={returns}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              header: 'Number',
+              cell: ({ kind, id, rmaNumber, customerName }) => (
+                <TwoLines
+                  first={
+                    <TextLink to={KIND_OF[kind].detail} params={{ id }} size="sm" fw={600}>
+                      {rmaNumber}
+                    </TextLink>
+                  }
+                  second={customerName}
+                />
+              ),
+            },
+            {
+              header: 'Status',
+              cell: ({ status, createdAt }) => (
+                <>
+                  <StatusBadge status={status} />
+                  <NarrowOnly>
                     <SecondLine>
-                      Created <RelativeTime at={each.createdAt} />
+                      Created <RelativeTime at={createdAt} />
                     </SecondLine>
-                  </div>
-                </td>
-                <td className={plain['wide-only']} style={{ whiteSpace: 'nowrap' }}>
-                  <RelativeTime at={each.createdAt} />
-                </td>
-                <td className={plain['wide-only']} style={{ whiteSpace: 'nowrap' }}>
-                  <RelativeTime at={each.updatedAt} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+                  </NarrowOnly>
+                </>
+              ),
+            },
+            {
+              header: 'Created',
+              className: columnClass('wide-only'),
+              cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
+            },
+            {
+              header: 'Last change',
+              className: columnClass('wide-only'),
+              cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
+            },
+          ]}
+        />
+      </TableFrame>
     )}
   </Section>
 );

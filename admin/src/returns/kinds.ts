@@ -27,6 +27,9 @@ export const TRADE_RETURNS = {
   filters: ['companyId', 'company'],
 } as const;
 export type Kind = typeof REPAIRS | typeof TRADE_RETURNS;
+export const KINDS = [REPAIRS, TRADE_RETURNS] as const;
+/** By the name that the service gives them. */
+export const KIND_OF = { OFFLINE_REPAIR: REPAIRS, TRADE_RETURN: TRADE_RETURNS } as const;
 
 export const countOf = (count: number, { one, many }: Kind): string =>
   `${count.toLocaleString()} ${count === 1 ? one : many}`;

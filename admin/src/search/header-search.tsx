@@ -4,12 +4,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useEffect, useLayoutEffect, useState } from 'react';
 import { errorMessage } from '../api.ts';
+import { KIND_OF } from '../returns/kinds.ts';
 import { lazyPart, whenIdle } from '../ui/lazy.tsx';
 import { notify } from '../ui/notify.ts';
 import { useScanner } from '../ui/scanner.ts';
 import { keyLabel, useShortcuts } from '../ui/shortcuts.ts';
 import styles from './header-search.module.css';
-import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
+import { onlyMatch, searchQuery } from './search-query.ts';
 
 const SearchDialog = lazyPart(async () => (await import('./search-dialog.tsx')).SearchDialog);
 
@@ -76,7 +77,7 @@ const useOpenScanned = ({ onSeveral, onNothing }: Outcomes) => {
     try {
       const found = await queryClient.fetchQuery(searchQuery(text));
       const only = onlyMatch(found);
-      if (only) await navigate({ to: ADDRESSES[only.kind], params: { id: only.id } });
+      if (only) await navigate({ to: KIND_OF[only.kind].detail, params: { id: only.id } });
       else if (found.length > 0) onSeveral(text);
       else {
         const message = `Nothing was found for “${text}”.`;

@@ -7,8 +7,9 @@ import { type KeyboardEvent, useId, useState } from 'react';
 import type { ExactMatch, FoundReturn } from '../../../contract/admin-search.ts';
 import { LENGTH } from '../../../contract/lengths.ts';
 import { StatusBadge } from '../returns/badges.tsx';
+import { KIND_OF } from '../returns/kinds.ts';
 import styles from './search-dialog.module.css';
-import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
+import { onlyMatch, searchQuery } from './search-query.ts';
 
 const PAUSE_MS = 150;
 
@@ -29,7 +30,7 @@ const useFound = (text: string, onClose: () => void) => {
   });
   const open = ({ kind, id }: FoundReturn) => {
     onClose();
-    void navigate({ to: ADDRESSES[kind], params: { id } });
+    void navigate({ to: KIND_OF[kind].detail, params: { id } });
   };
   /** Enter came before the answer, as with a scanner: the one return that is meant opens, several are shown. */
   const openWhenFound = async (typed: string) => {

@@ -19,8 +19,3 @@ export const onlyMatch = (found: readonly FoundReturn[]): FoundReturn | null => 
   const candidates = exact.length > 0 ? exact : found;
   return candidates.length === 1 ? (candidates[0] ?? null) : null;
 };
-
-export const ADDRESSES = {
-  OFFLINE_REPAIR: '/offline-repairs/$id',
-  TRADE_RETURN: '/trade-returns/$id',
-} as const satisfies Record<FoundReturn['kind'], string>;

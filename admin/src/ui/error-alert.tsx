@@ -1,4 +1,5 @@
 import { Alert, Button, Group, Stack } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError, SIGNED_OUT } from '../api.ts';
 
@@ -34,6 +35,26 @@ export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
     </Alert>
   );
 };
+
+interface QueryErrorProps {
+  query: Pick<UseQueryResult, 'data' | 'error' | 'refetch'>;
+  title: string;
+  /** The title where there is data of an earlier read. */
+  stale?: string;
+  children?: ReactNode;
+}
+
+/** Why something could not be read, if so, with a button to try again. */
+export const QueryError = ({ query, title, stale = title, children }: QueryErrorProps) =>
+  query.error ? (
+    <ErrorAlert
+      title={query.data === undefined ? title : stale}
+      error={query.error}
+      onRetry={() => void query.refetch()}
+    >
+      {children}
+    </ErrorAlert>
+  ) : null;
 
 /** Why a form was not taken, above its inputs. */
 export const FormFailure = ({ failure }: { failure: Error | null }) =>

@@ -25,7 +25,7 @@ export const lazyPart = <Part extends Component>(
   return Object.assign(Shown as Part, { preload: () => void load().catch(() => {}) });
 };
 
-const Nothing = () => null;
+const Nothing: Component = () => null;
 
 /** A part without which the page works, so nothing is shown where it cannot be loaded. */
 export const lazyOptional = <Part extends Component>(load: () => Promise<Part>): Part =>

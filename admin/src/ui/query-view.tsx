@@ -1,7 +1,7 @@
-import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import { Skeleton, Stack } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ErrorAlert } from './error-alert.tsx';
+import { QueryError } from './error-alert.tsx';
 
 interface Props<Data> {
   query: UseQueryResult<Data>;
@@ -11,25 +11,19 @@ interface Props<Data> {
 /** Shows a query's data: a skeleton while it loads, an error above the data where a later read failed. */
 export const QueryView = <Data,>({ query, children }: Props<Data>) => {
   const { data, error } = query;
-  if (data === undefined && !error) return <LoadingRows />;
+  if (data === undefined && !error) return <LoadingRows rows={4} />;
   return (
     <Stack gap="md">
-      {error ? (
-        <ErrorAlert
-          title={data === undefined ? 'This could not be read' : 'This could not be refreshed'}
-          error={error}
-          onRetry={() => void query.refetch()}
-        />
-      ) : null}
+      <QueryError query={query} title="This could not be read" stale="This could not be refreshed" />
       {data === undefined ? null : children(data)}
     </Stack>
   );
 };
 
-const LoadingRows = () => (
-  <Stack gap="sm" role="status">
-    <VisuallyHidden>Loading</VisuallyHidden>
-    {[1, 2, 3, 4].map((row) => (
+export const LoadingRows = ({ rows }: { rows: number }) => (
+  <Stack gap="xs" role="status" aria-label="Loading">
+    {Array.from({ length: rows }, (_, row) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
       <Skeleton key={row} height={44} />
     ))}
   </Stack>

@@ -1,12 +1,12 @@
 import { Card, Skeleton, Text, Title } from '@mantine/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { RelatedReturn, RelatedReturns } from '../../../../contract/admin-returns.ts';
+import type { RelatedReturns } from '../../../../contract/admin-returns.ts';
 import { api } from '../../api.ts';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { QueryError } from '../../ui/error-alert.tsx';
 import { TextLink } from '../../ui/links.tsx';
 import { StatusBadge } from '../badges.tsx';
-import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
+import { type AnyReturn, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import styles from './detail.module.css';
 
 const relatedQuery = (kind: Kind, id: string) =>
@@ -16,25 +16,17 @@ const relatedQuery = (kind: Kind, id: string) =>
     staleTime: 60_000,
   });
 
-const KIND_OF: Record<RelatedReturn['kind'], Kind> = { OFFLINE_REPAIR: REPAIRS, TRADE_RETURN: TRADE_RETURNS };
-
 /** Earlier repairs of the same item, and earlier returns of the same customer. */
 export const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
   const related = useQuery(relatedQuery(kind, item.id));
-  const { data, error } = related;
+  const { data } = related;
   const serial = 'faultyItem' in item ? item.faultyItem.serialNumber : null;
   return (
     <Card withBorder padding="md">
       <Title order={3} size="h5" mb="xs">
         Earlier returns
       </Title>
-      {error ? (
-        <ErrorAlert
-          title="Earlier returns could not be read"
-          error={error}
-          onRetry={() => void related.refetch()}
-        />
-      ) : null}
+      <QueryError query={related} title="Earlier returns could not be read" />
       {related.isPending ? <Skeleton height={64} /> : null}
       {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
         <Text size="sm" c="dimmed">

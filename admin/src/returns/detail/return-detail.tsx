@@ -6,7 +6,7 @@ import { ApiError } from '../../api.ts';
 import { useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
 import { CopyButton } from '../../ui/copy-fields.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { QueryError } from '../../ui/error-alert.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
@@ -55,13 +55,13 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
       <WalkBar kind={kind} id={id} />
       {isNotFound(detail.error) ? (
         <NotFound kind={kind} />
-      ) : detail.error ? (
-        <ErrorAlert
-          title={item ? 'This may be out of date' : `This ${kind.one} could not be read`}
-          error={detail.error}
-          onRetry={() => void detail.refetch()}
+      ) : (
+        <QueryError
+          query={detail}
+          title={`This ${kind.one} could not be read`}
+          stale="This may be out of date"
         />
-      ) : null}
+      )}
       {item && !isNotFound(detail.error) ? (
         <>
           <Heading kind={kind} item={item} moves={moves} />
@@ -172,13 +172,7 @@ const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
       </Title>
       <Stack gap="lg">
         <AddNote kind={kind} id={id} />
-        {timeline.error ? (
-          <ErrorAlert
-            title="The timeline could not be read"
-            error={timeline.error}
-            onRetry={() => void timeline.refetch()}
-          />
-        ) : null}
+        <QueryError query={timeline} title="The timeline could not be read" />
         {timeline.isPending ? <Skeleton height={160} /> : null}
         {timeline.data ? <ReturnTimeline entries={timeline.data} /> : null}
       </Stack>

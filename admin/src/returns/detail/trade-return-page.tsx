@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Building2, MapPin, Package, UserRound } from 'lucide-react';
 import type { AdminTradeReturn as TradeReturn } from '../../../../contract/admin-returns.ts';
-import plain from '../../ui/plain-table.module.css';
+import { columnClass, NarrowOnly, PlainTable } from '../../ui/plain-table.tsx';
 import { SecondLine } from '../../ui/two-lines.tsx';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
@@ -110,8 +110,6 @@ const TradeFacts = ({ tradeReturn }: { tradeReturn: TradeReturn }) => (
 
 type Item = TradeReturn['items'][number];
 
-const classes = (...names: string[]): string => names.map((name) => plain[name]).join(' ');
-
 const nameOf = ({ productName, variantTitle }: Item): string =>
   [productName, variantTitle].filter(Boolean).join(', ');
 
@@ -121,50 +119,54 @@ const detailsOf = ({ sku, tradeLineItemId, weight }: Item): string =>
 const TradeItems = ({ items }: Pick<TradeReturn, 'items'>) => {
   const money = useMoney();
   return (
-    <table className={plain['table']}>
-      <thead>
-        <tr>
-          <th scope="col">Product</th>
-          <th scope="col" className={classes('number')}>
-            Quantity
-          </th>
-          <th scope="col" className={classes('number', 'wide-only')}>
-            Price
-          </th>
-          <th scope="col" className={classes('number')}>
-            Total
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {items.map((item, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity of their own and never change
-          <tr key={index}>
-            <td className={classes('text')}>
+    <PlainTable
+      rows={items}
+      // Lines have no identity of their own and never change.
+      keyOf={(_item, index) => index}
+      columns={[
+        {
+          header: 'Product',
+          className: columnClass('text'),
+          cell: (item) => (
+            <>
               <span className={styles['wrapping']} dir="auto">
                 {nameOf(item)}
               </span>
               <SecondLine>{detailsOf(item)}</SecondLine>
-              <div className={classes('narrow-only')}>
+              <NarrowOnly>
                 <SecondLine>{money(item.price)} each</SecondLine>
-              </div>
+              </NarrowOnly>
+            </>
+          ),
+        },
+        {
+          header: 'Quantity',
+          className: columnClass('number'),
+          cell: ({ quantity }) => formatNumber(quantity),
+        },
+        {
+          header: 'Price',
+          className: columnClass('number', 'wide-only'),
+          cell: ({ price }) => money(price),
+        },
+        {
+          header: 'Total',
+          className: columnClass('number'),
+          cell: (item) => money(totalOf([item])),
+        },
+      ]}
+      footer={
+        <tfoot>
+          <tr>
+            <th scope="row">Total</th>
+            <td className={columnClass('number')}>
+              {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
             </td>
-            <td className={classes('number')}>{formatNumber(item.quantity)}</td>
-            <td className={classes('number', 'wide-only')}>{money(item.price)}</td>
-            <td className={classes('number')}>{money(totalOf([item]))}</td>
+            <td className={columnClass('wide-only')} />
+            <td className={columnClass('number', 'total')}>{money(totalOf(items))}</td>
           </tr>
-        ))}
-      </tbody>
-      <tfoot>
-        <tr>
-          <th scope="row">Total</th>
-          <td className={classes('number')}>
-            {formatNumber(totalOf(items.map((item) => ({ ...item, price: 1 }))))}
-          </td>
-          <td className={classes('wide-only')} />
-          <td className={classes('number', 'total')}>{money(totalOf(items))}</td>
-        </tr>
-      </tfoot>
-    </table>
+        </tfoot>
+      }
+    />
   );
 };

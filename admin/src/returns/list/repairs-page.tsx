@@ -8,8 +8,8 @@ import { describeStatus, dispositionLabel } from '../labels.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
-import type { ReturnColumn } from './returns-rows.tsx';
 import styles from './returns-table.module.css';
+import type { ReturnColumn } from './returns-table.tsx';
 
 const route = getRouteApi('/inside/offline-repairs');
 

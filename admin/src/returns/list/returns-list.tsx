@@ -1,12 +1,13 @@
-import { Box, Button, Group, Skeleton, Stack } from '@mantine/core';
+import { Box, Button, Group, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { QueryError } from '../../ui/error-alert.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
+import { LoadingRows } from '../../ui/query-view.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { NewReturnLink } from '../links.tsx';
 import { BulkMoves } from '../moves/bulk-moves.tsx';
@@ -18,9 +19,7 @@ import { CsvExport } from './csv-export.tsx';
 import { ListFilters } from './list-filters.tsx';
 import { ListFooter } from './list-footer.tsx';
 import { type ListOrder, orderInSearch, orderOf } from './list-order.ts';
-import { OrderSelect, ReturnsCards } from './returns-cards.tsx';
-import { type ReturnColumn, useSelection } from './returns-rows.tsx';
-import { ReturnsTable } from './returns-table.tsx';
+import { type ReturnColumn, ReturnsCards, ReturnsTable } from './returns-table.tsx';
 
 const EmptyList = lazyPart(async () => (await import('./empty-list.tsx')).EmptyList);
 const AssignDialog = lazyPart(async () => (await import('./assign-dialog.tsx')).AssignDialog);
@@ -41,17 +40,17 @@ interface Props<Item> {
 
 /** A list of returns with its filters, pages, export and bulk moves. */
 export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, columns, moves, search, onSearch } = props;
+  const { kind, columns, csv, moves, search, onSearch } = props;
   const [pageSize, setPageSize] = usePageSize();
   const list = useQuery(listQuery<Item>(kind, search, pageSize));
   useEffect(() => rememberSearch(kind, search), [kind, search]);
   const items = list.data?.items ?? [];
   const { selected, isSelected, select, selectOnly } = useSelection(items);
-  /** What is being assigned to somebody: one row, or all that are selected. */
+  /** What is being assigned: one row, or all that are selected. */
   const [assigning, setAssigning] = useState<readonly Item[] | null>(null);
 
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
-  const rows = { kind, columns, items, isSelected, select, onAssign: (item: Item) => setAssigning([item]) };
+  const Rows = isNarrow ? ReturnsCards : ReturnsTable;
   const order = orderOf(search);
   /** A new order starts at the first page. */
   const reorder = (next: ListOrder) => onSearch({ ...search, ...orderInSearch(next), page: undefined });
@@ -61,20 +60,37 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
   };
   return (
     <Stack gap="sm" pb="xl">
-      <Header {...props} isEmpty={(list.data?.total ?? 0) === 0} />
+      <Group justify="space-between" gap="sm">
+        <PageTitle>{kind.title}</PageTitle>
+        <Group gap="xs">
+          <CsvExport kind={kind} search={search} columns={csv} disabled={(list.data?.total ?? 0) === 0} />
+          <NewReturnLink kind={kind} />
+        </Group>
+      </Group>
       <ListFilters {...props} />
-      <ListError list={list} onClear={() => onSearch(orderInSearch(order))} />
-      {list.isPending ? <LoadingRows /> : null}
+      <QueryError query={list} title="The list could not be read" stale="This may be out of date">
+        {isRefused(list.error) ? (
+          <Button size="xs" variant="default" onClick={() => onSearch(orderInSearch(order))}>
+            Clear all filters
+          </Button>
+        ) : null}
+      </QueryError>
+      {list.isPending ? <LoadingRows rows={8} /> : null}
       {list.data && items.length === 0 ? (
         <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
       ) : null}
       {items.length > 0 ? (
         <Box aria-busy={list.isPlaceholderData} opacity={list.isPlaceholderData ? 0.5 : 1}>
-          {isNarrow ? (
-            <ReturnsCards {...rows} orderSelect={<OrderSelect order={order} onOrder={reorder} />} />
-          ) : (
-            <ReturnsTable {...rows} order={order} onOrder={reorder} />
-          )}
+          <Rows
+            kind={kind}
+            columns={columns}
+            items={items}
+            isSelected={isSelected}
+            select={select}
+            onAssign={(item) => setAssigning([item])}
+            order={order}
+            onOrder={reorder}
+          />
         </Box>
       ) : null}
       {selected.length > 0 ? (
@@ -103,45 +119,22 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
   );
 };
 
-const Header = <Item extends AnyReturn>({
-  kind,
-  search,
-  csv,
-  isEmpty,
-}: Pick<Props<Item>, 'kind' | 'search' | 'csv'> & { isEmpty: boolean }) => (
-  <Group justify="space-between" gap="sm">
-    <PageTitle>{kind.title}</PageTitle>
-    <Group gap="xs">
-      <CsvExport kind={kind} search={search} columns={csv} disabled={isEmpty} />
-      <NewReturnLink kind={kind} />
-    </Group>
-  </Group>
-);
-
-/** Only where the service refuses the filters does it help to clear them. */
-const isRefused = (error: Error): boolean => error instanceof ApiError && error.status === 400;
-
-const ListError = ({ list, onClear }: { list: UseQueryResult; onClear(): void }) => {
-  if (!list.error) return null;
-  return (
-    <ErrorAlert
-      title={list.data ? 'This may be out of date' : 'The list could not be read'}
-      error={list.error}
-      onRetry={() => void list.refetch()}
-    >
-      {isRefused(list.error) ? (
-        <Button size="xs" variant="default" onClick={onClear}>
-          Clear all filters
-        </Button>
-      ) : null}
-    </ErrorAlert>
-  );
+/** The selected items, across the pages of a list. `items` are those of the current page. */
+const useSelection = <Item extends AnyReturn>(items: readonly Item[]) => {
+  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
+  const current = new Map(items.map((item) => [item.id, item]));
+  return {
+    // An item of another page may have changed since; the service decides when it is moved.
+    selected: [...selected.values()].map((item) => current.get(item.id) ?? item),
+    isSelected: (id: string) => selected.has(id),
+    select: (some: readonly Item[], on: boolean) => {
+      const next = new Map(selected);
+      for (const item of some) on ? next.set(item.id, item) : next.delete(item.id);
+      setSelected(next);
+    },
+    selectOnly: (some: readonly Item[]) => setSelected(new Map(some.map((item) => [item.id, item]))),
+  };
 };
 
-const LoadingRows = () => (
-  <Stack gap="xs" role="status" aria-label="Loading">
-    {[1, 2, 3, 4, 5, 6, 7, 8].map((row) => (
-      <Skeleton key={row} height={44} />
-    ))}
-  </Stack>
-);
+/** Only where the service refuses the filters does it help to clear them. */
+const isRefused = (error: Error | null): boolean => error instanceof ApiError && error.status === 400;

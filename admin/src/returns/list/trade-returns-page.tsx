@@ -9,7 +9,7 @@ import { TRADE_MOVES } from '../moves/moves.ts';
 import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
-import type { ReturnColumn } from './returns-rows.tsx';
+import type { ReturnColumn } from './returns-table.tsx';
 
 const route = getRouteApi('/inside/trade-returns');
 

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import { shopSettingsQuery } from '../../shop-queries.ts';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { QueryError } from '../../ui/error-alert.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
 import {
   lastSlipSize,
@@ -50,13 +50,7 @@ export const PrintPage = () => {
           disabled={isPending || items.length === 0 || !settings.data}
         />
       </Group>
-      {settings.error ? (
-        <ErrorAlert
-          title="The shop’s settings could not be read"
-          error={settings.error}
-          onRetry={() => void settings.refetch()}
-        />
-      ) : null}
+      <QueryError query={settings} title="The shop’s settings could not be read" />
       {failed > 0 ? (
         <Alert color="orange" role="alert">
           {failed === 1 ? `One ${kind.one}` : `${failed} ${kind.many}`} could not be read and will not be
