@@ -1,11 +1,11 @@
-import { Button, Card, EmptyState, Group, Stack, Title } from '@mantine/core';
+import { Button, EmptyState } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BookOpen, KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { ApiClientView } from '../../../contract/admin.ts';
 import { clientsQuery } from '../shop-queries.ts';
 import { CopyBlock } from '../ui/copy-fields.tsx';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { CLIENT_DIALOGS, firstCallWith, NewClientDialog } from './client-dialogs.tsx';
 import { type ClientDialog, ClientsTable } from './clients-table.tsx';
@@ -49,29 +49,27 @@ export const ClientsPage = () => {
 };
 
 const Reference = () => (
-  <Card withBorder component="section" aria-labelledby="api-reference">
-    <Stack gap="sm">
-      <Group justify="space-between">
-        <Title order={3} size="h4" id="api-reference">
-          Connecting a program
-        </Title>
-        <Button
-          component="a"
-          href="/docs"
-          target="_blank"
-          rel="noopener"
-          variant="default"
-          leftSection={<BookOpen size={16} aria-hidden />}
-        >
-          Documentation (new tab)
-        </Button>
-      </Group>
-      <CopyBlock
-        label="A first call"
-        description="Put a client's key in the place of YOUR_API_KEY."
-        what="the command"
-        value={firstCallWith('YOUR_API_KEY')}
-      />
-    </Stack>
-  </Card>
+  <Section
+    title="Connecting a program"
+    size="h4"
+    aside={
+      <Button
+        component="a"
+        href="/docs"
+        target="_blank"
+        rel="noopener"
+        variant="default"
+        leftSection={<BookOpen size={16} aria-hidden />}
+      >
+        Documentation (new tab)
+      </Button>
+    }
+  >
+    <CopyBlock
+      label="A first call"
+      description="Put a client's key in the place of YOUR_API_KEY."
+      what="the command"
+      value={firstCallWith('YOUR_API_KEY')}
+    />
+  </Section>
 );

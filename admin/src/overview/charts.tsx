@@ -1,21 +1,11 @@
-import { Card, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import type { ListSearch } from '../list-search.ts';
 import { countOf, KINDS, type Kind } from '../returns/kinds.ts';
 import { describeStatus } from '../returns/labels.ts';
+import { Section } from '../ui/page-frame.tsx';
 import { PlainTable, TableFrame } from '../ui/plain-table.tsx';
 import styles from './overview.module.css';
-
-export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Card withBorder>
-    <Title order={3} size="h5" mb="sm">
-      {title}
-    </Title>
-    {children}
-  </Card>
-);
 
 interface Bar {
   label: string;

@@ -9,11 +9,11 @@ import { KIND_OF, KINDS } from '../returns/kinds.ts';
 import { useSession } from '../session/session.ts';
 import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
 import { TextLink } from '../ui/links.tsx';
-import { PageTitle } from '../ui/page-frame.tsx';
+import { PageTitle, Section } from '../ui/page-frame.tsx';
 import { columnClass, NarrowOnly, PlainTable, TableFrame } from '../ui/plain-table.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine, TwoLines } from '../ui/two-lines.tsx';
-import { ChartLegend, CreationsChart, KindBars, Section } from './charts.tsx';
+import { ChartLegend, CreationsChart, KindBars } from './charts.tsx';
 import { Checklist } from './checklist.tsx';
 import styles from './overview.module.css';
 

@@ -1,4 +1,4 @@
-import { Button, Card, DataList, Group, Stack, TextInput, Title, VisuallyHidden } from '@mantine/core';
+import { Button, DataList, Group, Stack, TextInput, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { ChangeEmail } from '../../../contract/admin-access.ts';
@@ -8,7 +8,7 @@ import { FormFailure } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { BreakableEmail } from '../ui/two-lines.tsx';
 import { NewPasswordInput, type ProofBy, ProofInput } from './credentials.tsx';
 import { OwnSessionsCard, ownSessionsQuery } from './own-sessions.tsx';
@@ -34,13 +34,10 @@ export const AccountPage = () => {
         <Fact label="Role">{ROLE_LABELS[user.role].name}</Fact>
         <Fact label="Shop">{shop.name}</Fact>
       </DataList>
-      <Card withBorder maw={720} component="section" aria-labelledby="change-password">
-        <Title order={3} size="h4" mb="md" id="change-password">
-          Change your password
-        </Title>
+      <Section title="Change your password" size="h4" maw={720}>
         {/* A new form after each change, so that no password stays in it. */}
         <PasswordForm key={passwords} onDone={() => setPasswords(passwords + 1)} />
-      </Card>
+      </Section>
       <FactorCard />
       <OwnSessionsCard />
       {changingEmail ? <EmailDialog onClose={() => setChangingEmail(false)} /> : null}

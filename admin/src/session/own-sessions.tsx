@@ -1,10 +1,11 @@
-import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { OwnSession, OwnSessions } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
 import { DataTable } from '../ui/data-table.tsx';
 import { FormFailure } from '../ui/error-alert.tsx';
 import { notifyDone } from '../ui/notify.ts';
+import { Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 
@@ -26,10 +27,7 @@ export const OwnSessionsCard = () => {
     onSettled: () => queryClient.invalidateQueries(ownSessionsQuery),
   });
   return (
-    <Card withBorder maw={720} component="section" aria-labelledby="own-sessions">
-      <Title order={3} size="h4" mb="xs" id="own-sessions">
-        Where you are signed in
-      </Title>
+    <Section title="Where you are signed in" size="h4" maw={720}>
       <Stack>
         <FormFailure failure={end.error} />
         <QueryView query={sessions}>
@@ -50,7 +48,7 @@ export const OwnSessionsCard = () => {
           )}
         </QueryView>
       </Stack>
-    </Card>
+    </Section>
   );
 };
 

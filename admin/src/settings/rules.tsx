@@ -1,20 +1,9 @@
-import {
-  ActionIcon,
-  Badge,
-  Box,
-  Button,
-  Card,
-  Code,
-  Group,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { ActionIcon, Badge, Box, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Check, Plus, TriangleAlert, X } from 'lucide-react';
-import { type ClipboardEvent, type FormEvent, useId, useState } from 'react';
+import { type ClipboardEvent, type FormEvent, useState } from 'react';
 import { ReplaceDangerousGoods } from '../../../contract/admin-people.ts';
 import { formErrors } from '../ui/forms/form-errors.ts';
+import { Section } from '../ui/page-frame.tsx';
 
 // Matches a sku against the rules as the service does: a rule is an exact sku, or a prefix that ends in `*`. Case matters.
 // A `*` anywhere else is an ordinary character.
@@ -147,13 +136,9 @@ export const RuleList = ({ rules, added, onRemove }: RuleListProps) => (
 
 export const SkuTester = ({ rules, unsaved }: { rules: readonly string[]; unsaved: boolean }) => {
   const [sku, setSku] = useState('');
-  const id = useId();
   return (
-    <Card withBorder component="section" aria-labelledby={id}>
+    <Section title="Would this SKU be dangerous?" size="h4">
       <Stack gap="sm">
-        <Title order={3} size="h4" id={id}>
-          Would this SKU be dangerous?
-        </Title>
         <TextInput
           label="SKU to try"
           placeholder="BATT-18V-4AH"
@@ -171,7 +156,7 @@ export const SkuTester = ({ rules, unsaved }: { rules: readonly string[]; unsave
           </Text>
         ) : null}
       </Stack>
-    </Card>
+    </Section>
   );
 };
 

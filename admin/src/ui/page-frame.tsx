@@ -1,5 +1,15 @@
-import { Center, Group, Loader, Stack, Text, Title, type TitleProps } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import {
+  Card,
+  type CardProps,
+  Center,
+  Group,
+  Loader,
+  Stack,
+  Text,
+  Title,
+  type TitleProps,
+} from '@mantine/core';
+import { type ReactNode, useEffect, useId } from 'react';
 
 const APP = 'Handback';
 
@@ -51,6 +61,30 @@ export const PageFrame = ({ title, intro, backLink, actions, children }: Props) 
     {children}
   </Stack>
 );
+
+interface SectionProps extends CardProps {
+  title: string;
+  size?: TitleProps['size'];
+  /** Beside the title. */
+  aside?: ReactNode;
+  children: ReactNode;
+}
+
+/** A card with a heading. */
+export const Section = ({ title, size = 'h5', aside, children, ...card }: SectionProps) => {
+  const id = useId();
+  return (
+    <Card withBorder component="section" aria-labelledby={id} {...card}>
+      <Group gap="sm" mb="xs" justify="space-between">
+        <Title order={3} size={size} id={id}>
+          {title}
+        </Title>
+        {aside}
+      </Group>
+      {children}
+    </Card>
+  );
+};
 
 export const Loading = () => (
   <Center mih="50vh">

@@ -1,6 +1,7 @@
-import { Anchor, Button, Card, DataList, Title } from '@mantine/core';
+import { Anchor, Button, DataList } from '@mantine/core';
 import type { LucideIcon } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { Section } from '../../ui/page-frame.tsx';
 import styles from './detail.module.css';
 
 type Fact = readonly [label: string, value: ReactNode];
@@ -12,15 +13,12 @@ interface Props {
   children?: ReactNode;
 }
 
-/** A card with a title and facts; empty facts are left out. */
+/** A card with a title and facts; empty facts are skipped. */
 export const Facts = ({ title, facts, children }: Props) => {
   const filled = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
   if (filled.length === 0 && !children) return null;
   return (
-    <Card withBorder padding="md">
-      <Title order={3} size="h5" mb="xs">
-        {title}
-      </Title>
+    <Section title={title}>
       {filled.length > 0 ? (
         <DataList gap={6} labelWidth="8.5em">
           {filled.map(([label, value]) => (
@@ -32,45 +30,52 @@ export const Facts = ({ title, facts, children }: Props) => {
         </DataList>
       ) : null}
       {children}
-    </Card>
+    </Section>
   );
 };
 
 export interface SummaryPart {
   label: string;
   icon: LucideIcon;
-  children: ReactNode;
+  /** The most important words. */
+  lead?: string;
+  /** Further lines; empty ones are skipped. */
+  lines?: readonly ReactNode[];
 }
 
 /** The first look at a return: who, what, where, whose. */
 export const Summary = ({ parts }: { parts: readonly SummaryPart[] }) => (
   <dl className={styles['summary']}>
-    {parts.map(({ label, icon: Icon, children }) => (
+    {parts.map(({ label, icon: Icon, lead, lines = [] }) => (
       <div key={label} className={styles['part']}>
         <dt>
           <Icon size={14} aria-hidden />
           {label}
         </dt>
-        <dd>{children}</dd>
+        <dd>
+          {lead ? <Lead>{lead}</Lead> : null}
+          {lines.filter(Boolean).map((line, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its place
+            <div key={index} dir="auto">
+              {line}
+            </div>
+          ))}
+        </dd>
       </div>
     ))}
   </dl>
 );
 
-/** The most important words of a part. */
 export const Lead = ({ children }: { children: string }) => (
   <span className={styles['lead']} title={children} dir="auto">
     {children}
   </span>
 );
 
-/** A further line of a part; nothing where it is empty. */
-export const Line = ({ children, quiet = false }: { children: ReactNode; quiet?: boolean }) =>
-  children ? (
-    <div className={quiet ? styles['quiet'] : undefined} dir="auto">
-      {children}
-    </div>
-  ) : null;
+/** A line that matters less. */
+export const Quiet = ({ children }: { children: string }) => (
+  <span className={styles['quiet']}>{children}</span>
+);
 
 const LONG_CHARACTERS = 400;
 const LONG_LINES = 6;
@@ -106,9 +111,8 @@ export const EmailLink = ({ address }: { address: string }) => (
   </Anchor>
 );
 
-export const PhoneLink = ({ number }: { number: string | null }) =>
-  number === null ? null : (
-    <Anchor href={`tel:${number.replaceAll(/[^\d+]/g, '')}`} inherit>
-      {number}
-    </Anchor>
-  );
+export const PhoneLink = ({ number }: { number: string }) => (
+  <Anchor href={`tel:${number.replaceAll(/[^\d+]/g, '')}`} inherit>
+    {number}
+  </Anchor>
+);

@@ -1,10 +1,11 @@
-import { Card, Skeleton, Text, Title } from '@mantine/core';
+import { Skeleton, Text } from '@mantine/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { RelatedReturns } from '../../../../contract/admin-returns.ts';
 import { api } from '../../api.ts';
 import { QueryError } from '../../ui/error-alert.tsx';
 import { TextLink } from '../../ui/links.tsx';
+import { Section } from '../../ui/page-frame.tsx';
 import { StatusBadge } from '../badges.tsx';
 import { type AnyReturn, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import styles from './detail.module.css';
@@ -22,10 +23,7 @@ export const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
   const { data } = related;
   const serial = 'faultyItem' in item ? item.faultyItem.serialNumber : null;
   return (
-    <Card withBorder padding="md">
-      <Title order={3} size="h5" mb="xs">
-        Earlier returns
-      </Title>
+    <Section title="Earlier returns">
       <QueryError query={related} title="Earlier returns could not be read" />
       {related.isPending ? <Skeleton height={64} /> : null}
       {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
@@ -50,7 +48,7 @@ export const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
           found={withoutRepeats(data)}
         />
       ) : null}
-    </Card>
+    </Section>
   );
 };
 

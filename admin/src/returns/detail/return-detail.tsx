@@ -1,4 +1,4 @@
-import { Card, Grid, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Grid, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { PencilLine, Printer, UserRoundCheck } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
@@ -9,7 +9,7 @@ import { CopyButton } from '../../ui/copy-fields.tsx';
 import { QueryError } from '../../ui/error-alert.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
-import { PageTitle } from '../../ui/page-frame.tsx';
+import { PageTitle, Section } from '../../ui/page-frame.tsx';
 import { formatSpan, RelativeTime } from '../../ui/relative-time.tsx';
 import { Due, StatusBadge } from '../badges.tsx';
 import { correctionDraftName, wasInterrupted } from '../draft.tsx';
@@ -89,7 +89,7 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
 const assigneePart = (kind: Kind, item: AnyReturn): SummaryPart => ({
   label: 'Assigned to',
   icon: UserRoundCheck,
-  children: <AssigneePicker kind={kind} item={item} />,
+  lines: [<AssigneePicker key={item.id} kind={kind} item={item} />],
 });
 
 const isNotFound = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;
@@ -166,17 +166,14 @@ const Age = ({ item: { createdAt, statusSince, updatedAt, status, dueAt } }: { i
 const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
   const timeline = useQuery(timelineQuery(kind, id));
   return (
-    <Card withBorder padding="md">
-      <Title order={3} size="h5" mb="sm">
-        Timeline
-      </Title>
+    <Section title="Timeline">
       <Stack gap="lg">
         <AddNote kind={kind} id={id} />
         <QueryError query={timeline} title="The timeline could not be read" />
         {timeline.isPending ? <Skeleton height={160} /> : null}
         {timeline.data ? <ReturnTimeline entries={timeline.data} /> : null}
       </Stack>
-    </Card>
+    </Section>
   );
 };
 

@@ -7,7 +7,7 @@ import { TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { formatNumber, totalOf, useMoney } from '../numbers.ts';
 import styles from './detail.module.css';
-import { EmailLink, Facts, FoldedText, Lead, Line, PhoneLink, type SummaryPart } from './facts.tsx';
+import { EmailLink, Facts, FoldedText, PhoneLink, Quiet, type SummaryPart } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
 
 const route = getRouteApi('/inside/trade-returns/$id');
@@ -27,54 +27,31 @@ export const TradeReturnPage = () => {
 };
 
 const summaryOf = (tradeReturn: TradeReturn): SummaryPart[] => {
-  const { street, suburb, state, postcode } = tradeReturn.shippingAddress;
+  const { items, customerPhone, shippingAddress } = tradeReturn;
+  const { street, suburb, state, postcode } = shippingAddress;
   return [
     {
       label: 'Company',
       icon: Building2,
-      children: (
-        <>
-          <Lead>{tradeReturn.companyName}</Lead>
-          <Line quiet>{tradeReturn.companyId}</Line>
-        </>
-      ),
+      lead: tradeReturn.companyName,
+      lines: [<Quiet key="id">{tradeReturn.companyId}</Quiet>],
     },
     {
       label: 'Contact',
       icon: UserRound,
-      children: (
-        <>
-          <Lead>{tradeReturn.customerName}</Lead>
-          <Line>{tradeReturn.customerPhone && <PhoneLink number={tradeReturn.customerPhone} />}</Line>
-          <Line>
-            <EmailLink address={tradeReturn.customerEmail} />
-          </Line>
-        </>
-      ),
+      lead: tradeReturn.customerName,
+      lines: [
+        customerPhone && <PhoneLink number={customerPhone} />,
+        <EmailLink key="email" address={tradeReturn.customerEmail} />,
+      ],
     },
     {
       label: 'Items',
       icon: Package,
-      children: (
-        <>
-          <Lead>{tradeReturn.items[0]?.productName ?? ''}</Lead>
-          <Line>{tradeReturn.items.length > 1 ? `and ${tradeReturn.items.length - 1} more` : null}</Line>
-          <Line>
-            <Worth items={tradeReturn.items} />
-          </Line>
-        </>
-      ),
+      lead: items[0]?.productName ?? '',
+      lines: [items.length > 1 && `and ${items.length - 1} more`, <Worth key="worth" items={items} />],
     },
-    {
-      label: 'Goods come from',
-      icon: MapPin,
-      children: (
-        <>
-          <Line>{street}</Line>
-          <Line>{`${suburb} ${state} ${postcode}`}</Line>
-        </>
-      ),
-    },
+    { label: 'Goods come from', icon: MapPin, lines: [street, `${suburb} ${state} ${postcode}`] },
   ];
 };
 

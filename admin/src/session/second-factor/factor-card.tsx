@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import type { RecoveryCodes, SecondFactor } from '../../../../contract/admin-acc
 import { api } from '../../api.ts';
 import { ConfirmDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
+import { Section } from '../../ui/page-frame.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { useSession } from '../session.ts';
 import { factorQuery, RecoveryCodeList, SetUpFactor, useFactorChanged } from './set-up-factor.tsx';
@@ -16,17 +17,18 @@ export const FactorCard = () => {
   // While it is set up, or its codes are shown, a fresh answer must not replace what is on the screen.
   const [settingUp, setSettingUp] = useState(false);
   return (
-    <Card withBorder maw={720} component="section" aria-labelledby="second-factor">
-      <Group gap="sm" mb="xs">
-        <Title order={3} size="h4" id="second-factor">
-          Second factor
-        </Title>
-        {factor.data ? (
+    <Section
+      title="Second factor"
+      size="h4"
+      maw={720}
+      aside={
+        factor.data ? (
           <Badge variant="light" color={factor.data.isOn ? 'teal' : 'gray'}>
             {factor.data.isOn ? 'On' : 'Off'}
           </Badge>
-        ) : null}
-      </Group>
+        ) : null
+      }
+    >
       <QueryView query={factor}>
         {(data) =>
           data.isOn && !settingUp ? (
@@ -46,7 +48,7 @@ export const FactorCard = () => {
           )
         }
       </QueryView>
-    </Card>
+    </Section>
   );
 };
 
