@@ -9,8 +9,7 @@ import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
 import { createAppRouter } from './router.tsx';
 import { sessionQuery } from './session/session.ts';
-import { returnFocus } from './ui/focus-return.ts';
-import { listenForEnter } from './ui/forms/enter-key.ts';
+import { listenForEnter, returnFocus } from './ui/focus.ts';
 import { isMissingChunk, PageMissing } from './ui/lazy.tsx';
 import { cssVariables, theme } from './ui/theme.ts';
 

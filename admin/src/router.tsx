@@ -8,7 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
-import { ProofRequired } from './session/proof-required.tsx';
+import { ProofRequired } from './session/interruptions.tsx';
 import { lacksFactor, sessionQuery, useSession, wantedPage } from './session/session.ts';
 import { NoSuchPage, PageError, StartFailed } from './ui/error-pages.tsx';
 import { lazyPage } from './ui/lazy.tsx';
@@ -65,7 +65,6 @@ const secondFactor = createRoute({
   component: lazyPage(() => import('./session/second-factor/factor-page.tsx'), 'FactorPage'),
 });
 
-/** Everything behind the sign-in. */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
@@ -118,7 +117,6 @@ const tradeReturn = createRoute({
   component: lazyPage(() => import('./returns/detail/trade-return-page.tsx'), 'TradeReturnPage'),
 });
 
-/** The kind and ids of the returns whose slips are printed. */
 const printSearch = ({ kind, ids }: Record<string, unknown>): { kind: string; ids: string } => ({
   kind: typeof kind === 'string' ? kind : '',
   ids: typeof ids === 'string' ? ids : '',

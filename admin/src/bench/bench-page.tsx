@@ -17,11 +17,18 @@ import type { MoveBody, MoveField } from '../returns/moves/moves.ts';
 import { useBlocked } from '../session/blocked.tsx';
 import { formErrors } from '../ui/forms/form-errors.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { chooseByArrowsOnly, useScanner } from '../ui/scanner.ts';
+import { chooseByArrowsOnly, useScanner } from '../ui/shortcuts.ts';
 import styles from './bench-page.module.css';
-import { BENCH_KINDS, type BenchKind, type BenchMove, type Job, type Outcome } from './do-scan.ts';
 import { LastScan, ScanList } from './scan-list.tsx';
-import { useScanQueue, useSound } from './use-scan-queue.ts';
+import {
+  BENCH_KINDS,
+  type BenchKind,
+  type BenchMove,
+  type Job,
+  type Outcome,
+  useScanQueue,
+  useSound,
+} from './scans.ts';
 
 const INCOMPLETE = 'Fill in above what each scan does.';
 
@@ -95,10 +102,9 @@ const summaryOf = (outcomes: (Outcome | null)[]): string => {
   return `${done} done${failed > 0 ? `, ${failed} not done` : ''}`;
 };
 
-/** What was chosen, with the inputs of the move. */
 const useJob = () => {
   const [of, setOf] = useState<BenchKind>(BENCH_KINDS[0] as BenchKind);
-  // Nobody scans before they have chosen: a move that was never meant cannot be undone.
+  // No scan counts before a move is chosen: one that was never meant cannot be undone.
   const [move, setMove] = useState<BenchMove | null>(null);
   const [values, setValues] = useState<Record<string, string>>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
@@ -149,7 +155,6 @@ interface JobInputsProps {
   onValue(name: string, value: string): void;
 }
 
-/** What each scan does, chosen once. */
 const JobInputs = ({ of, move, values, errors, onKind, onMove, onValue }: JobInputsProps) => (
   <Fieldset legend="Each scan does this">
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">

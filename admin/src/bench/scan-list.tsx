@@ -2,8 +2,7 @@ import { Button, Loader } from '@mantine/core';
 import { CircleCheck, CircleX } from 'lucide-react';
 import { TextLink } from '../ui/links.tsx';
 import styles from './bench-page.module.css';
-import type { Outcome } from './do-scan.ts';
-import type { Scan } from './use-scan-queue.ts';
+import type { Outcome, Scan } from './scans.ts';
 
 /** What became of the last scan, large enough to be read from the other side of a bench, and read aloud. */
 export const LastScan = ({ last, waiting }: { last: Outcome | null; waiting: number }) => (
@@ -34,7 +33,6 @@ interface Props {
   onRetry(text: string): void;
 }
 
-/** Everything that was scanned, the newest first. */
 export const ScanList = ({ scans, onRetry }: Props) => (
   <ol className={styles['scans']} aria-label="What was scanned, newest first">
     {scans.map(({ id, text, outcome }) => (

@@ -25,7 +25,6 @@ interface Props {
   onClose: () => void;
 }
 
-/** A command that tries out a key. */
 export const firstCallWith = (key: string): string =>
   `curl -H 'X-Api-Key: ${key}' '${window.location.origin}${BASE_PATH}/offline-repairs?limit=3'`;
 
@@ -185,7 +184,6 @@ export const CLIENT_DIALOGS = { edit: EditDialog, replace: ReplaceDialog, revoke
 
 interface NewKeysProps {
   client: NewClient;
-  /** What else there is to know about it. */
   note?: string;
   onClose: () => void;
 }

@@ -13,11 +13,10 @@ import {
 import { api } from '../api.ts';
 import type { ListSearch } from '../list-search.ts';
 import { clientsQuery } from '../shop-queries.ts';
-import { ErrorAlert } from '../ui/error-alert.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { ListPager, PastEnd } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { QueryView } from '../ui/query-view.tsx';
+import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
 import { DELIVERY_STATUSES, DeliveriesTable } from './deliveries-table.tsx';
 
 const { status: Status, event: Event } = DeliveryQuery.shape;

@@ -163,7 +163,6 @@ const COLUMNS: [Column<Delivery>, ...Column<Delivery>[]] = [
   },
 ];
 
-/** Why the delivery is late, or was dropped. */
 const LastOutcome = ({ delivery: { status, attempts } }: { delivery: Delivery }) => {
   const last = attempts.at(-1);
   if (!last || status === 'DELIVERED') return null;

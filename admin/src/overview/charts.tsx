@@ -16,7 +16,6 @@ interface Bar {
 
 type Step = Overview['offlineRepairs']['openByAge'][number];
 
-/** "3 to 7 days" */
 const ageText = ({ upToDays }: Step, before: Step | undefined): string => {
   if (upToDays === null) return `More than ${before?.upToDays} days`;
   return before ? `${before.upToDays} to ${upToDays} days` : 'Less than a day';
@@ -82,7 +81,6 @@ const Bars = ({ kind, bars }: { kind: Kind; bars: readonly Bar[] }) => {
   ));
 };
 
-/** From the bottom of a column to its top. */
 const COLOURS = {
   offlineRepairs: 'var(--mantine-color-blue-6)',
   tradeReturns: 'var(--mantine-color-teal-6)',
@@ -158,7 +156,6 @@ const DaysTable = ({ days }: { days: readonly Day[] }) => (
   </details>
 );
 
-/** Which colour is which. */
 export const ChartLegend = ({ days }: { days: readonly Day[] }) => (
   <div className={styles['legend']}>
     {KINDS.map((kind) => (

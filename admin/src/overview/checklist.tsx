@@ -18,7 +18,6 @@ interface Step {
   action: string;
 }
 
-/** What an Admin sets up before the work begins, and how far that is. */
 const useSetUpSteps = (isAdmin: boolean): Step[] => {
   const clients = useQuery({
     queryKey: ['clients'],
@@ -65,7 +64,6 @@ const FIRST_RETURN: Step = {
   action: 'New repair',
 };
 
-/** What a shop without returns sees instead of zeros. */
 export const Checklist = () => {
   const { user } = useSession();
   const steps = [...useSetUpSteps(user.role === 'ADMIN'), FIRST_RETURN];

@@ -147,7 +147,6 @@ const OpenLongest = ({ returns }: { returns: Overview['openLongest'] }) => (
   </Section>
 );
 
-/** What only Admins can do something about. */
 const AdminCards = ({ overview }: { overview: Overview }) => (
   <SimpleGrid cols={{ base: 1, sm: 2 }}>
     <MonthCard month={overview.month} />

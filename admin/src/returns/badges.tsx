@@ -53,7 +53,6 @@ const initialsOf = (name: string): string => {
   return chosen.map((word) => [...(word ?? '')][0]?.toUpperCase() ?? '').join('');
 };
 
-/** Who works on a return: a mark and the name. */
 export const Assignee = ({ person }: { person: Person | null }) =>
   person === null ? (
     <span className={styles['unassigned']}>Unassigned</span>

@@ -46,7 +46,6 @@ export const useDraft = <Values extends object>(form: string) => {
   return { draft, stored };
 };
 
-/** What was typed into a dialog about a return. */
 interface DialogDraft {
   values: Record<string, string>;
   /** The `updatedAt` that was on the screen when the dialog opened. */
@@ -86,7 +85,6 @@ export const useDialogDraft = (name: string, updatedAt: string, onClose: () => v
   };
 };
 
-/** Says that a form opened with what was typed before. */
 export const DraftNotice = ({ onStartOver }: { onStartOver(): void }) => (
   <Group justify="space-between" gap="sm" wrap="nowrap" role="status">
     <Text size="sm" c="dimmed">

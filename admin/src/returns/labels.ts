@@ -57,7 +57,6 @@ export const TRADE_MOVE_LABELS: Record<TradeReturnAction, MoveLabels> = {
   resolve: { label: 'Resolve', done: 'Resolved' },
 };
 
-/** What the screen calls the fields that can be corrected. */
 export const CORRECTED_LABELS = {
   companyName: 'Company',
   customerName: 'Customer',
@@ -66,5 +65,4 @@ export const CORRECTED_LABELS = {
   serialNumber: 'Serial number',
 } as const;
 
-/** Who created a return, as lists call it. */
 export const ORIGIN_LABELS = { API: 'Created by a program', STAFF: 'Created by staff' } as const;

@@ -7,7 +7,6 @@ import { ButtonLink } from '../ui/links.tsx';
 import type { Kind } from './kinds.ts';
 import { lastSearch } from './remembered.ts';
 
-/** A link to where one came from. */
 export const BackLink = createLink(
   ({ children, ...props }: AnchorProps & Omit<ComponentPropsWithRef<'a'>, keyof AnchorProps>) => (
     <Anchor size="sm" w="fit-content" {...props}>

@@ -1,6 +1,7 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { PeopleList, StoreList } from '../../../contract/admin-returns.ts';
+import type { FoundReturn, SearchResult } from '../../../contract/admin-search.ts';
 import type { SavedView } from '../../../contract/admin-work.ts';
 import type { listEnvelope, Timeline, TimelineEntry } from '../../../contract/common.ts';
 import { api } from '../api.ts';
@@ -79,21 +80,18 @@ export const timelineQuery = (kind: Kind, id: string) =>
     refetchInterval: REFETCH_MS,
   });
 
-/** Marks the lists, details and counts of this kind as out of date. */
 export const refetchReturns = (queryClient: QueryClient, kind: Kind): Promise<unknown> =>
   Promise.all([
     queryClient.invalidateQueries({ queryKey: [kind.path] }),
     queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey }),
   ]);
 
-/** The team, for choosing whom a return is assigned to. */
 export const peopleQuery = queryOptions({
   queryKey: ['people'],
   queryFn: () => api.get<z.infer<typeof PeopleList>>('/people'),
   staleTime: 60_000,
 });
 
-/** Where repairs were handed in. */
 export const storesQuery = queryOptions({
   queryKey: ['stores'],
   queryFn: () => api.get<StoreList>('/stores'),
@@ -134,7 +132,6 @@ export const savedSearch = (kind: Kind, search: ListSearch): Record<string, stri
 
 const OPEN_OF_VIEW: Record<string, ListSearch['open']> = { true: undefined, false: 'ended' };
 
-/** The other way round. */
 export const searchOfView = ({ search: { open, ...rest } }: SavedView): ListSearch => {
   const isAll = open === undefined && rest['status'] === undefined;
   return listSearch({ ...rest, open: isAll ? 'all' : OPEN_OF_VIEW[open ?? 'true'] });
@@ -150,3 +147,21 @@ export const isSameSearch = (one: ListSearch, other: ListSearch): boolean =>
   sameText(one) === sameText(other);
 
 export const isOfKind = (kind: Kind, view: SavedView): boolean => view.kind === kind.savedKind;
+
+export const findReturns = async (text: string): Promise<FoundReturn[]> =>
+  (await api.get<SearchResult>('/search', { q: text })).items;
+
+export const searchQuery = (text: string) =>
+  queryOptions({
+    queryKey: ['search', text],
+    queryFn: () => findReturns(text),
+    enabled: text !== '',
+    staleTime: 2_000,
+  });
+
+/** The one return that a whole number, serial, tracking number, reference or order means, or the only one there is. */
+export const onlyMatch = (found: readonly FoundReturn[]): FoundReturn | null => {
+  const exact = found.filter(({ match }) => match !== null);
+  const candidates = exact.length > 0 ? exact : found;
+  return candidates.length === 1 ? (candidates[0] ?? null) : null;
+};

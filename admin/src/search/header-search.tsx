@@ -5,12 +5,11 @@ import { Search } from 'lucide-react';
 import { useEffect, useLayoutEffect, useState } from 'react';
 import { errorMessage } from '../api.ts';
 import { KIND_OF } from '../returns/kinds.ts';
+import { onlyMatch, searchQuery } from '../returns/queries.ts';
 import { lazyPart, whenIdle } from '../ui/lazy.tsx';
 import { notify } from '../ui/notify.ts';
-import { useScanner } from '../ui/scanner.ts';
-import { keyLabel, useShortcuts } from '../ui/shortcuts.ts';
+import { keyLabel, useScanner, useShortcuts } from '../ui/shortcuts.ts';
 import styles from './header-search.module.css';
-import { onlyMatch, searchQuery } from './search-query.ts';
 
 const SearchDialog = lazyPart(async () => (await import('./search-dialog.tsx')).SearchDialog);
 
@@ -20,7 +19,6 @@ export const HeaderSearch = () => {
   const [text, setText] = useState<string | null>(null);
   const [said, setSaid] = useState('');
   const open = () => setText('');
-  // Loads the dialog ahead, so that it opens at once.
   useEffect(() => void whenIdle().then(SearchDialog.preload), []);
   useShortcuts([
     { key: '/', label: 'Search', run: open },
@@ -69,7 +67,6 @@ interface Outcomes {
   onNothing(said: string): void;
 }
 
-/** What a scan on any page does. */
 const useOpenScanned = ({ onSeveral, onNothing }: Outcomes) => {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

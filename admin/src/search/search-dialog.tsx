@@ -8,8 +8,8 @@ import type { ExactMatch, FoundReturn } from '../../../contract/admin-search.ts'
 import { LENGTH } from '../../../contract/lengths.ts';
 import { StatusBadge } from '../returns/badges.tsx';
 import { KIND_OF } from '../returns/kinds.ts';
+import { onlyMatch, searchQuery } from '../returns/queries.ts';
 import styles from './search-dialog.module.css';
-import { onlyMatch, searchQuery } from './search-query.ts';
 
 const PAUSE_MS = 150;
 
@@ -19,7 +19,6 @@ interface Props {
   onClose(): void;
 }
 
-/** What is found once typing pauses, and how to open it. */
 const useFound = (text: string, onClose: () => void) => {
   const [searched] = useDebouncedValue(text.trim(), PAUSE_MS);
   const queryClient = useQueryClient();

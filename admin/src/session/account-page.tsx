@@ -1,19 +1,20 @@
-import { Button, DataList, Group, Stack, TextInput, VisuallyHidden } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Badge, Button, DataList, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { ChangeEmail } from '../../../contract/admin-access.ts';
+import { ChangeEmail, type OwnSession } from '../../../contract/admin-access.ts';
 import { ChangePassword } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { FormFailure } from '../ui/error-alert.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
 import { PageFrame, Section } from '../ui/page-frame.tsx';
+import { FormFailure, QueryView } from '../ui/query-view.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
 import { BreakableEmail } from '../ui/two-lines.tsx';
 import { NewPasswordInput, type ProofBy, ProofInput } from './credentials.tsx';
-import { OwnSessionsCard, ownSessionsQuery } from './own-sessions.tsx';
 import { FactorCard } from './second-factor/factor-card.tsx';
-import { ROLE_LABELS, type Session, sessionQuery, useSession } from './session.ts';
+import { ownSessionsQuery, ROLE_LABELS, type Session, sessionQuery, useSession } from './session.ts';
 
 export const AccountPage = () => {
   const { user, shop } = useSession();
@@ -57,7 +58,6 @@ const PROOF = { by: 'password' as ProofBy, currentPassword: '', code: '' };
 const proofIn = ({ by, currentPassword, code }: typeof PROOF) =>
   by === 'password' ? { currentPassword } : { code: code || null };
 
-/** What both forms do once the service took them. */
 const useChanged = (message: string, onDone: () => void) => {
   const queryClient = useQueryClient();
   return (session: Session): void => {
@@ -124,3 +124,83 @@ const EmailDialog = ({ onClose }: { onClose: () => void }) => {
     </FormDialog>
   );
 };
+
+/** Where the person is signed in, so that they see a session that is not theirs and end it. */
+const OwnSessionsCard = () => {
+  const sessions = useQuery(ownSessionsQuery);
+  const queryClient = useQueryClient();
+  const end = useMutation({
+    // null: all but this one.
+    mutationFn: (session: OwnSession | null) =>
+      api.delete<null>(session ? `/session/sessions/${session.id}` : '/session/sessions'),
+    onSuccess: (_answer, session) =>
+      notifyDone(session ? `${nameOf(session)} is signed out.` : 'You are signed out everywhere else.'),
+    onSettled: () => queryClient.invalidateQueries(ownSessionsQuery),
+  });
+  return (
+    <Section title="Where you are signed in" size="h4" maw={720}>
+      <Stack>
+        <FormFailure failure={end.error} />
+        <QueryView query={sessions}>
+          {({ items }) => (
+            <>
+              <SessionTable sessions={items} onEnd={end.mutate} />
+              {items.length > 1 ? (
+                <Group gap="sm">
+                  <Button variant="default" onClick={() => end.mutate(null)} loading={end.isPending}>
+                    Sign out everywhere else
+                  </Button>
+                  <Text size="sm" c="dimmed">
+                    Do you not recognize one of these? Sign it out, then change your password.
+                  </Text>
+                </Group>
+              ) : null}
+            </>
+          )}
+        </QueryView>
+      </Stack>
+    </Section>
+  );
+};
+
+const nameOf = ({ browser }: OwnSession): string => browser ?? 'Unknown browser';
+
+const SessionTable = ({
+  sessions,
+  onEnd,
+}: {
+  sessions: readonly OwnSession[];
+  onEnd: (session: OwnSession) => void;
+}) => (
+  <DataTable
+    caption="Your sessions, the one used last first"
+    columns={[
+      {
+        header: 'Browser',
+        width: '45%',
+        cell: (session) => (
+          <Group gap="xs" component="span">
+            {nameOf(session)}
+            {session.isCurrent ? <Badge variant="default">This one</Badge> : null}
+          </Group>
+        ),
+      },
+      { header: 'Address', cell: ({ address }) => address },
+      { header: 'Last use', noWrap: true, cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} /> },
+    ]}
+    rows={sessions}
+    nameOf={nameOf}
+    actions={(session) =>
+      session.isCurrent ? null : (
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={`Sign out ${nameOf(session)} at ${session.address}`}
+          onClick={() => onEnd(session)}
+        >
+          Sign out
+        </Button>
+      )
+    }
+  />
+);

@@ -4,7 +4,6 @@ import type { ComponentPropsWithRef, MouseEvent } from 'react';
 import { overviewQuery } from '../shop-queries.ts';
 import { useSession } from './session.ts';
 
-/** Why something cannot be done now; null where it can. */
 interface Blocked {
   changing: string | null;
   creating: string | null;

@@ -28,7 +28,6 @@ const CODE_KINDS = {
   },
 } as const;
 
-/** A code of the second factor, of either kind. */
 export const CodeInput = ({ onChange, ...props }: FormInput<TextInputProps>) => {
   const [kind, setKind] = useState<keyof typeof CODE_KINDS>('app');
   const { label, description, input, other } = CODE_KINDS[kind];
@@ -73,7 +72,6 @@ const randomPassword = (): string => {
   return password;
 };
 
-/** A new password, typed or suggested. */
 export const NewPasswordInput = ({ onChange, ...input }: FormInput<PasswordInputProps>) => {
   const [visible, { toggle, open }] = useDisclosure();
   const suggest = () => {
@@ -110,13 +108,11 @@ interface ProofProps<Values> {
   form: UseFormReturnType<Values>;
   /** The name of the password's field; a code is in `code`. */
   password: keyof Values & string;
-  /** Whether a dialog opens with the cursor in it. */
   focused?: boolean;
   /** Empties both inputs as well. */
   onSwitch: (by: ProofBy) => void;
 }
 
-/** The current password, or a code for people who have a second factor. */
 export const ProofInput = <Values extends { by: ProofBy }>(props: ProofProps<Values>) => {
   const { form, password, focused, onSwitch } = props;
   const { user } = useSession();

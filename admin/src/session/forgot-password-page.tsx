@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { AskForLink } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
-import { FormFailure } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
+import { FormFailure } from '../ui/query-view.tsx';
 import { signInOptionsQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
 

@@ -1,8 +1,8 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { Proof } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
-import { FormFailure } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
+import { FormFailure } from '../ui/query-view.tsx';
 import { type ProofBy, ProofInput } from './credentials.tsx';
 
 /** Above other dialogs, which stay as they are, and below the one to sign in again. */

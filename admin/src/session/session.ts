@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from '@ta
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { z } from 'zod';
-import type { SignInOptions } from '../../../contract/admin-access.ts';
+import type { OwnSessions, SignInOptions } from '../../../contract/admin-access.ts';
 import type { SignedIn, UserRole } from '../../../contract/admin-people.ts';
 import { ApiError, api } from '../api.ts';
 import { notify } from '../ui/notify.ts';
@@ -27,11 +27,11 @@ export const forgetSession = (): void => {
   forgetStored('handback.');
 };
 
-/** Who is signed in; null if nobody is. */
+/** Who is signed in; null if no one is. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ client, queryKey }): Promise<Session | null> => {
-    // Once there was one, the pages keep it until somebody else signs in or out.
+    // Once there was one, the pages keep it until another person signs in or out.
     const known = client.getQueryData<Session>(queryKey);
     if (!isSignInRemembered()) return known ?? null;
     try {
@@ -58,7 +58,6 @@ export const useSession = (): Session => {
   return data;
 };
 
-/** What a role is called, and what it may do. */
 export const ROLE_LABELS: Record<UserRole, { name: string; description: string }> = {
   ADMIN: { name: 'Admin', description: 'Everything: returns, and all of these settings.' },
   STAFF: { name: 'Staff', description: 'Works on returns; sees no settings.' },
@@ -71,6 +70,11 @@ export const wantedPage = (search: Record<string, unknown>): { to?: string } =>
 /** Only an address of this app: a forged link must not lead elsewhere after the sign-in. */
 export const addressOf = (to: string | undefined): string =>
   to?.startsWith('/') && !to.startsWith('//') ? `/admin${to}` : '/admin/';
+
+export const ownSessionsQuery = queryOptions({
+  queryKey: ['own-sessions'],
+  queryFn: () => api.get<OwnSessions>('/session/sessions'),
+});
 
 /** Whether a forgotten password can be helped with a mail. */
 export const signInOptionsQuery = queryOptions({

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { FormFailure } from '../ui/error-alert.tsx';
+import { FormFailure } from '../ui/query-view.tsx';
 import { CodeInput, UsernameInput, useSignIn } from './credentials.tsx';
 import { useLeave } from './session.ts';
 

@@ -1,8 +1,8 @@
 import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { FormFailure } from '../ui/error-alert.tsx';
 import { TextButton, TextLink } from '../ui/links.tsx';
+import { FormFailure } from '../ui/query-view.tsx';
 import { CodeInput, useSignIn } from './credentials.tsx';
 import { addressOf, signInOptionsQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';

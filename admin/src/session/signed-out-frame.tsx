@@ -6,17 +6,13 @@ import { useTabTitle } from '../ui/page-frame.tsx';
 import styles from './signed-out-frame.module.css';
 
 interface Props {
-  /** Of the tab. */
   tab: string;
   title: string;
-  /** One or two sentences below the title. */
   intro?: ReactNode;
-  /** For more than a few inputs. */
   wide?: boolean;
   children?: ReactNode;
 }
 
-/** The page around what people see before they are signed in. */
 export const SignedOutFrame = ({ tab, title, intro, wide = false, children }: Props) => {
   useTabTitle(tab);
   return (

@@ -10,7 +10,6 @@ interface Props {
   onChange(logo: string): void;
 }
 
-/** The picture of the letterhead. One that is too large is made smaller. */
 export const LogoInput = ({ value, error, onChange }: Props) => {
   const [failure, setFailure] = useState<string | null>(null);
   const read = async (file: File | null) => {

@@ -36,7 +36,6 @@ interface Props {
   onAdd: (rules: string[]) => void;
 }
 
-/** Adds one rule, or several that were pasted, such as a column of a spreadsheet. */
 export const AddRules = ({ rules, onAdd }: Props) => {
   const [typed, setTyped] = useState('');
   const [submitted, setSubmitted] = useState(false);

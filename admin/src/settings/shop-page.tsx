@@ -15,15 +15,13 @@ import { useBlocker } from '@tanstack/react-router';
 import { ReplaceShopSettings, type ShopSettings } from '../../../contract/shop-settings.ts';
 import { api } from '../api.ts';
 import { shopSettingsQuery } from '../shop-queries.ts';
-import { ErrorAlert } from '../ui/error-alert.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
-import { lazyPart } from '../ui/lazy.tsx';
 import { notifyDone } from '../ui/notify.ts';
-import { Loading, PageFrame } from '../ui/page-frame.tsx';
-import { QueryView } from '../ui/query-view.tsx';
+import { PageFrame } from '../ui/page-frame.tsx';
+import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
+import { Slip, type SlipData } from '../ui/slip/slip.tsx';
 import { LogoInput } from './logo-input.tsx';
-
-const SlipPreview = lazyPart(async () => (await import('./slip-preview.tsx')).SlipPreview, Loading);
+import styles from './slip-preview.module.css';
 
 export const ShopPage = () => {
   const saved = useQuery(shopSettingsQuery);
@@ -205,3 +203,31 @@ const timeZoneChoices = (present: string): Choice[] =>
     ],
     present,
   );
+
+const EXAMPLE: Omit<SlipData, 'createdAt'> = {
+  heading: 'Repair',
+  rmaNumber: '#RMA-000123',
+  warning: null,
+  customer: 'Ada Pereira',
+  subject: 'Kettle 1.7 l',
+  fault: 'Does not heat up any more',
+  facts: [
+    ['Customer', 'Ada Pereira\n+44 20 7946 0018'],
+    ['Order', 'SO-10042'],
+    ['Item', 'Kettle 1.7 l\nBrushed steel'],
+    ['Serial number', 'SN-448120'],
+    ['Fault', 'Does not heat up any more'],
+  ],
+  items: [],
+};
+
+const SlipPreview = ({ settings }: { settings: ShopSettings }) => (
+  <div className={styles['preview']}>
+    <Slip
+      letterhead={settings}
+      slip={{ ...EXAMPLE, createdAt: new Date().toISOString() }}
+      size="a5"
+      copy="customer"
+    />
+  </div>
+);

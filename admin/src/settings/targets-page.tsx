@@ -28,7 +28,6 @@ export const TargetsPage = () => {
 };
 
 type Targets = TargetDays['targets'];
-/** What stands in the fields, by status. */
 type Days = Record<string, number | ''>;
 
 const MOST_DAYS = 365;

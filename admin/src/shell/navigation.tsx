@@ -25,7 +25,6 @@ const WORK = [
   { to: '/trade-returns', label: 'Trade returns', icon: Undo2 },
   { to: '/bench', label: 'Bench', icon: ScanLine },
 ] as const;
-/** For Admins only. */
 const SETTINGS = [
   { to: '/settings/shop', label: 'Shop', icon: Store },
   { to: '/settings/external-api', label: 'External API', icon: KeyRound },
@@ -44,7 +43,6 @@ interface Target {
 }
 
 interface Props {
-  /** Of the current page. */
   path: string;
   onNavigate(): void;
 }

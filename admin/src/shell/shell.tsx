@@ -1,17 +1,31 @@
-import { Title, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import {
+  Alert,
+  Group,
+  Stack,
+  Text,
+  Title,
+  UnstyledButton,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Menu, Moon, Sun, X } from 'lucide-react';
 import { Suspense, useState } from 'react';
+import type { Overview } from '../../../contract/admin.ts';
+import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
 import { HeaderSearch } from '../search/header-search.tsx';
-import { useSession } from '../session/session.ts';
-import { SessionEnd } from '../session/session-end.tsx';
+import { SessionEnd } from '../session/interruptions.tsx';
+import { type Session, useSession } from '../session/session.ts';
+import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
 import { lazyOptional, whenIdle } from '../ui/lazy.tsx';
+import { ButtonLink } from '../ui/links.tsx';
 import { Mark } from '../ui/mark.tsx';
 import { Loading } from '../ui/page-frame.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
 import { useShortcuts } from '../ui/shortcuts.ts';
 import { Navigation } from './navigation.tsx';
-import { Notices } from './notices.tsx';
 import styles from './shell.module.css';
 
 const NotificationArea = lazyOptional(async () => {
@@ -21,7 +35,6 @@ const NotificationArea = lazyOptional(async () => {
 
 const ShortcutList = lazyOptional(async () => (await import('../ui/shortcut-list.tsx')).ShortcutList);
 
-/** The header and the navigation around every page. */
 export const Shell = () => {
   const [opened, { toggle, close }] = useDisclosure();
   const { shop } = useSession();
@@ -114,3 +127,75 @@ const SkipLinks = () => {
     </div>
   );
 };
+
+interface Notice {
+  colour: string;
+  text: string;
+}
+
+const noticesFor = ({ shop }: Session, month: Overview['month'] | undefined): Notice[] => {
+  const notices: Notice[] = [];
+  if (shop.subscription === 'inactive')
+    notices.push({
+      colour: 'red',
+      text: 'The subscription is inactive: returns can be read, but not made or moved.',
+    });
+  if (!PLANS_WITH_API.includes(shop.plan))
+    notices.push({
+      colour: 'yellow',
+      text: 'Your plan does not include the External API: keys are refused and no webhooks are sent. It comes with Scale and Enterprise.',
+    });
+  if (month && month.limit !== null && month.used >= month.limit)
+    notices.push({
+      colour: 'red',
+      text: `All ${month.limit.toLocaleString()} returns of this month are used: no more can be made until next month.`,
+    });
+  else if (month && month.limit !== null && month.used >= (month.limit * WARN_AT_PERCENT) / 100)
+    notices.push({
+      colour: 'yellow',
+      text: `${month.used.toLocaleString()} of this month's ${month.limit.toLocaleString()} returns are used.`,
+    });
+  return notices;
+};
+
+const Notices = () => {
+  const session = useSession();
+  const { data } = useQuery(overviewQuery);
+  const notices = noticesFor(session, data?.month);
+  const { passwordExposedAt } = session.user;
+  if (notices.length === 0 && !passwordExposedAt) return null;
+  return (
+    <Stack gap="xs" mb="md" className="not-printed">
+      {passwordExposedAt ? <PasswordExposed at={passwordExposedAt} /> : null}
+      {notices.map(({ colour, text }) => (
+        <Alert key={text} color={colour} role="status" py="xs">
+          <Group justify="space-between" gap="sm">
+            <Text size="sm" inherit>
+              {text}
+              {session.user.role === 'ADMIN' ? '' : ' Ask an Admin of your shop.'}
+            </Text>
+            {session.user.role === 'ADMIN' ? (
+              <ButtonLink to="/settings/plan" size="xs" variant="default">
+                To Plan and usage
+              </ButtonLink>
+            ) : null}
+          </Group>
+        </Alert>
+      ))}
+    </Stack>
+  );
+};
+
+const PasswordExposed = ({ at }: { at: string }) => (
+  <Alert color="red" role="alert" py="xs">
+    <Group justify="space-between" gap="sm">
+      <Text size="sm" inherit>
+        Someone entered your password and then ten wrong codes (<RelativeTime at={at} />
+        ). They did not get in. If it was not you, change your password.
+      </Text>
+      <ButtonLink to="/account" size="xs" variant="default">
+        Change your password
+      </ButtonLink>
+    </Group>
+  </Alert>
+);

@@ -73,7 +73,6 @@ const RoleInput = ({ value, ...input }: { value?: string; onChange?: (value: str
   </Radio.Group>
 );
 
-/** Invites a person with a link, or gives them a password. */
 export const InviteDialog = ({ onClose }: { onClose: () => void }) => {
   const { changed, done } = useTeamChanged(onClose);
   const [by, setBy] = useState<'link' | 'password'>('link');

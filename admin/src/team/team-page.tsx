@@ -169,7 +169,6 @@ const PersonActions = ({ person, isSelf, onPick }: PersonActionsProps) => {
 
 const RULES = ['sign-in-rules'] as const;
 
-/** Whether all people of the shop need a second factor. */
 const RequireFactor = () => {
   const { user } = useSession();
   const navigate = useNavigate();

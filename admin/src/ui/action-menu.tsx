@@ -19,7 +19,6 @@ interface Props {
   rowName?: string;
 }
 
-/** A button that opens a menu of what else can be done. */
 export const ActionMenu = ({ groups, rowName }: Props) => {
   const [opened, setOpened] = useState(false);
   const onKeyDown = ({ key }: KeyboardEvent) => {

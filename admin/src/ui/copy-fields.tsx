@@ -78,7 +78,6 @@ interface CopyFieldProps {
   value: string;
 }
 
-/** A value of one line with a copy button. */
 export const CopyField = ({ label, description, what, value }: CopyFieldProps) => (
   <Group gap="xs" align="flex-end" wrap="nowrap">
     <TextInput
@@ -94,7 +93,6 @@ export const CopyField = ({ label, description, what, value }: CopyFieldProps) =
   </Group>
 );
 
-/** A longer text, such as a command, with a copy button. */
 export const CopyBlock = ({ label, description, what, value }: CopyFieldProps) => {
   const id = useId();
   return (

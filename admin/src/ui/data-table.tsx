@@ -8,7 +8,6 @@ export interface Column<Row> {
   header: string;
   cell: (row: Row) => ReactNode;
   width?: string | number;
-  /** For short values: a time, a number, a status. */
   noWrap?: boolean;
 }
 

@@ -23,7 +23,6 @@ export const NoSuchPage = () => {
   );
 };
 
-/** The app could not start: the session or the shell failed to load. */
 export const StartFailed = ({ error }: { error: unknown }) => {
   useTabTitle('Not available');
   return (

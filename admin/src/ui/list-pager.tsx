@@ -3,12 +3,10 @@ import { SearchX } from 'lucide-react';
 
 interface Props {
   list: { page: number; totalPages: number; total: number };
-  /** What the items are called. */
   noun: readonly [one: string, many: string];
   onPage: (page: number) => void;
 }
 
-/** How many items a list has, and its page numbers. */
 export const ListPager = ({ list: { page, totalPages, total }, noun, onPage }: Props) => (
   <Group justify="space-between" gap="sm">
     <Text size="sm" c="dimmed" aria-live="polite">
@@ -34,7 +32,6 @@ export const ListPager = ({ list: { page, totalPages, total }, noun, onPage }: P
 const CONTROLS = { first: 'First page', previous: 'Previous page', next: 'Next page', last: 'Last page' };
 
 interface PastEndProps {
-  /** What the list holds: "26 repairs". */
   count: string;
   onFirst(): void;
 }

@@ -13,7 +13,6 @@ import { type ReactNode, useEffect, useId } from 'react';
 
 const APP = 'Handback';
 
-/** Sets the title of the browser tab. */
 export const useTabTitle = (title: string): void =>
   useEffect(() => {
     document.title = `${title} · ${APP}`;
@@ -36,14 +35,11 @@ interface Props {
   title: string;
   /** One or two sentences: what this page is for. */
   intro?: ReactNode;
-  /** Shown above the title. */
   backLink?: ReactNode;
-  /** Buttons beside the title. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A page with a title, an introduction and buttons. */
 export const PageFrame = ({ title, intro, backLink, actions, children }: Props) => (
   <Stack maw={1100} gap="lg" pb="xl">
     <Stack gap="xs">
@@ -65,12 +61,10 @@ export const PageFrame = ({ title, intro, backLink, actions, children }: Props) 
 interface SectionProps extends CardProps {
   title: string;
   size?: TitleProps['size'];
-  /** Beside the title. */
   aside?: ReactNode;
   children: ReactNode;
 }
 
-/** A card with a heading. */
 export const Section = ({ title, size = 'h5', aside, children, ...card }: SectionProps) => {
   const id = useId();
   return (

@@ -9,9 +9,7 @@ export interface PlainColumn<Row> {
   cell: (row: Row) => ReactNode;
   /** Names the row: its cell is a header as well. */
   isName?: boolean;
-  /** Of the header and of the cells. */
   className?: string | undefined;
-  /** More of the header. */
   head?: ThHTMLAttributes<HTMLTableCellElement>;
 }
 
@@ -24,7 +22,6 @@ interface Props<Row> {
   className?: string | undefined;
   headClassName?: string | undefined;
   rowProps?: (row: Row) => HTMLAttributes<HTMLTableRowElement>;
-  /** Below the rows. */
   footer?: ReactNode;
 }
 
@@ -71,7 +68,6 @@ export const PlainTable = <Row,>(props: Props<Row>) => {
   );
 };
 
-/** The classes of a column: `number`, `text`, `wide-only`. */
 export const columnClass = (...names: string[]): string => names.map((name) => styles[name]).join(' ');
 
 /** Shown only where the screen has no room for the columns that are `wide-only`. */

@@ -1,15 +1,73 @@
-import { Skeleton, Stack } from '@mantine/core';
+import { Alert, Button, Group, Skeleton, Stack } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { QueryError } from './error-alert.tsx';
+import { ApiError, SIGNED_OUT } from '../api.ts';
 
-interface Props<Data> {
+interface Props {
+  title: string;
+  error: Error;
+  onRetry?: () => void;
+  children?: ReactNode;
+}
+
+/** An error in the service's words, with a button to try again or to sign in again. */
+export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
+  const body = error instanceof ApiError ? error.body : null;
+  return (
+    <Alert color="red" title={title} role="alert">
+      <Stack gap="sm" align="flex-start">
+        {error.message}
+        <Group gap="sm">
+          {body?.statusCode === 401 ? (
+            <Button size="xs" onClick={() => window.dispatchEvent(new Event(SIGNED_OUT))}>
+              Sign in again
+            </Button>
+          ) : onRetry ? (
+            <Button size="xs" variant="default" onClick={onRetry}>
+              Try again
+            </Button>
+          ) : null}
+          {children}
+          {body && body.statusCode >= 500 ? <small>Request {body.requestId}</small> : null}
+        </Group>
+      </Stack>
+    </Alert>
+  );
+};
+
+interface QueryErrorProps {
+  query: Pick<UseQueryResult, 'data' | 'error' | 'refetch'>;
+  title: string;
+  /** The title where there is data of an earlier read. */
+  stale?: string;
+  children?: ReactNode;
+}
+
+export const QueryError = ({ query, title, stale = title, children }: QueryErrorProps) =>
+  query.error ? (
+    <ErrorAlert
+      title={query.data === undefined ? title : stale}
+      error={query.error}
+      onRetry={() => void query.refetch()}
+    >
+      {children}
+    </ErrorAlert>
+  ) : null;
+
+export const FormFailure = ({ failure }: { failure: Error | null }) =>
+  failure ? (
+    <Alert color="red" role="alert">
+      {failure.message}
+    </Alert>
+  ) : null;
+
+interface QueryViewProps<Data> {
   query: UseQueryResult<Data>;
   children: (data: Data) => ReactNode;
 }
 
 /** Shows a query's data: a skeleton while it loads, an error above the data where a later read failed. */
-export const QueryView = <Data,>({ query, children }: Props<Data>) => {
+export const QueryView = <Data,>({ query, children }: QueryViewProps<Data>) => {
   const { data, error } = query;
   if (data === undefined && !error) return <LoadingRows rows={4} />;
   return (

@@ -6,7 +6,6 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A day's number in the reader's calendar. */
 const dayNumber = (ms: number): number => {
   const date = new Date(ms);
   return Math.round(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS);

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useRef } from 'react';
 
 /** A key that does something on the page that is shown. */
 interface Shortcut {
@@ -12,11 +12,10 @@ interface Shortcut {
 /** Apple's keyboards have Command in the place of Ctrl. */
 const MODIFIER = /^(Mac|iP)/.test(navigator.platform) ? '⌘' : 'Ctrl ';
 
-/** As it is written on the keyboard. */
 export const keyLabel = (key: string): string => key.toUpperCase().replace('MOD+', MODIFIER);
 
 /** Scanners type faster than people: a key with a neighbour this near belongs to a scan, and is no shortcut. */
-export const SCAN_GAP_MS = 40;
+const SCAN_GAP_MS = 40;
 
 const TEXT_FIELDS =
   'input:not([type="checkbox"], [type="radio"], [type="file"]), textarea, [contenteditable="true"]';
@@ -25,13 +24,13 @@ const DIALOGS = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="li
 const isWithin = ({ target }: Event, selector: string): boolean =>
   target instanceof Element && target.closest(selector) !== null;
 /** Whether what is typed now goes into a field as text. */
-export const isTyping = (event: Event): boolean => isWithin(event, TEXT_FIELDS);
+const isTyping = (event: Event): boolean => isWithin(event, TEXT_FIELDS);
 /** Letters that are typed in a choice choose. */
 const isChoosing = (event: Event): boolean => isWithin(event, 'select');
 
 const isShown = (element: Element): boolean => element.checkVisibility?.() ?? true;
 /** Whether a dialog or a menu is open, which has keys of its own. */
-export const isDialogOpen = (): boolean => [...document.querySelectorAll(DIALOGS)].some(isShown);
+const isDialogOpen = (): boolean => [...document.querySelectorAll(DIALOGS)].some(isShown);
 
 /** The shortcuts of each mounted component; the latest wins. */
 const groups: (readonly Shortcut[])[] = [];
@@ -87,4 +86,58 @@ export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
       if (groups.length === 0) document.removeEventListener('keydown', onKeyDown);
     };
   }, [keys]);
+};
+
+// A scanner is a keyboard that types faster than anybody and ends with Enter. What it types beside a text
+// field belongs to the page, also while a checkbox or a choice has the focus.
+
+/** Shorter than anything that is scanned, longer than keys that happen to fall together. */
+const LEAST_LENGTH = 4;
+
+type OnScan = (text: string) => void;
+/** The latest wins. */
+const listeners: OnScan[] = [];
+
+let typed = '';
+let lastScanKeyAt = Number.NEGATIVE_INFINITY;
+
+const onScannerKey = (event: KeyboardEvent): void => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.key === 'Shift') return;
+  const isFast = event.timeStamp - lastScanKeyAt < SCAN_GAP_MS;
+  lastScanKeyAt = event.timeStamp;
+  if (!isFast) typed = '';
+  if (isTyping(event)) return;
+  if (event.key.length === 1) {
+    typed += event.key;
+    // A space would press the button that has the focus.
+    if (typed.length > 1) event.preventDefault();
+    return;
+  }
+  const text = typed.trim();
+  typed = '';
+  if (event.key !== 'Enter' || text.length < LEAST_LENGTH) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (!isDialogOpen()) listeners.at(-1)?.(text);
+};
+
+/** Calls back with what is scanned while the component is mounted, no text field has the focus and no dialog is open. */
+export const useScanner = (onScan: OnScan): void => {
+  const latest = useRef(onScan);
+  latest.current = onScan;
+  useEffect(() => {
+    const listener: OnScan = (text) => latest.current(text);
+    listeners.push(listener);
+    if (listeners.length === 1) document.addEventListener('keydown', onScannerKey, { capture: true });
+    return () => {
+      listeners.splice(listeners.indexOf(listener), 1);
+      if (listeners.length === 0) document.removeEventListener('keydown', onScannerKey, { capture: true });
+    };
+  }, []);
+};
+
+/** For a choice on a page that lives on scans: a letter there would choose another option before it is known to be a scan's. */
+export const chooseByArrowsOnly = (event: ReactKeyboardEvent): void => {
+  const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
+  if (!hasModifier && event.key.length === 1 && event.key !== ' ') event.preventDefault();
 };

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { Fragment, type PointerEvent, type ReactNode } from 'react';
 import styles from './two-lines.module.css';
 
-/** Shows the whole text of what is cut to whoever points at it. */
+/** Shows the whole text of what is cut when the pointer is on it. */
 const tellAll = ({ currentTarget }: PointerEvent<HTMLElement>): void => {
   const isCut = currentTarget.scrollHeight > currentTarget.clientHeight + 1;
   if (isCut) currentTarget.title = currentTarget.textContent ?? '';
@@ -30,7 +30,6 @@ export const OneLine = ({ children }: { children: string }) => (
   </div>
 );
 
-/** A line in a lighter colour below another. */
 export const SecondLine = ({ children }: { children: ReactNode }) => (
   <Text size="sm" c="dimmed" component="span" display="block" fw={400}>
     {children}

@@ -14,7 +14,6 @@ import { detailQuery, refetchReturns } from '../queries.ts';
 type Field = keyof typeof CORRECTED_LABELS;
 type Values = Record<string, string>;
 
-/** What may be corrected, with its present value. */
 const presentValues = (item: AnyReturn): Values => ({
   ...('companyName' in item ? { companyName: item.companyName } : {}),
   customerName: item.customerName,
@@ -37,7 +36,6 @@ interface Props {
   onClose(): void;
 }
 
-/** The form, and what was typed into it before a reload. */
 const useCorrection = ({ kind, item, onClose }: Props) => {
   const queryClient = useQueryClient();
   const draft = useDialogDraft(correctionDraftName(item.id), item.updatedAt, onClose);

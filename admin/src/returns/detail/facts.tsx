@@ -9,11 +9,9 @@ type Fact = readonly [label: string, value: ReactNode];
 interface Props {
   title: string;
   facts: readonly Fact[];
-  /** Shown below the facts. */
   children?: ReactNode;
 }
 
-/** A card with a title and facts; empty facts are skipped. */
 export const Facts = ({ title, facts, children }: Props) => {
   const filled = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
   if (filled.length === 0 && !children) return null;
@@ -37,13 +35,11 @@ export const Facts = ({ title, facts, children }: Props) => {
 export interface SummaryPart {
   label: string;
   icon: LucideIcon;
-  /** The most important words. */
   lead?: string;
   /** Further lines; empty ones are skipped. */
   lines?: readonly ReactNode[];
 }
 
-/** The first look at a return: who, what, where, whose. */
 export const Summary = ({ parts }: { parts: readonly SummaryPart[] }) => (
   <dl className={styles['summary']}>
     {parts.map(({ label, icon: Icon, lead, lines = [] }) => (
@@ -72,7 +68,6 @@ export const Lead = ({ children }: { children: string }) => (
   </span>
 );
 
-/** A line that matters less. */
 export const Quiet = ({ children }: { children: string }) => (
   <span className={styles['quiet']}>{children}</span>
 );

@@ -58,7 +58,11 @@ const summaryOf = (repair: OfflineRepair): SummaryPart[] => {
       icon: MapPin,
       lead: repair.storeId,
       lines: [
-        trackingNumber ? `${repair.carrierName} ${trackingNumber}` : <Quiet>No tracking yet</Quiet>,
+        trackingNumber ? (
+          `${repair.carrierName} ${trackingNumber}`
+        ) : (
+          <Quiet key="none">No tracking yet</Quiet>
+        ),
         repair.assignedToId && `With technician ${repair.assignedToId}`,
       ],
     },

@@ -1,26 +1,27 @@
 import { Grid, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { PencilLine, Printer, UserRoundCheck } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { ApiError } from '../../api.ts';
+import type { RelatedReturns } from '../../../../contract/admin-returns.ts';
+import { ApiError, api } from '../../api.ts';
 import { useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
 import { CopyButton } from '../../ui/copy-fields.tsx';
-import { QueryError } from '../../ui/error-alert.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
-import { ButtonLink } from '../../ui/links.tsx';
+import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { PageTitle, Section } from '../../ui/page-frame.tsx';
+import { QueryError } from '../../ui/query-view.tsx';
 import { formatSpan, RelativeTime } from '../../ui/relative-time.tsx';
 import { Due, StatusBadge } from '../badges.tsx';
 import { correctionDraftName, wasInterrupted } from '../draft.tsx';
-import type { AnyReturn, Kind } from '../kinds.ts';
+import { type AnyReturn, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import { describeStatus } from '../labels.ts';
 import type { StaffMove } from '../moves/moves.ts';
 import { ReturnMoves } from '../moves/return-moves.tsx';
 import { detailQuery, timelineQuery } from '../queries.ts';
 import styles from './detail.module.css';
 import { Lead, Summary, type SummaryPart } from './facts.tsx';
-import { Related } from './related.tsx';
 import { ReturnTimeline } from './timeline.tsx';
 import { WalkBar } from './walk-bar.tsx';
 
@@ -38,9 +39,7 @@ interface Props<Item> {
   kind: Kind;
   id: string;
   moves: readonly StaffMove<Item>[];
-  /** Who, what, where and whose, at the top. */
   summary(item: Item): SummaryPart[];
-  /** Shown above the facts. */
   warning?: (item: Item) => ReactNode;
   facts(item: Item): ReactNode;
 }
@@ -184,3 +183,89 @@ const LoadingDetail = () => (
     <Skeleton height={320} />
   </Stack>
 );
+
+const relatedQuery = (kind: Kind, id: string) =>
+  queryOptions({
+    queryKey: [kind.path, id, 'related'],
+    queryFn: () => api.get<RelatedReturns>(`${kind.path}/${encodeURIComponent(id)}/related`),
+    staleTime: 60_000,
+  });
+
+/** Earlier repairs of the same item, and earlier returns of the same customer. */
+const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
+  const related = useQuery(relatedQuery(kind, item.id));
+  const { data } = related;
+  const serial = 'faultyItem' in item ? item.faultyItem.serialNumber : null;
+  return (
+    <Section title="Earlier returns">
+      <QueryError query={related} title="Earlier returns could not be read" />
+      {related.isPending ? <Skeleton height={64} /> : null}
+      {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
+        <Text size="sm" c="dimmed">
+          None{' '}
+          {kind === TRADE_RETURNS
+            ? 'of this company or customer'
+            : serial
+              ? 'of this serial number or customer'
+              : 'of this customer'}
+          .
+        </Text>
+      ) : null}
+      {data && serial ? (
+        <RelatedGroup title="Of this serial number" kind={REPAIRS} search={serial} found={data.sameSerial} />
+      ) : null}
+      {data ? (
+        <RelatedGroup
+          title={kind === TRADE_RETURNS ? 'Of this company or customer' : 'Of this customer'}
+          kind={kind}
+          search={item.customerEmail}
+          found={withoutRepeats(data)}
+        />
+      ) : null}
+    </Section>
+  );
+};
+
+/** What the first group shows already is not shown again. */
+const withoutRepeats = ({ sameSerial, sameCustomer }: RelatedReturns): RelatedReturns['sameCustomer'] => {
+  const shown = new Set(sameSerial.items.map(({ id }) => id));
+  const items = sameCustomer.items.filter(({ id }) => !shown.has(id));
+  return items.length === 0 ? { items, total: 0 } : { ...sameCustomer, items };
+};
+
+interface RelatedGroupProps {
+  title: string;
+  kind: Kind;
+  /** What finds all of them in the list. */
+  search: string;
+  found: RelatedReturns['sameSerial'];
+}
+
+const RelatedGroup = ({ title, kind, search, found: { items, total } }: RelatedGroupProps) => {
+  if (total === 0) return null;
+  return (
+    <section>
+      <Text component="h4" size="xs" fw={600} c="dimmed" mt="xs" mb={2}>
+        {title}
+      </Text>
+      <ul className={styles['related']}>
+        {items.map((each) => (
+          <li key={each.id}>
+            <Link to={KIND_OF[each.kind].detail} params={{ id: each.id }} preload={false}>
+              <span className={styles['number']}>{each.rmaNumber}</span>
+              <span className={styles['title']} title={each.title} dir="auto">
+                {each.title}
+              </span>
+              <StatusBadge status={each.status} size="sm" />
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {total > items.length ? (
+        <TextLink to={kind.path} search={{ q: search }} size="sm">
+          All {total.toLocaleString()}
+        </TextLink>
+      ) : null}
+    </section>
+  );
+};

@@ -68,7 +68,6 @@ const correctedLines = ({ data }: TimelineEntry): string[] =>
     return `${label}: ${textOrNull(to) ?? 'none'} (was: ${textOrNull(from) ?? 'none'})`;
   });
 
-/** What an entry recorded besides its note. */
 const recordedLines = (entry: TimelineEntry): string[] => {
   const { type, data } = entry;
   if (type === 'CORRECTED') return correctedLines(entry);
@@ -85,7 +84,6 @@ const recordedLines = (entry: TimelineEntry): string[] => {
   ];
 };
 
-/** Newest entries first. */
 export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] }) => (
   <Timeline bulletSize={26} lineWidth={2} active={entries.length} aria-label="What happened, newest first">
     {entries.toReversed().map((entry) => {

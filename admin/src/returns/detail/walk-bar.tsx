@@ -10,7 +10,6 @@ import { BackToList } from '../links.tsx';
 import { listQuery } from '../queries.ts';
 import { lastSearch, usePageSize } from '../remembered.ts';
 
-/** The way back to the list, and to its next and previous return. */
 export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
   const { position, total, hasPrevious, hasNext, go } = useWalk(kind, id);
   return (

@@ -16,7 +16,6 @@ interface Props {
   onSearch(search: ListSearch): void;
 }
 
-/** Says why a list is empty, and what people can do about it. */
 export const EmptyList = ({ kind, search, total, onSearch }: Props) => {
   const { data } = useQuery(overviewQuery);
   const hasAny = data?.[kind.overview].byStatus.some(({ count }) => count > 0) ?? false;

@@ -35,7 +35,6 @@ const STATE = choices('Open', [
   { value: 'all', label: 'Open and ended' },
 ]);
 
-/** All that a list can be narrowed by, beyond words and status. */
 export const FilterPanel = ({ kind, search, onFilter }: Props) => {
   const select = (
     label: string,

@@ -1,28 +1,27 @@
-import { Box, Button, Group, Stack } from '@mantine/core';
+import { ActionIcon, Box, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
-import { QueryError } from '../../ui/error-alert.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
-import { LoadingRows } from '../../ui/query-view.tsx';
-import type { AnyReturn, Kind } from '../kinds.ts';
+import { LoadingRows, QueryError } from '../../ui/query-view.tsx';
+import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import { NewReturnLink } from '../links.tsx';
 import { BulkMoves } from '../moves/bulk-moves.tsx';
 import type { StaffMove } from '../moves/moves.ts';
 import { listQuery } from '../queries.ts';
-import { rememberSearch, usePageSize } from '../remembered.ts';
+import { PAGE_SIZES, rememberSearch, usePageSize } from '../remembered.ts';
 import type { CsvColumn } from './csv.ts';
 import { CsvExport } from './csv-export.tsx';
 import { ListFilters } from './list-filters.tsx';
-import { ListFooter } from './list-footer.tsx';
 import { type ListOrder, orderInSearch, orderOf } from './list-order.ts';
 import { type ReturnColumn, ReturnsCards, ReturnsTable } from './returns-table.tsx';
 
 const EmptyList = lazyPart(async () => (await import('./empty-list.tsx')).EmptyList);
-const AssignDialog = lazyPart(async () => (await import('./assign-dialog.tsx')).AssignDialog);
+const AssignDialog = lazyPart(async () => (await import('../person-select.tsx')).AssignDialog);
 
 /** On a narrower screen a table would not fit beside the menu. */
 const NARROW = '(max-width: 62em)';
@@ -38,7 +37,6 @@ interface Props<Item> {
   onSearch(search: ListSearch, isTyped?: boolean): void;
 }
 
-/** A list of returns with its filters, pages, export and bulk moves. */
 export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
   const { kind, columns, csv, moves, search, onSearch } = props;
   const [pageSize, setPageSize] = usePageSize();
@@ -138,3 +136,113 @@ const useSelection = <Item extends AnyReturn>(items: readonly Item[]) => {
 
 /** Only where the service refuses the filters does it help to clear them. */
 const isRefused = (error: Error | null): boolean => error instanceof ApiError && error.status === 400;
+
+interface ListFooterProps {
+  kind: Kind;
+  list: { page: number; totalPages: number; total: number };
+  pageSize: number;
+  onPage(page: number): void;
+  onPageSize(size: number): void;
+}
+
+const ListFooter = ({
+  kind,
+  list: { page, totalPages, total },
+  pageSize,
+  onPage,
+  onPageSize,
+}: ListFooterProps) => (
+  <Group justify="space-between" gap="sm">
+    <Text size="sm" c="dimmed" aria-live="polite" className="tabular-numbers">
+      {countOf(total, kind)}
+    </Text>
+    <Group gap="md">
+      <Group gap={6}>
+        <Text size="sm" c="dimmed" component="label" htmlFor="page-size">
+          Rows
+        </Text>
+        <NativeSelect
+          id="page-size"
+          size="xs"
+          data={PAGE_SIZES.map(String)}
+          value={String(pageSize)}
+          onChange={({ currentTarget }) => onPageSize(Number(currentTarget.value))}
+        />
+      </Group>
+      {totalPages > 1 ? <Pages page={page} totalPages={totalPages} onPage={onPage} /> : null}
+    </Group>
+  </Group>
+);
+
+const Pages = ({
+  page,
+  totalPages,
+  onPage,
+}: {
+  page: number;
+  totalPages: number;
+  onPage(page: number): void;
+}) => (
+  <Group component="nav" aria-label="Pages of the list" gap={6} wrap="nowrap">
+    <ActionIcon
+      variant="default"
+      aria-label="Previous page"
+      disabled={page <= 1}
+      onClick={() => onPage(Math.min(page - 1, totalPages))}
+    >
+      <ChevronLeft size={16} aria-hidden />
+    </ActionIcon>
+    <PageJump page={page} totalPages={totalPages} onPage={onPage} />
+    <ActionIcon
+      variant="default"
+      aria-label="Next page"
+      disabled={page >= totalPages}
+      onClick={() => onPage(page + 1)}
+    >
+      <ChevronRight size={16} aria-hidden />
+    </ActionIcon>
+  </Group>
+);
+
+/** "Page 3 of 12", where the 3 can be typed over. */
+const PageJump = ({
+  page,
+  totalPages,
+  onPage,
+}: {
+  page: number;
+  totalPages: number;
+  onPage(page: number): void;
+}) => {
+  const [typed, setTyped] = useState(String(page));
+  useEffect(() => setTyped(String(page)), [page]);
+  const jump = () => {
+    const wanted = Math.min(Math.max(1, Math.trunc(Number(typed))), totalPages);
+    if (Number.isNaN(wanted) || wanted === page) setTyped(String(page));
+    else onPage(wanted);
+  };
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Text size="sm" c="dimmed" component="label" htmlFor="page-jump">
+        Page
+      </Text>
+      <TextInput
+        id="page-jump"
+        size="xs"
+        w={56}
+        inputMode="numeric"
+        styles={{ input: { textAlign: 'center' } }}
+        value={typed}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value.replaceAll(/\D/g, ''))}
+        onFocus={({ currentTarget }) => currentTarget.select()}
+        onBlur={jump}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') jump();
+        }}
+      />
+      <Text size="sm" c="dimmed" className="tabular-numbers" style={{ whiteSpace: 'nowrap' }}>
+        of {totalPages.toLocaleString()}
+      </Text>
+    </Group>
+  );
+};

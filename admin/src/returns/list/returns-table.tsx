@@ -194,7 +194,6 @@ interface SortProps extends Pick<Props<never>, 'order' | 'onOrder'> {
   label: string;
 }
 
-/** In the header of a column by which the list can be sorted. */
 const SortButton = ({ sort, label, order, onOrder }: SortProps) => {
   const direction = order.sort === sort ? order.order : null;
   const Icon = direction === null ? ChevronsUpDown : direction === 'asc' ? ArrowUp : ArrowDown;
@@ -210,7 +209,6 @@ const SortButton = ({ sort, label, order, onOrder }: SortProps) => {
   );
 };
 
-/** For narrow screens. */
 export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item>) => {
   const { columns, items, order, onOrder } = props;
   const { selectAll, selectOne, link, assignee, rowProps } = useRows(props);

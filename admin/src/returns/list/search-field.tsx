@@ -9,7 +9,6 @@ interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
   label: string;
   value: string;
   onSearch(value: string): void;
-  /** Called with the text when Enter is pressed. */
   onEnter?: (value: string) => void;
   /** The label stands above, not only inside. */
   withLabel?: boolean;

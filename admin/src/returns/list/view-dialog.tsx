@@ -24,7 +24,6 @@ interface Props {
   onClose(): void;
 }
 
-/** The form that saves a view, and what deletes it. */
 const useView = ({ kind, view, search, onDeleted, onClose }: Props) => {
   const queryClient = useQueryClient();
   const refetch = () => queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });

@@ -27,7 +27,6 @@ interface Props {
   onSearch(search: ListSearch): void;
 }
 
-/** The list's views as tabs, and the buttons to save or change one. */
 export const ViewsBar = ({ kind, search, onSearch }: Props) => {
   const { data } = useQuery(viewsQuery);
   const { user } = useSession();

@@ -154,12 +154,10 @@ interface BulkReportProps<Item> {
   kind: Kind;
   move: StaffMove<Item>;
   outcomes: readonly Outcome<Item>[];
-  /** How many should have been moved. */
   requested: number;
   onClose(): void;
 }
 
-/** How many were moved, and why others were not. */
 const BulkReport = <Item extends AnyReturn>({
   kind,
   move,
@@ -203,7 +201,6 @@ const BulkReport = <Item extends AnyReturn>({
   );
 };
 
-/** Why a return was not moved. `item` is the return as it stands now. */
 const moveFailure = (
   error: unknown,
   move: Pick<StaffMove<never>, 'label'>,

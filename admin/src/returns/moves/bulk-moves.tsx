@@ -16,7 +16,6 @@ interface Props<Item> {
   onAssign(): void;
 }
 
-/** The moves that can be made for all selected rows. */
 export const BulkMoves = <Item extends AnyReturn>({
   kind,
   moves,

@@ -62,11 +62,9 @@ export const MoveDialog = <Item extends AnyReturn>({ kind, item, move, onClose }
 interface ConflictAlertProps {
   kind: Kind;
   conflict: Conflict;
-  /** What the button of the move says. */
   label: string;
 }
 
-/** Tells who did what while the dialog was open. */
 const ConflictAlert = ({ kind, conflict: { entries, status, isOver }, label }: ConflictAlertProps) => (
   <Alert color="orange" role="alert" title="Somebody was faster">
     <Stack gap="xs">
@@ -88,7 +86,6 @@ const ConflictAlert = ({ kind, conflict: { entries, status, isOver }, label }: C
   </Alert>
 );
 
-/** What others did since the dialog opened. */
 interface Conflict {
   entries: TimelineEntry[];
   status: string;
@@ -158,6 +155,5 @@ const SENTENCES: Partial<Record<TimelineType, (entry: TimelineEntry) => string>>
 
 const whatHappened = (entry: TimelineEntry): string => SENTENCES[entry.type]?.(entry).trim() ?? 'changed it';
 
-/** The moves that were made after this time. */
 const movesSince = (entries: readonly TimelineEntry[], seen: string): TimelineEntry[] =>
   entries.filter(({ at, type }) => at > seen && MOVE_ENTRIES.includes(type));

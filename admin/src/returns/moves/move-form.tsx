@@ -4,8 +4,8 @@ import type { z } from 'zod';
 import { TradeMove } from '../../../../contract/admin.ts';
 import type { OfflineRepairAction } from '../../../../contract/lifecycle.ts';
 import { OfflineRepairActionBody } from '../../../../contract/offline-repair.ts';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
+import { ErrorAlert } from '../../ui/query-view.tsx';
 import { DraftNotice } from '../draft.tsx';
 import { type Kind, REPAIRS } from '../kinds.ts';
 import type { MoveBody, MoveField, StaffMove } from './moves.ts';
@@ -24,7 +24,6 @@ interface Props {
   draft?: { stored: Values | null; keep(values: Values): void; forget(): void };
   /** What others did in between, told above the fields. */
   conflict?: { isOver: boolean } | null;
-  /** Shown before the fields. */
   children?: ReactNode;
   onSend(body: MoveBody): Promise<unknown>;
   onCancel(): void;
@@ -75,7 +74,7 @@ export const MoveForm = (props: Props) => {
   );
 };
 
-/** Whatever is typed or scanned next replaces what was there before. */
+/** What is typed or scanned next replaces what was there before. */
 const selectAll = ({ currentTarget }: FocusEvent<HTMLInputElement>) => currentTarget.select();
 
 const Field = ({ field, first, input }: { field: MoveField; first: boolean; input: object }) => {

@@ -23,13 +23,11 @@ export interface MoveField {
   choices?: { value: string; label: string; description: string }[];
 }
 
-/** The request body of a move. */
 export type MoveBody = Record<string, string | null>;
 
 export interface StaffMove<Item> {
   action: string;
   label: string;
-  /** Said when it is done. */
   done: string;
   fields: MoveField[];
   initialValues(item: Item): Record<string, string>;
@@ -37,7 +35,6 @@ export interface StaffMove<Item> {
   /** Whether it is what people most likely do next. */
   isNext(item: Item): boolean;
   isRejection: boolean;
-  /** Shown before people confirm. */
   warning(item: Item): string | null;
 }
 
@@ -95,7 +92,6 @@ const CURRENT_VALUES: Record<string, (repair: OfflineRepair) => string | null> =
 const DONE: readonly OfflineRepair['status'][] = ['OFFLINE_RESOLVED', ...ENDED_STATUSES.offline_repairs];
 export const isDone = (status: OfflineRepair['status']): boolean => DONE.includes(status);
 
-/** Moves from here to there open a repair again. */
 const reopens = (from: OfflineRepair['status'], to: OfflineRepair['status'] | null): boolean =>
   to !== null && isDone(from) && DONE.indexOf(to) < DONE.indexOf(from);
 

@@ -14,7 +14,6 @@ interface Props<Item> {
   kind: Kind;
   item: Item;
   moves: readonly StaffMove<Item>[];
-  /** More for the menu. */
   more: readonly MenuAction[];
 }
 

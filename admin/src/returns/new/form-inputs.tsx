@@ -10,7 +10,6 @@ import {
 import { Fragment, type ReactNode, useRef, useState } from 'react';
 import { readNumber } from './read-number.ts';
 
-/** A group of inputs, in two columns where there is room. */
 export const FormSection = ({ title, children }: { title: string; children: ReactNode }) => (
   <Fieldset legend={title}>
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
@@ -19,7 +18,6 @@ export const FormSection = ({ title, children }: { title: string; children: Reac
   </Fieldset>
 );
 
-/** For an input that takes the whole width of its section. */
 export const FULL_WIDTH = { style: { gridColumn: '1 / -1' } } as const;
 
 export const GrowingTextarea = (props: TextareaProps) => (

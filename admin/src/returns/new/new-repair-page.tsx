@@ -8,7 +8,6 @@ import { DecimalInput, FormSection, FULL_WIDTH, GrowingTextarea } from './form-i
 import { NewReturnForm } from './new-return-form.tsx';
 import { numberOf, optionalNumberOf } from './read-number.ts';
 
-/** The inputs at the start. */
 const EMPTY = {
   orderNumber: '',
   customerEmail: '',

@@ -6,11 +6,11 @@ import { type ReactNode, useState } from 'react';
 import type { z } from 'zod';
 import { api } from '../../api.ts';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { ButtonLink } from '../../ui/links.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { PageTitle } from '../../ui/page-frame.tsx';
+import { ErrorAlert } from '../../ui/query-view.tsx';
 import { DraftNotice, useDraft } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { BackToList } from '../links.tsx';
@@ -30,7 +30,6 @@ interface Props<Values> extends FormOptions<Values> {
   children(form: UseFormReturnType<Values>): ReactNode;
 }
 
-/** The page around the inputs of a new return. */
 export const NewReturnForm = <Values extends object>({ children, ...options }: Props<Values>) => {
   const { kind } = options;
   const { form, onSubmit, busy, failure, isFromDraft, startOver, forget } = useNewReturn(options);

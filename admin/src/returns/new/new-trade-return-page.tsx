@@ -18,7 +18,6 @@ const EMPTY_ITEM = {
   tradeLineItemId: '',
 } satisfies Record<keyof CreateTradeReturn['items'][number], unknown>;
 
-/** The inputs at the start. */
 const EMPTY = {
   tradeOrderNumber: '',
   customerEmail: '',
@@ -111,7 +110,6 @@ const amountOf = (typed: string): number => {
   return typeof value === 'number' ? value : 0;
 };
 
-/** The items of a trade return, and buttons to add and remove some. */
 const TradeItemInputs = ({ form }: { form: UseFormReturnType<Values> }) => {
   const { items } = form.values;
   const numbers = items.map(({ quantity, price }) => ({

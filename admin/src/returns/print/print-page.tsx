@@ -6,8 +6,8 @@ import { useState } from 'react';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import { shopSettingsQuery } from '../../shop-queries.ts';
-import { QueryError } from '../../ui/error-alert.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
+import { QueryError } from '../../ui/query-view.tsx';
 import {
   lastSlipSize,
   rememberSlipSize,
@@ -24,7 +24,6 @@ import styles from './print-page.module.css';
 
 const route = getRouteApi('/inside/print');
 
-/** The slips of one or many returns as they will be printed. */
 export const PrintPage = () => {
   const search = route.useSearch();
   const ids = search.ids.split(',').filter(Boolean);

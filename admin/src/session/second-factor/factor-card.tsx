@@ -11,7 +11,6 @@ import { QueryView } from '../../ui/query-view.tsx';
 import { useSession } from '../session.ts';
 import { factorQuery, RecoveryCodeList, SetUpFactor, useFactorChanged } from './set-up-factor.tsx';
 
-/** One's own second factor, in the account. */
 export const FactorCard = () => {
   const factor = useQuery(factorQuery);
   // While it is set up, or its codes are shown, a fresh answer must not replace what is on the screen.

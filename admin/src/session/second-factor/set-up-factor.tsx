@@ -10,11 +10,10 @@ import {
 } from '../../../../contract/admin-access.ts';
 import { api } from '../../api.ts';
 import { CopyButton } from '../../ui/copy-fields.tsx';
-import { FormFailure } from '../../ui/error-alert.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
-import { QrCode } from '../../ui/qr-code.tsx';
-import { ownSessionsQuery } from '../own-sessions.tsx';
-import { type Session, sessionQuery } from '../session.ts';
+import { FormFailure } from '../../ui/query-view.tsx';
+import { QrCode } from '../../ui/slip/codes.tsx';
+import { ownSessionsQuery, type Session, sessionQuery } from '../session.ts';
 import styles from './recovery-codes.module.css';
 
 export const factorQuery = queryOptions({
@@ -35,7 +34,6 @@ export const useFactorChanged = () => {
 };
 
 interface Props {
-  /** The label of the button that begins. */
   action: string;
   onBegun?: () => void;
   onDone: () => void;
@@ -142,7 +140,7 @@ const download = (codes: readonly string[]): void => {
   URL.revokeObjectURL(url);
 };
 
-/** The ten codes, which nobody sees again. */
+/** The ten codes, which are not shown again. */
 export const RecoveryCodeList = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) => {
   const [stored, setStored] = useState(false);
   return (

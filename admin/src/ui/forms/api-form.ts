@@ -5,7 +5,6 @@ import type { z } from 'zod';
 import { ApiError } from '../../api.ts';
 import { formErrors, serverErrors } from './form-errors.ts';
 
-/** Messages by the path of their input. */
 type Errors = Record<string, string>;
 
 /** An error appears when the typing pauses this long. It disappears as soon as the input is valid. */

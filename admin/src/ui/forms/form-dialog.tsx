@@ -1,11 +1,10 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
-import { FormFailure } from '../error-alert.tsx';
+import { FormFailure } from '../query-view.tsx';
 
 interface DialogProps {
   title: string;
-  /** The label of the submit button. */
   action: string;
   dangerous?: boolean;
   disabled?: boolean;

@@ -1,8 +1,6 @@
-import { QrCode } from '../qr-code.tsx';
-import { Barcode } from './barcode.tsx';
+import { Barcode, QrCode } from './codes.tsx';
 import styles from './slip.module.css';
 
-/** What stands on every slip of a shop. */
 interface Letterhead {
   shopName: string;
   name: string | null;
@@ -14,7 +12,6 @@ interface Letterhead {
   logo: string | null;
 }
 
-/** What stands on the slip of one return. */
 export interface SlipData {
   heading: string;
   rmaNumber: string;
@@ -24,7 +21,6 @@ export interface SlipData {
   customer: string;
   /** What it is about, in large letters. */
   subject: string;
-  /** Why it came back. */
   fault: string;
   facts: readonly (readonly [label: string, value: string | null])[];
   items: readonly { sku: string; name: string; quantity: string }[];
@@ -159,7 +155,6 @@ const LabelSlip = ({ letterhead, slip }: Content) => {
   );
 };
 
-/** The papers that slips are made for. */
 export const SLIP_SIZES = {
   a4: { label: 'A4' },
   a5: { label: 'A5' },

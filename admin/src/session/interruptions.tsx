@@ -1,7 +1,31 @@
 import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { askForProofWith, SIGNED_OUT } from '../api.ts';
-import { whenIdle } from '../ui/lazy.tsx';
-import { isSignInRemembered } from './session.ts';
+import { lazyPart, whenIdle } from '../ui/lazy.tsx';
+import { isSignInRemembered, useLeave, useSession } from './session.ts';
+
+const SignInAgain = lazyPart(async () => (await import('./sign-in-again.tsx')).SignInAgain);
+
+export const SessionEnd = () => {
+  const { user } = useSession();
+  const [hasEnded, setEnded] = useState(false);
+  const leave = useLeave();
+  useEffect(() => {
+    // Ahead, so that it opens in a moment in which many things do not work.
+    void whenIdle().then(SignInAgain.preload);
+    const onEnd = () => setEnded(isSignInRemembered());
+    // Signed out in another tab: nothing of the person stays here either.
+    const onStorage = () => {
+      if (!isSignInRemembered()) void leave();
+    };
+    window.addEventListener(SIGNED_OUT, onEnd);
+    window.addEventListener('storage', onStorage);
+    return () => {
+      window.removeEventListener(SIGNED_OUT, onEnd);
+      window.removeEventListener('storage', onStorage);
+    };
+  }, [leave]);
+  return hasEnded ? <SignInAgain email={user.email} onDone={() => setEnded(false)} /> : null;
+};
 
 const loadDialog = () => import('./proof-dialog.tsx');
 
@@ -33,7 +57,6 @@ export const ProofRequired = () => {
       event.stopImmediatePropagation();
       cancel();
     };
-    // Ahead, so that it opens in a moment.
     if (isSignInRemembered()) void whenIdle().then(() => loadDialog().catch(() => {}));
     const stopAsking = askForProofWith(ask);
     window.addEventListener('keydown', onKey, { capture: true });
