@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { ApiClientList, Overview } from '../../contract/admin.ts';
+import type { TargetDays } from '../../contract/admin-work.ts';
 import type { ShopSettings } from '../../contract/shop-settings.ts';
 import { api } from './api.ts';
 
@@ -27,4 +28,9 @@ export const shopSettingsQuery = queryOptions({
 export const clientsQuery = queryOptions({
   queryKey: ['clients'],
   queryFn: () => api.get<z.infer<typeof ApiClientList>>('/clients'),
+});
+
+export const targetsQuery = queryOptions({
+  queryKey: ['target-days'],
+  queryFn: () => api.get<TargetDays>('/target-days'),
 });

@@ -144,18 +144,7 @@ const useJob = () => {
 
 const CHOOSE = { value: '', label: 'Choose …' };
 
-interface JobInputsProps {
-  of: BenchKind;
-  /** null: none is chosen yet. */
-  move: BenchMove | null;
-  values: Record<string, string>;
-  errors: Record<string, string>;
-  onKind(of: BenchKind): void;
-  onMove(move: BenchMove | null): void;
-  onValue(name: string, value: string): void;
-}
-
-const JobInputs = ({ of, move, values, errors, onKind, onMove, onValue }: JobInputsProps) => (
+const JobInputs = ({ of, move, values, errors, onKind, onMove, onValue }: ReturnType<typeof useJob>) => (
   <Fieldset legend="Each scan does this">
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
       <NativeSelect

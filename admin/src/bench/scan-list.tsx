@@ -28,12 +28,7 @@ export const LastScan = ({ last, waiting }: { last: Outcome | null; waiting: num
   </div>
 );
 
-interface Props {
-  scans: readonly Scan[];
-  onRetry(text: string): void;
-}
-
-export const ScanList = ({ scans, onRetry }: Props) => (
+export const ScanList = ({ scans, onRetry }: { scans: readonly Scan[]; onRetry(text: string): void }) => (
   <ol className={styles['scans']} aria-label="What was scanned, newest first">
     {scans.map(({ id, text, outcome }) => (
       <li key={id} data-state={outcome === null ? 'waiting' : outcome.isDone ? 'done' : 'failed'}>

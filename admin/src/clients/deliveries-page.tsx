@@ -14,7 +14,7 @@ import { api } from '../api.ts';
 import type { ListSearch } from '../list-search.ts';
 import { clientsQuery } from '../shop-queries.ts';
 import { TextLink } from '../ui/links.tsx';
-import { ListPager, PastEnd } from '../ui/list-pager.tsx';
+import { PagedList } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
 import { DELIVERY_STATUSES, DeliveriesTable } from './deliveries-table.tsx';
@@ -114,11 +114,14 @@ export const DeliveriesPage = () => {
       />
       <QueryView query={deliveries}>
         {(list) => (
-          <Deliveries
+          <PagedList
             list={list}
-            isFiltered={Boolean(filters.status || filters.event)}
+            noun={['delivery', 'deliveries']}
             onPage={(page) => show({ ...search, page: page > 1 ? page : undefined })}
-          />
+            empty={<NothingSent isFiltered={Boolean(filters.status || filters.event)} />}
+          >
+            <DeliveriesTable deliveries={list.items} />
+          </PagedList>
         )}
       </QueryView>
     </PageFrame>
@@ -165,32 +168,15 @@ const RefreshButton = ({ onRefresh }: { onRefresh(): Promise<unknown> }) => {
   );
 };
 
-interface DeliveriesProps {
-  list: z.infer<typeof DeliveryList>;
-  isFiltered: boolean;
-  onPage(page: number): void;
-}
-
-const Deliveries = ({ list, isFiltered, onPage }: DeliveriesProps) => {
-  if (list.items.length > 0)
-    return (
-      <>
-        <DeliveriesTable deliveries={list.items} />
-        <ListPager list={list} noun={['delivery', 'deliveries']} onPage={onPage} />
-      </>
-    );
-  if (list.total > 0)
-    return <PastEnd count={`${list.total.toLocaleString()} deliveries`} onFirst={() => onPage(1)} />;
-  return (
-    <EmptyState
-      py="xl"
-      icon={<Send aria-hidden />}
-      title={isFiltered ? 'Nothing fits these filters' : 'Nothing has been sent yet'}
-      description={
-        isFiltered
-          ? 'Choose other ones, or clear them.'
-          : 'Events show here as soon as something happens to a return this client made.'
-      }
-    />
-  );
-};
+const NothingSent = ({ isFiltered }: { isFiltered: boolean }) => (
+  <EmptyState
+    py="xl"
+    icon={<Send aria-hidden />}
+    title={isFiltered ? 'Nothing fits these filters' : 'Nothing has been sent yet'}
+    description={
+      isFiltered
+        ? 'Choose other ones, or clear them.'
+        : 'Events show here as soon as something happens to a return this client made.'
+    }
+  />
+);

@@ -1,11 +1,11 @@
-import '@mantine/core/styles/Table.css';
-import { Badge, Box, Code, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, Box, Code, Stack, Text, Title } from '@mantine/core';
 import { Check, Clock, X } from 'lucide-react';
 import { useId } from 'react';
 import { z } from 'zod';
 import type { Delivery } from '../../../contract/admin.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { TextLink } from '../ui/links.tsx';
+import { PlainTable } from '../ui/plain-table.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { SecondLine } from '../ui/two-lines.tsx';
 
@@ -82,30 +82,20 @@ const DeliveryDetails = ({ delivery }: { delivery: Delivery }) => {
 
 const Attempts = ({ attempts, labelledBy }: { attempts: Attempt[]; labelledBy: string }) => (
   <Box tabIndex={0} role="region" aria-labelledby={labelledBy} style={{ overflowX: 'auto' }}>
-    <Table withTableBorder verticalSpacing={6} miw={620} styles={{ th: { whiteSpace: 'nowrap' } }}>
-      <Table.Thead>
-        <Table.Tr>
-          {['No.', 'Time', 'Answer', 'Took', 'What happened'].map((head) => (
-            <Table.Th key={head} scope="col">
-              {head}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {attempts.map((attempt, index) => (
-          <Table.Tr key={attempt.at}>
-            <Table.Td>{index + 1}</Table.Td>
-            <Table.Td>
-              <time dateTime={attempt.at}>{timeFormat.format(new Date(attempt.at))}</time>
-            </Table.Td>
-            <Table.Td>{attempt.statusCode ?? 'None'}</Table.Td>
-            <Table.Td>{formatDuration(attempt.durationMs)}</Table.Td>
-            <Table.Td>{outcomeOf(attempt)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <PlainTable
+      rows={attempts}
+      keyOf={({ at }) => at}
+      columns={[
+        { header: 'No.', cell: (attempt) => attempts.indexOf(attempt) + 1 },
+        {
+          header: 'Time',
+          cell: ({ at }) => <time dateTime={at}>{timeFormat.format(new Date(at))}</time>,
+        },
+        { header: 'Answer', cell: ({ statusCode }) => statusCode ?? 'None' },
+        { header: 'Took', cell: ({ durationMs }) => formatDuration(durationMs) },
+        { header: 'What happened', cell: outcomeOf },
+      ]}
+    />
   </Box>
 );
 

@@ -1,12 +1,9 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Check } from 'lucide-react';
-import type { z } from 'zod';
-import type { ApiClientList } from '../../../contract/admin.ts';
-import type { TargetDays } from '../../../contract/admin-work.ts';
-import { api } from '../api.ts';
 import { peopleQuery } from '../returns/queries.ts';
 import { useSession } from '../session/session.ts';
+import { clientsQuery, targetsQuery } from '../shop-queries.ts';
 import { ButtonLink } from '../ui/links.tsx';
 import styles from './overview.module.css';
 
@@ -19,17 +16,9 @@ interface Step {
 }
 
 const useSetUpSteps = (isAdmin: boolean): Step[] => {
-  const clients = useQuery({
-    queryKey: ['clients'],
-    queryFn: () => api.get<z.infer<typeof ApiClientList>>('/clients'),
-    enabled: isAdmin,
-  });
+  const clients = useQuery({ ...clientsQuery, enabled: isAdmin });
   const people = useQuery({ ...peopleQuery, enabled: isAdmin });
-  const targets = useQuery({
-    queryKey: ['target-days'],
-    queryFn: () => api.get<TargetDays>('/target-days'),
-    enabled: isAdmin,
-  });
+  const targets = useQuery({ ...targetsQuery, enabled: isAdmin });
   if (!isAdmin) return [];
   return [
     {

@@ -1,8 +1,9 @@
-import { Alert, Button, Group, List, Modal, Select, type SelectProps, Stack } from '@mantine/core';
+import { Alert, List, Select, type SelectProps } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { api, errorMessage } from '../api.ts';
 import { useSession } from '../session/session.ts';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notify, notifyDone } from '../ui/notify.ts';
 import { type AnyReturn, countOf, type Kind } from './kinds.ts';
 import { runForEach } from './moves/run-for-each.ts';
@@ -17,7 +18,7 @@ interface Props extends Omit<SelectProps, 'data' | 'value' | 'onChange'> {
   onChange(value: string): void;
 }
 
-/** Chooses somebody of the team, oneself first, or nobody. Part of the name or the e-mail finds them. */
+/** Chooses a person of the team, oneself first, or none. Part of the name or the e-mail finds them. */
 export const PersonSelect = ({ value, onChange, ...rest }: Props) => {
   const { data } = useQuery(peopleQuery);
   const { user } = useSession();
@@ -56,7 +57,7 @@ interface AssigneePickerProps {
   item: Pick<AnyReturn, 'id' | 'rmaNumber' | 'assignee'>;
 }
 
-/** Shows who works on a return, and gives it to somebody else as soon as one is chosen. */
+/** Shows who works on a return, and assigns it as soon as another person is chosen. */
 export const AssigneePicker = ({ kind, item }: AssigneePickerProps) => {
   const queryClient = useQueryClient();
   const assigning = useMutation({
@@ -81,13 +82,13 @@ const CONCURRENCY = 4;
 interface AssignDialogProps {
   kind: Kind;
   items: readonly AnyReturn[];
-  onClose(isDone: boolean): void;
+  onClose(): void;
 }
 
 const titleOf = (kind: Kind, items: readonly AnyReturn[]): string =>
   items.length === 1 ? `Assign ${items[0]?.rmaNumber}` : `Assign ${countOf(items.length, kind)}`;
 
-/** Gives one return or many to somebody of the team. Those that could not be given stay in the dialog, with the reason. */
+/** Assigns one return or many. Those that could not be assigned stay in the dialog, with the reason. */
 export const AssignDialog = ({ kind, items, onClose }: AssignDialogProps) => {
   const queryClient = useQueryClient();
   const [person, setPerson] = useState<string | null>(null);
@@ -106,50 +107,44 @@ export const AssignDialog = ({ kind, items, onClose }: AssignDialogProps) => {
       setLeft(failed.map(({ item }) => item));
       if (failed.length > 0) return;
       notifyDone(`${countOf(items.length, kind)} assigned`);
-      onClose(true);
+      onClose();
     },
     onSettled: () => refetchReturns(queryClient, kind),
   });
   const failed = assigning.data ?? [];
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (person !== null) assigning.mutate(person);
+  };
   return (
-    <Modal
-      opened
-      onClose={() => onClose(false)}
+    <FormDialog
       title={titleOf(kind, left)}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      action="Assign"
+      size="md"
+      disabled={person === null}
+      busy={assigning.isPending}
+      failure={null}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <Stack>
-        {failed.length > 0 ? (
-          <Alert color="red" role="alert" title={`${countOf(failed.length, kind)} could not be assigned`}>
-            <List size="sm">
-              {failed.map(({ item, error }) => (
-                <List.Item key={item.id}>
-                  {item.rmaNumber}: {errorMessage(error)}
-                </List.Item>
-              ))}
-            </List>
-          </Alert>
-        ) : null}
-        <PersonSelect
-          label="To whom"
-          placeholder="Choose somebody"
-          data-autofocus
-          value={person}
-          onChange={setPerson}
-        />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={() => onClose(false)}>
-            Cancel
-          </Button>
-          <Button
-            disabled={person === null}
-            loading={assigning.isPending}
-            onClick={() => person !== null && assigning.mutate(person)}
-          >
-            Assign
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+      {failed.length > 0 ? (
+        <Alert color="red" role="alert" title={`${countOf(failed.length, kind)} could not be assigned`}>
+          <List size="sm">
+            {failed.map(({ item, error }) => (
+              <List.Item key={item.id}>
+                {item.rmaNumber}: {errorMessage(error)}
+              </List.Item>
+            ))}
+          </List>
+        </Alert>
+      ) : null}
+      <PersonSelect
+        label="To whom"
+        placeholder="Choose somebody"
+        data-autofocus
+        value={person}
+        onChange={setPerson}
+      />
+    </FormDialog>
   );
 };

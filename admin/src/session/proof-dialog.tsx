@@ -1,15 +1,15 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { Proof } from '../../../contract/admin-access.ts';
 import { api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
-import { FormFailure } from '../ui/query-view.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { type ProofBy, ProofInput } from './credentials.tsx';
 
 /** Above other dialogs, which stay as they are, and below the one to sign in again. */
 const ABOVE_DIALOGS = 900;
 
 export const ProofDialog = ({ onDone }: { onDone: (proved: boolean) => void }) => {
-  const { form, onSubmit, busy, failure, clearFailure } = useApiForm({
+  const { form, clearFailure, ...dialog } = useApiForm({
     schema: Proof,
     initialValues: { by: 'password' as ProofBy, password: '', code: '' },
     bodyOf: ({ by, password, code }) => (by === 'password' ? { password } : { code: code || null }),
@@ -22,31 +22,18 @@ export const ProofDialog = ({ onDone }: { onDone: (proved: boolean) => void }) =
     clearFailure();
   };
   return (
-    <Modal
-      opened
-      onClose={() => onDone(false)}
+    <FormDialog
+      {...dialog}
       title="Confirm that it is you"
-      closeOnClickOutside={false}
+      action="Confirm"
+      size="md"
       zIndex={ABOVE_DIALOGS}
+      onClose={() => onDone(false)}
     >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <Text size="sm">
-            For this we need your password again. We will not ask again for ten minutes, and what you typed
-            stays.
-          </Text>
-          <FormFailure failure={failure} />
-          <ProofInput form={form} password="password" focused onSwitch={switchTo} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => onDone(false)}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={busy}>
-              Confirm
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <Text size="sm">
+        For this we need your password again. We will not ask again for ten minutes, and what you typed stays.
+      </Text>
+      <ProofInput form={form} password="password" focused onSwitch={switchTo} />
+    </FormDialog>
   );
 };

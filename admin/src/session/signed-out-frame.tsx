@@ -9,11 +9,10 @@ interface Props {
   tab: string;
   title: string;
   intro?: ReactNode;
-  wide?: boolean;
   children?: ReactNode;
 }
 
-export const SignedOutFrame = ({ tab, title, intro, wide = false, children }: Props) => {
+export const SignedOutFrame = ({ tab, title, intro, children }: Props) => {
   useTabTitle(tab);
   return (
     <div className={styles['frame']}>
@@ -31,7 +30,7 @@ export const SignedOutFrame = ({ tab, title, intro, wide = false, children }: Pr
         </div>
       </header>
       <main className={styles['main']}>
-        <Stack gap="lg" className={styles['content'] ?? ''} data-wide={wide || undefined}>
+        <Stack gap="lg" className={styles['content'] ?? ''}>
           <Stack gap={6}>
             <Title order={1}>{title}</Title>
             {intro ? <Text c="dimmed">{intro}</Text> : null}

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { AuditEntry, AuditLog } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
-import { ListPager, PastEnd } from '../ui/list-pager.tsx';
+import { PagedList } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
@@ -31,24 +31,22 @@ export const AuditLogPage = () => {
       intro="Every change of an API client, a person, the rules or the plan, and every sign-in, link, export and backup: who, what, when, and from which address."
     >
       <QueryView query={log}>
-        {(list) =>
-          list.items.length === 0 && list.total > 0 ? (
-            <PastEnd count={`${list.total.toLocaleString()} entries`} onFirst={() => toPage(1)} />
-          ) : list.items.length === 0 ? (
-            <EmptyState py="xl" icon={<ScrollText aria-hidden />} title="Nothing has happened yet" />
-          ) : (
-            <>
-              <DataTable
-                caption="Entries, newest first"
-                columns={COLUMNS}
-                rows={list.items}
-                nameOf={({ action, subject }) => `“${ACTION_LABELS[action]}”, ${subject.name}`}
-                details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
-              />
-              <ListPager list={list} noun={['entry', 'entries']} onPage={toPage} />
-            </>
-          )
-        }
+        {(list) => (
+          <PagedList
+            list={list}
+            noun={['entry', 'entries']}
+            onPage={toPage}
+            empty={<EmptyState py="xl" icon={<ScrollText aria-hidden />} title="Nothing has happened yet" />}
+          >
+            <DataTable
+              caption="Entries, newest first"
+              columns={COLUMNS}
+              rows={list.items}
+              nameOf={({ action, subject }) => `“${ACTION_LABELS[action]}”, ${subject.name}`}
+              details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
+            />
+          </PagedList>
+        )}
       </QueryView>
     </PageFrame>
   );

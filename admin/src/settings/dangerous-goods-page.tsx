@@ -1,12 +1,11 @@
 import { Alert, Badge, Button, Code, EmptyState, Grid, Group, Stack, Text } from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import type { DangerousGoods } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { PageFrame, useUnsavedWarning } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { AddRules, RuleList, SkuTester } from './rules.tsx';
 
@@ -59,11 +58,7 @@ const Editor = ({ saved }: { saved: string[] }) => {
   const changes = added.length + removed.length;
 
   const saving = useSaveRules(() => setDraft(null));
-  useBlocker({
-    shouldBlockFn: () => !window.confirm('Leave this page? The changed rules are not saved yet.'),
-    enableBeforeUnload: changes > 0,
-    disabled: changes === 0,
-  });
+  useUnsavedWarning(changes > 0, 'rules');
 
   return (
     <Grid gap="xl">
@@ -88,13 +83,18 @@ const Editor = ({ saved }: { saved: string[] }) => {
               {saving.error.message}
             </Alert>
           ) : null}
-          <SaveBar
-            added={added.length}
-            removed={removed.length}
-            busy={saving.isPending}
-            onSave={() => saving.mutate(rules)}
-            onDiscard={() => setDraft(null)}
-          />
+          <Group aria-live="polite">
+            <Button disabled={changes === 0} loading={saving.isPending} onClick={() => saving.mutate(rules)}>
+              Save rules
+            </Button>
+            {changes > 0 ? (
+              <Button variant="default" onClick={() => setDraft(null)}>
+                Discard changes
+              </Button>
+            ) : null}
+            {added.length > 0 ? <Badge variant="default">{added.length} added</Badge> : null}
+            {removed.length > 0 ? <Badge variant="default">{removed.length} removed</Badge> : null}
+          </Group>
           <Text size="sm" c="dimmed">
             Rules count from the next repair on; what was handed in before stays as it is.
           </Text>
@@ -106,28 +106,3 @@ const Editor = ({ saved }: { saved: string[] }) => {
     </Grid>
   );
 };
-
-interface SaveBarProps {
-  added: number;
-  removed: number;
-  busy: boolean;
-  onSave(): void;
-  onDiscard(): void;
-}
-
-const SaveBar = ({ added, removed, busy, onSave, onDiscard }: SaveBarProps) => (
-  <Group aria-live="polite">
-    <Button disabled={added + removed === 0} loading={busy} onClick={onSave}>
-      Save rules
-    </Button>
-    {added + removed > 0 ? (
-      <>
-        <Button variant="default" onClick={onDiscard}>
-          Discard changes
-        </Button>
-        {added > 0 ? <Badge variant="default">{added} added</Badge> : null}
-        {removed > 0 ? <Badge variant="default">{removed} removed</Badge> : null}
-      </>
-    ) : null}
-  </Group>
-);

@@ -11,13 +11,12 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
 import { ReplaceShopSettings, type ShopSettings } from '../../../contract/shop-settings.ts';
 import { api } from '../api.ts';
 import { shopSettingsQuery } from '../shop-queries.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { PageFrame, useUnsavedWarning } from '../ui/page-frame.tsx';
 import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
 import { Slip, type SlipData } from '../ui/slip/slip.tsx';
 import { LogoInput } from './logo-input.tsx';
@@ -49,11 +48,7 @@ const Editor = ({ saved }: { saved: ShopSettings }) => {
     },
   });
   const isChanged = form.isDirty();
-  useBlocker({
-    shouldBlockFn: () => !window.confirm('Leave this page? The changed settings are not saved yet.'),
-    enableBeforeUnload: isChanged,
-    disabled: !isChanged,
-  });
+  useUnsavedWarning(isChanged, 'settings');
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="xl">
       <form onSubmit={onSubmit} noValidate>
@@ -126,83 +121,41 @@ const Inputs = ({ form, shopName }: { form: UseFormReturnType<ShopValues>; shopN
   </>
 );
 
+const TEXTS = ['name', 'phone', 'email', 'currency', 'timeZone', 'slipText', 'logo'] as const;
+type Texts<Value> = Record<(typeof TEXTS)[number], Value>;
 /** The settings as inputs hold them: texts, where nothing is an empty one. */
-interface ShopValues {
-  name: string;
-  address: string;
-  phone: string;
-  email: string;
-  currency: string;
-  timeZone: string;
-  slipText: string;
-  logo: string;
-}
+type ShopValues = Texts<string> & { address: string };
 
-const valuesFrom = ({ address, shopName: _, ...settings }: ShopSettings): ShopValues => ({
-  name: settings.name ?? '',
-  address: address.join('\n'),
-  phone: settings.phone ?? '',
-  email: settings.email ?? '',
-  currency: settings.currency ?? '',
-  timeZone: settings.timeZone ?? '',
-  slipText: settings.slipText ?? '',
-  logo: settings.logo ?? '',
+const mapTexts = <From, To>(values: Texts<From>, map: (value: From) => To): Texts<To> =>
+  Object.fromEntries(TEXTS.map((name) => [name, map(values[name])])) as Texts<To>;
+
+const valuesFrom = (settings: ShopSettings): ShopValues => ({
+  ...mapTexts<string | null, string>(settings, (text) => text ?? ''),
+  address: settings.address.join('\n'),
 });
 
-const orNull = (text: string): string | null => (text.trim() === '' ? null : text);
-
-const settingsFrom = ({ address, ...values }: ShopValues): Omit<ShopSettings, 'shopName'> => ({
-  name: orNull(values.name),
-  address: address
+const settingsFrom = (values: ShopValues): Omit<ShopSettings, 'shopName'> => ({
+  ...mapTexts(values, (text) => (text.trim() === '' ? null : text)),
+  address: values.address
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean),
-  phone: orNull(values.phone),
-  email: orNull(values.email),
-  currency: orNull(values.currency),
-  timeZone: orNull(values.timeZone),
-  slipText: orNull(values.slipText),
-  logo: orNull(values.logo),
 });
 
-interface Choice {
-  value: string;
-  label: string;
-}
-
-const NONE: Choice = { value: '', label: 'Not set' };
-
-/** The value that is set stays in the list, also where this browser does not know it. */
-const withPresent = (choices: Choice[], present: string): Choice[] =>
-  present === '' || choices.some(({ value }) => value === present)
-    ? choices
-    : [...choices, { value: present, label: present }];
+/** What is set stays in the list, also where this browser does not know it. */
+const choicesOf = (known: readonly string[], present: string, labelOf: (value: string) => string) => [
+  { value: '', label: 'Not set' },
+  ...known.map((value) => ({ value, label: labelOf(value) })),
+  ...(present === '' || known.includes(present) ? [] : [{ value: present, label: present }]),
+];
 
 const currencyNames = new Intl.DisplayNames('en', { type: 'currency' });
+const currencyChoices = (present: string) =>
+  choicesOf(Intl.supportedValuesOf('currency'), present, (code) => `${code} – ${currencyNames.of(code)}`);
 
-const currencyChoices = (present: string): Choice[] =>
-  withPresent(
-    [
-      NONE,
-      ...Intl.supportedValuesOf('currency').map((code) => ({
-        value: code,
-        label: `${code} – ${currencyNames.of(code) ?? code}`,
-      })),
-    ],
-    present,
-  );
-
-const timeZoneChoices = (present: string): Choice[] =>
-  withPresent(
-    [
-      NONE,
-      ...['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')].map((name) => ({
-        value: name,
-        label: name.replaceAll('_', ' '),
-      })),
-    ],
-    present,
-  );
+const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
+const timeZoneChoices = (present: string) =>
+  choicesOf(TIME_ZONES, present, (name) => name.replaceAll('_', ' '));
 
 const EXAMPLE: Omit<SlipData, 'createdAt'> = {
   heading: 'Repair',

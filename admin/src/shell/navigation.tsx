@@ -42,12 +42,7 @@ interface Target {
   icon: LucideIcon;
 }
 
-interface Props {
-  path: string;
-  onNavigate(): void;
-}
-
-export const Navigation = ({ path, onNavigate }: Props) => {
+export const Navigation = ({ path, onNavigate }: { path: string; onNavigate(): void }) => {
   const { user } = useSession();
   const links = (targets: readonly Target[]) =>
     targets.map(({ to, label, icon: Icon }) => (

@@ -12,7 +12,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { Menu, Moon, Sun, X } from 'lucide-react';
-import { Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
 import { HeaderSearch } from '../search/header-search.tsx';
@@ -128,33 +128,25 @@ const SkipLinks = () => {
   );
 };
 
-interface Notice {
-  colour: string;
-  text: string;
-}
-
-const noticesFor = ({ shop }: Session, month: Overview['month'] | undefined): Notice[] => {
-  const notices: Notice[] = [];
+/** Each with its colour. */
+const noticesFor = ({ shop }: Session, month: Overview['month'] | undefined): [string, string][] => {
+  const notices: [string, string][] = [];
   if (shop.subscription === 'inactive')
-    notices.push({
-      colour: 'red',
-      text: 'The subscription is inactive: returns can be read, but not made or moved.',
-    });
+    notices.push(['red', 'The subscription is inactive: returns can be read, but not made or moved.']);
   if (!PLANS_WITH_API.includes(shop.plan))
-    notices.push({
-      colour: 'yellow',
-      text: 'Your plan does not include the External API: keys are refused and no webhooks are sent. It comes with Scale and Enterprise.',
-    });
-  if (month && month.limit !== null && month.used >= month.limit)
-    notices.push({
-      colour: 'red',
-      text: `All ${month.limit.toLocaleString()} returns of this month are used: no more can be made until next month.`,
-    });
-  else if (month && month.limit !== null && month.used >= (month.limit * WARN_AT_PERCENT) / 100)
-    notices.push({
-      colour: 'yellow',
-      text: `${month.used.toLocaleString()} of this month's ${month.limit.toLocaleString()} returns are used.`,
-    });
+    notices.push([
+      'yellow',
+      'Your plan does not include the External API: keys are refused and no webhooks are sent. It comes with Scale and Enterprise.',
+    ]);
+  if (!month || month.limit === null) return notices;
+  const [used, limit] = [month.used.toLocaleString(), month.limit.toLocaleString()];
+  if (month.used >= month.limit)
+    notices.push([
+      'red',
+      `All ${limit} returns of this month are used: no more can be made until next month.`,
+    ]);
+  else if (month.used >= (month.limit * WARN_AT_PERCENT) / 100)
+    notices.push(['yellow', `${used} of this month's ${limit} returns are used.`]);
   return notices;
 };
 
@@ -162,40 +154,50 @@ const Notices = () => {
   const session = useSession();
   const { data } = useQuery(overviewQuery);
   const notices = noticesFor(session, data?.month);
-  const { passwordExposedAt } = session.user;
+  const { passwordExposedAt, role } = session.user;
   if (notices.length === 0 && !passwordExposedAt) return null;
   return (
     <Stack gap="xs" mb="md" className="not-printed">
-      {passwordExposedAt ? <PasswordExposed at={passwordExposedAt} /> : null}
-      {notices.map(({ colour, text }) => (
-        <Alert key={text} color={colour} role="status" py="xs">
-          <Group justify="space-between" gap="sm">
-            <Text size="sm" inherit>
-              {text}
-              {session.user.role === 'ADMIN' ? '' : ' Ask an Admin of your shop.'}
-            </Text>
-            {session.user.role === 'ADMIN' ? (
-              <ButtonLink to="/settings/plan" size="xs" variant="default">
-                To Plan and usage
-              </ButtonLink>
-            ) : null}
-          </Group>
-        </Alert>
-      ))}
+      {passwordExposedAt ? (
+        <NoticeAlert color="red" role="alert" to="/account" action="Change your password">
+          Someone entered your password and then ten wrong codes (<RelativeTime at={passwordExposedAt} />
+          ). They did not get in. If it was not you, change your password.
+        </NoticeAlert>
+      ) : null}
+      {notices.map(([color, text]) =>
+        role === 'ADMIN' ? (
+          <NoticeAlert key={text} color={color} role="status" to="/settings/plan" action="To Plan and usage">
+            {text}
+          </NoticeAlert>
+        ) : (
+          <NoticeAlert key={text} color={color} role="status">
+            {text} Ask an Admin of your shop.
+          </NoticeAlert>
+        ),
+      )}
     </Stack>
   );
 };
 
-const PasswordExposed = ({ at }: { at: string }) => (
-  <Alert color="red" role="alert" py="xs">
+interface NoticeProps {
+  color: string;
+  role: 'alert' | 'status';
+  to?: '/account' | '/settings/plan';
+  action?: string;
+  children: ReactNode;
+}
+
+const NoticeAlert = ({ color, role, to, action, children }: NoticeProps) => (
+  <Alert color={color} role={role} py="xs">
     <Group justify="space-between" gap="sm">
       <Text size="sm" inherit>
-        Someone entered your password and then ten wrong codes (<RelativeTime at={at} />
-        ). They did not get in. If it was not you, change your password.
+        {children}
       </Text>
-      <ButtonLink to="/account" size="xs" variant="default">
-        Change your password
-      </ButtonLink>
+      {to ? (
+        <ButtonLink to={to} size="xs" variant="default">
+          {action}
+        </ButtonLink>
+      ) : null}
     </Group>
   </Alert>
 );

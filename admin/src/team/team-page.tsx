@@ -10,7 +10,7 @@ import { api } from '../api.ts';
 import { ROLE_LABELS, sessionQuery, useSession } from '../session/session.ts';
 import { ActionMenu } from '../ui/action-menu.tsx';
 import { DataTable } from '../ui/data-table.tsx';
-import { ListPager, PastEnd } from '../ui/list-pager.tsx';
+import { PagedList } from '../ui/list-pager.tsx';
 import { notify, notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
@@ -42,16 +42,11 @@ export const TeamPage = () => {
       }
     >
       <QueryView query={team}>
-        {(list) =>
-          list.items.length === 0 ? (
-            <PastEnd count={`${list.total} people`} onFirst={() => toPage(1)} />
-          ) : (
-            <>
-              <People people={list.items} onPick={(dialog, person) => setOpen({ dialog, person })} />
-              <ListPager list={list} noun={['person', 'people']} onPage={toPage} />
-            </>
-          )
-        }
+        {(list) => (
+          <PagedList list={list} noun={['person', 'people']} onPage={toPage}>
+            <People people={list.items} onPick={(dialog, person) => setOpen({ dialog, person })} />
+          </PagedList>
+        )}
       </QueryView>
       <RequireFactor />
       {inviting ? <InviteDialog onClose={() => setInviting(false)} /> : null}

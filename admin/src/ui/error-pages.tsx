@@ -1,6 +1,6 @@
 import { Alert, Button, Center, Container, Stack, Text, Title } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, errorMessage } from '../api.ts';
 import { isMissingChunk, isServiceThere, PageMissing, reloadOnce } from './lazy.tsx';
 import { ButtonLink } from './links.tsx';
@@ -44,19 +44,32 @@ export const PageError = ({ error }: { error: unknown }) => {
   if (isMissingChunk(error)) return <PageIsMissing retry={stillMissing} />;
   const requestId = error instanceof ApiError ? error.body?.requestId : undefined;
   return (
-    <Container size="xs" py="xl">
-      <Alert color="red" title="This did not work" role="alert">
-        <Stack gap="sm" align="flex-start">
-          {errorMessage(error)}
-          {requestId ? <small>Request {requestId}</small> : null}
-          <Button variant="default" size="xs" onClick={() => void router.invalidate()}>
-            Try again
-          </Button>
-        </Stack>
-      </Alert>
-    </Container>
+    <PageAlert color="red" title="This did not work" onRetry={() => void router.invalidate()}>
+      {errorMessage(error)}
+      {requestId ? <small>Request {requestId}</small> : null}
+    </PageAlert>
   );
 };
+
+interface AlertProps {
+  color: string;
+  title: string;
+  onRetry: () => void;
+  children: ReactNode;
+}
+
+const PageAlert = ({ color, title, onRetry, children }: AlertProps) => (
+  <Container size="xs" py="xl">
+    <Alert color={color} title={title} role="alert">
+      <Stack gap="sm" align="flex-start">
+        {children}
+        <Button variant="default" size="xs" onClick={onRetry}>
+          Try again
+        </Button>
+      </Stack>
+    </Alert>
+  </Container>
+);
 
 const TRY_EVERY_MS = 5_000;
 
@@ -86,20 +99,13 @@ const PageIsMissing = ({ retry }: { retry: () => Promise<boolean> }) => {
   }, [tryAgain]);
   if (!isAway) return <Loading />;
   return (
-    <Container size="xs" py="xl">
-      <Alert
-        color="orange"
-        title={navigator.onLine ? 'The service cannot be reached' : 'You are offline'}
-        role="alert"
-      >
-        <Stack gap="sm" align="flex-start">
-          This page is not loaded yet. It opens as soon as the connection is back; the pages that you opened
-          before still work.
-          <Button variant="default" size="xs" onClick={tryAgain}>
-            Try again
-          </Button>
-        </Stack>
-      </Alert>
-    </Container>
+    <PageAlert
+      color="orange"
+      title={navigator.onLine ? 'The service cannot be reached' : 'You are offline'}
+      onRetry={tryAgain}
+    >
+      This page is not loaded yet. It opens as soon as the connection is back; the pages that you opened
+      before still work.
+    </PageAlert>
   );
 };

@@ -1,13 +1,35 @@
 import { Button, EmptyState, Group, Pagination, Text } from '@mantine/core';
 import { SearchX } from 'lucide-react';
+import type { ReactNode } from 'react';
 
-interface Props {
+interface PagerProps {
   list: { page: number; totalPages: number; total: number };
   noun: readonly [one: string, many: string];
   onPage: (page: number) => void;
 }
 
-export const ListPager = ({ list: { page, totalPages, total }, noun, onPage }: Props) => (
+interface ListProps extends PagerProps {
+  list: PagerProps['list'] & { items: readonly unknown[] };
+  /** In place of a list that has nothing at all. */
+  empty?: ReactNode;
+  children: ReactNode;
+}
+
+/** A page of a list, with its page numbers below. */
+export const PagedList = ({ empty, children, ...pager }: ListProps) => {
+  const { list, noun, onPage } = pager;
+  if (list.items.length > 0)
+    return (
+      <>
+        {children}
+        <ListPager {...pager} />
+      </>
+    );
+  if (list.total === 0) return empty;
+  return <PastEnd count={`${list.total.toLocaleString()} ${noun[1]}`} onFirst={() => onPage(1)} />;
+};
+
+const ListPager = ({ list: { page, totalPages, total }, noun, onPage }: PagerProps) => (
   <Group justify="space-between" gap="sm">
     <Text size="sm" c="dimmed" aria-live="polite">
       {total.toLocaleString()} {total === 1 ? noun[0] : noun[1]}
@@ -31,13 +53,8 @@ export const ListPager = ({ list: { page, totalPages, total }, noun, onPage }: P
 
 const CONTROLS = { first: 'First page', previous: 'Previous page', next: 'Next page', last: 'Last page' };
 
-interface PastEndProps {
-  count: string;
-  onFirst(): void;
-}
-
 /** Shown where a page number is beyond the end of its list. */
-export const PastEnd = ({ count, onFirst }: PastEndProps) => (
+export const PastEnd = ({ count, onFirst }: { count: string; onFirst(): void }) => (
   <EmptyState
     py="xl"
     icon={<SearchX size={32} aria-hidden />}

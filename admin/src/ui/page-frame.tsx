@@ -9,6 +9,7 @@ import {
   Title,
   type TitleProps,
 } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useId } from 'react';
 
 const APP = 'Handback';
@@ -57,6 +58,15 @@ export const PageFrame = ({ title, intro, backLink, actions, children }: Props) 
     {children}
   </Stack>
 );
+
+/** Asks before a page is left whose changes are not saved. */
+export const useUnsavedWarning = (isChanged: boolean, what: string): void => {
+  useBlocker({
+    shouldBlockFn: () => !window.confirm(`Leave this page? The changed ${what} are not saved yet.`),
+    enableBeforeUnload: isChanged,
+    disabled: !isChanged,
+  });
+};
 
 interface SectionProps extends CardProps {
   title: string;

@@ -19,37 +19,24 @@ import { StatusBadge } from '../badges.tsx';
 import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../labels.ts';
 import { FoldedText } from './facts.tsx';
 
-const ICONS: Record<TimelineType, LucideIcon> = {
-  CREATED: FilePlus,
-  TRACKING_UPLOADED: Truck,
-  STATUS_CHANGED: ArrowRight,
-  DISPOSITION_SET: PackageCheck,
-  CLOSED: CircleCheck,
-  CREDIT_REQUESTED: ReceiptText,
-  RESOLVED: CircleCheck,
-  NOTE_ADDED: MessageSquare,
-  CORRECTED: PencilLine,
-  ASSIGNED: UserRound,
-};
-
-const ACTION_LABELS: Record<TimelineType, string> = {
-  CREATED: 'created this return',
-  TRACKING_UPLOADED: 'added tracking',
-  STATUS_CHANGED: 'changed the status',
-  DISPOSITION_SET: 'decided what becomes of the item',
-  CLOSED: 'closed it',
-  CREDIT_REQUESTED: 'requested the credit',
-  RESOLVED: 'resolved it',
-  NOTE_ADDED: 'noted',
-  CORRECTED: 'corrected it',
-  ASSIGNED: 'assigned it',
+const ENTRIES: Record<TimelineType, { icon: LucideIcon; label: string }> = {
+  CREATED: { icon: FilePlus, label: 'created this return' },
+  TRACKING_UPLOADED: { icon: Truck, label: 'added tracking' },
+  STATUS_CHANGED: { icon: ArrowRight, label: 'changed the status' },
+  DISPOSITION_SET: { icon: PackageCheck, label: 'decided what becomes of the item' },
+  CLOSED: { icon: CircleCheck, label: 'closed it' },
+  CREDIT_REQUESTED: { icon: ReceiptText, label: 'requested the credit' },
+  RESOLVED: { icon: CircleCheck, label: 'resolved it' },
+  NOTE_ADDED: { icon: MessageSquare, label: 'noted' },
+  CORRECTED: { icon: PencilLine, label: 'corrected it' },
+  ASSIGNED: { icon: UserRound, label: 'assigned it' },
 };
 
 /** A program may repeat a move, and staff close a repair twice: the entry stands for what was said, not for a change. */
 const actionOf = ({ type, fromStatus, toStatus }: TimelineEntry): string =>
   (type === 'STATUS_CHANGED' || type === 'CLOSED') && toStatus !== null && toStatus === fromStatus
     ? `confirmed the status: still ${describeStatus(toStatus).label}`
-    : ACTION_LABELS[type];
+    : ENTRIES[type].label;
 
 const ACTOR_LABELS: Record<Actor['type'], string> = {
   API_CLIENT: 'API client',
@@ -87,7 +74,7 @@ const recordedLines = (entry: TimelineEntry): string[] => {
 export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] }) => (
   <Timeline bulletSize={26} lineWidth={2} active={entries.length} aria-label="What happened, newest first">
     {entries.toReversed().map((entry) => {
-      const Icon = ICONS[entry.type];
+      const { icon: Icon } = ENTRIES[entry.type];
       return (
         <Timeline.Item key={entry.id} bullet={<Icon size={14} aria-hidden />} title={<Title entry={entry} />}>
           <StatusChange entry={entry} />

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { api, errorMessage } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { notify } from '../../ui/notify.ts';
+import { saveFile } from '../../ui/save-file.ts';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import { type CsvColumn, csvText, MAX_ROWS, readAll } from './csv.ts';
 
@@ -32,7 +33,11 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
       if (!items) return;
       // For the audit log: without its entry nothing is saved.
       await api.post('/exports', { kind: kind.savedKind, count: items.length });
-      save(`${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`, csvText(columns, items));
+      saveFile(
+        `${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`,
+        csvText(columns, items),
+        'text/csv',
+      );
       notifyExported(kind, items.length);
     } catch (error) {
       if (signal.aborted) return;
@@ -59,13 +64,7 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
   );
 };
 
-interface ProgressProps {
-  done: number;
-  total: number;
-  onStop(): void;
-}
-
-const ExportProgress = ({ done, total, onStop }: ProgressProps) => (
+const ExportProgress = ({ done, total, onStop }: { done: number; total: number; onStop(): void }) => (
   <Group gap="xs" wrap="nowrap">
     <Progress w={90} value={total === 0 ? 0 : (100 * done) / total} aria-label="Export" />
     <Text size="sm" className="tabular-numbers" role="status">
@@ -87,10 +86,3 @@ const notifyExported = (kind: Kind, count: number): void =>
         }
       : { message: `${countOf(count, kind)} exported` },
   );
-
-const save = (name: string, text: string): void => {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
-  const link = Object.assign(document.createElement('a'), { href: address, download: name });
-  link.click();
-  URL.revokeObjectURL(address);
-};

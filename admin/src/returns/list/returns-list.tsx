@@ -1,7 +1,7 @@
 import { ActionIcon, Box, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { ChevronLeft, ChevronRight } from 'lucide-react';
+import { ChevronLeft, ChevronRight, type LucideIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
@@ -102,16 +102,21 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       ) : null}
       {assigning ? <AssignDialog kind={kind} items={assigning} onClose={() => setAssigning(null)} /> : null}
       {list.data ? (
-        <ListFooter
-          kind={kind}
-          list={list.data}
-          pageSize={pageSize}
-          onPage={toPage}
-          onPageSize={(size) => {
-            setPageSize(size);
-            onSearch({ ...search, page: undefined });
-          }}
-        />
+        <Group justify="space-between" gap="sm">
+          <Text size="sm" c="dimmed" aria-live="polite" className="tabular-numbers">
+            {countOf(list.data.total, kind)}
+          </Text>
+          <Group gap="md">
+            <PageSizeSelect
+              size={pageSize}
+              onSize={(size) => {
+                setPageSize(size);
+                onSearch({ ...search, page: undefined });
+              }}
+            />
+            {list.data.totalPages > 1 ? <Pages list={list.data} onPage={toPage} /> : null}
+          </Group>
+        </Group>
       ) : null}
     </Stack>
   );
@@ -137,83 +142,28 @@ const useSelection = <Item extends AnyReturn>(items: readonly Item[]) => {
 /** Only where the service refuses the filters does it help to clear them. */
 const isRefused = (error: Error | null): boolean => error instanceof ApiError && error.status === 400;
 
-interface ListFooterProps {
-  kind: Kind;
-  list: { page: number; totalPages: number; total: number };
-  pageSize: number;
+const PageSizeSelect = ({ size, onSize }: { size: number; onSize(size: number): void }) => (
+  <Group gap={6}>
+    <Text size="sm" c="dimmed" component="label" htmlFor="page-size">
+      Rows
+    </Text>
+    <NativeSelect
+      id="page-size"
+      size="xs"
+      data={PAGE_SIZES.map(String)}
+      value={String(size)}
+      onChange={({ currentTarget }) => onSize(Number(currentTarget.value))}
+    />
+  </Group>
+);
+
+interface PagesProps {
+  list: { page: number; totalPages: number };
   onPage(page: number): void;
-  onPageSize(size: number): void;
 }
 
-const ListFooter = ({
-  kind,
-  list: { page, totalPages, total },
-  pageSize,
-  onPage,
-  onPageSize,
-}: ListFooterProps) => (
-  <Group justify="space-between" gap="sm">
-    <Text size="sm" c="dimmed" aria-live="polite" className="tabular-numbers">
-      {countOf(total, kind)}
-    </Text>
-    <Group gap="md">
-      <Group gap={6}>
-        <Text size="sm" c="dimmed" component="label" htmlFor="page-size">
-          Rows
-        </Text>
-        <NativeSelect
-          id="page-size"
-          size="xs"
-          data={PAGE_SIZES.map(String)}
-          value={String(pageSize)}
-          onChange={({ currentTarget }) => onPageSize(Number(currentTarget.value))}
-        />
-      </Group>
-      {totalPages > 1 ? <Pages page={page} totalPages={totalPages} onPage={onPage} /> : null}
-    </Group>
-  </Group>
-);
-
-const Pages = ({
-  page,
-  totalPages,
-  onPage,
-}: {
-  page: number;
-  totalPages: number;
-  onPage(page: number): void;
-}) => (
-  <Group component="nav" aria-label="Pages of the list" gap={6} wrap="nowrap">
-    <ActionIcon
-      variant="default"
-      aria-label="Previous page"
-      disabled={page <= 1}
-      onClick={() => onPage(Math.min(page - 1, totalPages))}
-    >
-      <ChevronLeft size={16} aria-hidden />
-    </ActionIcon>
-    <PageJump page={page} totalPages={totalPages} onPage={onPage} />
-    <ActionIcon
-      variant="default"
-      aria-label="Next page"
-      disabled={page >= totalPages}
-      onClick={() => onPage(page + 1)}
-    >
-      <ChevronRight size={16} aria-hidden />
-    </ActionIcon>
-  </Group>
-);
-
 /** "Page 3 of 12", where the 3 can be typed over. */
-const PageJump = ({
-  page,
-  totalPages,
-  onPage,
-}: {
-  page: number;
-  totalPages: number;
-  onPage(page: number): void;
-}) => {
+const Pages = ({ list: { page, totalPages }, onPage }: PagesProps) => {
   const [typed, setTyped] = useState(String(page));
   useEffect(() => setTyped(String(page)), [page]);
   const jump = () => {
@@ -221,8 +171,14 @@ const PageJump = ({
     if (Number.isNaN(wanted) || wanted === page) setTyped(String(page));
     else onPage(wanted);
   };
+  const step = (label: string, Icon: LucideIcon, to: number, disabled: boolean) => (
+    <ActionIcon variant="default" aria-label={label} disabled={disabled} onClick={() => onPage(to)}>
+      <Icon size={16} aria-hidden />
+    </ActionIcon>
+  );
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group component="nav" aria-label="Pages of the list" gap={6} wrap="nowrap">
+      {step('Previous page', ChevronLeft, Math.min(page - 1, totalPages), page <= 1)}
       <Text size="sm" c="dimmed" component="label" htmlFor="page-jump">
         Page
       </Text>
@@ -243,6 +199,7 @@ const PageJump = ({
       <Text size="sm" c="dimmed" className="tabular-numbers" style={{ whiteSpace: 'nowrap' }}>
         of {totalPages.toLocaleString()}
       </Text>
+      {step('Next page', ChevronRight, page + 1, page >= totalPages)}
     </Group>
   );
 };

@@ -59,9 +59,15 @@ export const ViewsBar = ({ kind, search, onSearch }: Props) => {
       </nav>
       {/* One button for both, so that the focus stays on it when a view was saved. */}
       {action ? (
-        <Action icon={<action.Icon size={14} aria-hidden />} onClick={() => setDialog(action.of)}>
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          leftSection={<action.Icon size={14} aria-hidden />}
+          onClick={() => setDialog(action.of)}
+          style={{ flex: 'none' }}
+        >
           {action.label}
-        </Action>
+        </Button>
       ) : null}
       {dialog ? (
         <ViewDialog
@@ -75,18 +81,6 @@ export const ViewsBar = ({ kind, search, onSearch }: Props) => {
     </div>
   );
 };
-
-interface ActionProps {
-  icon: ReactNode;
-  onClick(): void;
-  children: string;
-}
-
-const Action = ({ icon, onClick, children }: ActionProps) => (
-  <Button variant="subtle" size="compact-sm" leftSection={icon} onClick={onClick} style={{ flex: 'none' }}>
-    {children}
-  </Button>
-);
 
 interface TabProps {
   kind: Kind;

@@ -58,12 +58,7 @@ export const DecimalInput = ({ value = '', onChange, error, ...props }: DecimalP
   );
 };
 
-interface QuestionProps {
-  readings: readonly string[];
-  onPick(reading: string): void;
-}
-
-const Question = ({ readings, onPick }: QuestionProps) => (
+const Question = ({ readings, onPick }: { readings: readonly string[]; onPick(reading: string): void }) => (
   <>
     Did you mean{' '}
     {readings.map((reading, index) => (

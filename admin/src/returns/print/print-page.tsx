@@ -8,14 +8,7 @@ import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import { shopSettingsQuery } from '../../shop-queries.ts';
 import { PageTitle } from '../../ui/page-frame.tsx';
 import { QueryError } from '../../ui/query-view.tsx';
-import {
-  lastSlipSize,
-  rememberSlipSize,
-  SLIP_SIZES,
-  Slip,
-  type SlipData,
-  type SlipSize,
-} from '../../ui/slip/slip.tsx';
+import { SLIP_SIZES, Slip, type SlipData, type SlipSize, useSlipSize } from '../../ui/slip/slip.tsx';
 import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import { BackLink, BackToList } from '../links.tsx';
 import { formatNumber } from '../numbers.ts';
@@ -30,7 +23,7 @@ export const PrintPage = () => {
   const kind = search.kind === 'trade-returns' ? TRADE_RETURNS : REPAIRS;
   const settings = useQuery(shopSettingsQuery);
   const { items, failed, isPending } = useReturns(kind, ids);
-  const [size, setSize] = useState(lastSlipSize);
+  const [size, setSize] = useSlipSize();
   const [withCopy, setWithCopy] = useState(true);
   const copies = size !== 'label' && withCopy ? (['shop', 'customer'] as const) : (['shop'] as const);
   return (
@@ -40,10 +33,7 @@ export const PrintPage = () => {
         <PageTitle>{items.length > 1 ? `${items.length} slips` : 'Slip'}</PageTitle>
         <Toolbar
           size={size}
-          onSize={(next) => {
-            rememberSlipSize(next);
-            setSize(next);
-          }}
+          onSize={setSize}
           withCopy={withCopy}
           onCopy={setWithCopy}
           disabled={isPending || items.length === 0 || !settings.data}
@@ -121,7 +111,7 @@ const Toolbar = ({ size, onSize, withCopy, onCopy, disabled }: ToolbarProps) => 
           aria-pressed={each === size}
           onClick={() => onSize(each)}
         >
-          {SLIP_SIZES[each].label}
+          {SLIP_SIZES[each]}
         </Button>
       ))}
     </Group>

@@ -12,6 +12,7 @@ import { api } from '../../api.ts';
 import { CopyButton } from '../../ui/copy-fields.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { FormFailure } from '../../ui/query-view.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { QrCode } from '../../ui/slip/codes.tsx';
 import { ownSessionsQuery, type Session, sessionQuery } from '../session.ts';
 import styles from './recovery-codes.module.css';
@@ -132,12 +133,7 @@ const TypedSecret = ({ secret }: { secret: string }) => (
 
 const download = (codes: readonly string[]): void => {
   const text = `Handback recovery codes. Each works once.\n\n${codes.join('\n')}\n`;
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = 'handback-recovery-codes.txt';
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile('handback-recovery-codes.txt', text, 'text/plain');
 };
 
 /** The ten codes, which are not shown again. */

@@ -8,6 +8,9 @@ interface DialogProps {
   action: string;
   dangerous?: boolean;
   disabled?: boolean;
+  size?: 'md' | 'lg';
+  /** Where it lies above other dialogs. */
+  zIndex?: number;
   onClose: () => void;
   children: ReactNode;
 }
@@ -21,8 +24,15 @@ interface FormProps extends DialogProps {
 }
 
 /** A form in a dialog: `<FormDialog {...useApiForm(…)}>`. A click outside does not close it, so nothing typed is lost by accident. */
-export const FormDialog = ({ onClose, onCancel = onClose, ...props }: FormProps) => (
-  <Modal opened onClose={onClose} title={props.title} closeOnClickOutside={false} size="lg">
+export const FormDialog = ({ onClose, onCancel = onClose, size = 'lg', zIndex, ...props }: FormProps) => (
+  <Modal
+    opened
+    onClose={onClose}
+    title={props.title}
+    closeOnClickOutside={false}
+    size={size}
+    {...(zIndex ? { zIndex } : {})}
+  >
     <form onSubmit={props.onSubmit} noValidate>
       <Stack>
         <FormFailure failure={props.failure} />

@@ -1,16 +1,7 @@
+import { useLocalStorage } from '@mantine/hooks';
+import type { ShopSettings } from '../../../../contract/shop-settings.ts';
 import { Barcode, QrCode } from './codes.tsx';
 import styles from './slip.module.css';
-
-interface Letterhead {
-  shopName: string;
-  name: string | null;
-  address: readonly string[];
-  phone: string | null;
-  email: string | null;
-  timeZone: string | null;
-  slipText: string | null;
-  logo: string | null;
-}
 
 export interface SlipData {
   heading: string;
@@ -27,7 +18,7 @@ export interface SlipData {
 }
 
 interface SlipProps {
-  letterhead: Letterhead;
+  letterhead: Omit<ShopSettings, 'currency'>;
   slip: SlipData;
   size: SlipSize;
   copy: 'shop' | 'customer';
@@ -155,18 +146,18 @@ const LabelSlip = ({ letterhead, slip }: Content) => {
   );
 };
 
-export const SLIP_SIZES = {
-  a4: { label: 'A4' },
-  a5: { label: 'A5' },
-  label: { label: 'Label 62 × 100 mm' },
-} as const;
+export const SLIP_SIZES = { a4: 'A4', a5: 'A5', label: 'Label 62 × 100 mm' } as const;
 export type SlipSize = keyof typeof SLIP_SIZES;
 
-const NOTE = 'handback.slip-size';
-
 /** The size that was chosen last on this computer: it has the printer. */
-export const lastSlipSize = (): SlipSize => {
-  const noted = localStorage.getItem(NOTE) ?? '';
-  return noted in SLIP_SIZES ? (noted as SlipSize) : 'a4';
+export const useSlipSize = (): [SlipSize, (size: SlipSize) => void] => {
+  const [size, setSize] = useLocalStorage<SlipSize>({
+    key: 'handback.slip-size',
+    defaultValue: 'a4',
+    getInitialValueInEffect: false,
+    // As a plain word, not as JSON.
+    serialize: String,
+    deserialize: (value) => (value && value in SLIP_SIZES ? (value as SlipSize) : 'a4'),
+  });
+  return [size, setSize];
 };
-export const rememberSlipSize = (size: SlipSize): void => localStorage.setItem(NOTE, size);
