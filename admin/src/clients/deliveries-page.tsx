@@ -2,7 +2,6 @@ import { Button, EmptyState, Group, NativeSelect } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowLeft, RefreshCw, Send } from 'lucide-react';
-import { useState } from 'react';
 import type { z } from 'zod';
 import {
   type ApiClientView,
@@ -77,6 +76,8 @@ export const DeliveriesPage = () => {
   const client = clients?.items.find((one) => one.id === id);
   const show = (next: ListSearch) => void navigate({ search: next });
 
+  /** Busy only when it was clicked, not when the list refreshes by itself. */
+  const refresh = useMutation({ mutationFn: () => deliveries.refetch() });
   /** It appears in the list like any other delivery. */
   const test = useMutation({
     mutationFn: () => api.post<Delivery>(`${pathOf(id)}/test-event`),
@@ -93,7 +94,14 @@ export const DeliveriesPage = () => {
       intro={client ? introOf(client) : undefined}
       actions={
         <>
-          <RefreshButton onRefresh={deliveries.refetch} />
+          <Button
+            variant="default"
+            leftSection={<RefreshCw size={16} aria-hidden />}
+            loading={refresh.isPending}
+            onClick={() => refresh.mutate()}
+          >
+            Refresh
+          </Button>
           {client?.webhookUrl && client.revokedAt === null ? (
             <Button
               leftSection={<Send size={16} aria-hidden />}
@@ -146,26 +154,6 @@ const introOf = ({ webhookUrl, revokedAt, replacedBy }: ApiClientView): string =
     return 'This client is revoked: nothing more is sent to it. Deliveries are kept for 30 days.';
   if (!webhookUrl) return 'This client has no webhook URL, so nothing is sent to it at present.';
   return `Events go to ${webhookUrl}. Each is tried up to four times; deliveries are kept for 30 days.`;
-};
-
-/** Shows that it is busy only when it was clicked, not when the list refreshes by itself. */
-const RefreshButton = ({ onRefresh }: { onRefresh(): Promise<unknown> }) => {
-  const [busy, setBusy] = useState(false);
-  const refresh = async () => {
-    setBusy(true);
-    await onRefresh();
-    setBusy(false);
-  };
-  return (
-    <Button
-      variant="default"
-      leftSection={<RefreshCw size={16} aria-hidden />}
-      loading={busy}
-      onClick={refresh}
-    >
-      Refresh
-    </Button>
-  );
 };
 
 const NothingSent = ({ isFiltered }: { isFiltered: boolean }) => (

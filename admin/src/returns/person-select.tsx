@@ -77,8 +77,6 @@ export const AssigneePicker = ({ kind, item }: AssigneePickerProps) => {
   );
 };
 
-const CONCURRENCY = 4;
-
 interface AssignDialogProps {
   kind: Kind;
   items: readonly AnyReturn[];
@@ -95,12 +93,7 @@ export const AssignDialog = ({ kind, items, onClose }: AssignDialogProps) => {
   const [left, setLeft] = useState(items);
   const assigning = useMutation({
     mutationFn: async (to: string) => {
-      const { signal } = new AbortController();
-      const outcomes = await runForEach(left, (item) => assign(kind, item.id, to), {
-        concurrency: CONCURRENCY,
-        signal,
-        onProgress: () => {},
-      });
+      const outcomes = await runForEach(left, (item) => assign(kind, item.id, to));
       return outcomes.filter(({ error }) => error !== null);
     },
     onSuccess: (failed) => {

@@ -47,17 +47,19 @@ const useFound = (text: string, onClose: () => void) => {
   };
 };
 
+const KEYS = [
+  ['↑ ↓', 'choose'],
+  ['Enter', 'open'],
+  ['Esc', 'close'],
+] as const;
+
 const Keys = () => (
   <Group gap="lg" className={styles['keys'] ?? ''} aria-hidden>
-    <span>
-      <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> choose
-    </span>
-    <span>
-      <Kbd size="xs">Enter</Kbd> open
-    </span>
-    <span>
-      <Kbd size="xs">Esc</Kbd> close
-    </span>
+    {KEYS.map(([key, label]) => (
+      <span key={key}>
+        <Kbd size="xs">{key}</Kbd> {label}
+      </span>
+    ))}
   </Group>
 );
 

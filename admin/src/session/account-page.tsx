@@ -12,7 +12,7 @@ import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { FormFailure, QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { BreakableEmail } from '../ui/two-lines.tsx';
-import { NewPasswordInput, type ProofBy, ProofInput } from './credentials.tsx';
+import { EmailInput, NewPasswordInput, type ProofBy, ProofInput } from './credentials.tsx';
 import { FactorCard } from './second-factor/factor-card.tsx';
 import { ownSessionsQuery, ROLE_LABELS, type Session, sessionQuery, useSession } from './session.ts';
 
@@ -108,14 +108,7 @@ const EmailDialog = ({ onClose }: { onClose: () => void }) => {
   });
   return (
     <FormDialog {...dialog} title="Change your e-mail" action="Change e-mail" onClose={onClose}>
-      <TextInput
-        label="New e-mail"
-        type="email"
-        autoComplete="off"
-        required
-        data-autofocus
-        {...form.getInputProps('email')}
-      />
+      <EmailInput label="New e-mail" autoComplete="off" data-autofocus {...form.getInputProps('email')} />
       <ProofInput
         form={form}
         password="currentPassword"

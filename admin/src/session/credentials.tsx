@@ -97,6 +97,10 @@ export const NewPasswordInput = ({ onChange, ...input }: FormInput<PasswordInput
   );
 };
 
+export const EmailInput = (props: TextInputProps) => (
+  <TextInput label="E-mail" type="email" required {...props} />
+);
+
 /** Tells a password manager whose password a form has. */
 export const UsernameInput = ({ email }: { email: string }) => (
   <input type="text" autoComplete="username" value={email} readOnly hidden />

@@ -1,4 +1,4 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { AskForLink } from '../../../contract/admin-access.ts';
@@ -6,6 +6,7 @@ import { api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { FormFailure } from '../ui/query-view.tsx';
+import { EmailInput } from './credentials.tsx';
 import { signInOptionsQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
 
@@ -58,14 +59,7 @@ const AskByMail = () => {
       <form onSubmit={onSubmit} noValidate>
         <Stack>
           <FormFailure failure={failure} />
-          <TextInput
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            required
-            autoFocus
-            {...form.getInputProps('email')}
-          />
+          <EmailInput autoComplete="username" autoFocus {...form.getInputProps('email')} />
           <Button type="submit" loading={busy}>
             Send the link
           </Button>

@@ -1,3 +1,4 @@
+import { useWindowEvent } from '@mantine/hooks';
 import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { askForProofWith, SIGNED_OUT } from '../api.ts';
 import { lazyPart, whenIdle } from '../ui/lazy.tsx';
@@ -9,21 +10,13 @@ export const SessionEnd = () => {
   const { user } = useSession();
   const [hasEnded, setEnded] = useState(false);
   const leave = useLeave();
-  useEffect(() => {
-    // Ahead, so that it opens in a moment in which many things do not work.
-    void whenIdle().then(SignInAgain.preload);
-    const onEnd = () => setEnded(isSignInRemembered());
-    // Signed out in another tab: nothing of the person stays here either.
-    const onStorage = () => {
-      if (!isSignInRemembered()) void leave();
-    };
-    window.addEventListener(SIGNED_OUT, onEnd);
-    window.addEventListener('storage', onStorage);
-    return () => {
-      window.removeEventListener(SIGNED_OUT, onEnd);
-      window.removeEventListener('storage', onStorage);
-    };
-  }, [leave]);
+  // Ahead, so that it opens in a moment in which many things do not work.
+  useEffect(() => void whenIdle().then(SignInAgain.preload), []);
+  useWindowEvent(SIGNED_OUT, () => setEnded(isSignInRemembered()));
+  // Signed out in another tab: nothing of the person stays here either.
+  useWindowEvent('storage', () => {
+    if (!isSignInRemembered()) void leave();
+  });
   return hasEnded ? <SignInAgain email={user.email} onDone={() => setEnded(false)} /> : null;
 };
 

@@ -8,7 +8,7 @@ import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink } from '../ui/links.tsx';
 import { Loading } from '../ui/page-frame.tsx';
 import { FormFailure } from '../ui/query-view.tsx';
-import { NewPasswordInput } from './credentials.tsx';
+import { EmailInput, NewPasswordInput } from './credentials.tsx';
 import { type Session, useSignedIn } from './session.ts';
 import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 
@@ -76,13 +76,7 @@ const SetUpForm = ({ token }: { token: string }) => {
         <Stack>
           <FormFailure failure={failure} />
           <TextInput label="Name of the shop" required autoFocus {...form.getInputProps('shopName')} />
-          <TextInput
-            label="Your e-mail"
-            type="email"
-            autoComplete="username"
-            required
-            {...form.getInputProps('email')}
-          />
+          <EmailInput label="Your e-mail" autoComplete="username" {...form.getInputProps('email')} />
           <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
           <NewPasswordInput label="Password" required {...form.getInputProps('password')} />
           <Button type="submit" loading={busy}>

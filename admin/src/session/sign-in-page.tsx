@@ -1,9 +1,9 @@
-import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { TextButton, TextLink } from '../ui/links.tsx';
 import { FormFailure } from '../ui/query-view.tsx';
-import { CodeInput, useSignIn } from './credentials.tsx';
+import { CodeInput, EmailInput, useSignIn } from './credentials.tsx';
 import { addressOf, signInOptionsQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
 
@@ -28,14 +28,7 @@ export const SignInPage = () => {
             <CodeInput autoFocus {...form.getInputProps('code')} />
           ) : (
             <>
-              <TextInput
-                label="E-mail"
-                type="email"
-                autoComplete="username"
-                required
-                autoFocus
-                {...form.getInputProps('email')}
-              />
+              <EmailInput autoComplete="username" autoFocus {...form.getInputProps('email')} />
               <PasswordInput
                 label="Password"
                 autoComplete="current-password"

@@ -14,7 +14,7 @@ import {
   type UserRole,
 } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { NewPasswordInput } from '../session/credentials.tsx';
+import { EmailInput, NewPasswordInput } from '../session/credentials.tsx';
 import { ROLE_LABELS, sessionQuery, useLeave, useSession } from '../session/session.ts';
 import { CopyField } from '../ui/copy-fields.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
@@ -98,14 +98,7 @@ export const InviteDialog = ({ onClose }: { onClose: () => void }) => {
       action={by === 'link' ? 'Invite' : 'Add person'}
       onClose={onClose}
     >
-      <TextInput
-        label="E-mail"
-        type="email"
-        autoComplete="off"
-        required
-        data-autofocus
-        {...form.getInputProps('email')}
-      />
+      <EmailInput autoComplete="off" data-autofocus {...form.getInputProps('email')} />
       <NameInput {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
       {by === 'password' ? <NewPasswordInput label="Password" {...form.getInputProps('password')} /> : null}
@@ -197,7 +190,7 @@ const EditDialog = ({ person, onClose }: Props) => {
           .
         </Text>
       ) : (
-        <TextInput label="E-mail" type="email" autoComplete="off" required {...form.getInputProps('email')} />
+        <EmailInput autoComplete="off" {...form.getInputProps('email')} />
       )}
       <NameInput {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />

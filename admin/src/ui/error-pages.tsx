@@ -1,4 +1,5 @@
 import { Alert, Button, Center, Container, Stack, Text, Title } from '@mantine/core';
+import { useWindowEvent } from '@mantine/hooks';
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, errorMessage } from '../api.ts';
@@ -88,14 +89,11 @@ const PageIsMissing = ({ retry }: { retry: () => Promise<boolean> }) => {
     setAway(true);
     isTrying.current = false;
   }, [retry, router]);
+  useWindowEvent('online', tryAgain);
   useEffect(() => {
     void tryAgain();
     const timer = setInterval(tryAgain, TRY_EVERY_MS);
-    window.addEventListener('online', tryAgain);
-    return () => {
-      clearInterval(timer);
-      window.removeEventListener('online', tryAgain);
-    };
+    return () => clearInterval(timer);
   }, [tryAgain]);
   if (!isAway) return <Loading />;
   return (

@@ -1,4 +1,4 @@
-import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useEffectEvent } from 'react';
 
 /** A key that does something on the page that is shown. */
 interface Shortcut {
@@ -40,11 +40,7 @@ export const currentShortcuts = (): Shortcut[] => [
   ...new Map(groups.flat().map((shortcut) => [shortcut.key, shortcut])).values(),
 ];
 
-const find = (key: string): Shortcut | undefined =>
-  groups
-    .flat()
-    .filter((shortcut) => shortcut.key === key)
-    .at(-1);
+const find = (key: string): Shortcut | undefined => groups.flat().findLast((each) => each.key === key);
 
 let lastKeyAt = Number.NEGATIVE_INFINITY;
 let waiting: ReturnType<typeof setTimeout> | undefined;
@@ -66,29 +62,21 @@ const onKeyDown = (event: KeyboardEvent): void => {
   event.preventDefault();
   waiting = setTimeout(() => shortcut.run(), SCAN_GAP_MS);
 };
+document.addEventListener('keydown', onKeyDown);
 
 /** Makes the keys work while the component is mounted; never while a dialog is open, and single keys never in a field. */
 export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
-  const latest = useRef(shortcuts);
-  latest.current = shortcuts;
+  const run = useEffectEvent((index: number) => shortcuts[index]?.run());
   const keys = shortcuts.map(({ key, label }) => `${key} ${label}`).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new list of keys is registered anew; what they do is read when one is pressed
   useEffect(() => {
-    const group = latest.current.map(({ key, label }, index) => ({
-      key,
-      label,
-      run: () => latest.current[index]?.run(),
-    }));
+    const group = shortcuts.map(({ key, label }, index) => ({ key, label, run: () => run(index) }));
     groups.push(group);
-    if (groups.length === 1) document.addEventListener('keydown', onKeyDown);
-    return () => {
-      groups.splice(groups.indexOf(group), 1);
-      if (groups.length === 0) document.removeEventListener('keydown', onKeyDown);
-    };
+    return () => void groups.splice(groups.indexOf(group), 1);
   }, [keys]);
 };
 
-// A scanner is a keyboard that types faster than anybody and ends with Enter. What it types beside a text
+// A scanner is a keyboard that types faster than people and ends with Enter. What it types beside a text
 // field belongs to the page, also while a checkbox or a choice has the focus.
 
 /** Shorter than anything that is scanned, longer than keys that happen to fall together. */
@@ -103,6 +91,7 @@ let lastScanKeyAt = Number.NEGATIVE_INFINITY;
 
 const onScannerKey = (event: KeyboardEvent): void => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.key === 'Shift') return;
+  if (listeners.length === 0) return;
   const isFast = event.timeStamp - lastScanKeyAt < SCAN_GAP_MS;
   lastScanKeyAt = event.timeStamp;
   if (!isFast) typed = '';
@@ -120,19 +109,15 @@ const onScannerKey = (event: KeyboardEvent): void => {
   event.stopPropagation();
   if (!isDialogOpen()) listeners.at(-1)?.(text);
 };
+document.addEventListener('keydown', onScannerKey, { capture: true });
 
 /** Calls back with what is scanned while the component is mounted, no text field has the focus and no dialog is open. */
 export const useScanner = (onScan: OnScan): void => {
-  const latest = useRef(onScan);
-  latest.current = onScan;
+  const scanned = useEffectEvent(onScan);
   useEffect(() => {
-    const listener: OnScan = (text) => latest.current(text);
+    const listener: OnScan = (text) => scanned(text);
     listeners.push(listener);
-    if (listeners.length === 1) document.addEventListener('keydown', onScannerKey, { capture: true });
-    return () => {
-      listeners.splice(listeners.indexOf(listener), 1);
-      if (listeners.length === 0) document.removeEventListener('keydown', onScannerKey, { capture: true });
-    };
+    return () => void listeners.splice(listeners.indexOf(listener), 1);
   }, []);
 };
 

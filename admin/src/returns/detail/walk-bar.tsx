@@ -10,8 +10,13 @@ import { BackToList } from '../links.tsx';
 import { listQuery } from '../queries.ts';
 import { lastSearch, usePageSize } from '../remembered.ts';
 
+const STEPS = [
+  { step: -1, label: 'Previous', key: 'k', icon: ChevronUp },
+  { step: 1, label: 'Next', key: 'j', icon: ChevronDown },
+] as const;
+
 export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
-  const { position, total, hasPrevious, hasNext, go } = useWalk(kind, id);
+  const { position, total, has, go } = useWalk(kind, id);
   return (
     <Group justify="space-between" gap="sm" mih={30} className="not-printed">
       <BackToList kind={kind} />
@@ -20,24 +25,18 @@ export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
           <Text size="sm" c="dimmed" className="tabular-numbers" mr={4}>
             {position.toLocaleString()} of {total.toLocaleString()}
           </Text>
-          <ActionIcon
-            variant="default"
-            aria-label={`Previous ${kind.one}`}
-            title="Previous (k)"
-            disabled={!hasPrevious}
-            onClick={() => void go(-1)}
-          >
-            <ChevronUp size={16} aria-hidden />
-          </ActionIcon>
-          <ActionIcon
-            variant="default"
-            aria-label={`Next ${kind.one}`}
-            title="Next (j)"
-            disabled={!hasNext}
-            onClick={() => void go(1)}
-          >
-            <ChevronDown size={16} aria-hidden />
-          </ActionIcon>
+          {STEPS.map(({ step, label, key, icon: Icon }) => (
+            <ActionIcon
+              key={key}
+              variant="default"
+              aria-label={`${label} ${kind.one}`}
+              title={`${label} (${key})`}
+              disabled={!has[step]}
+              onClick={() => void go(step)}
+            >
+              <Icon size={16} aria-hidden />
+            </ActionIcon>
+          ))}
         </Group>
       ) : null}
     </Group>
@@ -96,12 +95,13 @@ const useWalk = (kind: Kind, id: string) => {
     return found.items.at(step === 1 ? 0 : -1)?.id;
   };
   const total = Math.max(current?.total ?? 0, position);
-  const [hasPrevious, hasNext] = [position > 1, current !== null && position < total];
+  const has = { [-1]: position > 1, 1: current !== null && position < total };
   const toList = () => navigate({ to: kind.path, search: lastSearch(kind) });
   useShortcuts([
-    ...(hasNext ? [{ key: 'j', label: `Next ${kind.one}`, run: () => void go(1) }] : []),
-    ...(hasPrevious ? [{ key: 'k', label: `Previous ${kind.one}`, run: () => void go(-1) }] : []),
+    ...STEPS.toReversed()
+      .filter(({ step }) => has[step])
+      .map(({ step, label, key }) => ({ key, label: `${label} ${kind.one}`, run: () => void go(step) })),
     { key: 'u', label: 'Back to the list', run: () => void toList() },
   ]);
-  return { position, total, hasPrevious, hasNext, go };
+  return { position, total, has, go };
 };

@@ -1,4 +1,3 @@
-import { getRouteApi } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import type { AdminOfflineRepair } from '../../../../contract/admin-returns.ts';
 import { OFFLINE_REPAIR_STATUSES } from '../../../../contract/lifecycle.ts';
@@ -10,8 +9,6 @@ import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
 import styles from './returns-table.module.css';
 import type { ReturnColumn } from './returns-table.tsx';
-
-const route = getRouteApi('/inside/offline-repairs');
 
 const COLUMNS: ReturnColumn<AdminOfflineRepair>[] = [
   {
@@ -94,18 +91,12 @@ const CSV: CsvColumn<AdminOfflineRepair>[] = [
 /** Every parcel has its own tracking number; the other moves can be made for many returns at once. */
 const BULK_MOVES = REPAIR_MOVES.filter(({ action }) => action !== 'tracking');
 
-export const RepairsPage = () => {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  return (
-    <ReturnsList<AdminOfflineRepair>
-      kind={REPAIRS}
-      statuses={OFFLINE_REPAIR_STATUSES}
-      columns={COLUMNS}
-      csv={CSV}
-      moves={BULK_MOVES}
-      search={search}
-      onSearch={(next, isTyped = false) => void navigate({ search: next, replace: isTyped })}
-    />
-  );
-};
+export const RepairsPage = () => (
+  <ReturnsList<AdminOfflineRepair>
+    kind={REPAIRS}
+    statuses={OFFLINE_REPAIR_STATUSES}
+    columns={COLUMNS}
+    csv={CSV}
+    moves={BULK_MOVES}
+  />
+);

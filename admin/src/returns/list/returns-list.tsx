@@ -1,6 +1,7 @@
 import { ActionIcon, Box, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, type LucideIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { ApiError } from '../../api.ts';
@@ -32,13 +33,15 @@ interface Props<Item> {
   columns: readonly ReturnColumn<Item>[];
   csv: readonly CsvColumn<Item>[];
   moves: readonly StaffMove<Item>[];
-  search: ListSearch;
-  /** What is typed letter by letter becomes one step of the browser's history. */
-  onSearch(search: ListSearch, isTyped?: boolean): void;
 }
 
 export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, columns, csv, moves, search, onSearch } = props;
+  const { kind, statuses, columns, csv, moves } = props;
+  const search: ListSearch = useSearch({ from: `/inside${kind.path}` as const });
+  const navigate = useNavigate();
+  /** What is typed letter by letter becomes one step of the browser's history. */
+  const onSearch = (next: ListSearch, isTyped = false) =>
+    void navigate({ to: kind.path, search: next, replace: isTyped });
   const [pageSize, setPageSize] = usePageSize();
   const list = useQuery(listQuery<Item>(kind, search, pageSize));
   useEffect(() => rememberSearch(kind, search), [kind, search]);
@@ -65,7 +68,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
           <NewReturnLink kind={kind} />
         </Group>
       </Group>
-      <ListFilters {...props} />
+      <ListFilters kind={kind} statuses={statuses} search={search} onSearch={onSearch} />
       <QueryError query={list} title="The list could not be read" stale="This may be out of date">
         {isRefused(list.error) ? (
           <Button size="xs" variant="default" onClick={() => onSearch(orderInSearch(order))}>

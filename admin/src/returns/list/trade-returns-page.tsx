@@ -1,5 +1,4 @@
 import { Text } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
 import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
 import { TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
 import { OneLine, TwoLines } from '../../ui/two-lines.tsx';
@@ -10,8 +9,6 @@ import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
 import type { ReturnColumn } from './returns-table.tsx';
-
-const route = getRouteApi('/inside/trade-returns');
 
 const itemsText = ({ items: [first, ...others] }: AdminTradeReturn): string =>
   `${first ? `${formatNumber(first.quantity)} × ${first.productName}` : ''}${others.length > 0 ? ` and ${others.length} more` : ''}`;
@@ -82,18 +79,12 @@ const CSV: CsvColumn<AdminTradeReturn>[] = [
   { header: 'Id', value: ({ id }) => id },
 ];
 
-export const TradeReturnsPage = () => {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  return (
-    <ReturnsList<AdminTradeReturn>
-      kind={TRADE_RETURNS}
-      statuses={TRADE_RETURN_STATUSES}
-      columns={COLUMNS}
-      csv={CSV}
-      moves={TRADE_MOVES}
-      search={search}
-      onSearch={(next, isTyped = false) => void navigate({ search: next, replace: isTyped })}
-    />
-  );
-};
+export const TradeReturnsPage = () => (
+  <ReturnsList<AdminTradeReturn>
+    kind={TRADE_RETURNS}
+    statuses={TRADE_RETURN_STATUSES}
+    columns={COLUMNS}
+    csv={CSV}
+    moves={TRADE_MOVES}
+  />
+);

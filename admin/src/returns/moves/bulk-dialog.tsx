@@ -10,8 +10,6 @@ import { MoveForm } from './move-form.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
 import { type Outcome, runForEach } from './run-for-each.ts';
 
-/** Low, so that other users of the service notice nothing. */
-const CONCURRENCY = 4;
 const SHOWN_NUMBERS = 12;
 
 interface Props<Item> {
@@ -72,7 +70,8 @@ const useBulkMove = <Item extends AnyReturn>(kind: Kind, move: StaffMove<Item>, 
       const outcomes = await runForEach(
         items,
         (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body, {}, { seen: item.updatedAt }),
-        { concurrency: CONCURRENCY, signal: stopping.current.signal, onProgress: setDone },
+        stopping.current.signal,
+        setDone,
       );
       return Promise.all(outcomes.map((outcome) => refreshConflict(kind, outcome)));
     },
@@ -81,7 +80,7 @@ const useBulkMove = <Item extends AnyReturn>(kind: Kind, move: StaffMove<Item>, 
   return { run, done, stop: () => stopping.current.abort() };
 };
 
-/** After a conflict somebody else has probably moved the return, so it is read again. */
+/** After a conflict a colleague has probably moved the return, so it is read again. */
 const refreshConflict = async <Item extends AnyReturn>(
   kind: Kind,
   { item, error }: Outcome<Item>,

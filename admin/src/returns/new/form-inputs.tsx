@@ -72,3 +72,15 @@ const Question = ({ readings, onPick }: { readings: readonly string[]; onPick(re
     ?
   </>
 );
+
+/** What the shop's own systems call the return. */
+export const ReferenceInputs = ({ input }: { input(field: 'externalRef' | 'externalSource'): object }) => (
+  <>
+    <TextInput label="Your reference" description="Its number in your own system" {...input('externalRef')} />
+    <TextInput
+      label="Source system"
+      description="Which of your systems that is"
+      {...input('externalSource')}
+    />
+  </>
+);

@@ -4,7 +4,7 @@ import { Plus, Trash2 } from 'lucide-react';
 import { CreateTradeReturn } from '../../../../contract/trade-return.ts';
 import { TRADE_RETURNS } from '../kinds.ts';
 import { formatAmount, totalOf } from '../numbers.ts';
-import { DecimalInput, FormSection, FULL_WIDTH, GrowingTextarea } from './form-inputs.tsx';
+import { DecimalInput, FormSection, FULL_WIDTH, GrowingTextarea, ReferenceInputs } from './form-inputs.tsx';
 import { NewReturnForm } from './new-return-form.tsx';
 import { numberOf, optionalNumberOf } from './read-number.ts';
 
@@ -89,16 +89,7 @@ const Inputs = ({ form }: { form: UseFormReturnType<Values> }) => {
         <TextInput label="Postcode" required {...input('shippingAddress.postcode')} />
       </FormSection>
       <FormSection title="References">
-        <TextInput
-          label="Your reference"
-          description="Its number in your own system"
-          {...input('externalRef')}
-        />
-        <TextInput
-          label="Source system"
-          description="Which of your systems that is"
-          {...input('externalSource')}
-        />
+        <ReferenceInputs input={input} />
       </FormSection>
     </>
   );
