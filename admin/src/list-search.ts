@@ -23,7 +23,6 @@ const flag = (value: unknown): boolean | undefined => {
   return value === false || value === 'false' ? false : undefined;
 };
 
-/** How each is read from the address. */
 const READERS = {
   page: pageNumber,
   q: text,

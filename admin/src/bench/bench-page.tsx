@@ -1,7 +1,9 @@
 import {
+  Button,
   Checkbox,
   Fieldset,
   Group,
+  Loader,
   NativeSelect,
   SimpleGrid,
   Stack,
@@ -9,30 +11,30 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { ScanLine } from 'lucide-react';
+import { CircleCheck, CircleX, ScanLine } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { LENGTH } from '../../../contract/lengths.ts';
 import { moveSchema } from '../returns/moves/move-form.tsx';
 import type { MoveBody, MoveField } from '../returns/moves/moves.ts';
 import { useBlocked } from '../session/blocked.tsx';
 import { formErrors } from '../ui/forms/form-errors.ts';
+import { TextLink } from '../ui/links.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { chooseByArrowsOnly, useScanner } from '../ui/shortcuts.ts';
 import styles from './bench-page.module.css';
-import { LastScan, ScanList } from './scan-list.tsx';
 import {
   BENCH_KINDS,
   type BenchKind,
   type BenchMove,
   type Job,
   type Outcome,
+  type Scan,
   useScanQueue,
   useSound,
 } from './scans.ts';
 
 const INCOMPLETE = 'Fill in above what each scan does.';
 
-/** A move is chosen once; then every scan makes it. */
 export const BenchPage = () => {
   const job = useJob();
   const sound = useSound();
@@ -203,5 +205,81 @@ const JobField = ({ field, value, error, onValue }: JobFieldProps) => {
     <TextInput {...props} />
   ) : (
     <Textarea {...props} autosize minRows={1} maxRows={4} />
+  );
+};
+
+/** What became of the last scan, large enough to be read from the other side of a bench, and read aloud. */
+const LastScan = ({ last, waiting }: { last: Outcome | null; waiting: number }) => (
+  <div className={styles['last']} data-state={last === null ? 'none' : last.isDone ? 'done' : 'failed'}>
+    {last ? last.isDone ? <CircleCheck size={40} aria-hidden /> : <CircleX size={40} aria-hidden /> : null}
+    <div className={styles['words']} role="status" aria-live="assertive" aria-atomic>
+      {last === null ? (
+        'Ready'
+      ) : (
+        <>
+          <strong>
+            <bdi>{last.found?.rmaNumber ?? last.text}</bdi>
+          </strong>{' '}
+          <span>{last.message}</span>
+        </>
+      )}
+    </div>
+    {waiting > 0 ? (
+      <span className={styles['waiting']}>
+        <Loader size="sm" aria-hidden /> {waiting} in progress
+      </span>
+    ) : null}
+  </div>
+);
+
+const ScanList = ({ scans, onRetry }: { scans: readonly Scan[]; onRetry(text: string): void }) => (
+  <ol className={styles['scans']} aria-label="What was scanned, newest first">
+    {scans.map(({ id, text, outcome }) => (
+      <li key={id} data-state={outcome === null ? 'waiting' : outcome.isDone ? 'done' : 'failed'}>
+        <Sign outcome={outcome} />
+        <span className={styles['number']}>
+          {outcome?.found && outcome.kind ? (
+            <TextLink
+              to={outcome.kind.detail}
+              params={{ id: outcome.found.id }}
+              target="_blank"
+              title="Opens in a new tab"
+              fw={600}
+            >
+              {outcome.found.rmaNumber}
+            </TextLink>
+          ) : (
+            <bdi>{text}</bdi>
+          )}
+        </span>
+        <span className={styles['message']}>
+          {outcome?.message ?? 'In progress'}
+          {outcome?.found ? (
+            <small>
+              <bdi>{outcome.found.customerName}</bdi>
+            </small>
+          ) : null}
+        </span>
+        {outcome && !outcome.isDone ? (
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onRetry(text)}
+            aria-label={`Try again: ${text}`}
+          >
+            Try again
+          </Button>
+        ) : null}
+      </li>
+    ))}
+  </ol>
+);
+
+const Sign = ({ outcome }: { outcome: Outcome | null }) => {
+  if (outcome === null) return <Loader size={16} aria-label="In progress" role="img" />;
+  return outcome.isDone ? (
+    <CircleCheck size={18} aria-label="Done" role="img" />
+  ) : (
+    <CircleX size={18} aria-label="Not done" role="img" />
   );
 };

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { z } from 'zod';
 import type { FoundReturn } from '../../../contract/admin-search.ts';
 import type { Timeline, TimelineEntry } from '../../../contract/common.ts';
@@ -12,8 +12,7 @@ import {
 import type { OfflineRepair } from '../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../contract/trade-return.ts';
 import { ApiError, api, errorMessage } from '../api.ts';
-import { KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
-import { describeStatus } from '../returns/labels.ts';
+import { describeStatus, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../returns/kinds.ts';
 import { type MoveBody, REPAIR_MOVES, type StaffMove, TRADE_MOVES } from '../returns/moves/moves.ts';
 import { findReturns, refetchReturns } from '../returns/queries.ts';
 import { formatRelative } from '../ui/relative-time.tsx';
@@ -108,7 +107,6 @@ const targetOf = ({ of: { kind }, move: { action } }: Job): string | null => {
   return moves[action]?.to ?? null;
 };
 
-/** Why the move is not made; null where it can be. */
 const whyNot = async (found: FoundReturn, job: Job): Promise<string | null> => {
   if (found.status === targetOf(job))
     return `Already “${describeStatus(found.status).label}”${byWhom(await lastMove(found, job))}.`;
@@ -147,44 +145,29 @@ export interface Scan {
 export const useScanQueue = (onOutcome: (outcome: Outcome) => void) => {
   const queryClient = useQueryClient();
   const [scans, setScans] = useState<Scan[]>([]);
-  const waiting = useRef<Scan[]>([]);
-  const isWorking = useRef(false);
-  const latest = useRef(onOutcome);
-  latest.current = onOutcome;
-  const isMounted = useRef(true);
-  useEffect(() => {
-    isMounted.current = true;
-    return () => {
-      isMounted.current = false;
-    };
-  }, []);
-
-  const work = useCallback(async () => {
-    if (isWorking.current) return;
-    isWorking.current = true;
-    for (let scan = waiting.current.shift(); scan; scan = waiting.current.shift()) {
-      const { id, text, job } = scan;
-      const outcome = await doScan(text, job);
-      if (isMounted.current) {
-        setScans((all) => all.map((each) => (each.id === id ? { ...each, outcome } : each)));
-        latest.current(outcome);
-      }
-      void refetchReturns(queryClient, job.of.kind);
-    }
-    isWorking.current = false;
-  }, [queryClient]);
-
+  const queue = useRef(Promise.resolve());
   const counter = useRef(0);
-  const add = useCallback(
-    (text: string, job: Job) => {
-      counter.current += 1;
-      const scan: Scan = { id: counter.current, text, job, outcome: null };
-      waiting.current.push(scan);
-      setScans((all) => [scan, ...all]);
-      void work();
-    },
-    [work],
-  );
+  /** Null once the page is left. */
+  const latest = useRef<typeof onOutcome | null>(onOutcome);
+  useEffect(() => {
+    latest.current = onOutcome;
+    return () => {
+      latest.current = null;
+    };
+  });
+
+  const work = async ({ id, text, job }: Scan): Promise<void> => {
+    const outcome = await doScan(text, job);
+    setScans((all) => all.map((each) => (each.id === id ? { ...each, outcome } : each)));
+    latest.current?.(outcome);
+    void refetchReturns(queryClient, job.of.kind);
+  };
+  const add = (text: string, job: Job): void => {
+    counter.current += 1;
+    const scan: Scan = { id: counter.current, text, job, outcome: null };
+    setScans((all) => [scan, ...all]);
+    queue.current = queue.current.then(() => work(scan));
+  };
   return { scans, add };
 };
 

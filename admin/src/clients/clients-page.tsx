@@ -90,10 +90,14 @@ const ClientsTable = ({ clients, onPick }: { clients: ApiClientView[]; onPick: O
   />
 );
 
-const activeFirst = (clients: ApiClientView[]): ApiClientView[] => [
-  ...clients.filter(({ revokedAt }) => revokedAt === null),
-  ...clients.filter(({ revokedAt }) => revokedAt !== null),
-];
+const activeFirst = (clients: ApiClientView[]): ApiClientView[] =>
+  clients.toSorted((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null));
+
+const Dimmed = ({ children }: { children: string }) => (
+  <Text c="dimmed" span inherit>
+    {children}
+  </Text>
+);
 
 const columnsFor = (clients: ApiClientView[]): [Column<ApiClientView>, ...Column<ApiClientView>[]] => [
   { header: 'Name', cell: ({ name }) => name, width: '24%' },
@@ -106,22 +110,13 @@ const columnsFor = (clients: ApiClientView[]): [Column<ApiClientView>, ...Column
           {webhookUrl}
         </Text>
       ) : (
-        <Text c="dimmed" span inherit>
-          None
-        </Text>
+        <Dimmed>None</Dimmed>
       ),
   },
   {
     header: 'Last use',
     noWrap: true,
-    cell: ({ lastUsedAt }) =>
-      lastUsedAt ? (
-        <RelativeTime at={lastUsedAt} />
-      ) : (
-        <Text c="dimmed" span inherit>
-          Never
-        </Text>
-      ),
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <RelativeTime at={lastUsedAt} /> : <Dimmed>Never</Dimmed>),
   },
   {
     header: 'State',

@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Overview } from '../../../contract/admin.ts';
 import type { ListSearch } from '../list-search.ts';
-import { countOf, KINDS, type Kind } from '../returns/kinds.ts';
-import { describeStatus } from '../returns/labels.ts';
+import { countOf, describeStatus, KINDS, type Kind } from '../returns/kinds.ts';
 import { Section } from '../ui/page-frame.tsx';
 import { PlainTable, TableFrame } from '../ui/plain-table.tsx';
 import styles from './overview.module.css';
@@ -21,7 +20,6 @@ const ageText = ({ upToDays }: Step, before: Step | undefined): string => {
   return before ? `${before.upToDays} to ${upToDays} days` : 'Less than a day';
 };
 
-/** The longer it has been there, the warmer. */
 const AGE_COLOURS = ['teal.6', 'blue.6', 'yellow.6', 'orange.6', 'red.7'];
 
 /** A bar in the light grey of closed returns would be hard to see. */
@@ -38,7 +36,6 @@ const spanOf = ({ createdFrom, createdTo }: Pick<Step, 'createdFrom' | 'createdT
   ...(createdTo === null ? {} : { createdTo }),
 });
 
-/** How long what is open has been there, and how many there are in each status. */
 export const KindBars = ({ kind, overview }: { kind: Kind; overview: Overview }) => {
   const { openByAge, byStatus } = overview[kind.overview];
   const ages = openByAge.map((step, i) => ({
@@ -92,7 +89,6 @@ type Day = Overview['createdPerDay'][number];
 const format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const dayName = ({ day }: Day): string => format.format(new Date(`${day}T00:00:00Z`));
 
-/** All that was created on the day, open or not. */
 const searchOf = (day: Day): ListSearch => ({ open: 'all', ...spanOf(day) });
 
 /** A column for each day. A click opens what was created on it; the table below is for the keyboard. */

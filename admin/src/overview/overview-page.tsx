@@ -60,7 +60,6 @@ const TILES: readonly { figure: Figure; label: string; icon: LucideIcon; search:
   { figure: 'open', label: 'Open', icon: CircleDot, search: {} },
 ];
 
-/** What is to be done, of both kinds; every figure leads to its rows. */
 const WorkTiles = ({ overview }: { overview: Overview }) => (
   <SimpleGrid cols={{ base: 2, lg: 4 }}>
     {TILES.map(({ figure, label, icon: Icon, search }) => (

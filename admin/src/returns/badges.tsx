@@ -2,7 +2,7 @@ import { Badge, type BadgeProps, Text } from '@mantine/core';
 import type { Assignee as Person } from '../../../contract/admin-returns.ts';
 import { calendarDaysBetween } from '../ui/relative-time.tsx';
 import styles from './assignee.module.css';
-import { describeStatus } from './labels.ts';
+import { describeStatus } from './kinds.ts';
 
 export const StatusBadge = ({ status, ...rest }: { status: string } & BadgeProps) => {
   const { label, color } = describeStatus(status);
@@ -46,7 +46,6 @@ export const Due = ({ dueAt }: { dueAt: string | null }) => {
   );
 };
 
-/** The first letters of the first and the last word of a name. */
 const initialsOf = (name: string): string => {
   const words = name.split(/[\s._-]+/u).filter((word) => /^[\p{L}\p{N}]/u.test(word));
   const chosen = words.length > 1 ? [words[0], words.at(-1)] : words;

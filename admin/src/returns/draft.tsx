@@ -38,7 +38,6 @@ const draftOf = <Values extends object>(form: string, userId: string) => {
   };
 };
 
-/** The draft of a form for the person who is signed in, and what was in it when the form opened. */
 export const useDraft = <Values extends object>(form: string) => {
   const { user } = useSession();
   const [draft] = useState(() => draftOf<Values>(form, user.id));
@@ -57,7 +56,6 @@ interface DialogDraft {
 export const moveDraftName = (id: string, action: string): string => `move.${id}.${action}`;
 export const correctionDraftName = (id: string): string => `correct.${id}`;
 
-/** Whether the dialog was open when the page was reloaded or the session ended. */
 export const wasInterrupted = (name: string, userId: string): boolean =>
   draftOf<DialogDraft>(name, userId).read()?.isOpen === true;
 

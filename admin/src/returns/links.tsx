@@ -1,11 +1,35 @@
 import { Anchor, type AnchorProps } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
 import { createLink } from '@tanstack/react-router';
 import { ArrowLeft, Plus } from 'lucide-react';
 import type { ComponentPropsWithRef } from 'react';
+import type { ListSearch } from '../list-search.ts';
 import { BlockableButton, useBlocked } from '../session/blocked.tsx';
+import { useSession } from '../session/session.ts';
 import { ButtonLink } from '../ui/links.tsx';
+import { readTab, writeTab } from '../ui/tab-storage.ts';
 import type { Kind } from './kinds.ts';
-import { lastSearch } from './remembered.ts';
+
+// The last search of each list, so that the link back from a return leads to the same page. In the tab's storage, which signing out
+// empties: a search may hold a customer's name.
+
+const searchName = ({ path }: Kind): string => `handback.search.${path}`;
+
+export const rememberSearch = (kind: Kind, search: ListSearch): void => writeTab(searchName(kind), search);
+export const lastSearch = (kind: Kind): ListSearch => readTab<ListSearch>(searchName(kind)) ?? {};
+
+export const PAGE_SIZES = [20, 50, 100] as const;
+
+/** How many rows a page has: this browser remembers it for each person. */
+export const usePageSize = (): [number, (size: number) => void] => {
+  const { user } = useSession();
+  const [size, setSize] = useLocalStorage<number>({
+    key: `handback.page-size.${user.id}`,
+    defaultValue: PAGE_SIZES[0],
+    getInitialValueInEffect: false,
+  });
+  return [PAGE_SIZES.find((known) => known === size) ?? PAGE_SIZES[0], setSize];
+};
 
 export const BackLink = createLink(
   ({ children, ...props }: AnchorProps & Omit<ComponentPropsWithRef<'a'>, keyof AnchorProps>) => (
@@ -16,7 +40,6 @@ export const BackLink = createLink(
   ),
 );
 
-/** A link to the list, with its last page and filters. */
 export const BackToList = ({ kind }: { kind: Kind }) => (
   <BackLink to={kind.path} search={lastSearch(kind)}>
     {kind.title}
@@ -25,7 +48,6 @@ export const BackToList = ({ kind }: { kind: Kind }) => (
 
 const icon = <Plus size={16} aria-hidden />;
 
-/** Leads to the form of a new return, unless the shop can make none now. */
 export const NewReturnLink = ({ kind, label = `New ${kind.one}` }: { kind: Kind; label?: string }) => {
   const { creating } = useBlocked();
   return creating === null ? (

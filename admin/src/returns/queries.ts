@@ -32,7 +32,6 @@ export const filtersOf = (kind: Kind, search: ListSearch): Record<string, string
 };
 const OPEN = { open: 'true', ended: 'false', all: undefined };
 
-/** Whether anything but the view itself narrows the list. */
 export const isFiltered = (kind: Kind, search: ListSearch): boolean =>
   Object.entries(filtersOf(kind, search)).some(([name, value]) => name !== 'open' && value !== undefined);
 
@@ -121,7 +120,6 @@ export const BUILT_IN_VIEWS: readonly BuiltInView[] = [
   { name: 'All', search: { open: 'all', order: 'desc' }, figure: 'all' },
 ];
 
-/** A search as the service keeps it: filters and order by name. */
 export const savedSearch = (kind: Kind, search: ListSearch): Record<string, string> => {
   const { sort, order } = { ...LIST_ORDER, ...search };
   const all: Record<string, string | undefined> = { ...filtersOf(kind, search), sort, order };

@@ -63,7 +63,6 @@ const Keys = () => (
   </Group>
 );
 
-/** A field and what it finds. Arrows walk through the list, Enter opens; what was scanned opens at once. */
 export const SearchDialog = ({ text, onText, onClose }: Props) => {
   const [active, setActive] = useState(0);
   const listId = useId();
@@ -149,7 +148,6 @@ interface FoundListProps {
   onActive(index: number): void;
 }
 
-/** What was found. The field above keeps the focus, and says which one is active. */
 const FoundList = ({ id, found, active, onOpen, onActive }: FoundListProps) => (
   <div id={id} role="listbox" aria-label="Found" className={styles['list']}>
     {found.map((each, index) => (

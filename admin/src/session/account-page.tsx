@@ -1,4 +1,4 @@
-import { Badge, Button, DataList, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Badge, Button, DataList, Group, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { ChangeEmail, type OwnSession } from '../../../contract/admin-access.ts';

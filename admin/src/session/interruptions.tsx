@@ -1,5 +1,5 @@
 import { useWindowEvent } from '@mantine/hooks';
-import { type ComponentType, useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { askForProofWith, SIGNED_OUT } from '../api.ts';
 import { lazyPart, whenIdle } from '../ui/lazy.tsx';
 import { isSignInRemembered, useLeave, useSession } from './session.ts';
@@ -20,45 +20,33 @@ export const SessionEnd = () => {
   return hasEnded ? <SignInAgain email={user.email} onDone={() => setEnded(false)} /> : null;
 };
 
-const loadDialog = () => import('./proof-dialog.tsx');
-
-interface Asked {
-  Dialog: ComponentType<{ onDone: (proved: boolean) => void }>;
-  onDone: (proved: boolean) => void;
-}
+const loadProof = () => import('./proof-dialog.tsx').catch(() => null);
+const ProofDialog = lazyPart(async () => (await import('./proof-dialog.tsx')).ProofDialog);
 
 /** Asks for the password or a code when a call needs a proof of identity (contract §22); the call waits for it. */
 export const ProofRequired = () => {
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const current = useRef<Asked | null>(null);
+  /** What the call waits for, while it does. */
+  const [onDone, setOnDone] = useState<((proved: boolean) => void) | null>(null);
   useEffect(() => {
-    const show = (next: Asked | null) => {
-      current.current = next;
-      setAsked(next);
-    };
-    const ask = async (): Promise<boolean> => {
-      const loaded = await loadDialog().catch(() => null);
-      if (!loaded) return false;
-      const proved = await new Promise<boolean>((onDone) => show({ Dialog: loaded.ProofDialog, onDone }));
-      show(null);
+    if (isSignInRemembered()) void whenIdle().then(loadProof);
+    return askForProofWith(async () => {
+      if (!(await loadProof())) return false;
+      const proved = await new Promise<boolean>((resolve) => setOnDone(() => resolve));
+      setOnDone(null);
       return proved;
-    };
-    const cancel = () => current.current?.onDone(false);
-    // Registered before any dialog below registers its own: Escape closes this one alone.
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.isComposing || !current.current) return;
-      event.stopImmediatePropagation();
-      cancel();
-    };
-    if (isSignInRemembered()) void whenIdle().then(() => loadDialog().catch(() => {}));
-    const stopAsking = askForProofWith(ask);
-    window.addEventListener('keydown', onKey, { capture: true });
-    window.addEventListener(SIGNED_OUT, cancel);
-    return () => {
-      stopAsking();
-      window.removeEventListener('keydown', onKey, { capture: true });
-      window.removeEventListener(SIGNED_OUT, cancel);
-    };
+    });
   }, []);
-  return asked ? <asked.Dialog onDone={asked.onDone} /> : null;
+  useWindowEvent(SIGNED_OUT, () => onDone?.(false));
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || event.isComposing || !onDone) return;
+    event.stopImmediatePropagation();
+    onDone(false);
+  });
+  // Registered once, before any dialog below registers its own: Escape closes this one alone.
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKey(event);
+    window.addEventListener('keydown', listener, { capture: true });
+    return () => window.removeEventListener('keydown', listener, { capture: true });
+  }, []);
+  return onDone ? <ProofDialog onDone={onDone} /> : null;
 };

@@ -27,7 +27,6 @@ export const forgetSession = (): void => {
   forgetStored('handback.');
 };
 
-/** Who is signed in; null if no one is. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ client, queryKey }): Promise<Session | null> => {
@@ -47,7 +46,6 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Whether the person has to set up a second factor before anything else. */
 export const lacksFactor = ({ user, shop }: Session): boolean =>
   shop.secondFactorRequired && !user.secondFactor;
 
@@ -83,7 +81,6 @@ export const signInOptionsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** What follows a sign-in, however it was done. */
 export const useSignedIn = () => {
   const queryClient = useQueryClient();
   return (session: Session): void => {

@@ -14,7 +14,6 @@ import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 
 const TAB = 'Set up';
 
-/** The first page of a new installation: creates the first shop and its Admin. */
 export const SetUpPage = (): ReactNode => {
   const token = useHashToken();
   const check = useQuery({

@@ -9,7 +9,6 @@ const ABOVE_ALL = 1000;
 /** Escape closes no dialog below this one. */
 const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': true } as const;
 
-/** The same person signs in again, over the page and everything that is typed on it. */
 export const SignInAgain = ({ email, onDone }: { email: string; onDone: () => void }) => {
   const queryClient = useQueryClient();
   const leave = useLeave();

@@ -128,7 +128,6 @@ const SkipLinks = () => {
   );
 };
 
-/** Each with its colour. */
 const noticesFor = ({ shop }: Session, month: Overview['month'] | undefined): [string, string][] => {
   const notices: [string, string][] = [];
   if (shop.subscription === 'inactive')

@@ -34,7 +34,6 @@ export const teamQuery = (page: number) =>
 /** What a person is called here: their name, or their e-mail where they have none. */
 export const personName = ({ name, email }: { name: string | null; email: string }): string => name ?? email;
 
-/** What every dialog does once its change is saved: the list is read again, and mostly that is all. */
 const useTeamChanged = (onClose: () => void) => {
   const queryClient = useQueryClient();
   const changed = () => void queryClient.invalidateQueries({ queryKey: KEY });

@@ -87,7 +87,14 @@ const People = ({ people, onPick }: PeopleProps) => {
         {
           header: 'Last sign-in',
           noWrap: true,
-          cell: ({ lastSignInAt }) => (lastSignInAt ? <RelativeTime at={lastSignInAt} /> : <Never />),
+          cell: ({ lastSignInAt }) =>
+            lastSignInAt ? (
+              <RelativeTime at={lastSignInAt} />
+            ) : (
+              <Badge variant="light" color="yellow">
+                Never signed in
+              </Badge>
+            ),
         },
         {
           header: 'Second factor',
@@ -108,19 +115,12 @@ const People = ({ people, onPick }: PeopleProps) => {
   );
 };
 
-const Never = () => (
-  <Badge variant="light" color="yellow">
-    Never signed in
-  </Badge>
-);
-
 interface PersonActionsProps {
   person: User;
   isSelf: boolean;
   onPick: (dialog: PersonDialog) => void;
 }
 
-/** What an Admin can do about a person: the usual as a button, the rest in a menu. */
 const PersonActions = ({ person, isSelf, onPick }: PersonActionsProps) => {
   const name = personName(person);
   const navigate = useNavigate();

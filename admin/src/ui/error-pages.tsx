@@ -7,8 +7,6 @@ import { isMissingChunk, isServiceThere, PageMissing, reloadOnce } from './lazy.
 import { ButtonLink } from './links.tsx';
 import { Loading, useTabTitle } from './page-frame.tsx';
 
-// Pages that are shown without the shell around them.
-
 export const NoSuchPage = () => {
   useTabTitle('No such page');
   return (

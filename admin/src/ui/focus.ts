@@ -58,7 +58,6 @@ const letGo = (): void => {
   if (held && !held.closest(DIALOG)) held = null;
 };
 
-/** Watches over the focus of the whole page. */
 export const returnFocus = (): void => {
   document.addEventListener('focusin', remember);
   for (const event of ['keydown', 'pointerdown']) document.addEventListener(event, letGo, { capture: true });

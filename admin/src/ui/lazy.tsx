@@ -101,7 +101,6 @@ export const isServiceThere = (): Promise<boolean> =>
 const RELOADED_AT = 'handback.reloaded-at';
 const RELOAD_AGAIN_AFTER_MS = 60_000;
 
-/** Reloads the page, unless it was reloaded a moment ago. */
 export const reloadOnce = (): void => {
   const last = Number(sessionStorage.getItem(RELOADED_AT) ?? 0);
   if (Date.now() - last < RELOAD_AGAIN_AFTER_MS) return;

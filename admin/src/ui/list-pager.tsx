@@ -15,7 +15,6 @@ interface ListProps extends PagerProps {
   children: ReactNode;
 }
 
-/** A page of a list, with its page numbers below. */
 export const PagedList = ({ empty, children, ...pager }: ListProps) => {
   const { list, noun, onPage } = pager;
   if (list.items.length > 0)

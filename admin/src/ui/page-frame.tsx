@@ -22,7 +22,6 @@ export const useTabTitle = (title: string): void =>
     };
   }, [title]);
 
-/** The heading of a page, and the title of its tab. */
 export const PageTitle = ({ children, ...rest }: { children: string } & Omit<TitleProps, 'children'>) => {
   useTabTitle(children);
   return (
@@ -59,7 +58,6 @@ export const PageFrame = ({ title, intro, backLink, actions, children }: Props) 
   </Stack>
 );
 
-/** Asks before a page is left whose changes are not saved. */
 export const useUnsavedWarning = (isChanged: boolean, what: string): void => {
   useBlocker({
     shouldBlockFn: () => !window.confirm(`Leave this page? The changed ${what} are not saved yet.`),

@@ -77,7 +77,6 @@ export const NarrowOnly = ({ children }: { children: ReactNode }) => (
   </div>
 );
 
-/** Scrolls sideways what is wider than the page. */
 export const TableFrame = ({ children }: { children: ReactNode }) => (
   <div className={styles['frame']}>{children}</div>
 );

@@ -10,7 +10,6 @@ interface Props {
   children?: ReactNode;
 }
 
-/** An error in the service's words, with a button to try again or to sign in again. */
 export const ErrorAlert = ({ title, error, onRetry, children }: Props) => {
   const body = error instanceof ApiError ? error.body : null;
   return (

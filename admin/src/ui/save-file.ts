@@ -1,4 +1,3 @@
-/** Hands a text to the browser as a download. */
 export const saveFile = (name: string, text: string, type: 'text/csv' | 'text/plain'): void => {
   const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
   Object.assign(document.createElement('a'), { href: address, download: name }).click();

@@ -1,6 +1,5 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useEffectEvent } from 'react';
 
-/** A key that does something on the page that is shown. */
 interface Shortcut {
   /** As the browser names it (`j`, `?`, `/`), or with Ctrl or Command: `mod+k`. */
   key: string;
@@ -35,7 +34,6 @@ const isDialogOpen = (): boolean => [...document.querySelectorAll(DIALOGS)].some
 /** The shortcuts of each mounted component; the latest wins. */
 const groups: (readonly Shortcut[])[] = [];
 
-/** Every shortcut that works now, one for each key. */
 export const currentShortcuts = (): Shortcut[] => [
   ...new Map(groups.flat().map((shortcut) => [shortcut.key, shortcut])).values(),
 ];

@@ -7,8 +7,7 @@ import { useApiForm } from '../../ui/forms/api-form.ts';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { correctionDraftName, DraftNotice, useDialogDraft } from '../draft.tsx';
-import { type AnyReturn, type Kind, REPAIRS } from '../kinds.ts';
-import { CORRECTED_LABELS } from '../labels.ts';
+import { type AnyReturn, CORRECTED_LABELS, type Kind, REPAIRS } from '../kinds.ts';
 import { detailQuery, refetchReturns } from '../queries.ts';
 
 type Field = keyof typeof CORRECTED_LABELS;
@@ -79,7 +78,6 @@ const useCorrection = ({ kind, item, onClose }: Props) => {
   return { before, form, saving, draft, isFromDraft, startOver };
 };
 
-/** Puts typing errors right: of the customer, the company, or the serial number. */
 export const CorrectDialog = (props: Props) => {
   const { before, form, saving, draft, isFromDraft, startOver } = useCorrection(props);
   return (

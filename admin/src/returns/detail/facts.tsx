@@ -77,7 +77,6 @@ const LONG_LINES = 6;
 const isLong = (text: string): boolean =>
   text.length > LONG_CHARACTERS || text.split('\n').length > LONG_LINES;
 
-/** A text whose end is one click away where it is long. */
 export const FoldedText = ({ children }: { children: string }) => {
   const [open, setOpen] = useState(false);
   if (!isLong(children)) return <span dir="auto">{children}</span>;

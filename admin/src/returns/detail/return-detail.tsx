@@ -15,8 +15,7 @@ import { QueryError } from '../../ui/query-view.tsx';
 import { formatSpan, RelativeTime } from '../../ui/relative-time.tsx';
 import { Due, StatusBadge } from '../badges.tsx';
 import { correctionDraftName, wasInterrupted } from '../draft.tsx';
-import { type AnyReturn, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
-import { describeStatus } from '../labels.ts';
+import { type AnyReturn, describeStatus, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import type { StaffMove } from '../moves/moves.ts';
 import { ReturnMoves } from '../moves/return-moves.tsx';
 import { detailQuery, timelineQuery } from '../queries.ts';
@@ -44,7 +43,6 @@ interface Props<Item> {
   facts(item: Item): ReactNode;
 }
 
-/** One return: who, what, where, how old and what next; below its facts, earlier returns and timeline. */
 export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
   const { kind, id, moves, summary, warning, facts } = props;
   const detail = useQuery(detailQuery<Item>(kind, id));
@@ -191,7 +189,6 @@ const relatedQuery = (kind: Kind, id: string) =>
     staleTime: 60_000,
   });
 
-/** Earlier repairs of the same item, and earlier returns of the same customer. */
 const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
   const related = useQuery(relatedQuery(kind, item.id));
   const { data } = related;

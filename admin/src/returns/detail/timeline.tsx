@@ -16,7 +16,7 @@ import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import type { TimelineType } from '../../../../contract/lifecycle.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
 import { StatusBadge } from '../badges.tsx';
-import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../labels.ts';
+import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../kinds.ts';
 import { FoldedText } from './facts.tsx';
 
 const ENTRIES: Record<TimelineType, { icon: LucideIcon; label: string }> = {

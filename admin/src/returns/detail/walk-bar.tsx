@@ -6,9 +6,8 @@ import { useMemo } from 'react';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { readTab, writeTab } from '../../ui/tab-storage.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
-import { BackToList } from '../links.tsx';
+import { BackToList, lastSearch, usePageSize } from '../links.tsx';
 import { listQuery } from '../queries.ts';
-import { lastSearch, usePageSize } from '../remembered.ts';
 
 const STEPS = [
   { step: -1, label: 'Previous', key: 'k', icon: ChevronUp },
@@ -66,7 +65,6 @@ const pageOf = (search: Search, { items, page, limit, total }: ListPage): Page =
   search,
 });
 
-/** Where a return stands in the list that one came from, and the ways from there. */
 const useWalk = (kind: Kind, id: string) => {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

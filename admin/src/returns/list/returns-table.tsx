@@ -44,7 +44,6 @@ interface Props<Item> {
   onOrder(order: ListOrder): void;
 }
 
-/** What the table and the cards have in common. */
 const useRows = <Item extends AnyReturn>({ kind, items, isSelected, select, onAssign }: Props<Item>) => {
   const open = useOpenRow(kind);
   const count = items.filter(({ id }) => isSelected(id)).length;
@@ -122,7 +121,6 @@ const isSelecting = (row: HTMLElement): boolean => {
   return selection !== null && !selection.isCollapsed && selection.containsNode(row, true);
 };
 
-/** Some columns need room that a narrower screen does not have. */
 const shownOn = (wideOnly: 'wide' | 'widest' | undefined): string | undefined =>
   wideOnly ? styles[`${wideOnly}-only`] : undefined;
 

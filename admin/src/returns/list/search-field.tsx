@@ -14,7 +14,6 @@ interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
   withLabel?: boolean;
 }
 
-/** Searches when the typing pauses, or at once with Enter. */
 export const SearchField = ({ label, value, onSearch, onEnter, withLabel = false, ...rest }: Props) => {
   const [text, setText] = useState(value);
   const searched = useRef(value);

@@ -53,7 +53,6 @@ const useView = ({ kind, view, search, onDeleted, onClose }: Props) => {
   return { form, saving, remove };
 };
 
-/** Saves the present filters under a name, or changes the name of a view, who sees it, and whether there is one. */
 export const ViewDialog = (props: Props) => {
   const { view, onClose } = props;
   const { user } = useSession();

@@ -3,8 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { ApiError, api, errorMessage } from '../../api.ts';
 import { TextLink } from '../../ui/links.tsx';
-import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
-import { describeStatus } from '../labels.ts';
+import { type AnyReturn, countOf, describeStatus, type Kind } from '../kinds.ts';
 import { refetchReturns } from '../queries.ts';
 import { MoveForm } from './move-form.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
@@ -20,7 +19,6 @@ interface Props<Item> {
   onClose(notMoved?: readonly Item[]): void;
 }
 
-/** Makes one move for many returns: asks for its fields, shows the progress, then a report. */
 export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClose }: Props<Item>) => {
   // Fixed when the dialog opens: the list behind it refreshes while the work runs.
   const [items] = useState(() => selected.filter((item) => move.isOpen(item)));

@@ -7,8 +7,7 @@ import { ApiError, api } from '../../api.ts';
 import { notifyDone } from '../../ui/notify.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
 import { moveDraftName, useDialogDraft } from '../draft.tsx';
-import type { AnyReturn, Kind } from '../kinds.ts';
-import { describeStatus, dispositionLabel } from '../labels.ts';
+import { type AnyReturn, describeStatus, dispositionLabel, type Kind } from '../kinds.ts';
 import { detailQuery, refetchReturns, timelineQuery } from '../queries.ts';
 import { MoveForm } from './move-form.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
@@ -98,7 +97,6 @@ const CONFLICTS = ['EDIT_CONFLICT', 'MOVE_NOT_ALLOWED'];
 const isConflict = (error: unknown): error is ApiError =>
   error instanceof ApiError && CONFLICTS.includes(error.body?.code ?? '');
 
-/** A move in its dialog: what was typed is kept, and others' moves in between are told. */
 const useStaffMove = <Item extends AnyReturn>(
   kind: Kind,
   item: Item,

@@ -10,9 +10,7 @@ import {
 } from '../../../../contract/lifecycle.ts';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
-import { DISPOSITION_LABELS, describeStatus, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../labels.ts';
-
-// The contract's tables of moves, with what buttons and dialogs need.
+import { DISPOSITION_LABELS, describeStatus, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../kinds.ts';
 
 export interface MoveField {
   name: string;

@@ -17,7 +17,6 @@ interface Props<Item> {
   more: readonly MenuAction[];
 }
 
-/** The likely next move as a button, the others in a menu. */
 export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }: Props<Item>) => {
   const [chosen, choose] = useState(useInterruptedMove(item, moves));
   // Loads the dialog ahead, so that it opens even when the connection is lost.
@@ -64,7 +63,6 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
   );
 };
 
-/** The move whose dialog was open when the page was reloaded or the session ended. */
 const useInterruptedMove = <Item extends AnyReturn>(
   { id }: Item,
   moves: readonly StaffMove<Item>[],

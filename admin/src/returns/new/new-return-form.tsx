@@ -13,9 +13,8 @@ import { PageTitle } from '../../ui/page-frame.tsx';
 import { ErrorAlert } from '../../ui/query-view.tsx';
 import { DraftNotice, useDraft } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
-import { BackToList } from '../links.tsx';
+import { BackToList, lastSearch } from '../links.tsx';
 import { detailQuery, refetchReturns } from '../queries.ts';
-import { lastSearch } from '../remembered.ts';
 
 interface FormOptions<Values> {
   kind: Kind;
@@ -65,7 +64,6 @@ export const NewReturnForm = <Values extends object>({ children, ...options }: P
   );
 };
 
-/** The form with its draft, which is kept until the service has created the return. */
 const useNewReturn = <Values extends object>(options: FormOptions<Values>) => {
   const { kind, schema, initialValues, bodyOf, onCreated } = options;
   const queryClient = useQueryClient();

@@ -6,7 +6,6 @@ import { SetUpFactor } from './set-up-factor.tsx';
 
 const route = getRouteApi('/second-factor');
 
-/** Where people land whose shop requires a second factor that they do not have yet. */
 export const FactorPage = () => {
   const { shop } = useSession();
   const { to } = route.useSearch();

@@ -22,7 +22,6 @@ export const factorQuery = queryOptions({
   queryFn: () => api.get<SecondFactor>('/session/second-factor'),
 });
 
-/** Tells the rest of the app that the second factor is on or off now. */
 export const useFactorChanged = () => {
   const queryClient = useQueryClient();
   return (secondFactor: boolean): void => {
@@ -40,7 +39,6 @@ interface Props {
   onDone: () => void;
 }
 
-/** From nothing to a second factor: begin, scan and confirm, store the recovery codes. */
 export const SetUpFactor = ({ action, onBegun, onDone }: Props) => {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const begin = useMutation({

@@ -24,7 +24,6 @@ interface SlipProps {
   copy: 'shop' | 'customer';
 }
 
-/** The paper that travels with the goods, and the one that the customer takes home. */
 export const Slip = ({ size, ...props }: SlipProps) => (
   <article className={styles['sheet']} data-size={size} aria-label={`Slip of ${props.slip.rmaNumber}`}>
     {size === 'label' ? <LabelSlip {...props} /> : <PaperSlip {...props} />}
