@@ -20,15 +20,7 @@ const ageText = ({ upToDays }: Step, before: Step | undefined): string => {
   return before ? `${before.upToDays} to ${upToDays} days` : 'Less than a day';
 };
 
-const AGE_COLOURS = ['teal.6', 'blue.6', 'yellow.6', 'orange.6', 'red.7'];
-
-/** A bar in the light grey of closed returns would be hard to see. */
-const barColour = (status: string): string => {
-  const { color } = describeStatus(status);
-  return `${color}.6`;
-};
-
-const asVariable = (colour: string): string => `var(--mantine-color-${colour.replace('.', '-')})`;
+const AGE_COLOURS = ['teal-6', 'blue-6', 'yellow-6', 'orange-6', 'red-7'];
 
 /** A list begins where its search says; what is null has no end there. */
 const spanOf = ({ createdFrom, createdTo }: Pick<Step, 'createdFrom' | 'createdTo'>): ListSearch => ({
@@ -41,13 +33,14 @@ export const KindBars = ({ kind, overview }: { kind: Kind; overview: Overview })
   const ages = openByAge.map((step, i) => ({
     label: ageText(step, openByAge[i - 1]),
     count: step.count,
-    colour: AGE_COLOURS[i] ?? 'gray.6',
+    colour: AGE_COLOURS[i] ?? 'gray-6',
     search: spanOf(step),
   }));
   const statuses = byStatus.map(({ status, count }) => ({
     label: describeStatus(status).label,
     count,
-    colour: barColour(status),
+    // A bar in the light grey of closed returns would be hard to see.
+    colour: `${describeStatus(status).color}-6`,
     search: { status },
   }));
   return (
@@ -69,7 +62,7 @@ const Bars = ({ kind, bars }: { kind: Kind; bars: readonly Bar[] }) => {
         {count > 0 ? (
           <span
             className={styles['fill']}
-            style={{ width: `${(count / most) * 100}%`, background: asVariable(colour) }}
+            style={{ width: `${(count / most) * 100}%`, background: `var(--mantine-color-${colour})` }}
           />
         ) : null}
       </span>

@@ -69,10 +69,7 @@ export const DISPOSITION_LABELS: Record<
 export const dispositionLabel = (disposition: string): string =>
   DISPOSITION_LABELS[disposition as keyof typeof DISPOSITION_LABELS]?.label ?? disposition;
 
-interface MoveLabels {
-  label: string;
-  done: string;
-}
+type MoveLabels = { label: string; done: string };
 export const REPAIR_MOVE_LABELS: Record<OfflineRepairAction, MoveLabels> = {
   tracking: { label: 'Add tracking', done: 'Tracking saved' },
   'begin-diagnostics': { label: 'Begin diagnostics', done: 'Diagnostics begun' },

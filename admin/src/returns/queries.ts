@@ -105,20 +105,14 @@ export const viewsQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export interface BuiltInView {
-  name: string;
-  search: ListSearch;
-  /** Which figure of the overview counts its rows. */
-  figure: 'open' | 'mine' | 'unassigned' | 'overdue' | 'all';
-}
-
-export const BUILT_IN_VIEWS: readonly BuiltInView[] = [
+/** Each with the figure of the overview that counts its rows. */
+export const BUILT_IN_VIEWS = [
   { name: 'Open', search: {}, figure: 'open' },
   { name: 'Mine', search: { assignee: 'me' }, figure: 'mine' },
   { name: 'Unassigned', search: { assignee: 'none' }, figure: 'unassigned' },
   { name: 'Overdue', search: { overdue: true }, figure: 'overdue' },
   { name: 'All', search: { open: 'all', order: 'desc' }, figure: 'all' },
-];
+] as const satisfies { name: string; search: ListSearch; figure: string }[];
 
 export const savedSearch = (kind: Kind, search: ListSearch): Record<string, string> => {
   const { sort, order } = { ...LIST_ORDER, ...search };

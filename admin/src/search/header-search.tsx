@@ -24,7 +24,7 @@ export const HeaderSearch = () => {
     { key: '/', label: 'Search', run: open },
     { key: 'mod+k', label: 'Search', run: open },
   ]);
-  useScanner(useOpenScanned({ onSeveral: setText, onNothing: setSaid }));
+  useScanner(useOpenScanned(setText, setSaid));
   return (
     <>
       <UnstyledButton className={styles['field'] ?? ''} onClick={open} aria-keyshortcuts="/ Control+K Meta+K">
@@ -62,12 +62,7 @@ const KeepKeys = ({ onKey }: { onKey(key: string): void }) => {
   return null;
 };
 
-interface Outcomes {
-  onSeveral(text: string): void;
-  onNothing(said: string): void;
-}
-
-const useOpenScanned = ({ onSeveral, onNothing }: Outcomes) => {
+const useOpenScanned = (onSeveral: (text: string) => void, onNothing: (said: string) => void) => {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   return async (text: string) => {

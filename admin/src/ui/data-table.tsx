@@ -62,13 +62,14 @@ export const DataTable = <Row extends { id: string }>(props: Props<Row>) => {
   );
 };
 
-const DataRow = <Row extends { id: string }>({
-  row,
-  columns: [first, ...others],
-  nameOf,
-  actions,
-  details,
-}: Props<Row> & { row: Row }) => {
+const DataRow = <Row extends { id: string }>(props: Props<Row> & { row: Row }) => {
+  const {
+    row,
+    columns: [first, ...others],
+    nameOf,
+    actions,
+    details,
+  } = props;
   const [opened, setOpened] = useState(false);
   const id = useId();
   const more = details?.(row) ?? null;

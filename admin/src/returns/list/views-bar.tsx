@@ -9,14 +9,7 @@ import { useSession } from '../../session/session.ts';
 import { overviewQuery } from '../../shop-queries.ts';
 import { lazyPart } from '../../ui/lazy.tsx';
 import type { Kind } from '../kinds.ts';
-import {
-  BUILT_IN_VIEWS,
-  type BuiltInView,
-  isOfKind,
-  isSameSearch,
-  searchOfView,
-  viewsQuery,
-} from '../queries.ts';
+import { BUILT_IN_VIEWS, isOfKind, isSameSearch, searchOfView, viewsQuery } from '../queries.ts';
 import styles from './views-bar.module.css';
 
 const ViewDialog = lazyPart(async () => (await import('./view-dialog.tsx')).ViewDialog);
@@ -111,7 +104,7 @@ const Tab = ({ kind, to, isCurrent, children }: TabProps) => {
   );
 };
 
-const Count = ({ kind, figure }: { kind: Kind; figure: BuiltInView['figure'] }) => {
+const Count = ({ kind, figure }: { kind: Kind; figure: (typeof BUILT_IN_VIEWS)[number]['figure'] }) => {
   const { data } = useQuery(overviewQuery);
   if (!data) return null;
   const figures = data[kind.overview];

@@ -155,13 +155,8 @@ interface BulkReportProps<Item> {
   onClose(): void;
 }
 
-const BulkReport = <Item extends AnyReturn>({
-  kind,
-  move,
-  outcomes,
-  requested,
-  onClose,
-}: BulkReportProps<Item>) => {
+const BulkReport = <Item extends AnyReturn>(props: BulkReportProps<Item>) => {
+  const { kind, move, outcomes, requested, onClose } = props;
   const failed = outcomes.filter(({ error }) => error !== null);
   const moved = outcomes.length - failed.length;
   return (

@@ -16,13 +16,8 @@ interface Props<Item> {
   onAssign(): void;
 }
 
-export const BulkMoves = <Item extends AnyReturn>({
-  kind,
-  moves,
-  selected,
-  onSelect,
-  onAssign,
-}: Props<Item>) => {
+export const BulkMoves = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, moves, selected, onSelect, onAssign } = props;
   const [move, setMove] = useState<StaffMove<Item> | null>(null);
   const { changing } = useBlocked();
   // Loads the dialog ahead, so that it opens even when the connection is lost.
