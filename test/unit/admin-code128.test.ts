@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { code128Values, code128Widths } from '../../admin/src/ui/slip/codes.tsx';
+import { code128Values, code128Widths } from '../../admin/src/ui/slip/code128.ts';
 
 const PRINTABLE = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index));
 

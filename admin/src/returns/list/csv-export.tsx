@@ -1,5 +1,5 @@
 import { Button, Group, Progress, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { api, errorMessage } from '../../api.ts';
@@ -7,7 +7,9 @@ import type { ListSearch } from '../../list-search.ts';
 import { notify } from '../../ui/notify.ts';
 import { saveFile } from '../../ui/save-file.ts';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
-import { type CsvColumn, csvText, MAX_ROWS, readAll } from './csv.ts';
+import { fetchPage, filtersOf } from '../queries.ts';
+import { type CsvColumn, csvText } from './csv.ts';
+import { orderOf, sortItems } from './list-order.ts';
 
 interface Props<Item> {
   kind: Kind;
@@ -86,3 +88,39 @@ const notifyExported = (kind: Kind, count: number): void =>
         }
       : { message: `${countOf(count, kind)} exported` },
   );
+
+const PAGE_SIZE = 100;
+/** More would be too much for a browser, and for a spreadsheet. */
+const MAX_ROWS = 20_000;
+
+interface ReadOptions {
+  signal: AbortSignal;
+  onProgress(progress: { done: number; total: number }): void;
+}
+
+/**
+ * Reads every page that the filters match; null if it was aborted. It reads by number, because no change moves a return to
+ * another page then, and sorts at the end. New returns push others onto the next page, so an item may come twice.
+ */
+const readAll = async <Item extends AnyReturn>(
+  queryClient: QueryClient,
+  kind: Kind,
+  search: ListSearch,
+  { signal, onProgress }: ReadOptions,
+): Promise<Item[] | null> => {
+  const { sort: _, ...byNumber } = search;
+  const found = new Map<string, Item>();
+  for (let page = 1, pages = 1; page <= pages && found.size < MAX_ROWS; page++) {
+    const { items, total, totalPages } = await queryClient.fetchQuery({
+      queryKey: [kind.path, 'export', filtersOf(kind, search), search.order, page],
+      queryFn: () => fetchPage<Item>(kind, { ...byNumber, page }, PAGE_SIZE),
+      staleTime: 0,
+      gcTime: 0,
+    });
+    if (signal.aborted) return null;
+    for (const item of items) found.set(item.id, item);
+    pages = totalPages;
+    onProgress({ done: found.size, total: Math.min(total, MAX_ROWS) });
+  }
+  return sortItems([...found.values()].slice(0, MAX_ROWS), orderOf(search));
+};
