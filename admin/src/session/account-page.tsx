@@ -12,7 +12,8 @@ import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { FormFailure, QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { BreakableEmail } from '../ui/two-lines.tsx';
-import { EmailInput, NewPasswordInput, type ProofBy, ProofInput } from './credentials.tsx';
+import { EmailInput, type ProofBy, ProofInput } from './credentials.tsx';
+import { NewPasswordInput } from './new-password-input.tsx';
 import { FactorCard } from './second-factor/factor-card.tsx';
 import { ownSessionsQuery, ROLE_LABELS, type Session, sessionQuery, useSession } from './session.ts';
 

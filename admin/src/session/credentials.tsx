@@ -1,9 +1,7 @@
-import { PasswordInput, type PasswordInputProps, TextInput, type TextInputProps } from '@mantine/core';
+import { PasswordInput, TextInput, type TextInputProps } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
-import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { PASSWORD_LENGTH } from '../../../contract/person-fields.ts';
 import { ApiError, api } from '../api.ts';
 import { TextButton } from '../ui/links.tsx';
 import { type Session, useSession, useSignedIn } from './session.ts';
@@ -11,7 +9,7 @@ import { type Session, useSession, useSignedIn } from './session.ts';
 // What proves who a person is: passwords and codes of the second factor.
 
 /** As `getInputProps` of a form gives it: it takes an event or a value. */
-type FormInput<Props> = Omit<Props, 'onChange'> & { onChange: (value: string) => void };
+export type FormInput<Props> = Omit<Props, 'onChange'> & { onChange: (value: string) => void };
 
 const CODE_KINDS = {
   app: {
@@ -53,45 +51,6 @@ export const CodeInput = ({ onChange, ...props }: FormInput<TextInputProps>) => 
       />
       <TextButton mt={6} onClick={switchKind}>
         {other}
-      </TextButton>
-    </div>
-  );
-};
-
-/** Without letters and digits that look alike. */
-const ALPHABET = 'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
-const LENGTH = 16;
-
-const randomPassword = (): string => {
-  // The largest multiple of the alphabet's size up to 256. Higher bytes would make its first letters more likely.
-  const limit = 256 - (256 % ALPHABET.length);
-  let password = '';
-  while (password.length < LENGTH)
-    for (const byte of crypto.getRandomValues(new Uint8Array(LENGTH)))
-      if (byte < limit && password.length < LENGTH) password += ALPHABET[byte % ALPHABET.length];
-  return password;
-};
-
-export const NewPasswordInput = ({ onChange, ...input }: FormInput<PasswordInputProps>) => {
-  const [visible, { toggle, open }] = useDisclosure();
-  const suggest = () => {
-    onChange(randomPassword());
-    open();
-  };
-  return (
-    <div>
-      <PasswordInput
-        description={`At least ${PASSWORD_LENGTH.least} characters.`}
-        autoComplete="new-password"
-        required
-        visible={visible}
-        onVisibilityChange={toggle}
-        visibilityToggleButtonProps={{ 'aria-label': 'Show the password', 'aria-pressed': visible }}
-        {...input}
-        onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-      <TextButton mt={6} onClick={suggest}>
-        Suggest a strong one
       </TextButton>
     </div>
   );

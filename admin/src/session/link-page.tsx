@@ -8,7 +8,8 @@ import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink } from '../ui/links.tsx';
 import { Loading } from '../ui/page-frame.tsx';
 import { FormFailure } from '../ui/query-view.tsx';
-import { CodeInput, NewPasswordInput, UsernameInput } from './credentials.tsx';
+import { CodeInput, UsernameInput } from './credentials.tsx';
+import { NewPasswordInput } from './new-password-input.tsx';
 import { type Session, useSignedIn } from './session.ts';
 import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 

@@ -14,7 +14,8 @@ import {
   type UserRole,
 } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { EmailInput, NewPasswordInput } from '../session/credentials.tsx';
+import { EmailInput } from '../session/credentials.tsx';
+import { NewPasswordInput } from '../session/new-password-input.tsx';
 import { ROLE_LABELS, sessionQuery, useLeave, useSession } from '../session/session.ts';
 import { CopyField } from '../ui/copy-fields.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';

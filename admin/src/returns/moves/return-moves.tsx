@@ -1,13 +1,23 @@
-import { Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
+import { ChevronDown } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
-import { ActionMenu, type MenuAction } from '../../ui/action-menu.tsx';
+import type { MenuAction } from '../../ui/action-menu.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
 import { moveDraftName, wasInterrupted } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import type { StaffMove } from './moves.ts';
 
+/** With what places it, the library's menu is 34 kB. */
+const ActionMenu = lazyPart(
+  async () => (await import('../../ui/action-menu.tsx')).ActionMenu,
+  () => (
+    <Button variant="default" disabled rightSection={<ChevronDown size={16} aria-hidden />}>
+      More
+    </Button>
+  ),
+);
 const MoveDialog = lazyPart(async () => (await import('./move-dialog.tsx')).MoveDialog);
 
 interface Props<Item> {
