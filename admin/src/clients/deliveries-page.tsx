@@ -29,11 +29,10 @@ const filtersIn = ({ status, event }: ListSearch): Filters => ({
 });
 
 const ALL = { value: '', label: 'All' };
-const STATUS_CHOICES = [
-  ALL,
-  ...Status.unwrap().options.map((value) => ({ value, label: DELIVERY_STATUSES[value].label })),
-];
-const EVENT_CHOICES = [ALL, ...Event.unwrap().options];
+const CHOICES = {
+  status: Status.unwrap().options.map((value) => ({ value, label: DELIVERY_STATUSES[value].label })),
+  event: Event.unwrap().options.map((value) => ({ value, label: value })),
+};
 
 interface FilterProps {
   filters: Filters;
@@ -41,21 +40,18 @@ interface FilterProps {
   onClear(): void;
 }
 
-const DeliveryFilters = ({ filters: { status, event }, onChange, onClear }: FilterProps) => (
+const DeliveryFilters = ({ filters, onChange, onClear }: FilterProps) => (
   <Group align="flex-end" gap="sm">
-    <NativeSelect
-      label="Status"
-      value={status ?? ''}
-      onChange={({ currentTarget: { value } }) => onChange({ status: value || undefined })}
-      data={STATUS_CHOICES}
-    />
-    <NativeSelect
-      label="Event"
-      value={event ?? ''}
-      onChange={({ currentTarget: { value } }) => onChange({ event: value || undefined })}
-      data={EVENT_CHOICES}
-    />
-    {status || event ? (
+    {(['status', 'event'] as const).map((name) => (
+      <NativeSelect
+        key={name}
+        label={name === 'status' ? 'Status' : 'Event'}
+        value={filters[name] ?? ''}
+        onChange={({ currentTarget: { value } }) => onChange({ [name]: value || undefined })}
+        data={[ALL, ...CHOICES[name]]}
+      />
+    ))}
+    {filters.status || filters.event ? (
       <Button variant="subtle" onClick={onClear}>
         Clear filters
       </Button>

@@ -2,6 +2,7 @@ import { Card, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleDot, Clock, type LucideIcon, UserRound, UserRoundX } from 'lucide-react';
+import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import type { ListSearch } from '../list-search.ts';
 import { StatusBadge } from '../returns/badges.tsx';
@@ -153,27 +154,46 @@ const AdminCards = ({ overview }: { overview: Overview }) => (
   </SimpleGrid>
 );
 
-const MonthCard = ({ month }: { month: Overview['month'] }) => {
-  const percent = month.limit ? Math.min(100, (month.used / month.limit) * 100) : 0;
-  return (
-    <Card withBorder>
-      <TextLink to="/settings/plan" size="sm">
-        Created this month
-      </TextLink>
-      <Text className={styles['number'] ?? ''}>
-        {month.used.toLocaleString()}
-        <Text span c="dimmed" size="sm" fw={400} className={styles['unit'] ?? ''}>
-          {month.limit === null ? ' without a limit' : ` of ${month.limit.toLocaleString()}`}
-        </Text>
+interface FigureProps {
+  to: '/settings/plan' | '/settings/external-api';
+  label: string;
+  figure: string;
+  unit: string;
+  children: ReactNode;
+}
+
+const FigureCard = ({ to, label, figure, unit, children }: FigureProps) => (
+  <Card withBorder>
+    <TextLink to={to} size="sm">
+      {label}
+    </TextLink>
+    <Text className={styles['number'] ?? ''}>
+      {figure}
+      <Text span c="dimmed" size="sm" fw={400} className={styles['unit'] ?? ''}>
+        {unit}
       </Text>
-      {month.limit === null ? null : (
+    </Text>
+    {children}
+  </Card>
+);
+
+const MonthCard = ({ month: { used, limit } }: { month: Overview['month'] }) => {
+  const percent = limit ? Math.min(100, (used / limit) * 100) : 0;
+  return (
+    <FigureCard
+      to="/settings/plan"
+      label="Created this month"
+      figure={used.toLocaleString()}
+      unit={limit === null ? ' without a limit' : ` of ${limit.toLocaleString()}`}
+    >
+      {limit === null ? null : (
         <Progress
           value={percent}
           color={percent >= WARN_AT_PERCENT ? 'red' : 'blue'}
           aria-label="Share of the month's allowance that is used"
         />
       )}
-    </Card>
+    </FigureCard>
   );
 };
 
@@ -181,35 +201,28 @@ const WebhookCard = ({ overview: { webhooks, droppedByClient } }: { overview: Ov
   const { delivered, dropped, waiting } = webhooks;
   const ended = delivered + dropped;
   return (
-    <Card withBorder>
-      <TextLink to="/settings/external-api" size="sm">
-        Webhooks, last 24 hours
-      </TextLink>
-      <Text className={styles['number'] ?? ''}>
-        {ended === 0 ? 'None' : `${Math.floor((delivered / ended) * 100)} %`}
-        <Text span c="dimmed" size="sm" fw={400} className={styles['unit'] ?? ''}>
-          {ended === 0 ? ' sent' : ' delivered'}
-          {waiting > 0 ? `, ${waiting.toLocaleString()} waiting` : ''}
-        </Text>
-      </Text>
-      {droppedByClient && droppedByClient.length > 0 ? (
-        <Stack gap={2} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-          {droppedByClient.map((client) => (
-            <Text key={client.clientId} size="sm" component="li">
-              <TextLink
-                to="/settings/external-api/$id"
-                params={{ id: client.clientId }}
-                search={{ status: 'DROPPED' }}
-                inherit
-                c="var(--mantine-color-error)"
-                fw={600}
-              >
-                {client.name}: {client.dropped.toLocaleString()} given up
-              </TextLink>
-            </Text>
-          ))}
-        </Stack>
-      ) : null}
-    </Card>
+    <FigureCard
+      to="/settings/external-api"
+      label="Webhooks, last 24 hours"
+      figure={ended === 0 ? 'None' : `${Math.floor((delivered / ended) * 100)} %`}
+      unit={`${ended === 0 ? ' sent' : ' delivered'}${waiting > 0 ? `, ${waiting.toLocaleString()} waiting` : ''}`}
+    >
+      <ul className={styles['dropped']}>
+        {droppedByClient?.map(({ clientId, name, dropped: count }) => (
+          <li key={clientId}>
+            <TextLink
+              to="/settings/external-api/$id"
+              params={{ id: clientId }}
+              search={{ status: 'DROPPED' }}
+              size="sm"
+              c="var(--mantine-color-error)"
+              fw={600}
+            >
+              {name}: {count.toLocaleString()} given up
+            </TextLink>
+          </li>
+        ))}
+      </ul>
+    </FigureCard>
   );
 };

@@ -6,7 +6,6 @@ import {
   KeyRound,
   LayoutDashboard,
   LogOut,
-  type LucideIcon,
   ScanLine,
   ScrollText,
   Store,
@@ -36,11 +35,7 @@ const SETTINGS = [
 ] as const;
 const ACCOUNT = [{ to: '/account', label: 'Account and password', icon: UserRound }] as const;
 
-interface Target {
-  to: (typeof WORK | typeof SETTINGS | typeof ACCOUNT)[number]['to'];
-  label: string;
-  icon: LucideIcon;
-}
+type Target = (typeof WORK | typeof SETTINGS | typeof ACCOUNT)[number];
 
 export const Navigation = ({ path, onNavigate }: { path: string; onNavigate(): void }) => {
   const { user } = useSession();

@@ -1,12 +1,12 @@
-import { ActionIcon, Box, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Box, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { ChevronLeft, ChevronRight, type LucideIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { lazyPart } from '../../ui/lazy.tsx';
+import { Pages } from '../../ui/list-pager.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
 import { LoadingRows, QueryError } from '../../ui/query-view.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
@@ -116,7 +116,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
                 onSearch({ ...search, page: undefined });
               }}
             />
-            {list.data.totalPages > 1 ? <Pages list={list.data} onPage={toPage} /> : null}
+            <Pages list={list.data} onPage={toPage} />
           </Group>
         </Group>
       ) : null}
@@ -158,50 +158,3 @@ const PageSizeSelect = ({ size, onSize }: { size: number; onSize(size: number): 
     />
   </Group>
 );
-
-interface PagesProps {
-  list: { page: number; totalPages: number };
-  onPage(page: number): void;
-}
-
-/** "Page 3 of 12", where the 3 can be typed over. */
-const Pages = ({ list: { page, totalPages }, onPage }: PagesProps) => {
-  const [typed, setTyped] = useState(String(page));
-  useEffect(() => setTyped(String(page)), [page]);
-  const jump = () => {
-    const wanted = Math.min(Math.max(1, Math.trunc(Number(typed))), totalPages);
-    if (Number.isNaN(wanted) || wanted === page) setTyped(String(page));
-    else onPage(wanted);
-  };
-  const step = (label: string, Icon: LucideIcon, to: number, disabled: boolean) => (
-    <ActionIcon variant="default" aria-label={label} disabled={disabled} onClick={() => onPage(to)}>
-      <Icon size={16} aria-hidden />
-    </ActionIcon>
-  );
-  return (
-    <Group component="nav" aria-label="Pages of the list" gap={6} wrap="nowrap">
-      {step('Previous page', ChevronLeft, Math.min(page - 1, totalPages), page <= 1)}
-      <Text size="sm" c="dimmed" component="label" htmlFor="page-jump">
-        Page
-      </Text>
-      <TextInput
-        id="page-jump"
-        size="xs"
-        w={56}
-        inputMode="numeric"
-        styles={{ input: { textAlign: 'center' } }}
-        value={typed}
-        onChange={({ currentTarget }) => setTyped(currentTarget.value.replaceAll(/\D/g, ''))}
-        onFocus={({ currentTarget }) => currentTarget.select()}
-        onBlur={jump}
-        onKeyDown={({ key }) => {
-          if (key === 'Enter') jump();
-        }}
-      />
-      <Text size="sm" c="dimmed" className="tabular-numbers" style={{ whiteSpace: 'nowrap' }}>
-        of {totalPages.toLocaleString()}
-      </Text>
-      {step('Next page', ChevronRight, page + 1, page >= totalPages)}
-    </Group>
-  );
-};

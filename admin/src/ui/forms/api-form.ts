@@ -24,15 +24,10 @@ interface Options<Schema extends z.ZodType, Values, Answer> {
 }
 
 /** A form that validates as people type, sends, and shows the service's errors beside the inputs. It keeps what was typed. */
-export const useApiForm = <Schema extends z.ZodType, Values extends object, Answer>({
-  schema,
-  initialValues,
-  bodyOf = (values) => values,
-  send,
-  onDone,
-  onChange,
-  codes = {},
-}: Options<Schema, Values, Answer>) => {
+export const useApiForm = <Schema extends z.ZodType, Values extends object, Answer>(
+  options: Options<Schema, Values, Answer>,
+) => {
+  const { schema, initialValues, bodyOf = (values) => values, send, onDone, onChange, codes = {} } = options;
   /** What the service refused last. An error stays until its input changes. */
   const refused = useRef<{ values: Values; errors: Errors } | null>(null);
   /** What the form was reset to, until someone types or submits: the validation of what was typed before may still be waiting. */
