@@ -17,6 +17,7 @@ import { CopyBlock, CopyField } from '../ui/copy-fields.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ConfirmDialog, FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
+import { Hint } from '../ui/two-lines.tsx';
 
 type NewClient = z.infer<typeof NewApiClientView>;
 
@@ -96,9 +97,7 @@ const EditDialog = ({ client, onClose }: Props) => {
   return (
     <FormDialog {...dialog} title={`Edit ${client.name}`} action="Save" onClose={onClose}>
       <ClientInputs inputProps={form.getInputProps} />
-      <Text size="sm" c="dimmed">
-        Events that are still waiting go to the new URL. Key and secret stay the same.
-      </Text>
+      <Hint>Events that are still waiting go to the new URL. Key and secret stay the same.</Hint>
     </FormDialog>
   );
 };

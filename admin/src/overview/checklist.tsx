@@ -5,6 +5,7 @@ import { peopleQuery } from '../returns/queries.ts';
 import { useSession } from '../session/session.ts';
 import { clientsQuery, targetsQuery } from '../shop-queries.ts';
 import { ButtonLink } from '../ui/links.tsx';
+import { Hint } from '../ui/two-lines.tsx';
 import styles from './overview.module.css';
 
 interface Step {
@@ -80,9 +81,7 @@ export const Checklist = () => {
                 <Text fw={600} size="sm">
                   {title}
                 </Text>
-                <Text c="dimmed" size="sm">
-                  {why}
-                </Text>
+                <Hint>{why}</Hint>
               </div>
               <ButtonLink to={to} size="xs" variant={done ? 'default' : 'light'}>
                 {action}

@@ -1,7 +1,8 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import { useSession } from '../session/session.ts';
 import { readTab, writeTab } from '../ui/tab-storage.ts';
+import { Hint } from '../ui/two-lines.tsx';
 
 const RANDOM_BYTES = 16;
 /** Over plain http browsers have no crypto.randomUUID. */
@@ -85,9 +86,7 @@ export const useDialogDraft = (name: string, updatedAt: string, onClose: () => v
 
 export const DraftNotice = ({ onStartOver }: { onStartOver(): void }) => (
   <Group justify="space-between" gap="sm" wrap="nowrap" role="status">
-    <Text size="sm" c="dimmed">
-      What you typed before is still here.
-    </Text>
+    <Hint>What you typed before is still here.</Hint>
     <Button size="compact-xs" variant="default" onClick={onStartOver} style={{ flexShrink: 0 }}>
       Start over
     </Button>

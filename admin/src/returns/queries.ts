@@ -9,7 +9,7 @@ import { LIST_ORDER, type ListSearch, listSearch } from '../list-search.ts';
 import { overviewQuery } from '../shop-queries.ts';
 import type { Kind } from './kinds.ts';
 
-type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
+export type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
 
 /** Others work on the same returns, so the screen refreshes this often. */
 const REFETCH_MS = 30_000;

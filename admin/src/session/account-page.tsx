@@ -1,4 +1,4 @@
-import { Badge, Button, DataList, Group, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Badge, Button, DataList, Group, Stack, VisuallyHidden } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { ChangeEmail, type OwnSession } from '../../../contract/admin-access.ts';
@@ -11,7 +11,7 @@ import { notifyDone } from '../ui/notify.ts';
 import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { FormFailure, QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
-import { BreakableEmail } from '../ui/two-lines.tsx';
+import { BreakableEmail, Hint } from '../ui/two-lines.tsx';
 import { EmailInput, type ProofBy, ProofInput } from './credentials.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { FactorCard } from './second-factor/factor-card.tsx';
@@ -144,9 +144,7 @@ const OwnSessionsCard = () => {
                   <Button variant="default" onClick={() => end.mutate(null)} loading={end.isPending}>
                     Sign out everywhere else
                   </Button>
-                  <Text size="sm" c="dimmed">
-                    Do you not recognize one of these? Sign it out, then change your password.
-                  </Text>
+                  <Hint>Do you not recognize one of these? Sign it out, then change your password.</Hint>
                 </Group>
               ) : null}
             </>

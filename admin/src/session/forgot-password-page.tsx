@@ -6,6 +6,7 @@ import { api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { FormFailure } from '../ui/query-view.tsx';
+import { Hint } from '../ui/two-lines.tsx';
 import { EmailInput } from './credentials.tsx';
 import { signInOptionsQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
@@ -42,9 +43,7 @@ const AskByMail = () => {
         <Text role="status">
           If {asked} has an account here, a link is on its way to it. It works once, for an hour.
         </Text>
-        <Text size="sm" c="dimmed">
-          Nothing came? Look into the spam folder, or ask an Admin of your shop for a link.
-        </Text>
+        <Hint>Nothing came? Look into the spam folder, or ask an Admin of your shop for a link.</Hint>
         <ButtonLink to="/sign-in" variant="default">
           Back to the sign-in
         </ButtonLink>

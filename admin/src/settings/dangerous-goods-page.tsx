@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Code, EmptyState, Grid, Group, Stack, Text } from '@mantine/core';
+import { Alert, Badge, Button, Code, EmptyState, Grid, Group, Stack } from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import { api } from '../api.ts';
 import { notifyDone } from '../ui/notify.ts';
 import { PageFrame, useUnsavedWarning } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
+import { Hint } from '../ui/two-lines.tsx';
 import { AddRules, RuleList, SkuTester } from './rules.tsx';
 
 const rulesQuery = queryOptions({
@@ -95,9 +96,7 @@ const Editor = ({ saved }: { saved: string[] }) => {
             {added.length > 0 ? <Badge variant="default">{added.length} added</Badge> : null}
             {removed.length > 0 ? <Badge variant="default">{removed.length} removed</Badge> : null}
           </Group>
-          <Text size="sm" c="dimmed">
-            Rules count from the next repair on; what was handed in before stays as it is.
-          </Text>
+          <Hint>Rules count from the next repair on; what was handed in before stays as it is.</Hint>
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>

@@ -7,6 +7,7 @@ import { useSession } from '../session/session.ts';
 import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
+import { Hint } from '../ui/two-lines.tsx';
 import { PLAN_NAMES } from './labels.ts';
 
 type Month = Overview['month'];
@@ -55,9 +56,7 @@ const Fact = ({ title, value, children }: { title: string; value: ReactNode; chi
       <Text size="xl" fw={600} component="div">
         {value}
       </Text>
-      <Text size="sm" c="dimmed">
-        {children}
-      </Text>
+      <Hint>{children}</Hint>
     </Stack>
   </Card>
 );
@@ -104,9 +103,7 @@ const Usage = ({ month }: { month: Month }) => {
           How it is billed
         </Title>
         <Text size="sm">{billingText(month)}</Text>
-        <Text size="sm" c="dimmed">
-          Repairs and trade returns count alike, whether a program or a person makes them.
-        </Text>
+        <Hint>Repairs and trade returns count alike, whether a program or a person makes them.</Hint>
       </Stack>
     </Card>
   );

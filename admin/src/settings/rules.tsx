@@ -4,6 +4,7 @@ import { type ClipboardEvent, type FormEvent, useState } from 'react';
 import { ReplaceDangerousGoods } from '../../../contract/admin-people.ts';
 import { formErrors } from '../ui/forms/form-errors.ts';
 import { Section } from '../ui/page-frame.tsx';
+import { Hint } from '../ui/two-lines.tsx';
 
 // Matches a sku against the rules as the service does: a rule is an exact sku, or a prefix that ends in `*`. Case matters.
 // A `*` anywhere else is an ordinary character.
@@ -115,9 +116,7 @@ export const RuleList = ({ rules, added, onRemove }: RuleListProps) => (
               </Text>
               {added.has(rule) ? <Badge variant="default">Not saved yet</Badge> : null}
             </Group>
-            <Text size="sm" c="dimmed">
-              {meaningOf(rule)}
-            </Text>
+            <Hint>{meaningOf(rule)}</Hint>
           </div>
           <ActionIcon
             variant="default"
@@ -150,9 +149,7 @@ export const SkuTester = ({ rules, unsaved }: { rules: readonly string[]; unsave
           {sku.trim() === '' ? null : <Verdict rules={rules} sku={sku.trim()} />}
         </Box>
         {unsaved ? (
-          <Text size="sm" c="dimmed">
-            Tried against the list as you see it, changes that are not saved included.
-          </Text>
+          <Hint>Tried against the list as you see it, changes that are not saved included.</Hint>
         ) : null}
       </Stack>
     </Section>

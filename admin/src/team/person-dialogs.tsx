@@ -22,6 +22,7 @@ import { useApiForm } from '../ui/forms/api-form.ts';
 import { ConfirmDialog, FormDialog } from '../ui/forms/form-dialog.tsx';
 import { TextButton, TextLink } from '../ui/links.tsx';
 import { notifyDone } from '../ui/notify.ts';
+import { Hint } from '../ui/two-lines.tsx';
 
 const KEY = ['users'] as const;
 
@@ -102,14 +103,14 @@ export const InviteDialog = ({ onClose }: { onClose: () => void }) => {
       <NameInput {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
       {by === 'password' ? <NewPasswordInput label="Password" {...form.getInputProps('password')} /> : null}
-      <Text size="sm" c="dimmed">
+      <Hint>
         {by === 'link'
           ? 'They get a link with which they choose their own password.'
           : 'Tell them the password yourself. They can change it in their account.'}{' '}
         <TextButton inherit onClick={() => setBy(by === 'link' ? 'password' : 'link')}>
           {by === 'link' ? 'Give them a password instead' : 'Send a link instead'}
         </TextButton>
-      </Text>
+      </Hint>
     </FormDialog>
   );
 };
@@ -140,9 +141,7 @@ const LinkDialog = (props: ShownLink & { title: string; onClose: () => void }) =
           what="the link"
           value={link}
         />
-        <Text size="sm" c="dimmed">
-          It works once, until {exact.format(new Date(linkExpiresAt))}. It is shown this once.
-        </Text>
+        <Hint>It works once, until {exact.format(new Date(linkExpiresAt))}. It is shown this once.</Hint>
         <Group justify="flex-end">
           <Button onClick={onClose}>Done</Button>
         </Group>
@@ -241,9 +240,7 @@ const PasswordDialog = ({ person, onClose }: Props) => {
       onClose={onClose}
     >
       <NewPasswordInput label="New password" data-autofocus {...form.getInputProps('password')} />
-      <Text size="sm" c="dimmed">
-        They are signed out everywhere. No e-mail contains the password: tell it to them yourself.
-      </Text>
+      <Hint>They are signed out everywhere. No e-mail contains the password: tell it to them yourself.</Hint>
     </FormDialog>
   );
 };

@@ -45,3 +45,10 @@ export const BreakableEmail = ({ email }: { email: string }) =>
       <wbr />
     </Fragment>
   ));
+
+/** A sentence that helps. */
+export const Hint = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" c="dimmed">
+    {children}
+  </Text>
+);

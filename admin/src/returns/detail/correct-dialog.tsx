@@ -1,4 +1,4 @@
-import { Stack, Text, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CorrectOfflineRepair, CorrectTradeReturn } from '../../../../contract/admin-returns.ts';
@@ -6,6 +6,7 @@ import { ApiError, api } from '../../api.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
+import { Hint } from '../../ui/two-lines.tsx';
 import { correctionDraftName, DraftNotice, useDialogDraft } from '../draft.tsx';
 import { type AnyReturn, CORRECTED_LABELS, type Kind, REPAIRS } from '../kinds.ts';
 import { detailQuery, refetchReturns } from '../queries.ts';
@@ -89,9 +90,7 @@ export const CorrectDialog = (props: Props) => {
       onClose={draft.closeForNow}
       onCancel={draft.cancel}
     >
-      <Text size="sm" c="dimmed">
-        For typing errors. The timeline keeps what was there before; no program is told.
-      </Text>
+      <Hint>For typing errors. The timeline keeps what was there before; no program is told.</Hint>
       {isFromDraft ? <DraftNotice onStartOver={startOver} /> : null}
       <Stack gap="sm">
         {(Object.keys(before) as Field[]).map((field, index) => (

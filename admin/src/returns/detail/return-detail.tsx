@@ -13,6 +13,7 @@ import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { PageTitle, Section } from '../../ui/page-frame.tsx';
 import { QueryError } from '../../ui/query-view.tsx';
 import { formatSpan, RelativeTime } from '../../ui/relative-time.tsx';
+import { Hint } from '../../ui/two-lines.tsx';
 import { Due, StatusBadge } from '../badges.tsx';
 import { correctionDraftName, wasInterrupted } from '../draft.tsx';
 import { type AnyReturn, describeStatus, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
@@ -148,7 +149,7 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Ite
 };
 
 const Age = ({ item: { createdAt, statusSince, updatedAt, status, dueAt } }: { item: AnyReturn }) => (
-  <Text size="sm" c="dimmed">
+  <Hint>
     Created <RelativeTime at={createdAt} />, {describeStatus(status).label.toLowerCase()} for{' '}
     {formatSpan(Date.parse(statusSince), Date.now())}, last changed <RelativeTime at={updatedAt} />
     {dueAt === null ? null : (
@@ -157,7 +158,7 @@ const Age = ({ item: { createdAt, statusSince, updatedAt, status, dueAt } }: { i
         <Due dueAt={dueAt} />
       </>
     )}
-  </Text>
+  </Hint>
 );
 
 const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
@@ -198,7 +199,7 @@ const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
       <QueryError query={related} title="Earlier returns could not be read" />
       {related.isPending ? <Skeleton height={64} /> : null}
       {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
-        <Text size="sm" c="dimmed">
+        <Hint>
           None{' '}
           {kind === TRADE_RETURNS
             ? 'of this company or customer'
@@ -206,7 +207,7 @@ const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
               ? 'of this serial number or customer'
               : 'of this customer'}
           .
-        </Text>
+        </Hint>
       ) : null}
       {data && serial ? (
         <RelatedGroup title="Of this serial number" kind={REPAIRS} search={serial} found={data.sameSerial} />

@@ -3,11 +3,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { useMemo } from 'react';
+import type { ListSearch } from '../../list-search.ts';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { readTab, writeTab } from '../../ui/tab-storage.ts';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { BackToList, lastSearch, usePageSize } from '../links.tsx';
-import { listQuery } from '../queries.ts';
+import { type ListPage, listQuery } from '../queries.ts';
 
 const STEPS = [
   { step: -1, label: 'Previous', key: 'k', icon: ChevronUp },
@@ -45,25 +46,17 @@ export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
 // Next and previous of the list that one came from. The page of the list is remembered as it was, so that a return which a
 // move takes out of the list keeps its place.
 
-type Search = ReturnType<typeof lastSearch>;
-interface Page {
+interface Page extends Pick<ListPage<AnyReturn>, 'page' | 'limit' | 'total'> {
   ids: string[];
-  page: number;
-  limit: number;
-  total: number;
-  search: Search;
+  search: ListSearch;
 }
 
 const nameOf = ({ path }: Kind): string => `handback.walk.${path}`;
 
-type ListPage = { items: AnyReturn[]; page: number; limit: number; total: number };
-const pageOf = (search: Search, { items, page, limit, total }: ListPage): Page => ({
-  ids: items.map(({ id }) => id),
-  page,
-  limit,
-  total,
-  search,
-});
+const pageOf = (search: ListSearch, { items, page, limit, total }: ListPage<AnyReturn>): Page => {
+  const ids = items.map(({ id }) => id);
+  return { ids, page, limit, total, search };
+};
 
 const useWalk = (kind: Kind, id: string) => {
   const queryClient = useQueryClient();

@@ -16,6 +16,7 @@ import type { ReturnSort } from '../../../../contract/return-order.ts';
 import { TextLink } from '../../ui/links.tsx';
 import { type PlainColumn, PlainTable } from '../../ui/plain-table.tsx';
 import { RelativeTime, RelativeTimeAndDate } from '../../ui/relative-time.tsx';
+import { Hint } from '../../ui/two-lines.tsx';
 import { Assignee, Due, StatusBadge } from '../badges.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import { type ListOrder, ORDER_LABELS, orderAfterClick } from './list-order.ts';
@@ -229,9 +230,7 @@ export const ReturnsCards = <Item extends AnyReturn>(props: Props<Item>) => {
                 <div key={header}>{cell(item)}</div>
               ) : (
                 <Group key={header} gap={6} align="baseline" wrap="nowrap">
-                  <Text size="sm" c="dimmed">
-                    {header}
-                  </Text>
+                  <Hint>{header}</Hint>
                   {cell(item)}
                 </Group>
               ),

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { ApiError, api, errorMessage } from '../../api.ts';
 import { TextLink } from '../../ui/links.tsx';
+import { Hint } from '../../ui/two-lines.tsx';
 import { type AnyReturn, countOf, describeStatus, type Kind } from '../kinds.ts';
 import { refetchReturns } from '../queries.ts';
 import { MoveForm } from './move-form.tsx';
@@ -129,9 +130,9 @@ const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly 
       {items.length > SHOWN_NUMBERS ? ` and ${items.length - SHOWN_NUMBERS} more` : ''}
     </Text>
     {items.length < selected.length ? (
-      <Text size="sm" c="dimmed">
+      <Hint>
         {selected.length - items.length} of the selected are not open for this and stay as they are.
-      </Text>
+      </Hint>
     ) : null}
   </>
 );

@@ -21,13 +21,9 @@ interface Props<Item> {
 }
 
 /** Asks for a move's fields, with a warning where there is one. Only Cancel throws away what was typed. */
-export const MoveDialog = <Item extends AnyReturn>({ kind, item, move, onClose }: Props<Item>) => {
-  const { stored, conflict, send, keep, closeForNow, cancel, forget } = useStaffMove(
-    kind,
-    item,
-    move,
-    onClose,
-  );
+export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, item, move } = props;
+  const { stored, conflict, send, keep, closeForNow, cancel, forget } = useStaffMove(props);
   const warning = conflict?.isOver ? null : move.warning(item);
   return (
     <Modal
@@ -97,12 +93,7 @@ const CONFLICTS = ['EDIT_CONFLICT', 'MOVE_NOT_ALLOWED'];
 const isConflict = (error: unknown): error is ApiError =>
   error instanceof ApiError && CONFLICTS.includes(error.body?.code ?? '');
 
-const useStaffMove = <Item extends AnyReturn>(
-  kind: Kind,
-  item: Item,
-  move: StaffMove<Item>,
-  onClose: () => void,
-) => {
+const useStaffMove = <Item extends AnyReturn>({ kind, item, move, onClose }: Props<Item>) => {
   const queryClient = useQueryClient();
   const { seen, ...draft } = useDialogDraft(moveDraftName(item.id, move.action), item.updatedAt, onClose);
   const [conflict, setConflict] = useState<Conflict | null>(null);
@@ -138,7 +129,7 @@ const useStaffMove = <Item extends AnyReturn>(
   return { ...draft, conflict, send };
 };
 
-// What somebody did, as one tells a colleague: "closed it".
+// What a colleague did: "closed it".
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -1,10 +1,11 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { ChevronDown } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
 import type { MenuAction } from '../../ui/action-menu.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
+import { Hint } from '../../ui/two-lines.tsx';
 import { moveDraftName, wasInterrupted } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
 import type { StaffMove } from './moves.ts';
@@ -43,11 +44,7 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
             {next.label}
           </BlockableButton>
         ) : null}
-        {open.length === 0 ? (
-          <Text size="sm" c="dimmed">
-            This {kind.one} is finished: no move is open any more.
-          </Text>
-        ) : null}
+        {open.length === 0 ? <Hint>This {kind.one} is finished: no move is open any more.</Hint> : null}
         <ActionMenu
           groups={[
             others.map((move) => ({

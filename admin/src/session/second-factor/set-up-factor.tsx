@@ -14,6 +14,7 @@ import { useApiForm } from '../../ui/forms/api-form.ts';
 import { FormFailure } from '../../ui/query-view.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { QrCode } from '../../ui/slip/codes.tsx';
+import { Hint } from '../../ui/two-lines.tsx';
 import { ownSessionsQuery, type Session, sessionQuery } from '../session.ts';
 import styles from './recovery-codes.module.css';
 
@@ -117,9 +118,7 @@ const ScanAndConfirm = ({ factor, onConfirmed }: ScanProps) => {
 /** For people who cannot scan: in groups of four, as apps show it. */
 const TypedSecret = ({ secret }: { secret: string }) => (
   <Stack gap={4} maw={200}>
-    <Text size="sm" c="dimmed">
-      You cannot scan it? Type this key into the app:
-    </Text>
+    <Hint>You cannot scan it? Type this key into the app:</Hint>
     <Group gap="xs" wrap="nowrap" align="flex-start">
       <Text component="code" size="sm" ff="monospace" aria-label="Key for the authenticator app">
         {secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}
