@@ -43,7 +43,7 @@ const setUp = createRoute({
 const forgotPassword = createRoute({
   getParentRoute: () => root,
   path: '/forgot-password',
-  component: lazyPage(() => import('./session/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+  component: lazyPage(() => import('./session/link-page.tsx'), 'ForgotPasswordPage'),
 });
 
 const link = createRoute({

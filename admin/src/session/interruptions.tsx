@@ -4,7 +4,7 @@ import { askForProofWith, SIGNED_OUT } from '../api.ts';
 import { lazyPart, whenIdle } from '../ui/lazy.tsx';
 import { isSignInRemembered, useLeave, useSession } from './session.ts';
 
-const SignInAgain = lazyPart(async () => (await import('./sign-in-again.tsx')).SignInAgain);
+const SignInAgain = lazyPart(async () => (await import('./interruption-dialogs.tsx')).SignInAgain);
 
 export const SessionEnd = () => {
   const { user } = useSession();
@@ -20,8 +20,8 @@ export const SessionEnd = () => {
   return hasEnded ? <SignInAgain email={user.email} onDone={() => setEnded(false)} /> : null;
 };
 
-const loadProof = () => import('./proof-dialog.tsx').catch(() => null);
-const ProofDialog = lazyPart(async () => (await import('./proof-dialog.tsx')).ProofDialog);
+const loadProof = () => import('./interruption-dialogs.tsx').catch(() => null);
+const ProofDialog = lazyPart(async () => (await import('./interruption-dialogs.tsx')).ProofDialog);
 
 /** Asks for the password or a code when a call needs a proof of identity (contract §22); the call waits for it. */
 export const ProofRequired = () => {

@@ -5,7 +5,7 @@ import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
 import { useSession } from '../session/session.ts';
 import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { Hint } from '../ui/two-lines.tsx';
 import { PLAN_NAMES } from './labels.ts';
@@ -74,11 +74,8 @@ const Usage = ({ month }: { month: Month }) => {
   const percent = limit === null ? null : limit === 0 ? 100 : Math.min(100, (used / limit) * 100);
   const left = limit === null ? null : Math.max(0, limit - used);
   return (
-    <Card withBorder component="section" aria-labelledby="usage">
+    <Section title={monthName.format(start)} size="h4">
       <Stack gap="sm">
-        <Title order={3} size="h4" id="usage">
-          {monthName.format(start)}
-        </Title>
         <Group justify="space-between" align="baseline" className="tabular-numbers">
           <Text size="xl" fw={600}>
             {number.format(used)} {used === 1 ? 'return' : 'returns'}
@@ -105,7 +102,7 @@ const Usage = ({ month }: { month: Month }) => {
         <Text size="sm">{billingText(month)}</Text>
         <Hint>Repairs and trade returns count alike, whether a program or a person makes them.</Hint>
       </Stack>
-    </Card>
+    </Section>
   );
 };
 

@@ -10,14 +10,32 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { Outlet, useRouterState } from '@tanstack/react-router';
-import { Menu, Moon, Sun, X } from 'lucide-react';
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import {
+  Clock,
+  Gauge,
+  KeyRound,
+  LayoutDashboard,
+  LogOut,
+  Menu,
+  Moon,
+  ScanLine,
+  ScrollText,
+  Store,
+  Sun,
+  TriangleAlert,
+  Undo2,
+  UserRound,
+  Users,
+  Wrench,
+  X,
+} from 'lucide-react';
 import { type ReactNode, Suspense, useState } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
 import { HeaderSearch } from '../search/header-search.tsx';
 import { SessionEnd } from '../session/interruptions.tsx';
-import { type Session, useSession } from '../session/session.ts';
+import { type Session, useSession, useSignOut } from '../session/session.ts';
 import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
 import { lazyOptional, whenIdle } from '../ui/lazy.tsx';
 import { ButtonLink } from '../ui/links.tsx';
@@ -25,7 +43,6 @@ import { Mark } from '../ui/mark.tsx';
 import { Loading } from '../ui/page-frame.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { useShortcuts } from '../ui/shortcuts.ts';
-import { Navigation } from './navigation.tsx';
 import styles from './shell.module.css';
 
 const NotificationArea = lazyOptional(async () => {
@@ -200,3 +217,69 @@ const NoticeAlert = ({ color, role, to, action, children }: NoticeProps) => (
     </Group>
   </Alert>
 );
+
+const WORK = [
+  { to: '/', label: 'Overview', icon: LayoutDashboard },
+  { to: '/offline-repairs', label: 'Offline repairs', icon: Wrench },
+  { to: '/trade-returns', label: 'Trade returns', icon: Undo2 },
+  { to: '/bench', label: 'Bench', icon: ScanLine },
+] as const;
+const SETTINGS = [
+  { to: '/settings/shop', label: 'Shop', icon: Store },
+  { to: '/settings/external-api', label: 'External API', icon: KeyRound },
+  { to: '/settings/team', label: 'Team', icon: Users },
+  { to: '/settings/dangerous-goods', label: 'Dangerous goods', icon: TriangleAlert },
+  { to: '/settings/targets', label: 'Targets', icon: Clock },
+  { to: '/settings/plan', label: 'Plan and usage', icon: Gauge },
+  { to: '/settings/audit-log', label: 'Audit log', icon: ScrollText },
+] as const;
+const ACCOUNT = [{ to: '/account', label: 'Account and password', icon: UserRound }] as const;
+
+type Target = (typeof WORK | typeof SETTINGS | typeof ACCOUNT)[number];
+
+const Navigation = ({ path, onNavigate }: { path: string; onNavigate(): void }) => {
+  const { user } = useSession();
+  const links = (targets: readonly Target[]) =>
+    targets.map(({ to, label, icon: Icon }) => (
+      <Link
+        key={to}
+        to={to}
+        className={styles['link'] ?? ''}
+        title={label}
+        data-current={(to === '/' ? path === '/' : path.startsWith(to)) || undefined}
+        onClick={onNavigate}
+      >
+        <Icon size={18} aria-hidden />
+        <span>{label}</span>
+      </Link>
+    ));
+  return (
+    <>
+      {links(WORK)}
+      {user.role === 'ADMIN' ? (
+        <>
+          <p className={styles['label']}>Settings</p>
+          {links(SETTINGS)}
+        </>
+      ) : null}
+      <p className={`${styles['label']} ${styles['person']}`}>{user.name ?? user.email}</p>
+      {links(ACCOUNT)}
+      <SignOut />
+    </>
+  );
+};
+
+const SignOut = () => {
+  const signOut = useSignOut();
+  return (
+    <UnstyledButton
+      className={styles['link'] ?? ''}
+      title="Sign out"
+      onClick={() => signOut.mutate()}
+      disabled={signOut.isPending}
+    >
+      <LogOut size={18} aria-hidden />
+      <span>Sign out</span>
+    </UnstyledButton>
+  );
+};

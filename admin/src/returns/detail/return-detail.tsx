@@ -26,14 +26,14 @@ import { ReturnTimeline } from './timeline.tsx';
 import { WalkBar } from './walk-bar.tsx';
 
 const AddNote = lazyPart(
-  async () => (await import('./add-note.tsx')).AddNote,
+  async () => (await import('./detail-forms.tsx')).AddNote,
   () => <Skeleton height={74} />,
 );
 const AssigneePicker = lazyPart(
   async () => (await import('../person-select.tsx')).AssigneePicker,
   ({ item }) => <Lead>{item.assignee?.name ?? 'Unassigned'}</Lead>,
 );
-const CorrectDialog = lazyPart(async () => (await import('./correct-dialog.tsx')).CorrectDialog);
+const CorrectDialog = lazyPart(async () => (await import('./detail-forms.tsx')).CorrectDialog);
 
 interface Props<Item> {
   kind: Kind;

@@ -1,17 +1,18 @@
-import { Box, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { Box, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
+import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { lazyPart } from '../../ui/lazy.tsx';
+import { ButtonLink } from '../../ui/links.tsx';
 import { Pages } from '../../ui/list-pager.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
 import { LoadingRows, QueryError } from '../../ui/query-view.tsx';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import { NewReturnLink, PAGE_SIZES, rememberSearch, usePageSize } from '../links.tsx';
-import { BulkMoves } from '../moves/bulk-moves.tsx';
 import type { StaffMove } from '../moves/moves.ts';
 import { listQuery } from '../queries.ts';
 import type { CsvColumn } from './csv.ts';
@@ -158,3 +159,83 @@ const PageSizeSelect = ({ size, onSize }: { size: number; onSize(size: number): 
     />
   </Group>
 );
+
+const BulkDialog = lazyPart(async () => (await import('../moves/bulk-dialog.tsx')).BulkDialog);
+
+interface BulkMovesProps<Item> {
+  kind: Kind;
+  moves: readonly StaffMove<Item>[];
+  selected: readonly Item[];
+  onSelect(items: readonly Item[]): void;
+  onAssign(): void;
+}
+
+const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
+  const { kind, moves, selected, onSelect, onAssign } = props;
+  const [move, setMove] = useState<StaffMove<Item> | null>(null);
+  const { changing } = useBlocked();
+  // Loads the dialog ahead, so that it opens even when the connection is lost.
+  useEffect(BulkDialog.preload, []);
+  return (
+    <Paper
+      withBorder
+      px="sm"
+      py={6}
+      bg="var(--mantine-primary-color-light)"
+      shadow="md"
+      // At the bottom of the screen, so that no row moves away from the pointer when it appears.
+      pos="sticky"
+      bottom={8}
+      style={{ zIndex: 2 }}
+      role="region"
+      aria-label="Selected rows"
+    >
+      <Group gap="xs">
+        <Text size="sm" fw={600} className="tabular-numbers" role="status" mr="xs">
+          {countOf(selected.length, kind)} selected
+        </Text>
+        <Button size="xs" variant="default" onClick={onAssign}>
+          Assign
+        </Button>
+        {moves.map((each) => {
+          const open = selected.filter((item) => each.isOpen(item)).length;
+          return (
+            <BlockableButton
+              key={each.action}
+              blocked={changing}
+              size="xs"
+              variant="default"
+              disabled={open === 0}
+              onClick={() => setMove(each)}
+            >
+              {each.label}
+              {open === selected.length ? '' : ` (${open})`}
+            </BlockableButton>
+          );
+        })}
+        <ButtonLink
+          to="/print"
+          search={{ kind: kind.path.slice(1), ids: selected.map(({ id }) => id).join() }}
+          size="xs"
+          variant="default"
+        >
+          Print slips
+        </ButtonLink>
+        <Button size="xs" variant="subtle" ml="auto" onClick={() => onSelect([])}>
+          Clear selection
+        </Button>
+      </Group>
+      {move ? (
+        <BulkDialog
+          kind={kind}
+          move={move}
+          selected={selected}
+          onClose={(notMoved) => {
+            setMove(null);
+            if (notMoved) onSelect(notMoved);
+          }}
+        />
+      ) : null}
+    </Paper>
+  );
+};
