@@ -26,8 +26,15 @@ export const ActionMenu = ({ groups, rowName }: Props) => {
   };
   const filled = groups.filter((group) => group.length > 0);
   return (
-    // Without the placeholder the first item has the focus, and all keys of a menu work at once.
-    <Menu opened={opened} onChange={setOpened} position="bottom-end" withInitialFocusPlaceholder={false}>
+    <Menu
+      opened={opened}
+      onChange={setOpened}
+      position="bottom-end"
+      // In its place on the page, where it belongs to a landmark; a table might cut it.
+      withinPortal={rowName !== undefined}
+      // The first item has the focus instead, so that all keys of a menu work at once.
+      withInitialFocusPlaceholder={false}
+    >
       <Menu.Target>
         {rowName === undefined ? (
           <Button
