@@ -1,12 +1,9 @@
-import { Anchor, type AnchorProps } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import { createLink } from '@tanstack/react-router';
 import { ArrowLeft, Plus } from 'lucide-react';
-import type { ComponentPropsWithRef } from 'react';
 import type { ListSearch } from '../list-search.ts';
 import { BlockableButton, useBlocked } from '../session/blocked.tsx';
 import { useSession } from '../session/session.ts';
-import { ButtonLink } from '../ui/links.tsx';
+import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { readTab, writeTab } from '../ui/tab-storage.ts';
 import type { Kind } from './kinds.ts';
 
@@ -31,19 +28,15 @@ export const usePageSize = (): [number, (size: number) => void] => {
   return [PAGE_SIZES.find((known) => known === size) ?? PAGE_SIZES[0], setSize];
 };
 
-export const BackLink = createLink(
-  ({ children, ...props }: AnchorProps & Omit<ComponentPropsWithRef<'a'>, keyof AnchorProps>) => (
-    <Anchor size="sm" w="fit-content" {...props}>
-      <ArrowLeft size={14} aria-hidden style={{ marginInlineEnd: 4, verticalAlign: '-2px' }} />
-      {children}
-    </Anchor>
-  ),
+export const BackArrow = () => (
+  <ArrowLeft size={14} aria-hidden style={{ marginInlineEnd: 4, verticalAlign: '-2px' }} />
 );
 
 export const BackToList = ({ kind }: { kind: Kind }) => (
-  <BackLink to={kind.path} search={lastSearch(kind)}>
+  <TextLink to={kind.path} search={lastSearch(kind)} size="sm" w="fit-content">
+    <BackArrow />
     {kind.title}
-  </BackLink>
+  </TextLink>
 );
 
 const icon = <Plus size={16} aria-hidden />;

@@ -1,10 +1,11 @@
-import { Button, Group, Progress, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { api, errorMessage } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
 import { notify } from '../../ui/notify.ts';
+import { RunProgress } from '../../ui/run-progress.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
 import { fetchPage, filtersOf } from '../queries.ts';
@@ -53,7 +54,7 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
     setProgress(null);
   };
 
-  if (progress) return <ExportProgress {...progress} onStop={stop} />;
+  if (progress) return <RunProgress label="Export" {...progress} onStop={stop} />;
   return (
     <Button
       variant="default"
@@ -65,18 +66,6 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
     </Button>
   );
 };
-
-const ExportProgress = ({ done, total, onStop }: { done: number; total: number; onStop(): void }) => (
-  <Group gap="xs" wrap="nowrap">
-    <Progress w={90} value={total === 0 ? 0 : (100 * done) / total} aria-label="Export" />
-    <Text size="sm" className="tabular-numbers" role="status">
-      {done.toLocaleString()} of {total.toLocaleString()}
-    </Text>
-    <Button variant="default" size="compact-sm" onClick={onStop}>
-      Stop
-    </Button>
-  </Group>
-);
 
 const notifyExported = (kind: Kind, count: number): void =>
   void notify(

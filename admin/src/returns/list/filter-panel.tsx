@@ -128,13 +128,10 @@ const StoreFilter = ({ search, onFilter }: Pick<Props, 'search' | 'onFilter'>) =
 };
 
 const DAY_MS = 86_400_000;
-const pad = (number: number): string => String(number).padStart(2, '0');
 
-/** For an input of the kind `date`: the reader's day. */
-const dayOf = (at: string, isEnd: boolean): string => {
-  const date = new Date(Date.parse(at) - (isEnd ? 1 : 0));
-  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
-};
+/** For an input of the kind `date`, which takes days as Swedes write them: 2026-11-17. */
+const dayOf = (at: string, isEnd: boolean): string =>
+  new Date(Date.parse(at) - (isEnd ? 1 : 0)).toLocaleDateString('sv');
 /** The day's first midnight, or the one after it. */
 const instantOf = (day: string, isEnd: boolean): string => {
   const start = new Date(`${day}T00:00`);

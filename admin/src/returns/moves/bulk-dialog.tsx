@@ -1,8 +1,9 @@
-import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { ApiError, api, errorMessage } from '../../api.ts';
 import { TextLink } from '../../ui/links.tsx';
+import { RunProgress } from '../../ui/run-progress.tsx';
 import { Hint } from '../../ui/two-lines.tsx';
 import { type AnyReturn, countOf, describeStatus, type Kind } from '../kinds.ts';
 import { refetchReturns } from '../queries.ts';
@@ -42,7 +43,7 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
       {outcomes ? (
         <BulkReport kind={kind} move={move} outcomes={outcomes} requested={items.length} onClose={close} />
       ) : run.isPending ? (
-        <BulkProgress label={move.label} done={done} total={items.length} onStop={stop} />
+        <RunProgress label={move.label} done={done} total={items.length} onStop={stop} />
       ) : (
         <MoveForm
           kind={kind}
@@ -98,27 +99,6 @@ const notMoved = <Item extends AnyReturn>(
     return outcome?.error === null ? [] : [outcome?.item ?? item];
   });
 };
-
-interface ProgressProps {
-  label: string;
-  done: number;
-  total: number;
-  onStop(): void;
-}
-
-const BulkProgress = ({ label, done, total, onStop }: ProgressProps) => (
-  <Stack>
-    <Progress value={(100 * done) / total} aria-label={label} />
-    <Group justify="space-between">
-      <Text size="sm" className="tabular-numbers" role="status">
-        {done} of {total}
-      </Text>
-      <Button variant="default" size="xs" onClick={onStop}>
-        Stop
-      </Button>
-    </Group>
-  </Stack>
-);
 
 const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly AnyReturn[]>) => (
   <>

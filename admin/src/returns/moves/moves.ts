@@ -36,44 +36,33 @@ export interface StaffMove<Item> {
   warning(item: Item): string | null;
 }
 
-const notesField = (name: string, label: string): MoveField => ({
-  name,
-  label,
-  description: 'Kept with the entry in the timeline.',
-  as: 'text',
-  required: false,
-});
+const field = (
+  as: MoveField['as'],
+  name: string,
+  label: string,
+  more: Pick<Partial<MoveField>, 'description' | 'required' | 'choices'> = {},
+): MoveField => ({ as, name, label, required: false, ...more });
+
+const notesField = (name: string, label: string): MoveField =>
+  field('text', name, label, { description: 'Kept with the entry in the timeline.' });
 
 const REPAIR_FIELDS: Record<OfflineRepairAction, MoveField[]> = {
   tracking: [
-    { name: 'trackingNumber', label: 'Tracking number', as: 'line', required: true },
-    { name: 'carrierName', label: 'Carrier', as: 'line', required: true },
+    field('line', 'trackingNumber', 'Tracking number', { required: true }),
+    field('line', 'carrierName', 'Carrier', { required: true }),
   ],
   'begin-diagnostics': [notesField('notes', 'Notes')],
   'begin-repair': [
-    {
-      name: 'assignedToId',
-      label: 'Technician',
+    field('line', 'assignedToId', 'Technician', {
       description: 'Your own identifier of them. Empty keeps the one named before.',
-      as: 'line',
-      required: false,
-    },
-    {
-      name: 'repairNotes',
-      label: 'Repair notes',
-      description: 'Empty keeps the notes made before.',
-      as: 'text',
-      required: false,
-    },
+    }),
+    field('text', 'repairNotes', 'Repair notes', { description: 'Empty keeps the notes made before.' }),
   ],
   resolve: [
-    {
-      name: 'offlineDisposition',
-      label: 'What becomes of the item',
-      as: 'choice',
+    field('choice', 'offlineDisposition', 'What becomes of the item', {
       required: true,
       choices: DISPOSITIONS.map((value) => ({ value, ...DISPOSITION_LABELS[value] })),
-    },
+    }),
     notesField('notes', 'Notes'),
   ],
   close: [],

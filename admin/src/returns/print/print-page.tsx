@@ -6,11 +6,12 @@ import { useState } from 'react';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
 import { shopSettingsQuery } from '../../shop-queries.ts';
+import { TextLink } from '../../ui/links.tsx';
 import { PageTitle } from '../../ui/page-frame.tsx';
 import { QueryError } from '../../ui/query-view.tsx';
 import { SLIP_SIZES, Slip, type SlipData, type SlipSize, useSlipSize } from '../../ui/slip/slip.tsx';
 import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
-import { BackLink, BackToList } from '../links.tsx';
+import { BackArrow, BackToList } from '../links.tsx';
 import { formatNumber } from '../numbers.ts';
 import { detailQuery } from '../queries.ts';
 import styles from './print-page.module.css';
@@ -69,9 +70,10 @@ export const PrintPage = () => {
 /** One slip was asked for on the page of its return, many in the list. */
 const Back = ({ kind, items: [first, ...rest] }: { kind: Kind; items: readonly AnyReturn[] }) =>
   first && rest.length === 0 ? (
-    <BackLink to={kind.detail} params={{ id: first.id }}>
+    <TextLink to={kind.detail} params={{ id: first.id }} size="sm" w="fit-content">
+      <BackArrow />
       {first.rmaNumber}
-    </BackLink>
+    </TextLink>
   ) : (
     <BackToList kind={kind} />
   );
