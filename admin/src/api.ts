@@ -55,7 +55,6 @@ export class ApiError extends Error {
     this.body = body;
   }
 
-  /** Messages by field, which a form shows beside its inputs. */
   get byField(): Record<string, string> {
     return Object.fromEntries((this.body?.errors ?? []).map(({ field, message }) => [field, message]));
   }

@@ -52,7 +52,6 @@ const link = createRoute({
   component: lazyPage(() => import('./session/link-page.tsx'), 'LinkPage'),
 });
 
-/** For people whose shop requires a second factor that they do not have yet. */
 const secondFactor = createRoute({
   getParentRoute: () => root,
   path: '/second-factor',

@@ -74,7 +74,6 @@ export const DeliveriesPage = () => {
 
   /** Busy only when it was clicked, not when the list refreshes by itself. */
   const refresh = useMutation({ mutationFn: () => deliveries.refetch() });
-  /** It appears in the list like any other delivery. */
   const test = useMutation({
     mutationFn: () => api.post<Delivery>(`${pathOf(id)}/test-event`),
     onSuccess: () => deliveries.refetch(),

@@ -64,7 +64,6 @@ export const wasInterrupted = (name: string, userId: string): boolean =>
 export const useDialogDraft = (name: string, updatedAt: string, onClose: () => void) => {
   const { draft, stored } = useDraft<DialogDraft>(name);
   const [seen] = useState(stored?.isOpen ? stored.seen : updatedAt);
-  /** What was typed stays for the next time. */
   const closeForNow = () => {
     const kept = draft.read();
     if (kept) draft.write({ ...kept, isOpen: false });

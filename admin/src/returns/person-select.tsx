@@ -57,7 +57,6 @@ interface AssigneePickerProps {
   item: Pick<AnyReturn, 'id' | 'rmaNumber' | 'assignee'>;
 }
 
-/** Shows who works on a return, and assigns it as soon as another person is chosen. */
 export const AssigneePicker = ({ kind, item }: AssigneePickerProps) => {
   const queryClient = useQueryClient();
   const assigning = useMutation({

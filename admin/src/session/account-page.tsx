@@ -157,13 +157,12 @@ const OwnSessionsCard = () => {
 
 const nameOf = ({ browser }: OwnSession): string => browser ?? 'Unknown browser';
 
-const SessionTable = ({
-  sessions,
-  onEnd,
-}: {
+interface TableProps {
   sessions: readonly OwnSession[];
   onEnd: (session: OwnSession) => void;
-}) => (
+}
+
+const SessionTable = ({ sessions, onEnd }: TableProps) => (
   <DataTable
     caption="Your sessions, the one used last first"
     columns={[

@@ -24,7 +24,6 @@ export const useBlocked = (): Blocked => {
 
 type Props = ButtonProps &
   Omit<ComponentPropsWithRef<'button'>, keyof ButtonProps | 'color'> & {
-    /** Why it cannot be pressed; null where it can. */
     blocked: string | null;
   };
 

@@ -72,7 +72,6 @@ interface ProofProps<Values> {
   /** The name of the password's field; a code is in `code`. */
   password: keyof Values & string;
   focused?: boolean;
-  /** Empties both inputs as well. */
   onSwitch: (by: ProofBy) => void;
 }
 
@@ -111,7 +110,6 @@ export const ProofInput = <Values extends { by: ProofBy }>(props: ProofProps<Val
 const isCodeMissing = (error: unknown): boolean =>
   error instanceof ApiError && error.body?.code === 'SECOND_FACTOR_REQUIRED';
 
-/** First the password, and for those who have one a code of their second factor. */
 export const useSignIn = (email: string, onDone: () => void) => {
   const [asksCode, askCode] = useState(false);
   const signedIn = useSignedIn();

@@ -22,7 +22,7 @@ const forgetStored = (prefix: string): void => {
 };
 
 /** Others may use this computer, so nothing of the person stays behind. */
-export const forgetSession = (): void => {
+const forgetSession = (): void => {
   rememberSignIn(false);
   forgetStored('handback.');
 };

@@ -98,7 +98,6 @@ export const FIELD_LABELS: Record<string, string> = {
   madeAt: 'Backup made at',
 };
 
-/** Values of the contract as the other pages call them, by field and value. */
 export const VALUE_LABELS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(ROLE_LABELS).map(([role, { name }]) => [`role ${role}`, name])),
   ...Object.fromEntries(Object.entries(PLAN_NAMES).map(([plan, name]) => [`plan ${plan}`, name])),

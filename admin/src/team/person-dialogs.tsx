@@ -33,7 +33,6 @@ export const teamQuery = (page: number) =>
     placeholderData: keepPreviousData,
   });
 
-/** What a person is called here: their name, or their e-mail where they have none. */
 export const personName = ({ name, email }: { name: string | null; email: string }): string => name ?? email;
 
 const useTeamChanged = (onClose: () => void) => {
@@ -200,7 +199,6 @@ const EditDialog = ({ person, onClose }: Props) => {
   );
 };
 
-/** Makes a new link for a person who forgot their password, or whose invitation is over. */
 const NewLinkDialog = ({ person, onClose }: Props) => {
   const [made, setMade] = useState<NewLink | null>(null);
   const name = personName(person);

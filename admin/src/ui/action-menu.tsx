@@ -65,22 +65,15 @@ export const ActionMenu = ({ groups, rowName }: Props) => {
 };
 
 /** A blocked one keeps its place in the order of the keyboard, so that its reason can be read. */
-const Item = ({
-  label,
-  icon,
-  dangerous,
-  blocked = null,
-  run,
-  isFirst,
-}: MenuAction & { isFirst: boolean }) => (
+const Item = ({ isFirst, blocked = null, ...action }: MenuAction & { isFirst: boolean }) => (
   <Menu.Item
-    leftSection={icon}
+    leftSection={action.icon}
     data-autofocus={isFirst || undefined}
-    {...(dangerous ? { c: 'var(--mantine-color-error)' } : {})}
+    {...(action.dangerous ? { c: 'var(--mantine-color-error)' } : {})}
     {...(blocked === null
-      ? { onClick: run }
+      ? { onClick: action.run }
       : { 'aria-disabled': true, title: blocked, opacity: 0.6, closeMenuOnClick: false })}
   >
-    {label}
+    {action.label}
   </Menu.Item>
 );

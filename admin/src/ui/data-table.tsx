@@ -12,7 +12,6 @@ export interface Column<Row> {
 }
 
 interface Props<Row> {
-  /** For screen readers. */
   caption: string;
   /** The first one names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];

@@ -36,7 +36,6 @@ export const StartFailed = ({ error }: { error: unknown }) => {
 
 const stillMissing = async () => false;
 
-/** Shown in place of a page that failed: the service's message, and a button to try again. */
 export const PageError = ({ error }: { error: unknown }) => {
   const router = useRouter();
   if (error instanceof PageMissing) return <PageIsMissing retry={error.retry} />;

@@ -10,7 +10,6 @@ interface PagerProps {
 
 interface ListProps extends PagerProps {
   list: PagerProps['list'] & { items: readonly unknown[] };
-  /** In place of a list that has nothing at all. */
   empty?: ReactNode;
   children: ReactNode;
 }

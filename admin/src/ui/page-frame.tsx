@@ -33,7 +33,6 @@ export const PageTitle = ({ children, ...rest }: { children: string } & Omit<Tit
 
 interface Props {
   title: string;
-  /** One or two sentences: what this page is for. */
   intro?: ReactNode;
   backLink?: ReactNode;
   actions?: ReactNode;

@@ -4,10 +4,8 @@ import styles from './plain-table.module.css';
 
 export interface PlainColumn<Row> {
   header: ReactNode;
-  /** Where the header is not a text. */
   key?: string;
   cell: (row: Row) => ReactNode;
-  /** Names the row: its cell is a header as well. */
   isName?: boolean;
   className?: string | undefined;
   head?: ThHTMLAttributes<HTMLTableCellElement>;
@@ -17,7 +15,6 @@ interface Props<Row> {
   columns: readonly PlainColumn<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row, index: number) => Key;
-  /** For screen readers. */
   caption?: ReactNode;
   className?: string | undefined;
   headClassName?: string | undefined;

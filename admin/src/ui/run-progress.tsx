@@ -7,7 +7,6 @@ interface Props {
   onStop(): void;
 }
 
-/** How far something is that takes a while, and a button to stop it. */
 export const RunProgress = ({ label, done, total, onStop }: Props) => (
   <Group gap="xs" wrap="nowrap">
     <Progress flex={1} miw={90} value={total === 0 ? 0 : (100 * done) / total} aria-label={label} />

@@ -21,7 +21,6 @@ export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNod
   </div>
 );
 
-/** One line of a table cell, cut where it does not fit. */
 export const OneLine = ({ children }: { children: string }) => (
   <div className={styles['lines']}>
     <div className={styles['line']} onPointerEnter={tellAll}>
@@ -46,7 +45,6 @@ export const BreakableEmail = ({ email }: { email: string }) =>
     </Fragment>
   ));
 
-/** A sentence that helps. */
 export const Hint = ({ children }: { children: ReactNode }) => (
   <Text size="sm" c="dimmed">
     {children}

@@ -36,7 +36,6 @@ export interface SummaryPart {
   label: string;
   icon: LucideIcon;
   lead?: string;
-  /** Further lines; empty ones are skipped. */
   lines?: readonly ReactNode[];
 }
 

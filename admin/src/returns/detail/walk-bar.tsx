@@ -78,7 +78,6 @@ const useWalk = (kind: Kind, id: string) => {
     const neighbour = current.ids[index + step] ?? (await firstOfPage(current, step));
     if (neighbour) await navigate({ to: kind.detail, params: { id: neighbour } });
   };
-  /** The nearest return of the page before or after. */
   const firstOfPage = async ({ page, limit, search }: Page, step: 1 | -1): Promise<string | undefined> => {
     const there = { ...search, page: page + step };
     const found = await queryClient.fetchQuery(listQuery<AnyReturn>(kind, there, limit));

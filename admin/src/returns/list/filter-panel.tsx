@@ -142,7 +142,6 @@ const instantOf = (day: string, isEnd: boolean): string => {
 interface DayProps {
   label: string;
   at: string | undefined;
-  /** The filter ends with this day, which is included. */
   isEnd?: boolean;
   onDay(at: string | undefined): void;
 }

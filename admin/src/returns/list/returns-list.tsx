@@ -47,7 +47,6 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
   useEffect(() => rememberSearch(kind, search), [kind, search]);
   const items = list.data?.items ?? [];
   const { selected, isSelected, select, selectOnly } = useSelection(items);
-  /** What is being assigned: one row, or all that are selected. */
   const [assigning, setAssigning] = useState<readonly Item[] | null>(null);
 
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });

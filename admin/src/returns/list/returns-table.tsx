@@ -26,7 +26,6 @@ import styles from './returns-table.module.css';
 export interface ReturnColumn<Item> {
   header: string;
   cell(item: Item): ReactNode;
-  /** Of the table, where it has a width of its own. */
   width?: string;
   /** The table shows it only on screens from 1200 or from 1408 pixels on. */
   wideOnly?: 'wide' | 'widest';
@@ -79,7 +78,6 @@ const useRows = <Item extends AnyReturn>({ kind, items, isSelected, select, onAs
         {rmaNumber}
       </TextLink>
     ),
-    /** Who works on it; a click chooses another person. */
     assignee: (item: Item) => (
       <UnstyledButton className={styles['assignee']} onClick={() => onAssign(item)}>
         <VisuallyHidden>Assign {item.rmaNumber}, now </VisuallyHidden>

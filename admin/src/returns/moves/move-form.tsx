@@ -10,7 +10,6 @@ import { DraftNotice } from '../draft.tsx';
 import { type Kind, REPAIRS } from '../kinds.ts';
 import type { MoveBody, MoveField, StaffMove } from './moves.ts';
 
-/** The same schema that the service validates with. */
 export const moveSchema = (kind: Kind, action: string): z.ZodType =>
   kind === REPAIRS ? OfflineRepairActionBody[action as OfflineRepairAction] : TradeMove;
 
@@ -20,7 +19,6 @@ interface Props {
   kind: Kind;
   move: Pick<StaffMove<never>, 'action' | 'label' | 'fields' | 'isRejection'>;
   initialValues: Values;
-  /** Where what is typed is kept, if it is. */
   draft?: { stored: Values | null; keep(values: Values): void; forget(): void };
   /** What others did in between, told above the fields. */
   conflict?: { isOver: boolean } | null;

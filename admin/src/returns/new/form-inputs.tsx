@@ -73,7 +73,6 @@ const Question = ({ readings, onPick }: { readings: readonly string[]; onPick(re
   </>
 );
 
-/** What the shop's own systems call the return. */
 export const ReferenceInputs = ({ input }: { input(field: 'externalRef' | 'externalSource'): object }) => (
   <>
     <TextInput label="Your reference" description="Its number in your own system" {...input('externalRef')} />

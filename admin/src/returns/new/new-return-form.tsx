@@ -18,7 +18,6 @@ import { detailQuery, refetchReturns } from '../queries.ts';
 
 interface FormOptions<Values> {
   kind: Kind;
-  /** The same schema that the service validates with. */
   schema: z.ZodType;
   initialValues: Values;
   bodyOf(values: Values): unknown;

@@ -133,7 +133,6 @@ const download = (codes: readonly string[]): void => {
   saveFile('handback-recovery-codes.txt', text, 'text/plain');
 };
 
-/** The ten codes, which are not shown again. */
 export const RecoveryCodeList = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) => {
   const [stored, setStored] = useState(false);
   return (

@@ -9,7 +9,6 @@ interface DialogProps {
   dangerous?: boolean;
   disabled?: boolean;
   size?: 'md' | 'lg';
-  /** Where it lies above other dialogs. */
   zIndex?: number;
   onClose: () => void;
   children: ReactNode;

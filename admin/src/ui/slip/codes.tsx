@@ -34,7 +34,6 @@ interface Props {
   text: string;
   label: string;
   className?: string | undefined;
-  /** In pixels; otherwise the class says how large it is. */
   width?: number;
 }
 

@@ -8,9 +8,7 @@ export interface SlipData {
   rmaNumber: string;
   createdAt: string;
   warning: string | null;
-  /** Who it is for, in large letters. */
   customer: string;
-  /** What it is about, in large letters. */
   subject: string;
   fault: string;
   facts: readonly (readonly [label: string, value: string | null])[];
