@@ -72,8 +72,6 @@ export const DeliveriesPage = () => {
   const client = clients?.items.find((one) => one.id === id);
   const show = (next: ListSearch) => void navigate({ search: next });
 
-  /** Busy only when it was clicked, not when the list refreshes by itself. */
-  const refresh = useMutation({ mutationFn: () => deliveries.refetch() });
   const test = useMutation({
     mutationFn: () => api.post<Delivery>(`${pathOf(id)}/test-event`),
     onSuccess: () => deliveries.refetch(),
@@ -89,14 +87,7 @@ export const DeliveriesPage = () => {
       intro={client ? introOf(client) : undefined}
       actions={
         <>
-          <Button
-            variant="default"
-            leftSection={<RefreshCw size={16} aria-hidden />}
-            loading={refresh.isPending}
-            onClick={() => refresh.mutate()}
-          >
-            Refresh
-          </Button>
+          <RefreshButton refetch={deliveries.refetch} />
           {client?.webhookUrl && client.revokedAt === null ? (
             <Button
               leftSection={<Send size={16} aria-hidden />}
@@ -128,6 +119,21 @@ export const DeliveriesPage = () => {
         )}
       </QueryView>
     </PageFrame>
+  );
+};
+
+/** Busy only when it was clicked, not when the list refreshes by itself. */
+const RefreshButton = ({ refetch }: { refetch(): Promise<unknown> }) => {
+  const refresh = useMutation({ mutationFn: () => refetch() });
+  return (
+    <Button
+      variant="default"
+      leftSection={<RefreshCw size={16} aria-hidden />}
+      loading={refresh.isPending}
+      onClick={() => refresh.mutate()}
+    >
+      Refresh
+    </Button>
   );
 };
 

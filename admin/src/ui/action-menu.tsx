@@ -30,8 +30,8 @@ export const ActionMenu = ({ groups, rowName }: Props) => {
       opened={opened}
       onChange={setOpened}
       position="bottom-end"
-      // In its place on the page, where it belongs to a landmark; a table might cut it.
-      withinPortal={rowName !== undefined}
+      // In its place on the page, where it belongs to a landmark.
+      withinPortal={false}
       // The first item has the focus instead, so that all keys of a menu work at once.
       withInitialFocusPlaceholder={false}
     >

@@ -10,22 +10,16 @@ const tellAll = ({ currentTarget }: PointerEvent<HTMLElement>): void => {
 };
 
 /** Two lines of a table cell, the second in a lighter colour; each is cut where it does not fit. */
-export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNode }) => (
+export const TwoLines = ({ first, second }: { first: ReactNode; second?: ReactNode }) => (
   <div className={styles['lines']}>
     <div className={styles['line']} onPointerEnter={tellAll}>
       {first}
     </div>
-    <div className={`${styles['line']} ${styles['second']}`} onPointerEnter={tellAll}>
-      {second}
-    </div>
-  </div>
-);
-
-export const OneLine = ({ children }: { children: string }) => (
-  <div className={styles['lines']}>
-    <div className={styles['line']} onPointerEnter={tellAll}>
-      {children}
-    </div>
+    {second === undefined ? null : (
+      <div className={`${styles['line']} ${styles['second']}`} onPointerEnter={tellAll}>
+        {second}
+      </div>
+    )}
   </div>
 );
 

@@ -1,7 +1,7 @@
 import { TriangleAlert } from 'lucide-react';
 import type { AdminOfflineRepair } from '../../../../contract/admin-returns.ts';
 import { OFFLINE_REPAIR_STATUSES } from '../../../../contract/lifecycle.ts';
-import { OneLine, TwoLines } from '../../ui/two-lines.tsx';
+import { TwoLines } from '../../ui/two-lines.tsx';
 import { describeStatus, dispositionLabel, REPAIRS } from '../kinds.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
@@ -46,9 +46,9 @@ const COLUMNS: ReturnColumn<AdminOfflineRepair>[] = [
     header: 'Order',
     width: '7.5rem',
     wideOnly: 'wide',
-    cell: ({ orderNumber }) => <OneLine>{orderNumber}</OneLine>,
+    cell: ({ orderNumber }) => <TwoLines first={orderNumber} />,
   },
-  { header: 'Store', width: '8rem', wideOnly: 'widest', cell: ({ storeId }) => <OneLine>{storeId}</OneLine> },
+  { header: 'Store', width: '8rem', wideOnly: 'widest', cell: ({ storeId }) => <TwoLines first={storeId} /> },
 ];
 
 const CSV: CsvColumn<AdminOfflineRepair>[] = [

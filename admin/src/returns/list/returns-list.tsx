@@ -36,7 +36,7 @@ interface Props<Item> {
 }
 
 export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, statuses, columns, csv, moves } = props;
+  const { kind, statuses, csv } = props;
   const search: ListSearch = useSearch({ from: `/inside${kind.path}` as const });
   const navigate = useNavigate();
   /** What is typed letter by letter becomes one step of the browser's history. */
@@ -46,14 +46,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
   const list = useQuery(listQuery<Item>(kind, search, pageSize));
   useEffect(() => rememberSearch(kind, search), [kind, search]);
   const items = list.data?.items ?? [];
-  const { selected, isSelected, select, selectOnly } = useSelection(items);
-  const [assigning, setAssigning] = useState<readonly Item[] | null>(null);
-
-  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
-  const Rows = isNarrow ? ReturnsCards : ReturnsTable;
   const order = orderOf(search);
-  /** A new order starts at the first page. */
-  const reorder = (next: ListOrder) => onSearch({ ...search, ...orderInSearch(next), page: undefined });
   const toPage = (page: number) => {
     onSearch({ ...search, page });
     window.scrollTo({ top: 0 });
@@ -79,30 +72,14 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
       {list.data && items.length === 0 ? (
         <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
       ) : null}
-      {items.length > 0 ? (
-        <Box aria-busy={list.isPlaceholderData} opacity={list.isPlaceholderData ? 0.5 : 1}>
-          <Rows
-            kind={kind}
-            columns={columns}
-            items={items}
-            isSelected={isSelected}
-            select={select}
-            onAssign={(item) => setAssigning([item])}
-            order={order}
-            onOrder={reorder}
-          />
-        </Box>
-      ) : null}
-      {selected.length > 0 ? (
-        <BulkMoves
-          kind={kind}
-          moves={moves}
-          selected={selected}
-          onSelect={selectOnly}
-          onAssign={() => setAssigning(selected)}
-        />
-      ) : null}
-      {assigning ? <AssignDialog kind={kind} items={assigning} onClose={() => setAssigning(null)} /> : null}
+      <SelectableRows
+        {...props}
+        items={items}
+        isStale={list.isPlaceholderData}
+        order={order}
+        // A new order starts at the first page.
+        onOrder={(next) => onSearch({ ...search, ...orderInSearch(next), page: undefined })}
+      />
       {list.data ? (
         <Group justify="space-between" gap="sm">
           <Text size="sm" c="dimmed" aria-live="polite" className="tabular-numbers">
@@ -121,6 +98,41 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
         </Group>
       ) : null}
     </Stack>
+  );
+};
+
+interface RowsProps<Item> extends Pick<Props<Item>, 'kind' | 'columns' | 'moves'> {
+  items: readonly Item[];
+  /** They are of the page before, while the next one is read. */
+  isStale: boolean;
+  order: ListOrder;
+  onOrder(order: ListOrder): void;
+}
+
+const SelectableRows = <Item extends AnyReturn>(props: RowsProps<Item>) => {
+  const { kind, moves, items, isStale } = props;
+  const { selected, selectOnly, ...selection } = useSelection(items);
+  const [assigning, setAssigning] = useState<readonly Item[] | null>(null);
+  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+  const Rows = isNarrow ? ReturnsCards : ReturnsTable;
+  return (
+    <>
+      {items.length > 0 ? (
+        <Box aria-busy={isStale} opacity={isStale ? 0.5 : 1}>
+          <Rows {...props} {...selection} onAssign={(item) => setAssigning([item])} />
+        </Box>
+      ) : null}
+      {selected.length > 0 ? (
+        <BulkMoves
+          kind={kind}
+          moves={moves}
+          selected={selected}
+          onSelect={selectOnly}
+          onAssign={() => setAssigning(selected)}
+        />
+      ) : null}
+      {assigning ? <AssignDialog kind={kind} items={assigning} onClose={() => setAssigning(null)} /> : null}
+    </>
   );
 };
 

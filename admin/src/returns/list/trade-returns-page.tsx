@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
 import { TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
-import { OneLine, TwoLines } from '../../ui/two-lines.tsx';
+import { TwoLines } from '../../ui/two-lines.tsx';
 import { describeStatus, TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
@@ -29,7 +29,7 @@ const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
     header: 'Order',
     width: '7.5rem',
     wideOnly: 'wide',
-    cell: ({ tradeOrderNumber }) => <OneLine>{tradeOrderNumber}</OneLine>,
+    cell: ({ tradeOrderNumber }) => <TwoLines first={tradeOrderNumber} />,
   },
   {
     header: 'Reason',
