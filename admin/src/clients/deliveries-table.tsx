@@ -39,13 +39,11 @@ const outcomeOf = ({ statusCode, error }: Pick<Attempt, 'statusCode' | 'error'>)
   return statusCode >= 500 ? 'The receiver failed' : 'The receiver refused it';
 };
 
-const nextAttemptText = (at: string): string => {
-  const seconds = Math.ceil((Date.parse(at) - Date.now()) / 1000);
-  return seconds <= 0 ? 'The next attempt is due now.' : `The next attempt follows in ${seconds} s.`;
-};
-
 const statusText = ({ status, nextAttemptAt, reason }: Delivery): string | null => {
-  if (nextAttemptAt) return nextAttemptText(nextAttemptAt);
+  if (nextAttemptAt) {
+    const seconds = Math.ceil((Date.parse(nextAttemptAt) - Date.now()) / 1000);
+    return seconds <= 0 ? 'The next attempt is due now.' : `The next attempt follows in ${seconds} s.`;
+  }
   if (status !== 'DROPPED') return null;
   const why = reason ? `Dropped: ${reason}.` : 'Dropped.';
   return `${why} It is not sent again. The program can catch up by reading the lists with updatedSince.`;

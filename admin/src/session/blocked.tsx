@@ -4,16 +4,11 @@ import type { ComponentPropsWithRef, MouseEvent } from 'react';
 import { overviewQuery } from '../shop-queries.ts';
 import { useSession } from './session.ts';
 
-interface Blocked {
-  changing: string | null;
-  creating: string | null;
-}
-
 const READ_ONLY = 'The subscription is inactive, so nothing can be changed.';
 const FULL = 'All returns of this month are used, so no more can be made.';
 
 /** What the shop's subscription and allowance leave to be done. The service decides; this spares people the attempt. */
-export const useBlocked = (): Blocked => {
+export const useBlocked = (): Record<'changing' | 'creating', string | null> => {
   const { shop } = useSession();
   const { data } = useQuery(overviewQuery);
   if (shop.subscription === 'inactive') return { changing: READ_ONLY, creating: READ_ONLY };

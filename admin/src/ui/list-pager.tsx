@@ -2,39 +2,30 @@ import { ActionIcon, Button, EmptyState, Group, Text, TextInput } from '@mantine
 import { ChevronLeft, ChevronRight, type LucideIcon, SearchX } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 
-interface PagerProps {
-  list: { page: number; totalPages: number; total: number };
+interface Props {
+  list: { items: readonly unknown[]; page: number; totalPages: number; total: number };
   noun: readonly [one: string, many: string];
   onPage: (page: number) => void;
-}
-
-interface ListProps extends PagerProps {
-  list: PagerProps['list'] & { items: readonly unknown[] };
   empty?: ReactNode;
   children: ReactNode;
 }
 
-export const PagedList = ({ empty, children, ...pager }: ListProps) => {
-  const { list, noun, onPage } = pager;
-  if (list.items.length > 0)
-    return (
-      <>
-        {children}
-        <ListPager {...pager} />
-      </>
-    );
+export const PagedList = ({ list, noun, onPage, empty, children }: Props) => {
+  const count = `${list.total.toLocaleString()} ${list.total === 1 ? noun[0] : noun[1]}`;
   if (list.total === 0) return empty;
-  return <PastEnd count={`${list.total.toLocaleString()} ${noun[1]}`} onFirst={() => onPage(1)} />;
+  if (list.items.length === 0) return <PastEnd count={count} onFirst={() => onPage(1)} />;
+  return (
+    <>
+      {children}
+      <Group justify="space-between" gap="sm">
+        <Text size="sm" c="dimmed" aria-live="polite">
+          {count}
+        </Text>
+        <Pages list={list} onPage={onPage} />
+      </Group>
+    </>
+  );
 };
-
-const ListPager = ({ list: { page, totalPages, total }, noun, onPage }: PagerProps) => (
-  <Group justify="space-between" gap="sm">
-    <Text size="sm" c="dimmed" aria-live="polite">
-      {total.toLocaleString()} {total === 1 ? noun[0] : noun[1]}
-    </Text>
-    <Pages list={{ page, totalPages }} onPage={onPage} />
-  </Group>
-);
 
 interface PagesProps {
   list: { page: number; totalPages: number };

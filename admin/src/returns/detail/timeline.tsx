@@ -59,16 +59,16 @@ const recordedLines = (entry: TimelineEntry): string[] => {
   const { type, data } = entry;
   if (type === 'CORRECTED') return correctedLines(entry);
   if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'nobody'}`];
-  const [tracking, carrier] = [textOrNull(data['trackingNumber']), textOrNull(data['carrierName'])];
-  const [technician, disposition] = [
-    textOrNull(data['assignedToId']),
-    textOrNull(data['offlineDisposition']),
+  const tracking = textOrNull(data['trackingNumber']);
+  const carrier = textOrNull(data['carrierName']);
+  const technician = textOrNull(data['assignedToId']);
+  const disposition = textOrNull(data['offlineDisposition']);
+  const lines = [
+    tracking && `Tracking ${tracking}${carrier ? ` with ${carrier}` : ''}`,
+    technician && `Technician ${technician}`,
+    disposition && dispositionLabel(disposition),
   ];
-  return [
-    ...(tracking ? [`Tracking ${tracking}${carrier ? ` with ${carrier}` : ''}`] : []),
-    ...(technician ? [`Technician ${technician}`] : []),
-    ...(disposition ? [dispositionLabel(disposition)] : []),
-  ];
+  return lines.filter((line) => line !== null);
 };
 
 export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] }) => (
