@@ -1,10 +1,11 @@
-import { Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Check } from 'lucide-react';
 import { peopleQuery } from '../returns/queries.ts';
 import { useSession } from '../session/session.ts';
 import { clientsQuery, targetsQuery } from '../shop-queries.ts';
 import { ButtonLink } from '../ui/links.tsx';
+import { Section } from '../ui/page-frame.tsx';
 import { Hint } from '../ui/two-lines.tsx';
 import styles from './overview.module.css';
 
@@ -58,13 +59,13 @@ export const Checklist = () => {
   const { user } = useSession();
   const steps = [...useSetUpSteps(user.role === 'ADMIN'), FIRST_RETURN];
   return (
-    <Card withBorder padding="lg" maw={720}>
-      <Title order={3} size="h4">
-        {steps.length > 1 ? 'Ready in four steps' : 'Nothing to do yet'}
-      </Title>
-      <Text c="dimmed" size="sm" mb="sm">
-        There are no returns yet.
-      </Text>
+    <Section
+      title={steps.length > 1 ? 'Ready in four steps' : 'Nothing to do yet'}
+      size="h4"
+      padding="lg"
+      maw={720}
+    >
+      <Hint>There are no returns yet.</Hint>
       <Stack gap={0} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
         {steps.map(({ title, why, done, to, action }) => (
           <li key={title} className={styles['step']}>
@@ -90,6 +91,6 @@ export const Checklist = () => {
           </li>
         ))}
       </Stack>
-    </Card>
+    </Section>
   );
 };

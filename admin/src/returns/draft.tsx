@@ -16,10 +16,7 @@ interface Stored<Values> {
   attempt?: { body: string; key: string };
 }
 
-/**
- * What was typed into a form. It stays in this tab until it is sent, so a lost connection or a reload loses nothing. Each person has
- * a draft of their own: it may hold a customer's name.
- */
+/** What a person typed into a form. It stays in this tab until it is sent, so a lost connection or a reload loses nothing. */
 const draftOf = <Values extends object>(form: string, userId: string) => {
   const name = `handback.draft.${form}.${userId}`;
   const load = () => readTab<Stored<Values>>(name);

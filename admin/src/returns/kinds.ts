@@ -1,10 +1,12 @@
 import type { AdminOfflineRepair, AdminTradeReturn } from '../../../contract/admin-returns.ts';
-import type {
-  DISPOSITIONS,
-  OfflineRepairAction,
-  OfflineRepairStatus,
-  TradeReturnAction,
-  TradeReturnStatus,
+import {
+  type DISPOSITIONS,
+  OFFLINE_REPAIR_STATUSES,
+  type OfflineRepairAction,
+  type OfflineRepairStatus,
+  TRADE_RETURN_STATUSES,
+  type TradeReturnAction,
+  type TradeReturnStatus,
 } from '../../../contract/lifecycle.ts';
 
 export type AnyReturn = AdminOfflineRepair | AdminTradeReturn;
@@ -18,6 +20,7 @@ export const REPAIRS = {
   title: 'Offline repairs',
   one: 'repair',
   many: 'repairs',
+  statuses: OFFLINE_REPAIR_STATUSES,
   filters: ['storeId', 'store', 'isDangerous', 'disposition'],
 } as const;
 export const TRADE_RETURNS = {
@@ -29,6 +32,7 @@ export const TRADE_RETURNS = {
   title: 'Trade returns',
   one: 'trade return',
   many: 'trade returns',
+  statuses: TRADE_RETURN_STATUSES,
   filters: ['companyId', 'company'],
 } as const;
 export type Kind = typeof REPAIRS | typeof TRADE_RETURNS;

@@ -58,10 +58,7 @@ const Bars = () => {
   );
 };
 
-/**
- * What the address has behind its `#`, which browsers send to no server. It stays when the address changes on the way out of the
- * page: without it, a link that was just used would seem over.
- */
+/** What the address has behind its `#`. It stays on the way out of the page: without it, a link that was just used would seem over. */
 export const useHashToken = (): string => {
   const hash = useLocation({ select: (location) => location.hash });
   const [token, setToken] = useState(hash);

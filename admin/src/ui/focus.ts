@@ -8,10 +8,7 @@ const KEPT = 8;
 
 /** Where the focus was outside of dialogs, the latest first: the element and everything around it. */
 let places: HTMLElement[][] = [];
-/**
- * What has the focus in a dialog, or because a dialog gave it back. When it is removed, the focus goes to what stands nearest. It may
- * well be removed after it got the focus back: the button of a dialog that deletes what the button is for.
- */
+/** What has the focus in a dialog, or got it back from one that then deletes it. When it is removed, the focus goes to what is nearest. */
 let held: HTMLElement | null = null;
 
 const around = (element: HTMLElement): HTMLElement[] => {

@@ -42,10 +42,7 @@ export class PageMissing extends Error {
   }
 }
 
-/**
- * A page that loads when it is opened. Where it cannot be loaded it throws `PageMissing`. The router's own way would reload
- * the document instead, which leads out of the app while the network is away.
- */
+/** A page that loads when it is opened, or throws `PageMissing`. The router's own way would reload the document, also while offline. */
 export const lazyPage = <Name extends string>(
   load: () => Promise<Record<Name, ComponentType>>,
   name: Name,

@@ -16,13 +16,12 @@ const FilterPanel = lazyPart(async () => (await import('./filter-panel.tsx')).Fi
 
 interface Props {
   kind: Kind;
-  statuses: readonly string[];
   search: ListSearch;
   /** What is typed letter by letter becomes one step of the browser's history. */
   onSearch(search: ListSearch, isTyped?: boolean): void;
 }
 
-export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
+export const ListFilters = ({ kind, search, onSearch }: Props) => {
   const openOnlyMatch = useOpenOnlyMatch(kind);
   const [showsAll, setShowsAll] = useState(false);
   const panelId = useId();
@@ -43,12 +42,7 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
           leftSection={<Search size={16} aria-hidden />}
           style={{ flex: '3 1 240px' }}
         />
-        <StatusSelect
-          kind={kind}
-          statuses={statuses}
-          search={search}
-          onStatus={(status) => filterBy({ status })}
-        />
+        <StatusSelect kind={kind} search={search} onStatus={(status) => filterBy({ status })} />
         <Button
           variant="default"
           style={showsAll ? { borderColor: 'var(--mantine-primary-color-filled)' } : {}}
@@ -68,12 +62,12 @@ export const ListFilters = ({ kind, statuses, search, onSearch }: Props) => {
   );
 };
 
-interface StatusProps extends Pick<Props, 'kind' | 'statuses' | 'search'> {
+interface StatusProps extends Pick<Props, 'kind' | 'search'> {
   onStatus(status: string | undefined): void;
 }
 
 /** The counts are those of the whole shop. */
-const StatusSelect = ({ kind, statuses, search, onStatus }: StatusProps) => {
+const StatusSelect = ({ kind, search, onStatus }: StatusProps) => {
   const { data } = useQuery(overviewQuery);
   const counts = new Map<string, number>(
     data?.[kind.overview].byStatus.map((each) => [each.status, each.count]),
@@ -87,7 +81,7 @@ const StatusSelect = ({ kind, statuses, search, onStatus }: StatusProps) => {
       aria-label="Status"
       data={[
         { value: '', label: 'Any status' },
-        ...statuses.map((status) => ({ value: status, label: label(status) })),
+        ...kind.statuses.map((status) => ({ value: status, label: label(status) })),
       ]}
       value={search.status ?? ''}
       onChange={({ currentTarget: { value } }) => onStatus(value || undefined)}
@@ -134,10 +128,8 @@ const createdText = ({ createdFrom, createdTo }: ListSearch): string | null => {
     : `Created from ${start}, ${end.startsWith('before') ? end : `until ${end}`}`;
 };
 
-interface Chip {
-  text: string;
-  without: (keyof ListSearch)[];
-}
+/** A text, and what its button takes away. */
+type Chip = [text: string, names: (keyof ListSearch)[]];
 
 const chipsOf = (search: ListSearch, personName: (id: string) => string): Chip[] => {
   const { q, status, origin, assignee, storeId, store, companyId, company, isDangerous, disposition } =
@@ -158,7 +150,7 @@ const chipsOf = (search: ListSearch, personName: (id: string) => string): Chip[]
     [origin && ORIGIN_LABELS[origin], ['origin']],
     [created, ['createdFrom', 'createdTo']],
   ];
-  return chips.flatMap(([text, without]) => (text ? [{ text, without }] : []));
+  return chips.filter((chip): chip is Chip => Boolean(chip[0]));
 };
 
 interface FilterChipsProps {
@@ -183,14 +175,14 @@ const FilterChips = ({ kind, search, onSearch }: FilterChipsProps) => {
     );
   return (
     <ul className={styles['chips']} aria-label={`Filters of the ${kind.many}`}>
-      {chips.map((chip) => (
-        <li key={chip.text} className={styles['chip']}>
-          <bdi>{chip.text}</bdi>
+      {chips.map(([text, names]) => (
+        <li key={text} className={styles['chip']}>
+          <bdi>{text}</bdi>
           <CloseButton
             size="xs"
             radius="xl"
-            aria-label={`Remove filter: ${chip.text}`}
-            onClick={() => onSearch(without(chip.without))}
+            aria-label={`Remove filter: ${text}`}
+            onClick={() => onSearch(without(names))}
           />
         </li>
       ))}
@@ -199,7 +191,7 @@ const FilterChips = ({ kind, search, onSearch }: FilterChipsProps) => {
           <button
             type="button"
             className={styles['clear']}
-            onClick={() => onSearch(without(chips.flatMap((chip) => chip.without)))}
+            onClick={() => onSearch(without(chips.flatMap(([, names]) => names)))}
           >
             Clear filters
           </button>

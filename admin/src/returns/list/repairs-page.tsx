@@ -1,6 +1,5 @@
 import { TriangleAlert } from 'lucide-react';
 import type { AdminOfflineRepair } from '../../../../contract/admin-returns.ts';
-import { OFFLINE_REPAIR_STATUSES } from '../../../../contract/lifecycle.ts';
 import { TwoLines } from '../../ui/two-lines.tsx';
 import { describeStatus, dispositionLabel, REPAIRS } from '../kinds.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
@@ -91,11 +90,5 @@ const CSV: CsvColumn<AdminOfflineRepair>[] = [
 const BULK_MOVES = REPAIR_MOVES.filter(({ action }) => action !== 'tracking');
 
 export const RepairsPage = () => (
-  <ReturnsList<AdminOfflineRepair>
-    kind={REPAIRS}
-    statuses={OFFLINE_REPAIR_STATUSES}
-    columns={COLUMNS}
-    csv={CSV}
-    moves={BULK_MOVES}
-  />
+  <ReturnsList<AdminOfflineRepair> kind={REPAIRS} columns={COLUMNS} csv={CSV} moves={BULK_MOVES} />
 );

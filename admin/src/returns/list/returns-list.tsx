@@ -29,14 +29,13 @@ const NARROW = '(max-width: 62em)';
 
 interface Props<Item> {
   kind: Kind;
-  statuses: readonly string[];
   columns: readonly ReturnColumn<Item>[];
   csv: readonly CsvColumn<Item>[];
   moves: readonly StaffMove<Item>[];
 }
 
 export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, statuses, csv } = props;
+  const { kind, csv } = props;
   const search: ListSearch = useSearch({ from: `/inside${kind.path}` as const });
   const navigate = useNavigate();
   /** What is typed letter by letter becomes one step of the browser's history. */
@@ -60,7 +59,7 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
           <NewReturnLink kind={kind} />
         </Group>
       </Group>
-      <ListFilters kind={kind} statuses={statuses} search={search} onSearch={onSearch} />
+      <ListFilters kind={kind} search={search} onSearch={onSearch} />
       <QueryError query={list} title="The list could not be read" stale="This may be out of date">
         {isRefused(list.error) ? (
           <Button size="xs" variant="default" onClick={() => onSearch(orderInSearch(order))}>

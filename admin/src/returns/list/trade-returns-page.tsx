@@ -1,6 +1,5 @@
 import { Text } from '@mantine/core';
 import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
-import { TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
 import { TwoLines } from '../../ui/two-lines.tsx';
 import { describeStatus, TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
@@ -79,11 +78,5 @@ const CSV: CsvColumn<AdminTradeReturn>[] = [
 ];
 
 export const TradeReturnsPage = () => (
-  <ReturnsList<AdminTradeReturn>
-    kind={TRADE_RETURNS}
-    statuses={TRADE_RETURN_STATUSES}
-    columns={COLUMNS}
-    csv={CSV}
-    moves={TRADE_MOVES}
-  />
+  <ReturnsList<AdminTradeReturn> kind={TRADE_RETURNS} columns={COLUMNS} csv={CSV} moves={TRADE_MOVES} />
 );

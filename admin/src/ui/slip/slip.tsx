@@ -75,14 +75,12 @@ const PaperSlip = ({ letterhead, slip, copy }: Content) => (
   </>
 );
 
-const Head = ({
-  letterhead: { shopName, name, address, phone, email, logo },
-}: Pick<Content, 'letterhead'>) => (
+const Head = ({ letterhead: { shopName, name, logo, ...shop } }: Pick<Content, 'letterhead'>) => (
   <header className={styles['head']}>
     {logo ? <img src={logo} alt="" className={styles['logo']} /> : null}
     <div className={styles['shop']}>
       <strong>{name ?? shopName}</strong>
-      {[...address, phone, email].filter(Boolean).map((line) => (
+      {[...shop.address, shop.phone, shop.email].filter(Boolean).map((line) => (
         <span key={line}>{line}</span>
       ))}
     </div>
