@@ -49,14 +49,7 @@ const useTeamChanged = (onClose: () => void) => {
 /** The only refusal that is about one input, though it names no field. */
 const ERROR_CODES = { EMAIL_TAKEN: 'email' } as const;
 
-const NameInput = (input: object) => (
-  <TextInput
-    label="Name"
-    autoComplete="off"
-    description="Timelines show it. API clients never see the e-mail."
-    {...input}
-  />
-);
+const NAME_HINT = 'Timelines show it. API clients never see the e-mail.';
 
 const RoleInput = ({ value, ...input }: { value?: string; onChange?: (value: string) => void }) => (
   <Radio.Group label="Role" value={value ?? null} {...input}>
@@ -99,7 +92,7 @@ export const InviteDialog = ({ onClose }: { onClose: () => void }) => {
       onClose={onClose}
     >
       <EmailInput autoComplete="off" data-autofocus {...form.getInputProps('email')} />
-      <NameInput {...form.getInputProps('name')} />
+      <TextInput label="Name" autoComplete="off" description={NAME_HINT} {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
       {by === 'password' ? <NewPasswordInput label="Password" {...form.getInputProps('password')} /> : null}
       <Hint>
@@ -190,7 +183,7 @@ const EditDialog = ({ person, onClose }: Props) => {
       ) : (
         <EmailInput autoComplete="off" {...form.getInputProps('email')} />
       )}
-      <NameInput {...form.getInputProps('name')} />
+      <TextInput label="Name" autoComplete="off" description={NAME_HINT} {...form.getInputProps('name')} />
       <RoleInput {...form.getInputProps('role')} />
       {isSelf && form.values.role !== 'ADMIN' ? (
         <Alert color="yellow">This is you: you will no longer see the settings, this page included.</Alert>

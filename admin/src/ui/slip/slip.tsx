@@ -145,14 +145,11 @@ export const SLIP_SIZES = { a4: 'A4', a5: 'A5', label: 'Label 62 × 100 mm' } as
 export type SlipSize = keyof typeof SLIP_SIZES;
 
 /** The size that was chosen last on this computer: it has the printer. */
-export const useSlipSize = (): [SlipSize, (size: SlipSize) => void] => {
+export const useSlipSize = () => {
   const [size, setSize] = useLocalStorage<SlipSize>({
     key: 'handback.slip-size',
     defaultValue: 'a4',
     getInitialValueInEffect: false,
-    // As a plain word, not as JSON.
-    serialize: String,
-    deserialize: (value) => (value && value in SLIP_SIZES ? (value as SlipSize) : 'a4'),
   });
-  return [size, setSize];
+  return [size in SLIP_SIZES ? size : 'a4', setSize] as const;
 };
