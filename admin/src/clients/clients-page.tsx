@@ -13,12 +13,10 @@ import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { CLIENT_DIALOGS, firstCallWith, NewClientDialog } from './client-dialogs.tsx';
 
-type Open = { dialog: ClientDialog; client: ApiClientView };
-
 export const ClientsPage = () => {
   const clients = useQuery(clientsQuery);
   const [creating, setCreating] = useState(false);
-  const [open, setOpen] = useState<Open | null>(null);
+  const [open, setOpen] = useState<{ dialog: ClientDialog; client: ApiClientView } | null>(null);
   const Dialog = open && CLIENT_DIALOGS[open.dialog];
   const newButton = (
     <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>

@@ -7,8 +7,7 @@ import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { readTab, writeTab } from '../ui/tab-storage.ts';
 import type { Kind } from './kinds.ts';
 
-// The last search of each list, so that the link back from a return leads to the same page. In the tab's storage, which signing out
-// empties: a search may hold a customer's name.
+// The last search of each list, for the link back. In the tab's storage, which signing out empties: a search may hold a customer's name.
 
 const searchName = ({ path }: Kind): string => `handback.search.${path}`;
 

@@ -119,8 +119,7 @@ const Editor = ({ saved }: { saved: string[] }) => {
   );
 };
 
-// Matches a sku against the rules as the service does: a rule is an exact sku, or a prefix that ends in `*`. Case matters.
-// A `*` anywhere else is an ordinary character.
+// Matches a sku as the service does: a rule is an exact sku, or a prefix that ends in `*`; elsewhere a `*` is an ordinary character.
 
 const isPrefixRule = (rule: string): boolean => rule.endsWith('*');
 

@@ -21,14 +21,13 @@ import { InviteDialog, PERSON_DIALOGS, personName, teamQuery } from './person-di
 const route = getRouteApi('/inside/settings/team');
 
 type PersonDialog = keyof typeof PERSON_DIALOGS;
-type Open = { dialog: PersonDialog; person: User };
 
 export const TeamPage = () => {
   const { page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
   const toPage = (next: number) => void navigate({ search: next > 1 ? { page: next } : {} });
   const [inviting, setInviting] = useState(false);
-  const [open, setOpen] = useState<Open | null>(null);
+  const [open, setOpen] = useState<{ dialog: PersonDialog; person: User } | null>(null);
   const Dialog = open && PERSON_DIALOGS[open.dialog];
   const team = useQuery(teamQuery(page));
   return (

@@ -32,7 +32,6 @@ const CHECK_MARK_MS = 2500;
 
 interface Props extends ActionIconProps {
   text: string;
-  /** As in a sentence: "the API key". */
   what: string;
 }
 

@@ -43,8 +43,7 @@ export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
   );
 };
 
-// Next and previous of the list that one came from. The page of the list is remembered as it was, so that a return which a
-// move takes out of the list keeps its place.
+// Next and previous of the list that one came from, as it was then: a return that a move takes out of the list keeps its place.
 
 interface Page extends Pick<ListPage<AnyReturn>, 'page' | 'limit' | 'total'> {
   ids: string[];
