@@ -49,7 +49,7 @@ createRoot(root, {
   onCaughtError: (error) => {
     // The page shows these itself.
     if (error instanceof ApiError || error instanceof PageMissing || isMissingChunk(error)) return;
-    // biome-ignore lint/suspicious/noConsole: a bug of ours, for whoever opens the console
+    // biome-ignore lint/suspicious/noConsole: a bug of ours, for people who open the console
     console.error(error);
   },
 }).render(

@@ -10,7 +10,7 @@ import { runForEach } from './moves/run-for-each.ts';
 import { peopleQuery, refetchReturns } from './queries.ts';
 
 /** Mantine has no empty value to choose. */
-const NOBODY = 'none';
+const UNASSIGNED = 'none';
 
 interface Props extends Omit<SelectProps, 'data' | 'value' | 'onChange'> {
   /** The id of a person, `none`, or null where nothing is chosen. */
@@ -26,7 +26,7 @@ export const PersonSelect = ({ value, onChange, ...rest }: Props) => {
   const isMe = ({ id }: { id: string }) => id === user.id;
   const options = [
     ...people.filter(isMe).map(({ id, name }) => ({ value: id, label: `${name} (me)` })),
-    { value: NOBODY, label: 'Unassigned' },
+    { value: UNASSIGNED, label: 'Unassigned' },
     ...people
       .filter((person) => !isMe(person))
       .map(({ id, name, email }) => ({
@@ -50,7 +50,7 @@ export const PersonSelect = ({ value, onChange, ...rest }: Props) => {
 };
 
 const assign = (kind: Kind, id: string, person: string): Promise<AnyReturn> =>
-  api.post<AnyReturn>(`${kind.path}/${id}/assign`, { assigneeId: person === NOBODY ? null : person });
+  api.post<AnyReturn>(`${kind.path}/${id}/assign`, { assigneeId: person === UNASSIGNED ? null : person });
 
 interface AssigneePickerProps {
   kind: Kind;
@@ -69,7 +69,7 @@ export const AssigneePicker = ({ kind, item }: AssigneePickerProps) => {
     <PersonSelect
       aria-label="Assigned to"
       size="xs"
-      value={assigning.isPending ? assigning.variables : (item.assignee?.id ?? NOBODY)}
+      value={assigning.isPending ? assigning.variables : (item.assignee?.id ?? UNASSIGNED)}
       onChange={(person) => assigning.mutate(person)}
       disabled={assigning.isPending}
     />

@@ -97,7 +97,7 @@ export const storesQuery = queryOptions({
   staleTime: 60_000,
 });
 
-// Lists under a name: those that everybody has, and those that people save.
+// Lists under a name: those that every person has, and those that people save.
 
 export const viewsQuery = queryOptions({
   queryKey: ['views'],

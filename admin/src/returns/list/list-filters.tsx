@@ -90,7 +90,7 @@ const StatusSelect = ({ kind, search, onStatus }: StatusProps) => {
   );
 };
 
-/** Somebody scanned a slip or typed a whole number: if there is one match, open or ended, it opens. */
+/** After a scanned slip or a whole number: if there is one match, open or ended, it opens. */
 const useOpenOnlyMatch = (kind: Kind) => {
   const navigate = useNavigate();
   return async (q: string) => {
