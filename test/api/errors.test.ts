@@ -322,7 +322,7 @@ describe('the error body', () => {
     // Nobody takes a list that was cut for the whole.
     for (const body of [fields, tradeBody({ items: Array.from({ length: 250 }, () => ({})) })]) {
       const { errors, message } = (await t.post('/trade-returns', body)).body;
-      const last = 'body has more faults than these 99';
+      const last = 'body has more errors than these 99';
       expect(errors).toHaveLength(100);
       expect(errors.at(-1)).toEqual({ field: 'body', rule: 'more', message: last });
       expect(message.at(-1)).toBe(last);

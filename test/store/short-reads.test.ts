@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { searchReturns } from '../../src/search/actions.ts';
+import { searchReturns } from '../../src/returns/search.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { openEngine } from '../support/database.ts';

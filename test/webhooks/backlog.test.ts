@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
-import { sealWebhookSecret } from '../../src/webhooks/secret.ts';
+import { sealWebhookSecret } from '../../src/webhooks/outbox.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Attempt } from '../../src/webhooks/attempts.ts';
+import type { Attempt } from '../../src/webhooks/queue.ts';
 import { ENGINE } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 import { timed } from '../support/process.ts';

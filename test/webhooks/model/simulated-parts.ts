@@ -1,8 +1,8 @@
 import type { Context } from '../../../src/service/context.ts';
 import { EXCHANGE_TIMEOUT_MS, SLOW_MS } from '../../../src/webhooks/policy.ts';
+import { pause } from '../../../src/webhooks/worker/own-time.ts';
 import type { Sender } from '../../../src/webhooks/worker/send.ts';
 import { type Settler, settle } from '../../../src/webhooks/worker/settle.ts';
-import { pause } from '../../../src/webhooks/worker/time.ts';
 import { aroundQueries } from './around-queries.ts';
 import type { Behaviour, Exchange, Process } from './things.ts';
 import type { World } from './world.ts';

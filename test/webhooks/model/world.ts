@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import type { Context } from '../../../src/service/context.ts';
 import { enqueueTest } from '../../../src/webhooks/outbox.ts';
-import type { Limits } from '../../../src/webhooks/policy.ts';
+import type { PoolLimits } from '../../../src/webhooks/policy.ts';
 import { Dispatcher } from '../../../src/webhooks/worker/dispatcher.ts';
-import { pause } from '../../../src/webhooks/worker/time.ts';
+import { pause } from '../../../src/webhooks/worker/own-time.ts';
 import { aroundQueries } from './around-queries.ts';
 import { createSimulatedSender, createSimulatedSettler } from './simulated-parts.ts';
 import { numbersFrom, Simulation, START_MS } from './simulation.ts';
@@ -26,14 +26,14 @@ export class World {
   readonly faults: string[] = [];
   readonly history: string[] = [];
   readonly ground: Ground;
-  readonly limits: Limits;
+  readonly limits: PoolLimits;
   onStart: (exchange: Exchange) => void = () => {};
   onSettled: () => Promise<void> = async () => {};
   /** When a process last died, slept, returned or stopped. */
   disturbedAt = 0;
   readonly #random: () => number;
 
-  constructor(ground: Ground, limits: Limits, seed: number, onTimePassed: (ms: number) => void) {
+  constructor(ground: Ground, limits: PoolLimits, seed: number, onTimePassed: (ms: number) => void) {
     this.ground = ground;
     this.limits = limits;
     this.#random = numbersFrom(seed);
