@@ -7,7 +7,7 @@ import { build, type InlineConfig, type Rolldown } from 'vite';
 const KINDS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\/session\/sign-in-page\./, ['sign-in']],
   [/\/session\/set-up-page\./, ['set-up']],
-  [/\/session\/.*(forgot-password|link|factor)-page\./, ['door']],
+  [/\/session\/.*(link|factor)-page\./, ['door']],
   [/\/shell\/shell\./, ['overview', 'list', 'detail']],
   [/\/overview\/overview-page\./, ['overview']],
   [/\/returns\/list\/.*-page\./, ['list']],

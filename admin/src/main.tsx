@@ -9,10 +9,8 @@ import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
 import { createAppRouter } from './router.tsx';
 import { sessionQuery } from './session/session.ts';
-import { returnFocus } from './ui/focus-return.ts';
-import { listenForEnter } from './ui/forms/enter-key.ts';
-import { PageMissing } from './ui/lazy-page.tsx';
-import { isMissingChunk } from './ui/missing-chunks.ts';
+import { listenForEnter, returnFocus } from './ui/focus.ts';
+import { isMissingChunk, PageMissing } from './ui/lazy.tsx';
 import { cssVariables, theme } from './ui/theme.ts';
 
 /** The shop began to require a second factor while this page was open: what it asks for now comes first. */
@@ -51,7 +49,7 @@ createRoot(root, {
   onCaughtError: (error) => {
     // The page shows these itself.
     if (error instanceof ApiError || error instanceof PageMissing || isMissingChunk(error)) return;
-    // biome-ignore lint/suspicious/noConsole: a bug of ours, for whoever opens the console
+    // biome-ignore lint/suspicious/noConsole: a bug of ours, for people who open the console
     console.error(error);
   },
 }).render(

@@ -8,15 +8,12 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { listSearch } from './list-search.ts';
-import { ProofRequired } from './session/proof-required.tsx';
-import { lacksFactor, sessionQuery, useSession } from './session/session.ts';
-import { wantedPage } from './session/wanted-page.ts';
-import { NoSuchPage, StartFailed } from './ui/error-pages.tsx';
-import { lazyPage } from './ui/lazy-page.tsx';
+import { ProofRequired } from './session/interruptions.tsx';
+import { lacksFactor, sessionQuery, useSession, wantedPage } from './session/session.ts';
+import { NoSuchPage, PageError, StartFailed } from './ui/error-pages.tsx';
+import { lazyPage } from './ui/lazy.tsx';
 import { ButtonLink } from './ui/links.tsx';
-import { Loading } from './ui/loading.tsx';
-import { PageError } from './ui/page-error.tsx';
-import { PageTitle } from './ui/page-title.tsx';
+import { Loading, PageTitle } from './ui/page-frame.tsx';
 
 // Every page and its address. Pages load when they are opened.
 
@@ -46,7 +43,7 @@ const setUp = createRoute({
 const forgotPassword = createRoute({
   getParentRoute: () => root,
   path: '/forgot-password',
-  component: lazyPage(() => import('./session/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+  component: lazyPage(() => import('./session/link-page.tsx'), 'ForgotPasswordPage'),
 });
 
 const link = createRoute({
@@ -55,7 +52,6 @@ const link = createRoute({
   component: lazyPage(() => import('./session/link-page.tsx'), 'LinkPage'),
 });
 
-/** For people whose shop requires a second factor that they do not have yet. */
 const secondFactor = createRoute({
   getParentRoute: () => root,
   path: '/second-factor',
@@ -68,7 +64,6 @@ const secondFactor = createRoute({
   component: lazyPage(() => import('./session/second-factor/factor-page.tsx'), 'FactorPage'),
 });
 
-/** Everything behind the sign-in. */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
@@ -121,7 +116,6 @@ const tradeReturn = createRoute({
   component: lazyPage(() => import('./returns/detail/trade-return-page.tsx'), 'TradeReturnPage'),
 });
 
-/** The kind and ids of the returns whose slips are printed. */
 const printSearch = ({ kind, ids }: Record<string, unknown>): { kind: string; ids: string } => ({
   kind: typeof kind === 'string' ? kind : '',
   ids: typeof ids === 'string' ? ids : '',

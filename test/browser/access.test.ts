@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
 import {
   expectAccessible,
@@ -80,11 +80,6 @@ it('an invitation shows a link, in which the person chooses a password; it works
   await rowWith(page, 'Grace Muller').getByText('just now').waitFor();
   await pick(page, 'Grace Muller', 'New link to choose a password');
   await page.getByText('within an hour').waitFor();
-  await page.getByRole('button', { name: 'Make the link' }).click();
-  const second = page.getByRole('dialog', { name: 'A link for Grace Muller' });
-  await expect
-    .poll(() => second.getByRole('textbox', { name: 'Link' }).inputValue())
-    .toContain('/admin/link#');
 });
 
 it('what matters asks for the password first, then goes on by itself with what was typed', async () => {
@@ -284,94 +279,59 @@ it('the address of the service leads a person to the app, and tells a program wh
 });
 
 const WORK = ['Overview', 'Offline repairs', 'Trade returns', 'Bench'];
-const SETTINGS = [
-  'Shop',
-  'External API',
-  'Team',
-  'Dangerous goods',
-  'Targets',
-  'Plan and usage',
-  'Audit log',
-];
+const SETTINGS = 'Shop,External API,Team,Dangerous goods,Targets,Plan and usage,Audit log'.split(',');
 const OWN = ['Account and password'];
 
 const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
 
-describe('an Admin', () => {
-  it('is led to every page, by the menu', async () => {
-    const t = await harness();
-    const page = await openPageAs('Overview', t, 'ADMIN');
-    expect(await pages(page).allTextContents()).toEqual([...WORK, ...SETTINGS, ...OWN]);
-    for (const name of [...WORK, ...SETTINGS, ...OWN]) {
-      await pages(page).filter({ hasText: name }).click();
-      await title(page, name).waitFor();
-      await expect.poll(() => page.title()).toBe(`${name} · Handback`);
-    }
-  });
-
-  it('who becomes Staff sees the settings no more', async () => {
-    const t = await harness();
-    const other = await newPerson(t, { role: 'ADMIN' });
-    const page = await openPageAs('Overview', t, 'ADMIN');
-    const { body: team } = await other.get('/users');
-    const self = team.items.find(({ id }: { id: string }) => id !== other.id);
-    expect((await other.patch(`/users/${self.id}`, { role: 'STAFF' })).status).toBe(200);
-    await page.goto('/admin/settings/audit-log');
-    await title(page, 'Only Admins can open Settings').waitFor();
-    await expect.poll(() => pages(page).allTextContents()).toEqual([...WORK, ...OWN]);
-  });
+it('an Admin is led to every page, by the menu', async () => {
+  const t = await harness();
+  const page = await openPageAs('Overview', t, 'ADMIN');
+  expect(await pages(page).allTextContents()).toEqual([...WORK, ...SETTINGS, ...OWN]);
+  for (const name of [...WORK, ...SETTINGS, ...OWN]) {
+    await pages(page).filter({ hasText: name }).click();
+    await title(page, name).waitFor();
+    await expect.poll(() => page.title()).toBe(`${name} · Handback`);
+  }
 });
 
-describe('Staff', () => {
-  it('see the work and their own account, and read that the settings are for Admins', async () => {
-    const t = await harness();
-    const page = await openPageAs('Overview', t, 'STAFF');
-    expect(await pages(page).allTextContents()).toEqual([...WORK, ...OWN]);
-    for (const path of [
-      'shop',
-      'external-api',
-      `external-api/${t.client.id}`,
-      'team',
-      'dangerous-goods',
-      'targets',
-      'plan',
-      'audit-log',
-    ]) {
-      await goInside(page, `/admin/settings/${path}`);
-      await title(page, 'Only Admins can open Settings').waitFor();
-    }
-    await page.goto('/admin/settings/shop');
+it('Staff see the work and their own account, and read that the settings are for Admins', async () => {
+  const t = await harness();
+  const page = await openPageAs('Overview', t, 'STAFF');
+  expect(await pages(page).allTextContents()).toEqual([...WORK, ...OWN]);
+  for (const path of ['shop', `external-api/${t.client.id}`, 'audit-log']) {
+    await goInside(page, `/admin/settings/${path}`);
     await title(page, 'Only Admins can open Settings').waitFor();
-    await expectAccessible(page);
-    await page.getByRole('link', { name: 'Go to overview' }).click();
-    await title(page, 'Overview').waitFor();
-  });
+  }
+  await expectAccessible(page);
+  await page.getByRole('link', { name: 'Go to overview' }).click();
+  await title(page, 'Overview').waitFor();
+});
 
-  it('of a shared computer leave nothing behind when they sign out', async () => {
-    const t = await harness();
-    await newRepair(t, { customerName: 'Grace Okafor' });
-    const page = await openPageAs('New repair', t, 'STAFF');
-    await field(page, 'Name').fill('Ada Pereira');
-    await page.reload();
-    await page.getByText('What you typed before is still here.').waitFor();
-    // A search, and a return found by it: the way back and the walk through the list remember it.
-    await page.goto('/admin/offline-repairs?q=Okafor');
-    await page
-      .getByRole('link', { name: /^#RMA-/ })
-      .first()
-      .click();
-    await page.getByRole('heading', { name: /^#RMA-/ }).waitFor();
-    expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).toContain('Okafor');
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await signInTitle(page).waitFor();
-    const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
-    expect(kept).not.toContain('Ada Pereira');
-    expect(kept).not.toContain('Okafor');
-    expect(
-      await page.evaluate("Object.keys(sessionStorage).filter((name) => name.startsWith('handback.'))"),
-    ).toEqual([]);
-    await page.goBack();
-    await signInTitle(page).waitFor();
-    expect(await page.content()).not.toContain('Ada Pereira');
-  });
+it('Staff of a shared computer leave nothing behind when they sign out', async () => {
+  const t = await harness();
+  await newRepair(t, { customerName: 'Grace Okafor' });
+  const page = await openPageAs('New repair', t, 'STAFF');
+  await field(page, 'Name').fill('Ada Pereira');
+  await page.reload();
+  await page.getByText('What you typed before is still here.').waitFor();
+  // A search, and a return found by it: the way back and the walk through the list remember it.
+  await page.goto('/admin/offline-repairs?q=Okafor');
+  await page
+    .getByRole('link', { name: /^#RMA-/ })
+    .first()
+    .click();
+  await page.getByRole('heading', { name: /^#RMA-/ }).waitFor();
+  expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).toContain('Okafor');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signInTitle(page).waitFor();
+  const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+  expect(kept).not.toContain('Ada Pereira');
+  expect(kept).not.toContain('Okafor');
+  expect(
+    await page.evaluate("Object.keys(sessionStorage).filter((name) => name.startsWith('handback.'))"),
+  ).toEqual([]);
+  await page.goBack();
+  await signInTitle(page).waitFor();
+  expect(await page.content()).not.toContain('Ada Pereira');
 });

@@ -46,26 +46,6 @@ describe('API clients', () => {
     await rowOf(page, 'Kiosk').getByText('None').waitFor();
   });
 
-  it('can be renamed and be given another webhook URL', async () => {
-    const t = await harness();
-    const page = await openPageAs('External API', t, 'ADMIN');
-    await pick(page, 'Till', 'Edit');
-    const form = page.getByRole('dialog', { name: 'Edit Till' });
-    const name = form.getByRole('textbox', { name: 'Name' });
-    expect(await name.inputValue()).toBe('Till');
-    await name.fill('Till, Bremen');
-    await form.getByRole('textbox', { name: 'Webhook URL (optional)' }).fill(HOOK);
-    await form.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Till, Bremen is saved.').waitFor();
-    await rowOf(page, 'Till, Bremen').getByText(HOOK).waitFor();
-    expect((await t.get('/offline-repairs')).status).toBe(200);
-
-    await pick(page, 'Till, Bremen', 'Edit');
-    await page.getByRole('textbox', { name: 'Webhook URL (optional)' }).fill('');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await rowOf(page, 'Till, Bremen').getByText('None').waitFor();
-  });
-
   it('are revoked only by their name, their key fails from then on, and they can still be replaced', async () => {
     const t = await harness();
     const page = await openPageAs('External API', t, 'ADMIN');

@@ -321,20 +321,6 @@ it('a repair tells its exact times to the keyboard, the pointer and a finger', a
   await exact.waitFor({ state: 'detached' });
 });
 
-it('a closed repair warns before it is opened again', async () => {
-  const t = await harness();
-  const { id, rmaNumber } = await newRepair(t);
-  await t.post(`/offline-repairs/${id}/close`, {});
-  const page = await openAs(t, 'STAFF');
-  await page.goto(`/admin/offline-repairs/${id}`);
-  await openMove(page, 'Begin diagnostics');
-  const dialog = page.getByRole('dialog', { name: `Begin diagnostics: ${rmaNumber}` });
-  await dialog.getByText('This repair is closed; this opens it again.').waitFor();
-  await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await dialog.waitFor({ state: 'hidden' });
-  expect((await t.get(`/offline-repairs/${id}`)).body.status).toBe('OFFLINE_CLOSED');
-});
-
 it('a repair that is not of this shop is not found', async () => {
   const t = await harness();
   const { client } = await t.addShop();

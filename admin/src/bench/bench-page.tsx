@@ -1,25 +1,40 @@
-import { Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
-import { ScanLine } from 'lucide-react';
+import {
+  Button,
+  Checkbox,
+  Fieldset,
+  Group,
+  Loader,
+  NativeSelect,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { CircleCheck, CircleX, ScanLine } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { LENGTH } from '../../../contract/lengths.ts';
-import { moveSchema } from '../returns/moves/move-schemas.ts';
-import type { MoveBody } from '../returns/moves/moves.ts';
-import { useBlocked } from '../session/blocked.ts';
+import { moveSchema } from '../returns/moves/move-form.tsx';
+import type { MoveBody, MoveField } from '../returns/moves/moves.ts';
+import { useBlocked } from '../session/blocked.tsx';
 import { formErrors } from '../ui/forms/form-errors.ts';
+import { TextLink } from '../ui/links.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { useScanner } from '../ui/scanner.ts';
-import { BENCH_KINDS, type BenchKind, type BenchMove } from './bench-moves.ts';
+import { chooseByArrowsOnly, useScanner } from '../ui/shortcuts.ts';
 import styles from './bench-page.module.css';
-import type { Job, Outcome } from './do-scan.ts';
-import { JobInputs } from './job-inputs.tsx';
-import { LastScan } from './last-scan.tsx';
-import { ScanList } from './scan-list.tsx';
-import { useSound } from './sound.ts';
-import { useScanQueue } from './use-scan-queue.ts';
+import {
+  BENCH_KINDS,
+  type BenchKind,
+  type BenchMove,
+  type Job,
+  type Outcome,
+  type Scan,
+  useScanQueue,
+  useSound,
+} from './scans.ts';
 
 const INCOMPLETE = 'Fill in above what each scan does.';
 
-/** A move is chosen once; then every scan makes it. */
 export const BenchPage = () => {
   const job = useJob();
   const sound = useSound();
@@ -89,10 +104,9 @@ const summaryOf = (outcomes: (Outcome | null)[]): string => {
   return `${done} done${failed > 0 ? `, ${failed} not done` : ''}`;
 };
 
-/** What was chosen, with the inputs of the move. */
 const useJob = () => {
   const [of, setOf] = useState<BenchKind>(BENCH_KINDS[0] as BenchKind);
-  // Nobody scans before they have chosen: a move that was never meant cannot be undone.
+  // No scan counts before a move is chosen: one that was never meant cannot be undone.
   const [move, setMove] = useState<BenchMove | null>(null);
   const [values, setValues] = useState<Record<string, string>>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
@@ -128,4 +142,144 @@ const useJob = () => {
       return Object.keys(wrong).length > 0 ? null : { of, move, body: schema.parse(filled) as MoveBody };
     },
   };
+};
+
+const CHOOSE = { value: '', label: 'Choose …' };
+
+const JobInputs = ({ of, move, values, errors, onKind, onMove, onValue }: ReturnType<typeof useJob>) => (
+  <Fieldset legend="Each scan does this">
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
+      <NativeSelect
+        label="Kind"
+        data={BENCH_KINDS.map(({ kind }) => kind.title)}
+        value={of.kind.title}
+        onKeyDown={chooseByArrowsOnly}
+        onChange={({ currentTarget: { value } }) => {
+          const chosen = BENCH_KINDS.find(({ kind }) => kind.title === value);
+          if (chosen) onKind(chosen);
+        }}
+      />
+      <NativeSelect
+        label="Move"
+        data={[CHOOSE, ...of.moves.map(({ action, label }) => ({ value: action, label }))]}
+        value={move?.action ?? ''}
+        error={errors['move']}
+        onKeyDown={chooseByArrowsOnly}
+        onChange={({ currentTarget: { value } }) => {
+          onMove(of.moves.find(({ action }) => action === value) ?? null);
+        }}
+      />
+      {move?.fields.map((field) => (
+        <JobField
+          key={field.name}
+          field={field}
+          value={values[field.name] ?? ''}
+          error={errors[field.name]}
+          onValue={(value) => onValue(field.name, value)}
+        />
+      ))}
+    </SimpleGrid>
+  </Fieldset>
+);
+
+interface JobFieldProps {
+  field: MoveField;
+  value: string;
+  error: string | undefined;
+  onValue(value: string): void;
+}
+
+const JobField = ({ field, value, error, onValue }: JobFieldProps) => {
+  const props = {
+    label: field.label,
+    required: field.required,
+    value,
+    error,
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) => onValue(currentTarget.value),
+  };
+  if (field.as === 'choice')
+    return (
+      <NativeSelect {...props} data={[CHOOSE, ...(field.choices ?? [])]} onKeyDown={chooseByArrowsOnly} />
+    );
+  return field.as === 'line' ? (
+    <TextInput {...props} />
+  ) : (
+    <Textarea {...props} autosize minRows={1} maxRows={4} />
+  );
+};
+
+/** What became of the last scan, large enough to be read from the other side of a bench, and read aloud. */
+const LastScan = ({ last, waiting }: { last: Outcome | null; waiting: number }) => (
+  <div className={styles['last']} data-state={last === null ? 'none' : last.isDone ? 'done' : 'failed'}>
+    {last ? last.isDone ? <CircleCheck size={40} aria-hidden /> : <CircleX size={40} aria-hidden /> : null}
+    <div className={styles['words']} role="status" aria-live="assertive" aria-atomic>
+      {last === null ? (
+        'Ready'
+      ) : (
+        <>
+          <strong>
+            <bdi>{last.found?.rmaNumber ?? last.text}</bdi>
+          </strong>{' '}
+          <span>{last.message}</span>
+        </>
+      )}
+    </div>
+    {waiting > 0 ? (
+      <span className={styles['waiting']}>
+        <Loader size="sm" aria-hidden /> {waiting} in progress
+      </span>
+    ) : null}
+  </div>
+);
+
+const ScanList = ({ scans, onRetry }: { scans: readonly Scan[]; onRetry(text: string): void }) => (
+  <ol className={styles['scans']} aria-label="What was scanned, newest first">
+    {scans.map(({ id, text, outcome }) => (
+      <li key={id} data-state={outcome === null ? 'waiting' : outcome.isDone ? 'done' : 'failed'}>
+        <Sign outcome={outcome} />
+        <span className={styles['number']}>
+          {outcome?.found && outcome.kind ? (
+            <TextLink
+              to={outcome.kind.detail}
+              params={{ id: outcome.found.id }}
+              target="_blank"
+              title="Opens in a new tab"
+              fw={600}
+            >
+              {outcome.found.rmaNumber}
+            </TextLink>
+          ) : (
+            <bdi>{text}</bdi>
+          )}
+        </span>
+        <span className={styles['message']}>
+          {outcome?.message ?? 'In progress'}
+          {outcome?.found ? (
+            <small>
+              <bdi>{outcome.found.customerName}</bdi>
+            </small>
+          ) : null}
+        </span>
+        {outcome && !outcome.isDone ? (
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onRetry(text)}
+            aria-label={`Try again: ${text}`}
+          >
+            Try again
+          </Button>
+        ) : null}
+      </li>
+    ))}
+  </ol>
+);
+
+const Sign = ({ outcome }: { outcome: Outcome | null }) => {
+  if (outcome === null) return <Loader size={16} aria-label="In progress" role="img" />;
+  return outcome.isDone ? (
+    <CircleCheck size={18} aria-label="Done" role="img" />
+  ) : (
+    <CircleX size={18} aria-label="Not done" role="img" />
+  );
 };

@@ -1,27 +1,25 @@
-import { Button, Card, EmptyState, Group, Stack, Title } from '@mantine/core';
+import { Badge, Button, EmptyState, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BookOpen, KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { ApiClientView } from '../../../contract/admin.ts';
+import { clientsQuery } from '../shop-queries.ts';
+import { ActionMenu } from '../ui/action-menu.tsx';
 import { CopyBlock } from '../ui/copy-fields.tsx';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
+import { ButtonLink, TextLink } from '../ui/links.tsx';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { clientsQuery } from './clients-query.ts';
-import { type ClientDialog, ClientsTable } from './clients-table.tsx';
-import { EditClientDialog } from './edit-client-dialog.tsx';
-import { firstCallWith } from './first-call.ts';
-import { NewClientDialog } from './new-client-dialog.tsx';
-import { ReplaceClientDialog } from './replace-client-dialog.tsx';
-import { RevokeClientDialog } from './revoke-client-dialog.tsx';
-
-type Open = { dialog: 'new' } | { dialog: ClientDialog; client: ApiClientView };
+import { RelativeTime } from '../ui/relative-time.tsx';
+import { CLIENT_DIALOGS, firstCallWith, NewClientDialog } from './client-dialogs.tsx';
 
 export const ClientsPage = () => {
   const clients = useQuery(clientsQuery);
-  const [open, setOpen] = useState<Open | null>(null);
-  const close = () => setOpen(null);
+  const [creating, setCreating] = useState(false);
+  const [open, setOpen] = useState<{ dialog: ClientDialog; client: ApiClientView } | null>(null);
+  const Dialog = open && CLIENT_DIALOGS[open.dialog];
   const newButton = (
-    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setOpen({ dialog: 'new' })}>
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
       New client
     </Button>
   );
@@ -45,38 +43,153 @@ export const ClientsPage = () => {
         }
       </QueryView>
       <Reference />
-      {open?.dialog === 'new' ? <NewClientDialog onClose={close} /> : null}
-      {open?.dialog === 'edit' ? <EditClientDialog client={open.client} onClose={close} /> : null}
-      {open?.dialog === 'replace' ? <ReplaceClientDialog client={open.client} onClose={close} /> : null}
-      {open?.dialog === 'revoke' ? <RevokeClientDialog client={open.client} onClose={close} /> : null}
+      {creating ? <NewClientDialog onClose={() => setCreating(false)} /> : null}
+      {Dialog ? <Dialog client={open.client} onClose={() => setOpen(null)} /> : null}
     </PageFrame>
   );
 };
 
 const Reference = () => (
-  <Card withBorder component="section" aria-labelledby="api-reference">
-    <Stack gap="sm">
-      <Group justify="space-between">
-        <Title order={3} size="h4" id="api-reference">
-          Connecting a program
-        </Title>
-        <Button
-          component="a"
-          href="/docs"
-          target="_blank"
-          rel="noopener"
-          variant="default"
-          leftSection={<BookOpen size={16} aria-hidden />}
-        >
-          Documentation (new tab)
-        </Button>
-      </Group>
-      <CopyBlock
-        label="A first call"
-        description="Put a client's key in the place of YOUR_API_KEY."
-        what="the command"
-        value={firstCallWith('YOUR_API_KEY')}
-      />
-    </Stack>
-  </Card>
+  <Section
+    title="Connecting a program"
+    size="h4"
+    aside={
+      <Button
+        component="a"
+        href="/docs"
+        target="_blank"
+        rel="noopener"
+        variant="default"
+        leftSection={<BookOpen size={16} aria-hidden />}
+      >
+        Documentation (new tab)
+      </Button>
+    }
+  >
+    <CopyBlock
+      label="A first call"
+      description="Put a client's key in the place of YOUR_API_KEY."
+      what="the command"
+      value={firstCallWith('YOUR_API_KEY')}
+    />
+  </Section>
 );
+
+type ClientDialog = keyof typeof CLIENT_DIALOGS;
+type OnPick = (dialog: ClientDialog, client: ApiClientView) => void;
+
+const ClientsTable = ({ clients, onPick }: { clients: ApiClientView[]; onPick: OnPick }) => (
+  <DataTable
+    caption="API clients"
+    columns={columnsFor(clients)}
+    rows={activeFirst(clients)}
+    nameOf={({ name }) => name}
+    actions={(client) => <ClientActions client={client} onPick={(dialog) => onPick(dialog, client)} />}
+  />
+);
+
+const activeFirst = (clients: ApiClientView[]): ApiClientView[] =>
+  clients.toSorted((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null));
+
+const Dimmed = ({ children }: { children: string }) => (
+  <Text c="dimmed" span inherit>
+    {children}
+  </Text>
+);
+
+const columnsFor = (clients: ApiClientView[]): [Column<ApiClientView>, ...Column<ApiClientView>[]] => [
+  { header: 'Name', cell: ({ name }) => name, width: '24%' },
+  {
+    header: 'Webhook URL',
+    cell: ({ webhookUrl }) =>
+      webhookUrl ? (
+        // The page of its deliveries and the dialog to edit it show all of a longer one.
+        <Text span inherit lineClamp={3} title={webhookUrl}>
+          {webhookUrl}
+        </Text>
+      ) : (
+        <Dimmed>None</Dimmed>
+      ),
+  },
+  {
+    header: 'Last use',
+    noWrap: true,
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <RelativeTime at={lastUsedAt} /> : <Dimmed>Never</Dimmed>),
+  },
+  {
+    header: 'State',
+    noWrap: true,
+    cell: (client) => (
+      <ClientState client={client} replacement={clients.find(({ id }) => id === client.replacedBy)} />
+    ),
+  },
+];
+
+interface StateProps {
+  client: ApiClientView;
+  replacement: ApiClientView | undefined;
+}
+
+const ClientState = ({ client: { revokedAt }, replacement }: StateProps) =>
+  revokedAt ? (
+    <>
+      <Group gap={6} wrap="nowrap">
+        <Badge variant="default">{replacement ? 'Replaced' : 'Revoked'}</Badge>
+        <RelativeTime at={revokedAt} />
+      </Group>
+      {replacement ? (
+        <Text span inherit style={{ whiteSpace: 'normal' }}>
+          by{' '}
+          <TextLink to="/settings/external-api/$id" params={{ id: replacement.id }} inherit>
+            {replacement.name}
+          </TextLink>
+        </Text>
+      ) : null}
+    </>
+  ) : (
+    <Badge variant="light" color="green">
+      Active
+    </Badge>
+  );
+
+const LABELS: Record<ClientDialog, string> = { edit: 'Edit', replace: 'Replace', revoke: 'Revoke' };
+
+/** A revoked client can still be replaced: it may have been revoked in a hurry. */
+const dialogsFor = ({ revokedAt, replacedBy }: ApiClientView): ClientDialog[] => {
+  if (replacedBy) return [];
+  return revokedAt ? ['replace'] : ['edit', 'replace', 'revoke'];
+};
+
+interface ActionProps {
+  client: ApiClientView;
+  onPick: (dialog: ClientDialog) => void;
+}
+
+const ClientActions = ({ client, onPick }: ActionProps) => {
+  const dialogs = dialogsFor(client);
+  return (
+    <Group gap="xs" wrap="nowrap" display="inline-flex">
+      <ButtonLink
+        to="/settings/external-api/$id"
+        params={{ id: client.id }}
+        size="xs"
+        variant="default"
+        aria-label={`Deliveries to ${client.name}`}
+      >
+        Deliveries
+      </ButtonLink>
+      {dialogs.length === 0 ? null : (
+        <ActionMenu
+          rowName={client.name}
+          groups={[
+            dialogs.map((dialog) => ({
+              label: LABELS[dialog],
+              dangerous: dialog === 'revoke',
+              run: () => onPick(dialog),
+            })),
+          ]}
+        />
+      )}
+    </Group>
+  );
+};

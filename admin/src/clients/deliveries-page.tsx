@@ -1,21 +1,63 @@
-import { Button, EmptyState } from '@mantine/core';
+import { Button, EmptyState, Group, NativeSelect } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowLeft, RefreshCw, Send } from 'lucide-react';
-import { useState } from 'react';
 import type { z } from 'zod';
-import type { ApiClientView, Delivery, DeliveryList } from '../../../contract/admin.ts';
+import {
+  type ApiClientView,
+  type Delivery,
+  type DeliveryList,
+  DeliveryQuery,
+} from '../../../contract/admin.ts';
 import { api } from '../api.ts';
 import type { ListSearch } from '../list-search.ts';
-import { ErrorAlert } from '../ui/error-alert.tsx';
+import { clientsQuery } from '../shop-queries.ts';
 import { TextLink } from '../ui/links.tsx';
-import { ListPager } from '../ui/list-pager.tsx';
+import { PagedList } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { PastEnd } from '../ui/past-end.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { clientsQuery } from './clients-query.ts';
-import { DeliveriesTable } from './deliveries-table.tsx';
-import { DeliveryFilters, filtersIn } from './delivery-filters.tsx';
+import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
+import { DELIVERY_STATUSES, DeliveriesTable } from './deliveries-table.tsx';
+
+const { status: Status, event: Event } = DeliveryQuery.shape;
+
+type Filters = { status: z.infer<typeof Status>; event: z.infer<typeof Event> };
+
+/** Filters from the address; a value that the API would refuse is ignored. */
+const filtersIn = ({ status, event }: ListSearch): Filters => ({
+  status: Status.safeParse(status).data,
+  event: Event.safeParse(event).data,
+});
+
+const ALL = { value: '', label: 'All' };
+const CHOICES = {
+  status: Status.unwrap().options.map((value) => ({ value, label: DELIVERY_STATUSES[value].label })),
+  event: Event.unwrap().options.map((value) => ({ value, label: value })),
+};
+
+interface FilterProps {
+  filters: Filters;
+  onChange(change: Pick<ListSearch, 'status' | 'event'>): void;
+  onClear(): void;
+}
+
+const DeliveryFilters = ({ filters, onChange, onClear }: FilterProps) => (
+  <Group align="flex-end" gap="sm">
+    {(['status', 'event'] as const).map((name) => (
+      <NativeSelect
+        key={name}
+        label={name === 'status' ? 'Status' : 'Event'}
+        value={filters[name] ?? ''}
+        onChange={({ currentTarget: { value } }) => onChange({ [name]: value || undefined })}
+        data={[ALL, ...CHOICES[name]]}
+      />
+    ))}
+    {filters.status || filters.event ? (
+      <Button variant="subtle" onClick={onClear}>
+        Clear filters
+      </Button>
+    ) : null}
+  </Group>
+);
 
 const route = getRouteApi('/inside/settings/external-api/$id');
 const REFETCH_MS = 5_000;
@@ -30,7 +72,6 @@ export const DeliveriesPage = () => {
   const client = clients?.items.find((one) => one.id === id);
   const show = (next: ListSearch) => void navigate({ search: next });
 
-  /** It appears in the list like any other delivery. */
   const test = useMutation({
     mutationFn: () => api.post<Delivery>(`${pathOf(id)}/test-event`),
     onSuccess: () => deliveries.refetch(),
@@ -46,7 +87,7 @@ export const DeliveriesPage = () => {
       intro={client ? introOf(client) : undefined}
       actions={
         <>
-          <RefreshButton onRefresh={deliveries.refetch} />
+          <RefreshButton refetch={deliveries.refetch} />
           {client?.webhookUrl && client.revokedAt === null ? (
             <Button
               leftSection={<Send size={16} aria-hidden />}
@@ -67,14 +108,32 @@ export const DeliveriesPage = () => {
       />
       <QueryView query={deliveries}>
         {(list) => (
-          <Deliveries
+          <PagedList
             list={list}
-            isFiltered={Boolean(filters.status || filters.event)}
+            noun={['delivery', 'deliveries']}
             onPage={(page) => show({ ...search, page: page > 1 ? page : undefined })}
-          />
+            empty={<NothingSent isFiltered={Boolean(filters.status || filters.event)} />}
+          >
+            <DeliveriesTable deliveries={list.items} />
+          </PagedList>
         )}
       </QueryView>
     </PageFrame>
+  );
+};
+
+/** Busy only when it was clicked, not when the list refreshes by itself. */
+const RefreshButton = ({ refetch }: { refetch(): Promise<unknown> }) => {
+  const refresh = useMutation({ mutationFn: () => refetch() });
+  return (
+    <Button
+      variant="default"
+      leftSection={<RefreshCw size={16} aria-hidden />}
+      loading={refresh.isPending}
+      onClick={() => refresh.mutate()}
+    >
+      Refresh
+    </Button>
   );
 };
 
@@ -98,52 +157,15 @@ const introOf = ({ webhookUrl, revokedAt, replacedBy }: ApiClientView): string =
   return `Events go to ${webhookUrl}. Each is tried up to four times; deliveries are kept for 30 days.`;
 };
 
-/** Shows that it is busy only when it was clicked, not when the list refreshes by itself. */
-const RefreshButton = ({ onRefresh }: { onRefresh(): Promise<unknown> }) => {
-  const [busy, setBusy] = useState(false);
-  const refresh = async () => {
-    setBusy(true);
-    await onRefresh();
-    setBusy(false);
-  };
-  return (
-    <Button
-      variant="default"
-      leftSection={<RefreshCw size={16} aria-hidden />}
-      loading={busy}
-      onClick={refresh}
-    >
-      Refresh
-    </Button>
-  );
-};
-
-interface DeliveriesProps {
-  list: z.infer<typeof DeliveryList>;
-  isFiltered: boolean;
-  onPage(page: number): void;
-}
-
-const Deliveries = ({ list, isFiltered, onPage }: DeliveriesProps) => {
-  if (list.items.length > 0)
-    return (
-      <>
-        <DeliveriesTable deliveries={list.items} />
-        <ListPager list={list} noun={['delivery', 'deliveries']} onPage={onPage} />
-      </>
-    );
-  if (list.total > 0)
-    return <PastEnd count={`${list.total.toLocaleString()} deliveries`} onFirst={() => onPage(1)} />;
-  return (
-    <EmptyState
-      py="xl"
-      icon={<Send aria-hidden />}
-      title={isFiltered ? 'Nothing fits these filters' : 'Nothing has been sent yet'}
-      description={
-        isFiltered
-          ? 'Choose other ones, or clear them.'
-          : 'Events show here as soon as something happens to a return this client made.'
-      }
-    />
-  );
-};
+const NothingSent = ({ isFiltered }: { isFiltered: boolean }) => (
+  <EmptyState
+    py="xl"
+    icon={<Send aria-hidden />}
+    title={isFiltered ? 'Nothing fits these filters' : 'Nothing has been sent yet'}
+    description={
+      isFiltered
+        ? 'Choose other ones, or clear them.'
+        : 'Events show here as soon as something happens to a return this client made.'
+    }
+  />
+);

@@ -1,13 +1,12 @@
-import { Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Check } from 'lucide-react';
-import type { z } from 'zod';
-import type { ApiClientList } from '../../../contract/admin.ts';
-import type { TargetDays } from '../../../contract/admin-work.ts';
-import { api } from '../api.ts';
-import { peopleQuery } from '../returns/people-query.ts';
+import { peopleQuery } from '../returns/queries.ts';
 import { useSession } from '../session/session.ts';
+import { clientsQuery, targetsQuery } from '../shop-queries.ts';
 import { ButtonLink } from '../ui/links.tsx';
+import { Section } from '../ui/page-frame.tsx';
+import { Hint } from '../ui/two-lines.tsx';
 import styles from './overview.module.css';
 
 interface Step {
@@ -18,19 +17,10 @@ interface Step {
   action: string;
 }
 
-/** What an Admin sets up before the work begins, and how far that is. */
 const useSetUpSteps = (isAdmin: boolean): Step[] => {
-  const clients = useQuery({
-    queryKey: ['clients'],
-    queryFn: () => api.get<z.infer<typeof ApiClientList>>('/clients'),
-    enabled: isAdmin,
-  });
+  const clients = useQuery({ ...clientsQuery, enabled: isAdmin });
   const people = useQuery({ ...peopleQuery, enabled: isAdmin });
-  const targets = useQuery({
-    queryKey: ['target-days'],
-    queryFn: () => api.get<TargetDays>('/target-days'),
-    enabled: isAdmin,
-  });
+  const targets = useQuery({ ...targetsQuery, enabled: isAdmin });
   if (!isAdmin) return [];
   return [
     {
@@ -65,18 +55,17 @@ const FIRST_RETURN: Step = {
   action: 'New repair',
 };
 
-/** What a shop without returns sees instead of zeros. */
 export const Checklist = () => {
   const { user } = useSession();
   const steps = [...useSetUpSteps(user.role === 'ADMIN'), FIRST_RETURN];
   return (
-    <Card withBorder padding="lg" maw={720}>
-      <Title order={3} size="h4">
-        {steps.length > 1 ? 'Ready in four steps' : 'Nothing to do yet'}
-      </Title>
-      <Text c="dimmed" size="sm" mb="sm">
-        There are no returns yet.
-      </Text>
+    <Section
+      title={steps.length > 1 ? 'Ready in four steps' : 'Nothing to do yet'}
+      size="h4"
+      padding="lg"
+      maw={720}
+    >
+      <Hint>There are no returns yet.</Hint>
       <Stack gap={0} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
         {steps.map(({ title, why, done, to, action }) => (
           <li key={title} className={styles['step']}>
@@ -93,9 +82,7 @@ export const Checklist = () => {
                 <Text fw={600} size="sm">
                   {title}
                 </Text>
-                <Text c="dimmed" size="sm">
-                  {why}
-                </Text>
+                <Hint>{why}</Hint>
               </div>
               <ButtonLink to={to} size="xs" variant={done ? 'default' : 'light'}>
                 {action}
@@ -104,6 +91,6 @@ export const Checklist = () => {
           </li>
         ))}
       </Stack>
-    </Card>
+    </Section>
   );
 };

@@ -1,3 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
+import { shopSettingsQuery } from '../shop-queries.ts';
+
 const amountFormat = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
 const numberFormat = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4 });
 /** A price. The service keeps no currency. */
@@ -8,3 +11,17 @@ const UNIT = 10_000;
 /** Rounded to four decimals, which is what prices and quantities have; so no binary rounding error shows. */
 export const totalOf = (items: readonly { quantity: number; price: number }[]): number =>
   Math.round(items.reduce((sum, { quantity, price }) => sum + quantity * price, 0) * UNIT) / UNIT;
+
+/** How prices are written: in the shop's currency, or as plain numbers where the shop named none. */
+export const useMoney = (): ((value: number) => string) => {
+  const { data } = useQuery(shopSettingsQuery);
+  const currency = data?.currency;
+  if (!currency) return formatAmount;
+  const format = new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    maximumFractionDigits: 4,
+  });
+  return (value) => format.format(value);
+};

@@ -1,12 +1,15 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
+import type { PeopleList, StoreList } from '../../../contract/admin-returns.ts';
+import type { FoundReturn, SearchResult } from '../../../contract/admin-search.ts';
+import type { SavedView } from '../../../contract/admin-work.ts';
 import type { listEnvelope, Timeline, TimelineEntry } from '../../../contract/common.ts';
 import { api } from '../api.ts';
-import { LIST_ORDER, type ListSearch } from '../list-search.ts';
-import { overviewQuery } from '../overview-query.ts';
+import { LIST_ORDER, type ListSearch, listSearch } from '../list-search.ts';
+import { overviewQuery } from '../shop-queries.ts';
 import type { Kind } from './kinds.ts';
 
-type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
+export type ListPage<Item> = ReturnType<typeof listEnvelope<Item>>;
 
 /** Others work on the same returns, so the screen refreshes this often. */
 const REFETCH_MS = 30_000;
@@ -29,7 +32,6 @@ export const filtersOf = (kind: Kind, search: ListSearch): Record<string, string
 };
 const OPEN = { open: 'true', ended: 'false', all: undefined };
 
-/** Whether anything but the view itself narrows the list. */
 export const isFiltered = (kind: Kind, search: ListSearch): boolean =>
   Object.entries(filtersOf(kind, search)).some(([name, value]) => name !== 'open' && value !== undefined);
 
@@ -77,9 +79,81 @@ export const timelineQuery = (kind: Kind, id: string) =>
     refetchInterval: REFETCH_MS,
   });
 
-/** Marks the lists, details and counts of this kind as out of date. */
 export const refetchReturns = (queryClient: QueryClient, kind: Kind): Promise<unknown> =>
   Promise.all([
     queryClient.invalidateQueries({ queryKey: [kind.path] }),
     queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey }),
   ]);
+
+export const peopleQuery = queryOptions({
+  queryKey: ['people'],
+  queryFn: () => api.get<z.infer<typeof PeopleList>>('/people'),
+  staleTime: 60_000,
+});
+
+export const storesQuery = queryOptions({
+  queryKey: ['stores'],
+  queryFn: () => api.get<StoreList>('/stores'),
+  staleTime: 60_000,
+});
+
+// Lists under a name: those that every person has, and those that people save.
+
+export const viewsQuery = queryOptions({
+  queryKey: ['views'],
+  queryFn: () => api.get<{ items: SavedView[] }>('/views'),
+  staleTime: 60_000,
+});
+
+/** Each with the figure of the overview that counts its rows. */
+export const BUILT_IN_VIEWS = [
+  { name: 'Open', search: {}, figure: 'open' },
+  { name: 'Mine', search: { assignee: 'me' }, figure: 'mine' },
+  { name: 'Unassigned', search: { assignee: 'none' }, figure: 'unassigned' },
+  { name: 'Overdue', search: { overdue: true }, figure: 'overdue' },
+  { name: 'All', search: { open: 'all', order: 'desc' }, figure: 'all' },
+] as const satisfies { name: string; search: ListSearch; figure: string }[];
+
+export const savedSearch = (kind: Kind, search: ListSearch): Record<string, string> => {
+  const { sort, order } = { ...LIST_ORDER, ...search };
+  const all: Record<string, string | undefined> = { ...filtersOf(kind, search), sort, order };
+  return Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+};
+
+const OPEN_OF_VIEW: Record<string, ListSearch['open']> = { true: undefined, false: 'ended' };
+
+export const searchOfView = ({ search: { open, ...rest } }: SavedView): ListSearch => {
+  const isAll = open === undefined && rest['status'] === undefined;
+  return listSearch({ ...rest, open: isAll ? 'all' : OPEN_OF_VIEW[open ?? 'true'] });
+};
+
+const sameText = (search: ListSearch): string => {
+  const { page: _, ...rest } = listSearch({ ...search });
+  return JSON.stringify(Object.entries(rest).sort(([one], [other]) => one.localeCompare(other)));
+};
+
+/** Whether two searches show the same rows in the same order, on whatever page. */
+export const isSameSearch = (one: ListSearch, other: ListSearch): boolean =>
+  sameText(one) === sameText(other);
+
+export const isOfKind = (kind: Kind, view: SavedView): boolean => view.kind === kind.savedKind;
+
+export const findReturns = async (text: string): Promise<FoundReturn[]> =>
+  (await api.get<SearchResult>('/search', { q: text })).items;
+
+export const searchQuery = (text: string) =>
+  queryOptions({
+    queryKey: ['search', text],
+    queryFn: () => findReturns(text),
+    enabled: text !== '',
+    staleTime: 2_000,
+  });
+
+/** The one return that a whole number, serial, tracking number, reference or order means, or the only one there is. */
+export const onlyMatch = (found: readonly FoundReturn[]): FoundReturn | null => {
+  const exact = found.filter(({ match }) => match !== null);
+  const candidates = exact.length > 0 ? exact : found;
+  return candidates.length === 1 ? (candidates[0] ?? null) : null;
+};

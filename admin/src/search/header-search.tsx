@@ -2,17 +2,16 @@ import { Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
-import { errorMessage } from '../ui/error-message.ts';
-import { whenIdle } from '../ui/lazy-optional.ts';
+import { useEffect, useLayoutEffect, useState } from 'react';
+import { errorMessage } from '../api.ts';
+import { KIND_OF } from '../returns/kinds.ts';
+import { onlyMatch, searchQuery } from '../returns/queries.ts';
+import { lazyPart, whenIdle } from '../ui/lazy.tsx';
 import { notify } from '../ui/notify.ts';
-import { useScanner } from '../ui/scanner.ts';
-import { keyLabel, useShortcuts } from '../ui/shortcuts.ts';
+import { keyLabel, useScanner, useShortcuts } from '../ui/shortcuts.ts';
 import styles from './header-search.module.css';
-import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
 
-const loadDialog = () => import('./search-dialog.tsx');
-const SearchDialog = lazy(() => loadDialog().then((module) => ({ default: module.SearchDialog })));
+const SearchDialog = lazyPart(async () => (await import('./search-dialog.tsx')).SearchDialog);
 
 /** Opens the search over both kinds: a click, Ctrl-K, `/`, or a scan anywhere on a page. */
 export const HeaderSearch = () => {
@@ -20,19 +19,12 @@ export const HeaderSearch = () => {
   const [text, setText] = useState<string | null>(null);
   const [said, setSaid] = useState('');
   const open = () => setText('');
-  // Loads the dialog ahead, so that it opens at once.
-  useEffect(
-    () =>
-      void whenIdle()
-        .then(loadDialog)
-        .catch(() => {}),
-    [],
-  );
+  useEffect(() => void whenIdle().then(SearchDialog.preload), []);
   useShortcuts([
     { key: '/', label: 'Search', run: open },
     { key: 'mod+k', label: 'Search', run: open },
   ]);
-  useScanner(useOpenScanned({ onSeveral: setText, onNothing: setSaid }));
+  useScanner(useOpenScanned(setText, setSaid));
   return (
     <>
       <UnstyledButton className={styles['field'] ?? ''} onClick={open} aria-keyshortcuts="/ Control+K Meta+K">
@@ -46,9 +38,7 @@ export const HeaderSearch = () => {
       {text === null ? null : (
         <>
           <KeepKeys onKey={(key) => setText((kept) => (kept ?? '') + key)} />
-          <Suspense>
-            <SearchDialog text={text} onText={setText} onClose={() => setText(null)} />
-          </Suspense>
+          <SearchDialog text={text} onText={setText} onClose={() => setText(null)} />
         </>
       )}
     </>
@@ -72,20 +62,14 @@ const KeepKeys = ({ onKey }: { onKey(key: string): void }) => {
   return null;
 };
 
-interface Outcomes {
-  onSeveral(text: string): void;
-  onNothing(said: string): void;
-}
-
-/** What a scan on any page does. */
-const useOpenScanned = ({ onSeveral, onNothing }: Outcomes) => {
+const useOpenScanned = (onSeveral: (text: string) => void, onNothing: (said: string) => void) => {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   return async (text: string) => {
     try {
       const found = await queryClient.fetchQuery(searchQuery(text));
       const only = onlyMatch(found);
-      if (only) await navigate({ to: ADDRESSES[only.kind], params: { id: only.id } });
+      if (only) await navigate({ to: KIND_OF[only.kind].detail, params: { id: only.id } });
       else if (found.length > 0) onSeveral(text);
       else {
         const message = `Nothing was found for “${text}”.`;

@@ -4,11 +4,12 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useId, useState } from 'react';
-import type { FoundReturn } from '../../../contract/admin-search.ts';
+import type { ExactMatch, FoundReturn } from '../../../contract/admin-search.ts';
 import { LENGTH } from '../../../contract/lengths.ts';
-import { FoundList } from './found-list.tsx';
+import { StatusBadge } from '../returns/badges.tsx';
+import { KIND_OF } from '../returns/kinds.ts';
+import { onlyMatch, searchQuery } from '../returns/queries.ts';
 import styles from './search-dialog.module.css';
-import { ADDRESSES, onlyMatch, searchQuery } from './search-query.ts';
 
 const PAUSE_MS = 150;
 
@@ -18,7 +19,6 @@ interface Props {
   onClose(): void;
 }
 
-/** What is found once typing pauses, and how to open it. */
 const useFound = (text: string, onClose: () => void) => {
   const [searched] = useDebouncedValue(text.trim(), PAUSE_MS);
   const queryClient = useQueryClient();
@@ -29,7 +29,7 @@ const useFound = (text: string, onClose: () => void) => {
   });
   const open = ({ kind, id }: FoundReturn) => {
     onClose();
-    void navigate({ to: ADDRESSES[kind], params: { id } });
+    void navigate({ to: KIND_OF[kind].detail, params: { id } });
   };
   /** Enter came before the answer, as with a scanner: the one return that is meant opens, several are shown. */
   const openWhenFound = async (typed: string) => {
@@ -47,21 +47,22 @@ const useFound = (text: string, onClose: () => void) => {
   };
 };
 
+const KEYS = [
+  ['↑ ↓', 'choose'],
+  ['Enter', 'open'],
+  ['Esc', 'close'],
+] as const;
+
 const Keys = () => (
   <Group gap="lg" className={styles['keys'] ?? ''} aria-hidden>
-    <span>
-      <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> choose
-    </span>
-    <span>
-      <Kbd size="xs">Enter</Kbd> open
-    </span>
-    <span>
-      <Kbd size="xs">Esc</Kbd> close
-    </span>
+    {KEYS.map(([key, label]) => (
+      <span key={key}>
+        <Kbd size="xs">{key}</Kbd> {label}
+      </span>
+    ))}
   </Group>
 );
 
-/** A field and what it finds. Arrows walk through the list, Enter opens; what was scanned opens at once. */
 export const SearchDialog = ({ text, onText, onClose }: Props) => {
   const [active, setActive] = useState(0);
   const listId = useId();
@@ -130,3 +131,46 @@ const saidOf = (searched: string, count: number, isCurrent: boolean): string => 
   if (count === MOST) return `The newest ${MOST} are shown. Type more to narrow it down.`;
   return count === 1 ? 'One was found.' : `${count} were found.`;
 };
+
+const MATCHES: Record<ExactMatch, string> = {
+  number: 'This number',
+  serial: 'This serial number',
+  tracking: 'This tracking number',
+  reference: 'This reference',
+  order: 'This order',
+};
+
+interface FoundListProps {
+  id: string;
+  found: readonly FoundReturn[];
+  active: number;
+  onOpen(found: FoundReturn): void;
+  onActive(index: number): void;
+}
+
+const FoundList = ({ id, found, active, onOpen, onActive }: FoundListProps) => (
+  <div id={id} role="listbox" aria-label="Found" className={styles['list']}>
+    {found.map((each, index) => (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
+      <div
+        key={each.id}
+        id={`${id}-${index}`}
+        role="option"
+        tabIndex={-1}
+        aria-selected={index === active}
+        className={styles['option']}
+        onClick={() => onOpen(each)}
+        onPointerMove={() => onActive(index)}
+      >
+        <span className={styles['number']}>{each.rmaNumber}</span>
+        <span className={styles['who']}>
+          <bdi>{each.customerName}</bdi>
+          <small>
+            <bdi>{each.about}</bdi> · {each.match ? MATCHES[each.match] : <bdi>{each.orderNumber}</bdi>}
+          </small>
+        </span>
+        <StatusBadge status={each.status} />
+      </div>
+    ))}
+  </div>
+);

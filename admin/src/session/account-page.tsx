@@ -1,21 +1,21 @@
-import { Button, Card, DataList, Group, Stack, TextInput, Title, VisuallyHidden } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { ChangeEmail } from '../../../contract/admin-access.ts';
+import { Badge, Button, DataList, Group, Stack, VisuallyHidden } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { ChangeEmail, type OwnSession } from '../../../contract/admin-access.ts';
 import { ChangePassword } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
-import { BreakableEmail } from '../ui/breakable.tsx';
+import { DataTable } from '../ui/data-table.tsx';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
-import { FormFailure } from './form-failure.tsx';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
+import { FormFailure, QueryView } from '../ui/query-view.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
+import { BreakableEmail, Hint } from '../ui/two-lines.tsx';
+import { EmailInput, type ProofBy, ProofInput } from './credentials.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
-import { OwnSessionsCard, ownSessionsQuery } from './own-sessions.tsx';
-import { type ProofBy, ProofInput } from './proof-input.tsx';
-import { ROLE_LABELS } from './roles.ts';
 import { FactorCard } from './second-factor/factor-card.tsx';
-import { type Session, sessionQuery, useSession } from './session.ts';
+import { ownSessionsQuery, ROLE_LABELS, type Session, sessionQuery, useSession } from './session.ts';
 
 export const AccountPage = () => {
   const { user, shop } = useSession();
@@ -24,39 +24,22 @@ export const AccountPage = () => {
   return (
     <PageFrame title="Account and password">
       <DataList labelWidth="6rem">
-        <DataList.Item>
-          <DataList.ItemLabel>E-mail</DataList.ItemLabel>
-          <DataList.ItemValue>
-            <Group gap="sm">
-              <BreakableEmail email={user.email} />
-              <Button size="compact-sm" variant="default" onClick={() => setChangingEmail(true)}>
-                Change<VisuallyHidden> your e-mail</VisuallyHidden>
-              </Button>
-            </Group>
-          </DataList.ItemValue>
-        </DataList.Item>
-        {user.name ? (
-          <DataList.Item>
-            <DataList.ItemLabel>Name</DataList.ItemLabel>
-            <DataList.ItemValue>{user.name}</DataList.ItemValue>
-          </DataList.Item>
-        ) : null}
-        <DataList.Item>
-          <DataList.ItemLabel>Role</DataList.ItemLabel>
-          <DataList.ItemValue>{ROLE_LABELS[user.role].name}</DataList.ItemValue>
-        </DataList.Item>
-        <DataList.Item>
-          <DataList.ItemLabel>Shop</DataList.ItemLabel>
-          <DataList.ItemValue>{shop.name}</DataList.ItemValue>
-        </DataList.Item>
+        <Fact label="E-mail">
+          <Group gap="sm">
+            <BreakableEmail email={user.email} />
+            <Button size="compact-sm" variant="default" onClick={() => setChangingEmail(true)}>
+              Change<VisuallyHidden> your e-mail</VisuallyHidden>
+            </Button>
+          </Group>
+        </Fact>
+        {user.name ? <Fact label="Name">{user.name}</Fact> : null}
+        <Fact label="Role">{ROLE_LABELS[user.role].name}</Fact>
+        <Fact label="Shop">{shop.name}</Fact>
       </DataList>
-      <Card withBorder maw={720} component="section" aria-labelledby="change-password">
-        <Title order={3} size="h4" mb="md" id="change-password">
-          Change your password
-        </Title>
+      <Section title="Change your password" size="h4" maw={720}>
         {/* A new form after each change, so that no password stays in it. */}
         <PasswordForm key={passwords} onDone={() => setPasswords(passwords + 1)} />
-      </Card>
+      </Section>
       <FactorCard />
       <OwnSessionsCard />
       {changingEmail ? <EmailDialog onClose={() => setChangingEmail(false)} /> : null}
@@ -64,13 +47,18 @@ export const AccountPage = () => {
   );
 };
 
-const PROOF = { by: 'password' as ProofBy, currentPassword: '', code: '' };
-type ProofValues = typeof PROOF;
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <DataList.Item>
+    <DataList.ItemLabel>{label}</DataList.ItemLabel>
+    <DataList.ItemValue>{children}</DataList.ItemValue>
+  </DataList.Item>
+);
 
-const proofIn = ({ by, currentPassword, code }: ProofValues) =>
+const PROOF = { by: 'password' as ProofBy, currentPassword: '', code: '' };
+
+const proofIn = ({ by, currentPassword, code }: typeof PROOF) =>
   by === 'password' ? { currentPassword } : { code: code || null };
 
-/** What both forms do once the service took them. */
 const useChanged = (message: string, onDone: () => void) => {
   const queryClient = useQueryClient();
   return (session: Session): void => {
@@ -82,7 +70,7 @@ const useChanged = (message: string, onDone: () => void) => {
 };
 
 const PasswordForm = ({ onDone }: { onDone: () => void }) => {
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, onSubmit, busy, failure } = useApiForm({
     schema: ChangePassword,
     initialValues: { ...PROOF, newPassword: '' },
     bodyOf: ({ newPassword, ...proof }) => ({ newPassword, ...proofIn(proof) }),
@@ -90,20 +78,15 @@ const PasswordForm = ({ onDone }: { onDone: () => void }) => {
     onDone: useChanged('Your password is changed.', onDone),
   });
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack maw={420}>
         <FormFailure failure={failure} />
         <ProofInput
-          by={form.values.by}
+          form={form}
+          password="currentPassword"
           onSwitch={(by) => form.setValues({ ...PROOF, by })}
-          password={form.getInputProps('currentPassword')}
-          code={{ ...form.getInputProps('code'), onClear: () => form.setFieldValue('code', '') }}
         />
-        <NewPasswordInput
-          label="New password"
-          {...form.getInputProps('newPassword')}
-          onSuggest={(password) => form.setFieldValue('newPassword', password)}
-        />
+        <NewPasswordInput label="New password" {...form.getInputProps('newPassword')} />
         <div>
           <Button type="submit" loading={busy}>
             Change password
@@ -116,7 +99,7 @@ const PasswordForm = ({ onDone }: { onDone: () => void }) => {
 };
 
 const EmailDialog = ({ onClose }: { onClose: () => void }) => {
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, ...dialog } = useApiForm({
     schema: ChangeEmail,
     initialValues: { ...PROOF, email: '' },
     bodyOf: ({ email, ...proof }) => ({ email, ...proofIn(proof) }),
@@ -125,28 +108,90 @@ const EmailDialog = ({ onClose }: { onClose: () => void }) => {
     onDone: useChanged('Your e-mail is changed. You sign in with the new one from now on.', onClose),
   });
   return (
-    <FormDialog
-      title="Change your e-mail"
-      action="Change e-mail"
-      busy={busy}
-      failure={failure}
-      onSubmit={submit}
-      onClose={onClose}
-    >
-      <TextInput
-        label="New e-mail"
-        type="email"
-        autoComplete="off"
-        required
-        data-autofocus
-        {...form.getInputProps('email')}
-      />
+    <FormDialog {...dialog} title="Change your e-mail" action="Change e-mail" onClose={onClose}>
+      <EmailInput label="New e-mail" autoComplete="off" data-autofocus {...form.getInputProps('email')} />
       <ProofInput
-        by={form.values.by}
+        form={form}
+        password="currentPassword"
         onSwitch={(by) => form.setValues({ ...PROOF, by })}
-        password={form.getInputProps('currentPassword')}
-        code={{ ...form.getInputProps('code'), onClear: () => form.setFieldValue('code', '') }}
       />
     </FormDialog>
   );
 };
+
+/** Where the person is signed in, so that they see a session that is not theirs and end it. */
+const OwnSessionsCard = () => {
+  const sessions = useQuery(ownSessionsQuery);
+  const queryClient = useQueryClient();
+  const end = useMutation({
+    // null: all but this one.
+    mutationFn: (session: OwnSession | null) =>
+      api.delete<null>(session ? `/session/sessions/${session.id}` : '/session/sessions'),
+    onSuccess: (_answer, session) =>
+      notifyDone(session ? `${nameOf(session)} is signed out.` : 'You are signed out everywhere else.'),
+    onSettled: () => queryClient.invalidateQueries(ownSessionsQuery),
+  });
+  return (
+    <Section title="Where you are signed in" size="h4" maw={720}>
+      <Stack>
+        <FormFailure failure={end.error} />
+        <QueryView query={sessions}>
+          {({ items }) => (
+            <>
+              <SessionTable sessions={items} onEnd={end.mutate} />
+              {items.length > 1 ? (
+                <Group gap="sm">
+                  <Button variant="default" onClick={() => end.mutate(null)} loading={end.isPending}>
+                    Sign out everywhere else
+                  </Button>
+                  <Hint>Do you not recognize one of these? Sign it out, then change your password.</Hint>
+                </Group>
+              ) : null}
+            </>
+          )}
+        </QueryView>
+      </Stack>
+    </Section>
+  );
+};
+
+const nameOf = ({ browser }: OwnSession): string => browser ?? 'Unknown browser';
+
+interface TableProps {
+  sessions: readonly OwnSession[];
+  onEnd: (session: OwnSession) => void;
+}
+
+const SessionTable = ({ sessions, onEnd }: TableProps) => (
+  <DataTable
+    caption="Your sessions, the one used last first"
+    columns={[
+      {
+        header: 'Browser',
+        width: '45%',
+        cell: (session) => (
+          <Group gap="xs" component="span">
+            {nameOf(session)}
+            {session.isCurrent ? <Badge variant="default">This one</Badge> : null}
+          </Group>
+        ),
+      },
+      { header: 'Address', cell: ({ address }) => address },
+      { header: 'Last use', noWrap: true, cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} /> },
+    ]}
+    rows={sessions}
+    nameOf={nameOf}
+    actions={(session) =>
+      session.isCurrent ? null : (
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={`Sign out ${nameOf(session)} at ${session.address}`}
+          onClick={() => onEnd(session)}
+        >
+          Sign out
+        </Button>
+      )
+    }
+  />
+);

@@ -1,16 +1,17 @@
-import { Button, Stack } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { type LinkTarget, UseLink } from '../../../contract/admin-access.ts';
+import { type ReactNode, useState } from 'react';
+import { AskForLink, type LinkTarget, UseLink } from '../../../contract/admin-access.ts';
 import { ApiError, api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
-import { ButtonLink } from '../ui/links.tsx';
-import { Loading } from '../ui/loading.tsx';
-import { CodeInput } from './code-input.tsx';
-import { FormFailure } from './form-failure.tsx';
+import { ButtonLink, TextLink } from '../ui/links.tsx';
+import { Loading } from '../ui/page-frame.tsx';
+import { FormFailure } from '../ui/query-view.tsx';
+import { Hint } from '../ui/two-lines.tsx';
+import { CodeInput, EmailInput, UsernameInput } from './credentials.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
-import { rememberSignIn, type Session, sessionQuery } from './session.ts';
+import { type Session, signInOptionsQuery, useSignedIn } from './session.ts';
 import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 
 const TAB = 'Choose a password';
@@ -53,16 +54,16 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
   const { shop, user, secondFactor } = target;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const { form, submit, busy, failure } = useApiForm({
+  const signedIn = useSignedIn();
+  const { form, onSubmit, busy, failure } = useApiForm({
     schema: UseLink,
     initialValues: { token, password: '', code: '' },
     codes: { SECOND_FACTOR_WRONG: 'code', SECOND_FACTOR_REQUIRED: 'code' },
     send: (body) => api.post<Session>('/links/use', body),
     onDone: async (session) => {
-      // All of whoever was here before, except the link: it would be checked again, and is used up.
+      // Everything of the person before, except the link: it would be checked again, and is used up.
       queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== LINK });
-      rememberSignIn(true);
-      queryClient.setQueryData(sessionQuery.queryKey, session);
+      signedIn(session);
       await navigate({ to: '/', replace: true });
     },
   });
@@ -73,23 +74,75 @@ const ChoosePassword = ({ token, target }: { token: string; target: LinkTarget }
       title={user.name ? `Welcome, ${user.name}` : 'Choose a password'}
       intro={`Choose the password with which you sign in to ${shop.name} as ${user.email}.`}
     >
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack>
           <FormFailure failure={failure} />
-          {/* Tells a password manager whose password this is. */}
-          <input type="text" autoComplete="username" value={user.email} readOnly hidden />
-          <NewPasswordInput
-            label="Password"
-            autoFocus
-            {...form.getInputProps('password')}
-            onSuggest={(password) => form.setFieldValue('password', password)}
-          />
-          {secondFactor ? (
-            <CodeInput {...form.getInputProps('code')} onClear={() => form.setFieldValue('code', '')} />
-          ) : null}
+          <UsernameInput email={user.email} />
+          <NewPasswordInput label="Password" autoFocus {...form.getInputProps('password')} />
+          {secondFactor ? <CodeInput {...form.getInputProps('code')} /> : null}
           <Button type="submit" loading={busy}>
             Save and sign in
           </Button>
+        </Stack>
+      </form>
+    </SignedOutFrame>
+  );
+};
+
+export const ForgotPasswordPage = () => {
+  const { data } = useQuery(signInOptionsQuery);
+  return data?.passwordLinks === false ? <NoMails /> : <AskByMail />;
+};
+
+/** People come here by a bookmark also where no mails are sent. */
+const NoMails = () => (
+  <SignedOutFrame
+    tab="Forgot your password"
+    title="Forgot your password?"
+    intro="Ask an Admin of your shop for a link with which you choose a new one."
+  >
+    <ButtonLink to="/sign-in" variant="default">
+      Back to the sign-in
+    </ButtonLink>
+  </SignedOutFrame>
+);
+
+const AskByMail = () => {
+  const [asked, setAsked] = useState<string | null>(null);
+  const { form, onSubmit, busy, failure } = useApiForm({
+    schema: AskForLink,
+    initialValues: { email: '' },
+    send: (body) => api.post('/password-links', body),
+    onDone: (_answer, { email }) => setAsked(email),
+  });
+  if (asked)
+    return (
+      <SignedOutFrame tab="Forgot your password" title="Look into your mailbox">
+        <Text role="status">
+          If {asked} has an account here, a link is on its way to it. It works once, for an hour.
+        </Text>
+        <Hint>Nothing came? Look into the spam folder, or ask an Admin of your shop for a link.</Hint>
+        <ButtonLink to="/sign-in" variant="default">
+          Back to the sign-in
+        </ButtonLink>
+      </SignedOutFrame>
+    );
+  return (
+    <SignedOutFrame
+      tab="Forgot your password"
+      title="Forgot your password?"
+      intro="We send you a link with which you choose a new one."
+    >
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          <FormFailure failure={failure} />
+          <EmailInput autoComplete="username" autoFocus {...form.getInputProps('email')} />
+          <Button type="submit" loading={busy}>
+            Send the link
+          </Button>
+          <TextLink to="/sign-in" size="sm" ta="center">
+            Back to the sign-in
+          </TextLink>
         </Stack>
       </form>
     </SignedOutFrame>

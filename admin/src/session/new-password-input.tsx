@@ -1,6 +1,10 @@
-import { Anchor, PasswordInput, type PasswordInputProps } from '@mantine/core';
+import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { PASSWORD_LENGTH } from '../../../contract/person-fields.ts';
+import { TextButton } from '../ui/links.tsx';
+import type { FormInput } from './credentials.tsx';
+
+// By itself: the sign-in page does without the schemas of the contract, 28 kB.
 
 /** Without letters and digits that look alike. */
 const ALPHABET = 'abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -16,13 +20,12 @@ const randomPassword = (): string => {
   return password;
 };
 
-interface Props extends PasswordInputProps {
-  onSuggest: (password: string) => void;
-}
-
-/** A new password, typed or suggested. */
-export const NewPasswordInput = ({ onSuggest, ...input }: Props) => {
+export const NewPasswordInput = ({ onChange, ...input }: FormInput<PasswordInputProps>) => {
   const [visible, { toggle, open }] = useDisclosure();
+  const suggest = () => {
+    onChange(randomPassword());
+    open();
+  };
   return (
     <div>
       <PasswordInput
@@ -33,19 +36,11 @@ export const NewPasswordInput = ({ onSuggest, ...input }: Props) => {
         onVisibilityChange={toggle}
         visibilityToggleButtonProps={{ 'aria-label': 'Show the password', 'aria-pressed': visible }}
         {...input}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />
-      <Anchor
-        component="button"
-        type="button"
-        size="sm"
-        mt={6}
-        onClick={() => {
-          onSuggest(randomPassword());
-          open();
-        }}
-      >
+      <TextButton mt={6} onClick={suggest}>
         Suggest a strong one
-      </Anchor>
+      </TextButton>
     </div>
   );
 };

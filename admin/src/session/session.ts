@@ -1,13 +1,17 @@
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback } from 'react';
 import type { z } from 'zod';
-import type { SignedIn } from '../../../contract/admin-people.ts';
+import type { OwnSessions, SignInOptions } from '../../../contract/admin-access.ts';
+import type { SignedIn, UserRole } from '../../../contract/admin-people.ts';
 import { ApiError, api } from '../api.ts';
+import { notify } from '../ui/notify.ts';
 
 export type Session = z.infer<typeof SignedIn>;
 
 /** Scripts cannot see the cookie. Without this note there is no session, and no need to ask the service for one. */
 const SIGNED_IN_NOTE = 'handback.signed-in';
-export const rememberSignIn = (signedIn: boolean): void =>
+const rememberSignIn = (signedIn: boolean): void =>
   signedIn ? localStorage.setItem(SIGNED_IN_NOTE, 'yes') : localStorage.removeItem(SIGNED_IN_NOTE);
 
 export const isSignInRemembered = (): boolean => localStorage.getItem(SIGNED_IN_NOTE) !== null;
@@ -18,16 +22,15 @@ const forgetStored = (prefix: string): void => {
 };
 
 /** Others may use this computer, so nothing of the person stays behind. */
-export const forgetSession = (): void => {
+const forgetSession = (): void => {
   rememberSignIn(false);
   forgetStored('handback.');
 };
 
-/** Who is signed in; null if nobody is. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ client, queryKey }): Promise<Session | null> => {
-    // Once there was one, the pages keep it until somebody else signs in or out.
+    // Once there was one, the pages keep it until another person signs in or out.
     const known = client.getQueryData<Session>(queryKey);
     if (!isSignInRemembered()) return known ?? null;
     try {
@@ -43,7 +46,6 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Whether the person has to set up a second factor before anything else. */
 export const lacksFactor = ({ user, shop }: Session): boolean =>
   shop.secondFactorRequired && !user.secondFactor;
 
@@ -53,3 +55,54 @@ export const useSession = (): Session => {
   if (!data) throw new Error('signed out');
   return data;
 };
+
+export const ROLE_LABELS: Record<UserRole, { name: string; description: string }> = {
+  ADMIN: { name: 'Admin', description: 'Everything: returns, and all of these settings.' },
+  STAFF: { name: 'Staff', description: 'Works on returns; sees no settings.' },
+};
+
+/** Of the address of a page that stands before others: where to go from it. */
+export const wantedPage = (search: Record<string, unknown>): { to?: string } =>
+  typeof search['to'] === 'string' ? { to: search['to'] } : {};
+
+/** Only an address of this app: a forged link must not lead elsewhere after the sign-in. */
+export const addressOf = (to: string | undefined): string =>
+  to?.startsWith('/') && !to.startsWith('//') ? `/admin${to}` : '/admin/';
+
+export const ownSessionsQuery = queryOptions({
+  queryKey: ['own-sessions'],
+  queryFn: () => api.get<OwnSessions>('/session/sessions'),
+});
+
+/** Whether a forgotten password can be helped with a mail. */
+export const signInOptionsQuery = queryOptions({
+  queryKey: ['sign-in-options'],
+  queryFn: () => api.get<SignInOptions>('/sign-in-options'),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const useSignedIn = () => {
+  const queryClient = useQueryClient();
+  return (session: Session): void => {
+    rememberSignIn(true);
+    queryClient.setQueryData(sessionQuery.queryKey, session);
+  };
+};
+
+/** Forgets everything of the person and leads to the sign-in page; the queries last, since the page would ask for its data again. */
+export const useLeave = (): (() => Promise<void>) => {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  return useCallback(async () => {
+    forgetSession();
+    await navigate({ to: '/sign-in' });
+    queryClient.clear();
+  }, [navigate, queryClient]);
+};
+
+export const useSignOut = () =>
+  useMutation({
+    mutationFn: () => api.delete('/session'),
+    onSuccess: useLeave(),
+    onError: ({ message }) => void notify({ color: 'red', title: 'You are still signed in', message }),
+  });

@@ -1,20 +1,20 @@
 import { Button, Stack, TextInput } from '@mantine/core';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { SetUp } from '../../../contract/admin-set-up.ts';
 import { ApiError, api } from '../api.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
 import { ButtonLink } from '../ui/links.tsx';
-import { Loading } from '../ui/loading.tsx';
-import { FormFailure } from './form-failure.tsx';
+import { Loading } from '../ui/page-frame.tsx';
+import { FormFailure } from '../ui/query-view.tsx';
+import { EmailInput } from './credentials.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
-import { rememberSignIn, type Session, sessionQuery } from './session.ts';
+import { type Session, useSignedIn } from './session.ts';
 import { SignedOutFrame, useHashToken } from './signed-out-frame.tsx';
 
 const TAB = 'Set up';
 
-/** The first page of a new installation: creates the first shop and its Admin. */
 export const SetUpPage = (): ReactNode => {
   const token = useHashToken();
   const check = useQuery({
@@ -29,7 +29,7 @@ export const SetUpPage = (): ReactNode => {
   const code = check.error instanceof ApiError ? check.error.body?.code : undefined;
   if (code === 'ALREADY_SET_UP') return <AlreadySetUp />;
   if (code === 'SETUP_LINK_INVALID') return <LinkInvalid />;
-  // Whatever else went wrong may be over when the form is sent.
+  // Any other failure may have passed by the time the form is sent.
   return <SetUpForm token={token} />;
 };
 
@@ -53,8 +53,8 @@ const LinkInvalid = () => (
 
 const SetUpForm = ({ token }: { token: string }) => {
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  const { form, submit, busy, failure } = useApiForm({
+  const signedIn = useSignedIn();
+  const { form, onSubmit, busy, failure } = useApiForm({
     schema: SetUp,
     initialValues: { token, shopName: '', email: '', name: '', password: '' },
     send: async (body) => {
@@ -62,8 +62,7 @@ const SetUpForm = ({ token }: { token: string }) => {
       return api.post<Session>('/session', { email: body.email, password: body.password });
     },
     onDone: (session) => {
-      rememberSignIn(true);
-      queryClient.setQueryData(sessionQuery.queryKey, session);
+      signedIn(session);
       void navigate({ to: '/', replace: true });
     },
   });
@@ -73,24 +72,13 @@ const SetUpForm = ({ token }: { token: string }) => {
       title="Welcome to Handback"
       intro="Make your shop and the account of its Admin. More people and API clients are added afterwards."
     >
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack>
           <FormFailure failure={failure} />
           <TextInput label="Name of the shop" required autoFocus {...form.getInputProps('shopName')} />
-          <TextInput
-            label="Your e-mail"
-            type="email"
-            autoComplete="username"
-            required
-            {...form.getInputProps('email')}
-          />
+          <EmailInput label="Your e-mail" autoComplete="username" {...form.getInputProps('email')} />
           <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
-          <NewPasswordInput
-            label="Password"
-            required
-            {...form.getInputProps('password')}
-            onSuggest={(password) => form.setFieldValue('password', password)}
-          />
+          <NewPasswordInput label="Password" required {...form.getInputProps('password')} />
           <Button type="submit" loading={busy}>
             Make the shop
           </Button>

@@ -1,74 +1,34 @@
-import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button, PasswordInput, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { useState } from 'react';
-import { api } from '../api.ts';
-import { TextLink } from '../ui/links.tsx';
-import { CodeInput, isCodeMissing } from './code-input.tsx';
-import { FormFailure } from './form-failure.tsx';
-import { rememberSignIn, type Session, sessionQuery } from './session.ts';
-import { signInOptionsQuery } from './sign-in-options.ts';
+import { TextButton, TextLink } from '../ui/links.tsx';
+import { FormFailure } from '../ui/query-view.tsx';
+import { CodeInput, EmailInput, useSignIn } from './credentials.tsx';
+import { addressOf, signInOptionsQuery } from './session.ts';
 import { SignedOutFrame } from './signed-out-frame.tsx';
-import { addressOf } from './wanted-page.ts';
 
 const route = getRouteApi('/sign-in');
 
-/** First the password, and for those who have one a code of their second factor. */
-const useSignIn = () => {
+export const SignInPage = () => {
   const { to } = route.useSearch();
   const router = useRouter();
-  const queryClient = useQueryClient();
-  const [step, setStep] = useState<'password' | 'code'>('password');
-  const form = useForm({ initialValues: { email: '', password: '', code: '' } });
-  const signIn = useMutation({
-    mutationFn: ({ code, ...values }: typeof form.values) =>
-      api.post<Session>('/session', step === 'code' ? { ...values, code } : values),
-    onSuccess: (session) => {
-      rememberSignIn(true);
-      queryClient.setQueryData(sessionQuery.queryKey, session);
-      router.history.push(addressOf(to));
-    },
-    onError: (error) => {
-      if (isCodeMissing(error)) setStep('code');
-      else form.setFieldValue('code', '');
-    },
-  });
-  const goBack = () => {
-    setStep('password');
-    signIn.reset();
-    form.setValues({ code: '', password: '' });
-  };
-  return { step, form, signIn, goBack };
-};
-
-export const SignInPage = () => {
-  const { step, form, signIn, goBack } = useSignIn();
+  const { form, asksCode, onSubmit, busy, failure, startOver } = useSignIn('', () =>
+    router.history.push(addressOf(to)),
+  );
   return (
     <SignedOutFrame
       tab="Sign in"
-      title={step === 'code' ? 'One more step' : 'Sign in to Handback'}
-      {...(step === 'code' ? { intro: `Signing in as ${form.values.email}` } : {})}
+      title={asksCode ? 'One more step' : 'Sign in to Handback'}
+      {...(asksCode ? { intro: `Signing in as ${form.values.email}` } : {})}
     >
-      <form onSubmit={form.onSubmit((values) => signIn.mutate(values))}>
+      <form onSubmit={onSubmit}>
         <Stack>
-          <FormFailure failure={isCodeMissing(signIn.error) ? null : signIn.error} />
-          {step === 'code' ? (
-            <CodeInput
-              autoFocus
-              {...form.getInputProps('code')}
-              onClear={() => form.setFieldValue('code', '')}
-            />
+          <FormFailure failure={failure} />
+          {asksCode ? (
+            <CodeInput autoFocus {...form.getInputProps('code')} />
           ) : (
             <>
-              <TextInput
-                label="E-mail"
-                type="email"
-                autoComplete="username"
-                required
-                autoFocus
-                {...form.getInputProps('email')}
-              />
+              <EmailInput autoComplete="username" autoFocus {...form.getInputProps('email')} />
               <PasswordInput
                 label="Password"
                 autoComplete="current-password"
@@ -77,13 +37,13 @@ export const SignInPage = () => {
               />
             </>
           )}
-          <Button type="submit" loading={signIn.isPending}>
+          <Button type="submit" loading={busy}>
             Sign in
           </Button>
-          {step === 'code' ? (
-            <Anchor component="button" type="button" size="sm" ta="center" onClick={goBack}>
+          {asksCode ? (
+            <TextButton ta="center" onClick={startOver}>
               Sign in as somebody else
-            </Anchor>
+            </TextButton>
           ) : (
             <Forgotten />
           )}

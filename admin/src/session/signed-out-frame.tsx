@@ -2,22 +2,17 @@ import { Stack, Text, Title } from '@mantine/core';
 import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Mark } from '../ui/mark.tsx';
-import { useTabTitle } from '../ui/page-title.tsx';
+import { useTabTitle } from '../ui/page-frame.tsx';
 import styles from './signed-out-frame.module.css';
 
 interface Props {
-  /** Of the tab. */
   tab: string;
   title: string;
-  /** One or two sentences below the title. */
   intro?: ReactNode;
-  /** For more than a few inputs. */
-  wide?: boolean;
   children?: ReactNode;
 }
 
-/** The page around what people see before they are signed in. */
-export const SignedOutFrame = ({ tab, title, intro, wide = false, children }: Props) => {
+export const SignedOutFrame = ({ tab, title, intro, children }: Props) => {
   useTabTitle(tab);
   return (
     <div className={styles['frame']}>
@@ -35,7 +30,7 @@ export const SignedOutFrame = ({ tab, title, intro, wide = false, children }: Pr
         </div>
       </header>
       <main className={styles['main']}>
-        <Stack gap="lg" className={styles['content'] ?? ''} data-wide={wide || undefined}>
+        <Stack gap="lg" className={styles['content'] ?? ''}>
           <Stack gap={6}>
             <Title order={1}>{title}</Title>
             {intro ? <Text c="dimmed">{intro}</Text> : null}
@@ -63,10 +58,7 @@ const Bars = () => {
   );
 };
 
-/**
- * What the address has behind its `#`, which browsers send to no server. It stays when the address changes on the way out of the
- * page: without it, a link that was just used would seem over.
- */
+/** What the address has behind its `#`. It stays on the way out of the page: without it, a link that was just used would seem over. */
 export const useHashToken = (): string => {
   const hash = useLocation({ select: (location) => location.hash });
   const [token, setToken] = useState(hash);

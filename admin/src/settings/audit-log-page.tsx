@@ -1,19 +1,18 @@
-import { EmptyState } from '@mantine/core';
+import { Code, DataList, EmptyState, Group } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { ScrollText } from 'lucide-react';
-import type { z } from 'zod';
+import { ArrowRight, ScrollText } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { z } from 'zod';
 import type { AuditEntry, AuditLog } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
-import { ListPager } from '../ui/list-pager.tsx';
+import { PagedList } from '../ui/list-pager.tsx';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { PastEnd } from '../ui/past-end.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
-import { SecondLine } from '../ui/second-line.tsx';
-import { AuditDetails } from './audit-details.tsx';
-import { ACTION_LABELS, ACTOR_LABELS, SUBJECT_LABELS } from './audit-labels.ts';
+import { SecondLine } from '../ui/two-lines.tsx';
+import { ACTION_LABELS, ACTOR_LABELS, FIELD_LABELS, SUBJECT_LABELS, VALUE_LABELS } from './labels.ts';
 
 const route = getRouteApi('/inside/settings/audit-log');
 
@@ -32,24 +31,22 @@ export const AuditLogPage = () => {
       intro="Every change of an API client, a person, the rules or the plan, and every sign-in, link, export and backup: who, what, when, and from which address."
     >
       <QueryView query={log}>
-        {(list) =>
-          list.items.length === 0 && list.total > 0 ? (
-            <PastEnd count={`${list.total.toLocaleString()} entries`} onFirst={() => toPage(1)} />
-          ) : list.items.length === 0 ? (
-            <EmptyState py="xl" icon={<ScrollText aria-hidden />} title="Nothing has happened yet" />
-          ) : (
-            <>
-              <DataTable
-                caption="Entries, newest first"
-                columns={COLUMNS}
-                rows={list.items}
-                nameOf={({ action, subject }) => `“${ACTION_LABELS[action]}”, ${subject.name}`}
-                details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
-              />
-              <ListPager list={list} noun={['entry', 'entries']} onPage={toPage} />
-            </>
-          )
-        }
+        {(list) => (
+          <PagedList
+            list={list}
+            noun={['entry', 'entries']}
+            onPage={toPage}
+            empty={<EmptyState py="xl" icon={<ScrollText aria-hidden />} title="Nothing has happened yet" />}
+          >
+            <DataTable
+              caption="Entries, newest first"
+              columns={COLUMNS}
+              rows={list.items}
+              nameOf={({ action, subject }) => `“${ACTION_LABELS[action]}”, ${subject.name}`}
+              details={({ data }) => (Object.keys(data).length === 0 ? null : <AuditDetails data={data} />)}
+            />
+          </PagedList>
+        )}
       </QueryView>
     </PageFrame>
   );
@@ -77,3 +74,50 @@ const COLUMNS: [Column<AuditEntry>, ...Column<AuditEntry>[]] = [
   },
   { header: 'When', noWrap: true, cell: ({ at }) => <RelativeTime at={at} /> },
 ];
+
+const Change = z.strictObject({ from: z.unknown(), to: z.unknown() });
+
+const formatValue = (field: string, value: unknown): ReactNode => {
+  const label = VALUE_LABELS[`${field} ${String(value)}`];
+  if (label) return label;
+  if (value === null) return 'None';
+  if (typeof value === 'number') return value.toLocaleString('en');
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value))
+    return (
+      <Group gap={6}>
+        {value.map((one) => (
+          <Code key={String(one)}>{String(one)}</Code>
+        ))}
+      </Group>
+    );
+  return <Code block>{JSON.stringify(value, null, 2)}</Code>;
+};
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+const AuditDetails = ({ data }: Pick<AuditEntry, 'data'>) => (
+  <DataList labelWidth="9rem" pb="xs">
+    {Object.entries(data)
+      .filter(([, value]) => !isEmptyList(value))
+      .map(([field, value]) => {
+        const change = Change.safeParse(value).data;
+        return (
+          <DataList.Item key={field}>
+            <DataList.ItemLabel>{FIELD_LABELS[field] ?? field}</DataList.ItemLabel>
+            <DataList.ItemValue>
+              {change ? (
+                <Group gap={6} component="span">
+                  {formatValue(field, change.from)}
+                  <ArrowRight size={14} aria-label="to" role="img" />
+                  {formatValue(field, change.to)}
+                </Group>
+              ) : (
+                formatValue(field, value)
+              )}
+            </DataList.ItemValue>
+          </DataList.Item>
+        );
+      })}
+  </DataList>
+);

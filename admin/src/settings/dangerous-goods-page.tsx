@@ -1,16 +1,27 @@
-import { Alert, Badge, Button, Code, EmptyState, Grid, Group, Stack, Text } from '@mantine/core';
+import {
+  ActionIcon,
+  Alert,
+  Badge,
+  Box,
+  Button,
+  Code,
+  EmptyState,
+  Grid,
+  Group,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
-import { TriangleAlert } from 'lucide-react';
-import { useState } from 'react';
-import type { DangerousGoods } from '../../../contract/admin-people.ts';
+import { Check, Plus, TriangleAlert, X } from 'lucide-react';
+import { type ClipboardEvent, type FormEvent, useState } from 'react';
+import { type DangerousGoods, ReplaceDangerousGoods } from '../../../contract/admin-people.ts';
 import { api } from '../api.ts';
+import { formErrors } from '../ui/forms/form-errors.ts';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { PageFrame, Section, useUnsavedWarning } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { AddRules } from './add-rules.tsx';
-import { RuleList } from './rule-list.tsx';
-import { SkuTester } from './sku-tester.tsx';
+import { Hint } from '../ui/two-lines.tsx';
 
 const rulesQuery = queryOptions({
   queryKey: ['dangerous-goods'],
@@ -61,11 +72,7 @@ const Editor = ({ saved }: { saved: string[] }) => {
   const changes = added.length + removed.length;
 
   const saving = useSaveRules(() => setDraft(null));
-  useBlocker({
-    shouldBlockFn: () => !window.confirm('Leave this page? The changed rules are not saved yet.'),
-    enableBeforeUnload: changes > 0,
-    disabled: changes === 0,
-  });
+  useUnsavedWarning(changes > 0, 'rules');
 
   return (
     <Grid gap="xl">
@@ -90,16 +97,19 @@ const Editor = ({ saved }: { saved: string[] }) => {
               {saving.error.message}
             </Alert>
           ) : null}
-          <SaveBar
-            added={added.length}
-            removed={removed.length}
-            busy={saving.isPending}
-            onSave={() => saving.mutate(rules)}
-            onDiscard={() => setDraft(null)}
-          />
-          <Text size="sm" c="dimmed">
-            Rules count from the next repair on; what was handed in before stays as it is.
-          </Text>
+          <Group aria-live="polite">
+            <Button disabled={changes === 0} loading={saving.isPending} onClick={() => saving.mutate(rules)}>
+              Save rules
+            </Button>
+            {changes > 0 ? (
+              <Button variant="default" onClick={() => setDraft(null)}>
+                Discard changes
+              </Button>
+            ) : null}
+            {added.length > 0 ? <Badge variant="default">{added.length} added</Badge> : null}
+            {removed.length > 0 ? <Badge variant="default">{removed.length} removed</Badge> : null}
+          </Group>
+          <Hint>Rules count from the next repair on; what was handed in before stays as it is.</Hint>
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
@@ -109,27 +119,178 @@ const Editor = ({ saved }: { saved: string[] }) => {
   );
 };
 
-interface SaveBarProps {
-  added: number;
-  removed: number;
-  busy: boolean;
-  onSave(): void;
-  onDiscard(): void;
+// Matches a sku as the service does: a rule is an exact sku, or a prefix that ends in `*`; elsewhere a `*` is an ordinary character.
+
+const isPrefixRule = (rule: string): boolean => rule.endsWith('*');
+
+const matches = (rule: string, sku: string): boolean =>
+  rule === sku || (isPrefixRule(rule) && sku.startsWith(rule.slice(0, -1)));
+
+const matchingRule = (rules: readonly string[], sku: string): string | undefined =>
+  rules.find((rule) => matches(rule, sku));
+
+/** A rule that differs from the sku in upper and lower case only: probably a typing error. */
+const ruleMatchingWithoutCase = (rules: readonly string[], sku: string): string | undefined =>
+  rules.find((rule) => matches(rule.toLowerCase(), sku.toLowerCase()));
+
+const Rule = ReplaceDangerousGoods.shape.rules.element;
+
+const errorOf = (rule: string, rules: readonly string[]): string | null => {
+  const error = formErrors(Rule, rule)[''];
+  if (error) return error;
+  const trimmed = rule.trim();
+  if (rules.includes(trimmed)) return `${trimmed} is in the list already.`;
+  const whole = ReplaceDangerousGoods.safeParse({ rules: [trimmed, ...rules] });
+  return whole.success ? null : 'The list holds as many rules as it can.';
+};
+
+interface Props {
+  rules: readonly string[];
+  onAdd: (rules: string[]) => void;
 }
 
-const SaveBar = ({ added, removed, busy, onSave, onDiscard }: SaveBarProps) => (
-  <Group aria-live="polite">
-    <Button disabled={added + removed === 0} loading={busy} onClick={onSave}>
-      Save rules
-    </Button>
-    {added + removed > 0 ? (
-      <>
-        <Button variant="default" onClick={onDiscard}>
-          Discard changes
+const AddRules = ({ rules, onAdd }: Props) => {
+  const [typed, setTyped] = useState('');
+  const [submitted, setSubmitted] = useState(false);
+  const error = typed === '' && !submitted ? null : errorOf(typed, rules);
+
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setSubmitted(true);
+    if (errorOf(typed, rules)) return;
+    onAdd([Rule.parse(typed)]);
+    setTyped('');
+    setSubmitted(false);
+  };
+  const paste = (event: ClipboardEvent) => {
+    const lines = event.clipboardData.getData('text').split(/[\r\n\t,;]+/);
+    const added = [...new Set(lines.map((line) => line.trim()))].filter(
+      (line) => line && !rules.includes(line),
+    );
+    if (lines.length < 2 || added.length === 0 || added.some((line) => errorOf(line, rules))) return;
+    event.preventDefault();
+    onAdd(added);
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Group align="flex-start" gap="xs" wrap="nowrap">
+        <TextInput
+          flex={1}
+          label="Add a SKU, or a beginning with a star"
+          description="Several at once can be pasted, one on each line."
+          inputWrapperOrder={['label', 'description', 'input', 'error']}
+          placeholder="BATT-*"
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value);
+            setSubmitted(false);
+          }}
+          onPaste={paste}
+          error={error}
+        />
+        <Button type="submit" variant="default" mt={44} leftSection={<Plus size={16} aria-hidden />}>
+          Add
         </Button>
-        {added > 0 ? <Badge variant="default">{added} added</Badge> : null}
-        {removed > 0 ? <Badge variant="default">{removed} removed</Badge> : null}
-      </>
-    ) : null}
-  </Group>
+      </Group>
+    </form>
+  );
+};
+
+const meaningOf = (rule: string): string => {
+  if (rule === '*') return 'Every SKU there is';
+  return isPrefixRule(rule) ? `Every SKU that begins with ${rule.slice(0, -1)}` : 'Exactly this SKU';
+};
+
+interface RuleListProps {
+  rules: readonly string[];
+  added: ReadonlySet<string>;
+  onRemove: (rule: string) => void;
+}
+
+const RuleList = ({ rules, added, onRemove }: RuleListProps) => (
+  <Box role="region" aria-label="Rules" tabIndex={0} mah={460} style={{ overflowY: 'auto' }}>
+    <Stack component="ul" gap={0} m={0} p={0} style={{ listStyle: 'none' }}>
+      {rules.map((rule) => (
+        <Group
+          key={rule}
+          component="li"
+          wrap="nowrap"
+          justify="space-between"
+          py={6}
+          style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
+        >
+          <div>
+            <Group gap="xs">
+              <Text ff="monospace" component="span">
+                {rule}
+              </Text>
+              {added.has(rule) ? <Badge variant="default">Not saved yet</Badge> : null}
+            </Group>
+            <Hint>{meaningOf(rule)}</Hint>
+          </div>
+          <ActionIcon
+            variant="default"
+            size="lg"
+            aria-label={`Remove ${rule}`}
+            onClick={() => onRemove(rule)}
+          >
+            <X size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
+      ))}
+    </Stack>
+  </Box>
 );
+
+const SkuTester = ({ rules, unsaved }: { rules: readonly string[]; unsaved: boolean }) => {
+  const [sku, setSku] = useState('');
+  return (
+    <Section title="Would this SKU be dangerous?" size="h4">
+      <Stack gap="sm">
+        <TextInput
+          label="SKU to try"
+          placeholder="BATT-18V-4AH"
+          autoComplete="off"
+          spellCheck={false}
+          value={sku}
+          onChange={(event) => setSku(event.currentTarget.value)}
+        />
+        <Box component="output" aria-live="polite" mih={48}>
+          {sku.trim() === '' ? null : <Verdict rules={rules} sku={sku.trim()} />}
+        </Box>
+        {unsaved ? (
+          <Hint>Tried against the list as you see it, changes that are not saved included.</Hint>
+        ) : null}
+      </Stack>
+    </Section>
+  );
+};
+
+const Verdict = ({ rules, sku }: { rules: readonly string[]; sku: string }) => {
+  const rule = matchingRule(rules, sku);
+  const near = rule === undefined ? ruleMatchingWithoutCase(rules, sku) : undefined;
+  return (
+    <Group wrap="nowrap" align="flex-start" gap="xs">
+      {rule === undefined ? <Check size={20} aria-hidden /> : <TriangleAlert size={20} aria-hidden />}
+      <span>
+        {rule === undefined ? (
+          <>
+            <b>No.</b> No rule fits it.
+          </>
+        ) : (
+          <>
+            <b>Yes, dangerous.</b> It fits <Code>{rule}</Code>.
+          </>
+        )}
+        {near === undefined ? null : (
+          <>
+            {' '}
+            <Code>{near}</Code> would, but for upper and lower case.
+          </>
+        )}
+      </span>
+    </Group>
+  );
+};

@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../../contract/admin.ts';
 import { PLANS_WITH_API } from '../../../contract/admin-plans.ts';
-import { overviewQuery, WARN_AT_PERCENT } from '../overview-query.ts';
 import { useSession } from '../session/session.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { overviewQuery, WARN_AT_PERCENT } from '../shop-queries.ts';
+import { PageFrame, Section } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { PLAN_NAMES } from './plan-names.ts';
+import { Hint } from '../ui/two-lines.tsx';
+import { PLAN_NAMES } from './labels.ts';
 
 type Month = Overview['month'];
 
@@ -55,9 +56,7 @@ const Fact = ({ title, value, children }: { title: string; value: ReactNode; chi
       <Text size="xl" fw={600} component="div">
         {value}
       </Text>
-      <Text size="sm" c="dimmed">
-        {children}
-      </Text>
+      <Hint>{children}</Hint>
     </Stack>
   </Card>
 );
@@ -75,11 +74,8 @@ const Usage = ({ month }: { month: Month }) => {
   const percent = limit === null ? null : limit === 0 ? 100 : Math.min(100, (used / limit) * 100);
   const left = limit === null ? null : Math.max(0, limit - used);
   return (
-    <Card withBorder component="section" aria-labelledby="usage">
+    <Section title={monthName.format(start)} size="h4">
       <Stack gap="sm">
-        <Title order={3} size="h4" id="usage">
-          {monthName.format(start)}
-        </Title>
         <Group justify="space-between" align="baseline" className="tabular-numbers">
           <Text size="xl" fw={600}>
             {number.format(used)} {used === 1 ? 'return' : 'returns'}
@@ -104,11 +100,9 @@ const Usage = ({ month }: { month: Month }) => {
           How it is billed
         </Title>
         <Text size="sm">{billingText(month)}</Text>
-        <Text size="sm" c="dimmed">
-          Repairs and trade returns count alike, whether a program or a person makes them.
-        </Text>
+        <Hint>Repairs and trade returns count alike, whether a program or a person makes them.</Hint>
       </Stack>
-    </Card>
+    </Section>
   );
 };
 

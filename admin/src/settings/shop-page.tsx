@@ -1,6 +1,8 @@
 import {
   Button,
+  FileButton,
   Group,
+  Input,
   NativeSelect,
   SimpleGrid,
   Stack,
@@ -11,22 +13,23 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
-import { ReplaceShopSettings, type ShopSettings } from '../../../contract/shop-settings.ts';
+import { type ReactNode, useState } from 'react';
+import { PICTURE_TYPES, type PictureType, pictureSize } from '../../../contract/picture.ts';
+import {
+  isLogoSize,
+  LOGO_BYTES,
+  LOGO_TYPES,
+  ReplaceShopSettings,
+  type ShopSettings,
+} from '../../../contract/shop-settings.ts';
 import { api } from '../api.ts';
-import { shopSettingsQuery } from '../shop-settings-query.ts';
-import { ErrorAlert } from '../ui/error-alert.tsx';
+import { shopSettingsQuery } from '../shop-queries.ts';
 import { useApiForm } from '../ui/forms/api-form.ts';
-import { Loading } from '../ui/loading.tsx';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { currencyChoices, timeZoneChoices } from './choices.ts';
-import { LogoInput } from './logo-input.tsx';
-import { type ShopValues, settingsFrom, valuesFrom } from './shop-values.ts';
-
-const SlipPreview = lazy(() => import('./slip-preview.tsx').then((m) => ({ default: m.SlipPreview })));
+import { PageFrame, useUnsavedWarning } from '../ui/page-frame.tsx';
+import { ErrorAlert, QueryView } from '../ui/query-view.tsx';
+import { Slip, type SlipData } from '../ui/slip/slip.tsx';
+import styles from './slip-preview.module.css';
 
 export const ShopPage = () => {
   const saved = useQuery(shopSettingsQuery);
@@ -42,7 +45,7 @@ export const ShopPage = () => {
 
 const Editor = ({ saved }: { saved: ShopSettings }) => {
   const queryClient = useQueryClient();
-  const { form, submit, resetTo, busy, failure } = useApiForm({
+  const { form, onSubmit, resetTo, busy, failure } = useApiForm({
     schema: ReplaceShopSettings,
     initialValues: valuesFrom(saved),
     bodyOf: settingsFrom,
@@ -54,14 +57,10 @@ const Editor = ({ saved }: { saved: ShopSettings }) => {
     },
   });
   const isChanged = form.isDirty();
-  useBlocker({
-    shouldBlockFn: () => !window.confirm('Leave this page? The changed settings are not saved yet.'),
-    enableBeforeUnload: isChanged,
-    disabled: !isChanged,
-  });
+  useUnsavedWarning(isChanged, 'settings');
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="xl">
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack>
           <Inputs form={form} shopName={saved.shopName} />
           {failure ? <ErrorAlert title="Not saved yet; what you typed is kept" error={failure} /> : null}
@@ -79,9 +78,7 @@ const Editor = ({ saved }: { saved: ShopSettings }) => {
         <Text size="sm" c="dimmed" mb="sm">
           A slip of a made-up repair.
         </Text>
-        <Suspense fallback={<Loading />}>
-          <SlipPreview settings={{ ...saved, ...settingsFrom(form.values) }} />
-        </Suspense>
+        <SlipPreview settings={{ ...saved, ...settingsFrom(form.values) }} />
       </div>
     </SimpleGrid>
   );
@@ -132,3 +129,155 @@ const Inputs = ({ form, shopName }: { form: UseFormReturnType<ShopValues>; shopN
     />
   </>
 );
+
+const TEXTS = ['name', 'phone', 'email', 'currency', 'timeZone', 'slipText', 'logo'] as const;
+type Texts<Value> = Record<(typeof TEXTS)[number], Value>;
+/** The settings as inputs hold them: texts, where nothing is an empty one. */
+type ShopValues = Texts<string> & { address: string };
+
+const mapTexts = <From, To>(values: Texts<From>, map: (value: From) => To): Texts<To> =>
+  Object.fromEntries(TEXTS.map((name) => [name, map(values[name])])) as Texts<To>;
+
+const valuesFrom = (settings: ShopSettings): ShopValues => ({
+  ...mapTexts<string | null, string>(settings, (text) => text ?? ''),
+  address: settings.address.join('\n'),
+});
+
+const settingsFrom = (values: ShopValues): Omit<ShopSettings, 'shopName'> => ({
+  ...mapTexts(values, (text) => (text.trim() === '' ? null : text)),
+  address: values.address
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean),
+});
+
+/** What is set stays in the list, also where this browser does not know it. */
+const choicesOf = (known: readonly string[], present: string, labelOf: (value: string) => string) => [
+  { value: '', label: 'Not set' },
+  ...known.map((value) => ({ value, label: labelOf(value) })),
+  ...(present === '' || known.includes(present) ? [] : [{ value: present, label: present }]),
+];
+
+const currencyNames = new Intl.DisplayNames('en', { type: 'currency' });
+const currencyChoices = (present: string) =>
+  choicesOf(Intl.supportedValuesOf('currency'), present, (code) => `${code} – ${currencyNames.of(code)}`);
+
+const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
+const timeZoneChoices = (present: string) =>
+  choicesOf(TIME_ZONES, present, (name) => name.replaceAll('_', ' '));
+
+const EXAMPLE: Omit<SlipData, 'createdAt'> = {
+  heading: 'Repair',
+  rmaNumber: '#RMA-000123',
+  warning: null,
+  customer: 'Ada Pereira',
+  subject: 'Kettle 1.7 l',
+  fault: 'Does not heat up any more',
+  facts: [
+    ['Customer', 'Ada Pereira\n+44 20 7946 0018'],
+    ['Order', 'SO-10042'],
+    ['Item', 'Kettle 1.7 l\nBrushed steel'],
+    ['Serial number', 'SN-448120'],
+    ['Fault', 'Does not heat up any more'],
+  ],
+  items: [],
+};
+
+const SlipPreview = ({ settings }: { settings: ShopSettings }) => (
+  <div className={styles['preview']}>
+    <Slip
+      letterhead={settings}
+      slip={{ ...EXAMPLE, createdAt: new Date().toISOString() }}
+      size="a5"
+      copy="customer"
+    />
+  </div>
+);
+
+interface Props {
+  /** A data URL, or empty. */
+  value: string;
+  error: ReactNode;
+  onChange(logo: string): void;
+}
+
+const LogoInput = ({ value, error, onChange }: Props) => {
+  const [failure, setFailure] = useState<string | null>(null);
+  const read = async (file: File | null) => {
+    if (!file) return;
+    const logo = await logoFrom(file);
+    setFailure(logo === null ? 'This file is damaged, or it is no picture. Choose another one.' : null);
+    if (logo !== null) onChange(logo);
+  };
+  return (
+    <Input.Wrapper
+      label="Logo"
+      labelElement="div"
+      description={`PNG, JPEG or WebP. Larger than ${LOGO_BYTES / 1000} kB is made smaller.`}
+      error={failure ?? error}
+    >
+      <Group mt={6} gap="sm">
+        {value ? (
+          <img
+            src={value}
+            alt="The shop’s logo"
+            style={{ background: '#fff', borderRadius: 4, maxHeight: 56, maxWidth: 180, padding: 4 }}
+          />
+        ) : null}
+        <FileButton onChange={(file) => void read(file)} accept={LOGO_TYPES.join()}>
+          {(props) => (
+            <Button variant="default" size="xs" {...props}>
+              {value ? 'Replace the logo' : 'Choose a logo'}
+            </Button>
+          )}
+        </FileButton>
+        {value ? (
+          <Button variant="subtle" size="xs" onClick={() => onChange('')}>
+            Remove
+          </Button>
+        ) : null}
+      </Group>
+    </Input.Wrapper>
+  );
+};
+
+/** Wide enough for print, small enough for the limit. */
+const SIDES = [1000, 700, 480, 320];
+const JPEG_QUALITY = 0.85;
+
+const dataUrlOf = (blob: Blob): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
+
+const drawn = (picture: ImageBitmap, side: number, type: string): Promise<Blob | null> => {
+  const canvas = document.createElement('canvas');
+  const scale = Math.min(1, side / Math.max(picture.width, picture.height));
+  canvas.width = Math.max(1, Math.round(picture.width * scale));
+  canvas.height = Math.max(1, Math.round(picture.height * scale));
+  canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve) => canvas.toBlob(resolve, type, JPEG_QUALITY));
+};
+
+/** Browsers draw what they can of a damaged file, so its bytes are looked at first. */
+const isDamaged = async (file: File): Promise<boolean> =>
+  isUsedAsItIs(file.type) && pictureSize(new Uint8Array(await file.arrayBuffer()), file.type) === null;
+
+const isUsedAsItIs = (type: string): type is PictureType => (PICTURE_TYPES as string[]).includes(type);
+
+/** The picture in a file as a data URL, made smaller where it is too large; null where it cannot be read. */
+const logoFrom = async (file: File): Promise<string | null> => {
+  if (await isDamaged(file)) return null;
+  const picture = await createImageBitmap(file).catch(() => null);
+  if (!picture) return null;
+  if (isUsedAsItIs(file.type) && file.size <= LOGO_BYTES && isLogoSize(picture)) return dataUrlOf(file);
+  const type = file.type === 'image/jpeg' ? 'image/jpeg' : 'image/png';
+  for (const side of SIDES) {
+    const smaller = await drawn(picture, side, type);
+    if (smaller && smaller.size <= LOGO_BYTES) return dataUrlOf(smaller);
+  }
+  return null;
+};

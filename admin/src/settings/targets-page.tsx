@@ -1,19 +1,13 @@
 import { Alert, Button, Fieldset, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TargetDays } from '../../../contract/admin-work.ts';
 import { api } from '../api.ts';
-import { overviewQuery } from '../overview-query.ts';
+import { overviewQuery, targetsQuery } from '../shop-queries.ts';
 import { notifyDone } from '../ui/notify.ts';
-import { PageFrame } from '../ui/page-frame.tsx';
+import { PageFrame, useUnsavedWarning } from '../ui/page-frame.tsx';
 import { QueryView } from '../ui/query-view.tsx';
-import { TARGET_STATUSES } from './target-statuses.ts';
-
-const targetsQuery = queryOptions({
-  queryKey: ['target-days'],
-  queryFn: () => api.get<TargetDays>('/target-days'),
-});
+import { TARGET_STATUSES } from './labels.ts';
 
 export const TargetsPage = () => {
   const saved = useQuery(targetsQuery);
@@ -28,7 +22,6 @@ export const TargetsPage = () => {
 };
 
 type Targets = TargetDays['targets'];
-/** What stands in the fields, by status. */
 type Days = Record<string, number | ''>;
 
 const MOST_DAYS = 365;
@@ -67,11 +60,7 @@ const Editor = ({ saved }: { saved: Targets }) => {
   const days = draft ?? before;
   const isChanged = JSON.stringify(days) !== JSON.stringify(before);
   const saving = useSave(() => setDraft(null));
-  useBlocker({
-    shouldBlockFn: () => !window.confirm('Leave this page? The changed targets are not saved yet.'),
-    enableBeforeUnload: isChanged,
-    disabled: !isChanged,
-  });
+  useUnsavedWarning(isChanged, 'targets');
   return (
     <form
       onSubmit={(event) => {

@@ -1,50 +1,34 @@
-// Only this page has these components.
 import '@mantine/core/styles/Switch.css';
-import { Badge, Button, Group } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { Badge, Button, Card, Group, Switch } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { type ComponentType, useState } from 'react';
+import { useState } from 'react';
+import type { SignInRules } from '../../../contract/admin-access.ts';
 import type { User } from '../../../contract/admin-people.ts';
-import { ROLE_LABELS } from '../session/roles.ts';
-import { useSession } from '../session/session.ts';
-import { BreakableEmail } from '../ui/breakable.tsx';
+import { api } from '../api.ts';
+import { ROLE_LABELS, sessionQuery, useSession } from '../session/session.ts';
+import { ActionMenu } from '../ui/action-menu.tsx';
 import { DataTable } from '../ui/data-table.tsx';
-import { ListPager } from '../ui/list-pager.tsx';
+import { PagedList } from '../ui/list-pager.tsx';
+import { notify, notifyDone } from '../ui/notify.ts';
 import { PageFrame } from '../ui/page-frame.tsx';
-import { PastEnd } from '../ui/past-end.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
-import { SecondLine } from '../ui/second-line.tsx';
-import { EditPersonDialog } from './edit-person-dialog.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
-import { NewLinkDialog } from './link-dialog.tsx';
-import { PasswordDialog } from './password-dialog.tsx';
-import { PersonActions, type PersonDialog } from './person-actions.tsx';
-import { personName } from './person-name.ts';
-import { RemovePersonDialog } from './remove-person-dialog.tsx';
-import { RequireFactor } from './require-factor.tsx';
-import { ResetFactorDialog } from './reset-factor-dialog.tsx';
-import { teamQuery } from './team-api.ts';
+import { BreakableEmail, SecondLine } from '../ui/two-lines.tsx';
+import { InviteDialog, PERSON_DIALOGS, personName, teamQuery } from './person-dialogs.tsx';
 
 const route = getRouteApi('/inside/settings/team');
 
-const DIALOGS: Record<PersonDialog, ComponentType<{ person: User; onClose: () => void }>> = {
-  edit: EditPersonDialog,
-  link: NewLinkDialog,
-  password: PasswordDialog,
-  factor: ResetFactorDialog,
-  remove: RemovePersonDialog,
-};
-type Open = { dialog: PersonDialog; person: User };
+type PersonDialog = keyof typeof PERSON_DIALOGS;
 
 export const TeamPage = () => {
   const { page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
   const toPage = (next: number) => void navigate({ search: next > 1 ? { page: next } : {} });
   const [inviting, setInviting] = useState(false);
-  const [open, setOpen] = useState<Open | null>(null);
-  const Dialog = open && DIALOGS[open.dialog];
+  const [open, setOpen] = useState<{ dialog: PersonDialog; person: User } | null>(null);
+  const Dialog = open && PERSON_DIALOGS[open.dialog];
   const team = useQuery(teamQuery(page));
   return (
     <PageFrame
@@ -57,16 +41,11 @@ export const TeamPage = () => {
       }
     >
       <QueryView query={team}>
-        {(list) =>
-          list.items.length === 0 ? (
-            <PastEnd count={`${list.total} people`} onFirst={() => toPage(1)} />
-          ) : (
-            <>
-              <People people={list.items} onPick={(dialog, person) => setOpen({ dialog, person })} />
-              <ListPager list={list} noun={['person', 'people']} onPage={toPage} />
-            </>
-          )
-        }
+        {(list) => (
+          <PagedList list={list} noun={['person', 'people']} onPage={toPage}>
+            <People people={list.items} onPick={(dialog, person) => setOpen({ dialog, person })} />
+          </PagedList>
+        )}
       </QueryView>
       <RequireFactor />
       {inviting ? <InviteDialog onClose={() => setInviting(false)} /> : null}
@@ -107,7 +86,14 @@ const People = ({ people, onPick }: PeopleProps) => {
         {
           header: 'Last sign-in',
           noWrap: true,
-          cell: ({ lastSignInAt }) => (lastSignInAt ? <RelativeTime at={lastSignInAt} /> : <Never />),
+          cell: ({ lastSignInAt }) =>
+            lastSignInAt ? (
+              <RelativeTime at={lastSignInAt} />
+            ) : (
+              <Badge variant="light" color="yellow">
+                Never signed in
+              </Badge>
+            ),
         },
         {
           header: 'Second factor',
@@ -128,8 +114,90 @@ const People = ({ people, onPick }: PeopleProps) => {
   );
 };
 
-const Never = () => (
-  <Badge variant="light" color="yellow">
-    Never signed in
-  </Badge>
-);
+interface PersonActionsProps {
+  person: User;
+  isSelf: boolean;
+  onPick: (dialog: PersonDialog) => void;
+}
+
+const PersonActions = ({ person, isSelf, onPick }: PersonActionsProps) => {
+  const name = personName(person);
+  const navigate = useNavigate();
+  const action = (label: string, dialog: PersonDialog) => ({ label, run: () => onPick(dialog) });
+  return (
+    <Group gap="xs" wrap="nowrap" display="inline-flex">
+      {person.lastSignInAt === null ? (
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={`New link for ${name}`}
+          onClick={() => onPick('link')}
+        >
+          New link
+        </Button>
+      ) : null}
+      <Button size="xs" variant="default" aria-label={`Change ${name}`} onClick={() => onPick('edit')}>
+        Change
+      </Button>
+      <ActionMenu
+        rowName={name}
+        groups={[
+          isSelf
+            ? [
+                {
+                  label: 'Your e-mail, password and second factor',
+                  run: () => void navigate({ to: '/account' }),
+                },
+              ]
+            : [
+                action('New link to choose a password', 'link'),
+                action('Set a password', 'password'),
+                ...(person.secondFactor ? [action('Reset the second factor', 'factor')] : []),
+              ],
+          [{ ...action('Remove from the team', 'remove'), dangerous: true }],
+        ]}
+      />
+    </Group>
+  );
+};
+
+const RULES = ['sign-in-rules'] as const;
+
+const RequireFactor = () => {
+  const { user } = useSession();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const rules = useQuery({ queryKey: RULES, queryFn: () => api.get<SignInRules>('/sign-in-rules') });
+  const change = useMutation({
+    mutationFn: (secondFactorRequired: boolean) =>
+      api.put<SignInRules>('/sign-in-rules', { secondFactorRequired }),
+    onSuccess: async (next) => {
+      queryClient.setQueryData(RULES, next);
+      await queryClient.refetchQueries(sessionQuery);
+      if (next.secondFactorRequired && !user.secondFactor)
+        return navigate({ to: '/second-factor', search: { to: '/settings/team' } });
+      notifyDone(
+        next.secondFactorRequired
+          ? 'Everybody needs a second factor now.'
+          : 'The second factor is up to each person now.',
+      );
+    },
+    onError: ({ message }) => void notify({ color: 'red', title: 'Nothing was changed', message }),
+  });
+  const required = change.isPending ? change.variables : (rules.data?.secondFactorRequired ?? false);
+  return (
+    <Card withBorder>
+      <Switch
+        label="Require a second factor of everybody"
+        description={`Whoever has none sets one up at their next step, before anything else.${
+          user.secondFactor ? '' : ' You have none yet: you begin with yourself.'
+        }`}
+        // Without it the track of one that is off is hardly to be seen.
+        styles={{ track: { border: '1px solid var(--mantine-color-dimmed)' } }}
+        checked={required}
+        disabled={!rules.data || change.isPending}
+        onChange={(event) => change.mutate(event.currentTarget.checked)}
+      />
+    </Card>
+  );
+};

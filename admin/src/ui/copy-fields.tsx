@@ -1,8 +1,75 @@
-import { Box, Code, Group, Text, TextInput } from '@mantine/core';
-import { useId } from 'react';
-import { CopyButton } from './copy-button.tsx';
+import {
+  ActionIcon,
+  type ActionIconProps,
+  Box,
+  Code,
+  Group,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core';
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useId, useState } from 'react';
+import { notify } from './notify.ts';
 
-interface Props {
+/** Browsers offer the clipboard on https only; over plain http the text is copied from an input. */
+const copyText = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    (document.querySelector('[role="dialog"]') ?? document.body).append(area);
+    area.select();
+    const copied = document.execCommand('copy');
+    area.remove();
+    return copied;
+  }
+};
+
+const CHECK_MARK_MS = 2500;
+
+interface Props extends ActionIconProps {
+  text: string;
+  what: string;
+}
+
+export const CopyButton = ({ text, what, ...buttonProps }: Props) => {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), CHECK_MARK_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = async () => {
+    const done = await copyText(text);
+    setCopied(done);
+    if (!done)
+      void notify({ color: 'red', title: 'Copying failed', message: 'Select the text and copy it by hand.' });
+  };
+  return (
+    <>
+      <ActionIcon
+        variant="default"
+        size="lg"
+        onClick={copy}
+        aria-label={`Copy ${what}`}
+        title={`Copy ${what}`}
+        {...buttonProps}
+      >
+        {copied ? (
+          <Check size={16} aria-hidden color="var(--mantine-color-teal-light-color)" />
+        ) : (
+          <Copy size={16} aria-hidden />
+        )}
+      </ActionIcon>
+      <VisuallyHidden aria-live="polite">{copied ? 'Copied' : ''}</VisuallyHidden>
+    </>
+  );
+};
+
+interface CopyFieldProps {
   label: string;
   description?: string;
   /** As in a sentence: "the API key". */
@@ -10,8 +77,7 @@ interface Props {
   value: string;
 }
 
-/** A value of one line with a copy button. */
-export const CopyField = ({ label, description, what, value }: Props) => (
+export const CopyField = ({ label, description, what, value }: CopyFieldProps) => (
   <Group gap="xs" align="flex-end" wrap="nowrap">
     <TextInput
       flex={1}
@@ -26,8 +92,7 @@ export const CopyField = ({ label, description, what, value }: Props) => (
   </Group>
 );
 
-/** A longer text, such as a command, with a copy button. */
-export const CopyBlock = ({ label, description, what, value }: Props) => {
+export const CopyBlock = ({ label, description, what, value }: CopyFieldProps) => {
   const id = useId();
   return (
     <Box role="group" aria-labelledby={id}>

@@ -1,7 +1,6 @@
-import '@mantine/core/styles/Menu.css';
 import '@mantine/core/styles/Table.css';
-import { ActionIcon, Button, Collapse, Menu, Table, VisuallyHidden } from '@mantine/core';
-import { ChevronDown, ChevronUp, Ellipsis } from 'lucide-react';
+import { Button, Collapse, Table, VisuallyHidden } from '@mantine/core';
+import { ChevronDown, ChevronUp } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import styles from './data-table.module.css';
 
@@ -9,12 +8,10 @@ export interface Column<Row> {
   header: string;
   cell: (row: Row) => ReactNode;
   width?: string | number;
-  /** For short values: a time, a number, a status. */
   noWrap?: boolean;
 }
 
 interface Props<Row> {
-  /** For screen readers. */
   caption: string;
   /** The first one names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];
@@ -64,13 +61,14 @@ export const DataTable = <Row extends { id: string }>(props: Props<Row>) => {
   );
 };
 
-const DataRow = <Row extends { id: string }>({
-  row,
-  columns: [first, ...others],
-  nameOf,
-  actions,
-  details,
-}: Props<Row> & { row: Row }) => {
+const DataRow = <Row extends { id: string }>(props: Props<Row> & { row: Row }) => {
+  const {
+    row,
+    columns: [first, ...others],
+    nameOf,
+    actions,
+    details,
+  } = props;
   const [opened, setOpened] = useState(false);
   const id = useId();
   const more = details?.(row) ?? null;
@@ -121,15 +119,3 @@ const DataRow = <Row extends { id: string }>({
     </>
   );
 };
-
-/** What else can be done about a row, behind a button at its end. */
-export const RowMenu = ({ name, children }: { name: string; children: ReactNode }) => (
-  <Menu position="bottom-end" withinPortal>
-    <Menu.Target>
-      <ActionIcon variant="default" size={30} aria-label={`More for ${name}`}>
-        <Ellipsis size={16} aria-hidden />
-      </ActionIcon>
-    </Menu.Target>
-    <Menu.Dropdown>{children}</Menu.Dropdown>
-  </Menu>
-);

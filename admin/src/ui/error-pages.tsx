@@ -1,9 +1,11 @@
-import { Center, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Center, Container, Stack, Text, Title } from '@mantine/core';
+import { useWindowEvent } from '@mantine/hooks';
+import { useRouter } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { ApiError, errorMessage } from '../api.ts';
+import { isMissingChunk, isServiceThere, PageMissing, reloadOnce } from './lazy.tsx';
 import { ButtonLink } from './links.tsx';
-import { PageError } from './page-error.tsx';
-import { useTabTitle } from './page-title.tsx';
-
-// Pages that are shown without the shell around them.
+import { Loading, useTabTitle } from './page-frame.tsx';
 
 export const NoSuchPage = () => {
   useTabTitle('No such page');
@@ -20,7 +22,6 @@ export const NoSuchPage = () => {
   );
 };
 
-/** The app could not start: the session or the shell failed to load. */
 export const StartFailed = ({ error }: { error: unknown }) => {
   useTabTitle('Not available');
   return (
@@ -30,5 +31,76 @@ export const StartFailed = ({ error }: { error: unknown }) => {
       </Title>
       <PageError error={error} />
     </Stack>
+  );
+};
+
+const stillMissing = async () => false;
+
+export const PageError = ({ error }: { error: unknown }) => {
+  const router = useRouter();
+  if (error instanceof PageMissing) return <PageIsMissing retry={error.retry} />;
+  if (isMissingChunk(error)) return <PageIsMissing retry={stillMissing} />;
+  const requestId = error instanceof ApiError ? error.body?.requestId : undefined;
+  return (
+    <PageAlert color="red" title="This did not work" onRetry={() => void router.invalidate()}>
+      {errorMessage(error)}
+      {requestId ? <small>Request {requestId}</small> : null}
+    </PageAlert>
+  );
+};
+
+interface AlertProps {
+  color: string;
+  title: string;
+  onRetry: () => void;
+  children: ReactNode;
+}
+
+const PageAlert = ({ color, title, onRetry, children }: AlertProps) => (
+  <Container size="xs" py="xl">
+    <Alert color={color} title={title} role="alert">
+      <Stack gap="sm" align="flex-start">
+        {children}
+        <Button variant="default" size="xs" onClick={onRetry}>
+          Try again
+        </Button>
+      </Stack>
+    </Alert>
+  </Container>
+);
+
+const TRY_EVERY_MS = 5_000;
+
+/** In place of a page that cannot be loaded: waits for the connection, then opens it without leaving the app. */
+const PageIsMissing = ({ retry }: { retry: () => Promise<boolean> }) => {
+  const router = useRouter();
+  const [isAway, setAway] = useState(false);
+  const isTrying = useRef(false);
+  const tryAgain = useCallback(async () => {
+    if (isTrying.current) return;
+    isTrying.current = true;
+    const isThere = await isServiceThere();
+    if (isThere && (await retry())) await router.invalidate();
+    // The service is there and the file is not: it was upgraded.
+    else if (isThere) reloadOnce();
+    setAway(true);
+    isTrying.current = false;
+  }, [retry, router]);
+  useWindowEvent('online', tryAgain);
+  useEffect(() => {
+    void tryAgain();
+    const timer = setInterval(tryAgain, TRY_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [tryAgain]);
+  if (!isAway) return <Loading />;
+  return (
+    <PageAlert
+      color="orange"
+      title={navigator.onLine ? 'The service cannot be reached' : 'You are offline'}
+      onRetry={tryAgain}
+    >
+      This page is not loaded yet. It opens as soon as the connection is back; the pages that you opened
+      before still work.
+    </PageAlert>
   );
 };

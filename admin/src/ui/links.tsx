@@ -8,3 +8,7 @@ type Native = Omit<ComponentPropsWithRef<'a'>, keyof AnchorProps | keyof ButtonP
 
 export const TextLink = createLink((props: AnchorProps & Native) => <Anchor {...props} />);
 export const ButtonLink = createLink((props: ButtonProps & Native) => <Button component="a" {...props} />);
+
+export const TextButton = (props: AnchorProps & Omit<ComponentPropsWithRef<'button'>, keyof AnchorProps>) => (
+  <Anchor component="button" type="button" size="sm" {...props} />
+);

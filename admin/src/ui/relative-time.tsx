@@ -1,15 +1,35 @@
-import { Suspense, useId, useRef, useState } from 'react';
-import { calendarDaysBetween } from './calendar.ts';
-import { lazyOptional } from './lazy-optional.ts';
+import { useId, useRef, useState } from 'react';
+import { lazyOptional } from './lazy.tsx';
 import { TwoLines } from './two-lines.tsx';
 
-const ExactTime = lazyOptional(() => import('./exact-time.tsx').then((module) => module.ExactTime));
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const dayNumber = (ms: number): number => {
+  const date = new Date(ms);
+  return Math.round(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS);
+};
+
+/** How many midnights of the reader lie between two times; negative where the second is earlier. */
+export const calendarDaysBetween = (fromMs: number, toMs: number): number =>
+  dayNumber(toMs) - dayNumber(fromMs);
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
+
+/** A length of time in whole units: "3 days", counted by the reader's calendar as in "3 days ago". */
+export const formatSpan = (fromMs: number, toMs: number): string => {
+  const ms = toMs - fromMs;
+  if (ms >= DAY_MS) return counted(calendarDaysBetween(fromMs, toMs), 'day');
+  if (ms >= HOUR_MS) return counted(Math.floor(ms / HOUR_MS), 'hour');
+  return ms >= MINUTE_MS ? counted(Math.floor(ms / MINUTE_MS), 'minute') : 'less than a minute';
+};
+
+const ExactTime = lazyOptional(async () => (await import('./exact-time.tsx')).ExactTime);
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Up to here people think in hours, also over midnight. */
 const HOURS = 6;
 
@@ -47,11 +67,9 @@ export const RelativeTime = ({ at }: { at: string }) => {
         {formatRelative(at)}
       </time>
       {open ? (
-        <Suspense>
-          <ExactTime id={id} target={time}>
-            {exact.format(new Date(at))}
-          </ExactTime>
-        </Suspense>
+        <ExactTime id={id} target={time}>
+          {exact.format(new Date(at))}
+        </ExactTime>
       ) : null}
     </>
   );

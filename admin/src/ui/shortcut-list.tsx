@@ -1,14 +1,12 @@
 import { Group, Kbd, Modal, Stack, Text } from '@mantine/core';
 import { currentShortcuts, keyLabel } from './shortcuts.ts';
 
-/** What the keys do, each with every key that does it. */
 const keysByLabel = (): Map<string, string[]> => {
   const keys = new Map<string, string[]>();
   for (const { key, label } of currentShortcuts()) keys.set(label, [...(keys.get(label) ?? []), key]);
   return keys;
 };
 
-/** The keys that work on this page. */
 export const ShortcutList = ({ onClose }: { onClose(): void }) => (
   <Modal
     opened

@@ -1,7 +1,6 @@
-import { useEffect, useRef } from 'react';
+import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useEffectEvent } from 'react';
 
-/** A key that does something on the page that is shown. */
-export interface Shortcut {
+interface Shortcut {
   /** As the browser names it (`j`, `?`, `/`), or with Ctrl or Command: `mod+k`. */
   key: string;
   /** What it does, for the list that `?` shows. */
@@ -12,11 +11,10 @@ export interface Shortcut {
 /** Apple's keyboards have Command in the place of Ctrl. */
 const MODIFIER = /^(Mac|iP)/.test(navigator.platform) ? '⌘' : 'Ctrl ';
 
-/** As it is written on the keyboard. */
 export const keyLabel = (key: string): string => key.toUpperCase().replace('MOD+', MODIFIER);
 
 /** Scanners type faster than people: a key with a neighbour this near belongs to a scan, and is no shortcut. */
-export const SCAN_GAP_MS = 40;
+const SCAN_GAP_MS = 40;
 
 const TEXT_FIELDS =
   'input:not([type="checkbox"], [type="radio"], [type="file"]), textarea, [contenteditable="true"]';
@@ -25,27 +23,22 @@ const DIALOGS = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="li
 const isWithin = ({ target }: Event, selector: string): boolean =>
   target instanceof Element && target.closest(selector) !== null;
 /** Whether what is typed now goes into a field as text. */
-export const isTyping = (event: Event): boolean => isWithin(event, TEXT_FIELDS);
+const isTyping = (event: Event): boolean => isWithin(event, TEXT_FIELDS);
 /** Letters that are typed in a choice choose. */
 const isChoosing = (event: Event): boolean => isWithin(event, 'select');
 
 const isShown = (element: Element): boolean => element.checkVisibility?.() ?? true;
 /** Whether a dialog or a menu is open, which has keys of its own. */
-export const isDialogOpen = (): boolean => [...document.querySelectorAll(DIALOGS)].some(isShown);
+const isDialogOpen = (): boolean => [...document.querySelectorAll(DIALOGS)].some(isShown);
 
 /** The shortcuts of each mounted component; the latest wins. */
 const groups: (readonly Shortcut[])[] = [];
 
-/** Every shortcut that works now, one for each key. */
 export const currentShortcuts = (): Shortcut[] => [
   ...new Map(groups.flat().map((shortcut) => [shortcut.key, shortcut])).values(),
 ];
 
-const find = (key: string): Shortcut | undefined =>
-  groups
-    .flat()
-    .filter((shortcut) => shortcut.key === key)
-    .at(-1);
+const find = (key: string): Shortcut | undefined => groups.flat().findLast((each) => each.key === key);
 
 let lastKeyAt = Number.NEGATIVE_INFINITY;
 let waiting: ReturnType<typeof setTimeout> | undefined;
@@ -67,24 +60,67 @@ const onKeyDown = (event: KeyboardEvent): void => {
   event.preventDefault();
   waiting = setTimeout(() => shortcut.run(), SCAN_GAP_MS);
 };
+document.addEventListener('keydown', onKeyDown);
 
 /** Makes the keys work while the component is mounted; never while a dialog is open, and single keys never in a field. */
 export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
-  const latest = useRef(shortcuts);
-  latest.current = shortcuts;
+  const run = useEffectEvent((index: number) => shortcuts[index]?.run());
   const keys = shortcuts.map(({ key, label }) => `${key} ${label}`).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new list of keys is registered anew; what they do is read when one is pressed
   useEffect(() => {
-    const group = latest.current.map(({ key, label }, index) => ({
-      key,
-      label,
-      run: () => latest.current[index]?.run(),
-    }));
+    const group = shortcuts.map(({ key, label }, index) => ({ key, label, run: () => run(index) }));
     groups.push(group);
-    if (groups.length === 1) document.addEventListener('keydown', onKeyDown);
-    return () => {
-      groups.splice(groups.indexOf(group), 1);
-      if (groups.length === 0) document.removeEventListener('keydown', onKeyDown);
-    };
+    return () => void groups.splice(groups.indexOf(group), 1);
   }, [keys]);
+};
+
+// A scanner is a keyboard that types faster than people and ends with Enter. What it types beside a text
+// field belongs to the page, also while a checkbox or a choice has the focus.
+
+/** Shorter than anything that is scanned, longer than keys that happen to fall together. */
+const LEAST_LENGTH = 4;
+
+type OnScan = (text: string) => void;
+/** The latest wins. */
+const listeners: OnScan[] = [];
+
+let typed = '';
+let lastScanKeyAt = Number.NEGATIVE_INFINITY;
+
+const onScannerKey = (event: KeyboardEvent): void => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.key === 'Shift') return;
+  if (listeners.length === 0) return;
+  const isFast = event.timeStamp - lastScanKeyAt < SCAN_GAP_MS;
+  lastScanKeyAt = event.timeStamp;
+  if (!isFast) typed = '';
+  if (isTyping(event)) return;
+  if (event.key.length === 1) {
+    typed += event.key;
+    // A space would press the button that has the focus.
+    if (typed.length > 1) event.preventDefault();
+    return;
+  }
+  const text = typed.trim();
+  typed = '';
+  if (event.key !== 'Enter' || text.length < LEAST_LENGTH) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (!isDialogOpen()) listeners.at(-1)?.(text);
+};
+document.addEventListener('keydown', onScannerKey, { capture: true });
+
+/** Calls back with what is scanned while the component is mounted, no text field has the focus and no dialog is open. */
+export const useScanner = (onScan: OnScan): void => {
+  const scanned = useEffectEvent(onScan);
+  useEffect(() => {
+    const listener: OnScan = (text) => scanned(text);
+    listeners.push(listener);
+    return () => void listeners.splice(listeners.indexOf(listener), 1);
+  }, []);
+};
+
+/** For a choice on a page that lives on scans: a letter there would choose another option before it is known to be a scan's. */
+export const chooseByArrowsOnly = (event: ReactKeyboardEvent): void => {
+  const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
+  if (!hasModifier && event.key.length === 1 && event.key !== ' ') event.preventDefault();
 };

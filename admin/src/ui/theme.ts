@@ -1,43 +1,16 @@
-import { type CSSVariablesResolver, createTheme } from '@mantine/core';
+import { type CSSVariablesResolver, colorsTuple, createTheme } from '@mantine/core';
 
 /** The one accent, an ink blue. It takes the place of the library's blue, so that nothing has a second one. */
-const INK = [
-  '#f0f2ff',
-  '#e0e4fd',
-  '#bfc7f8',
-  '#9aa6f2',
-  '#7b8aee',
-  '#6373e6',
-  '#5263d9',
-  '#4151bf',
-  '#35439f',
-  '#283380',
-] as const;
+const INK = colorsTuple(
+  '#f0f2ff #e0e4fd #bfc7f8 #9aa6f2 #7b8aee #6373e6 #5263d9 #4151bf #35439f #283380'.split(' '),
+);
 /** Greys with a little of the accent in them. */
-const GREY = [
-  '#f7f8fa',
-  '#f0f2f5',
-  '#e6e9ee',
-  '#dadee5',
-  '#c2c8d2',
-  '#99a1af',
-  '#757e8d',
-  '#545c6a',
-  '#363c47',
-  '#1d2129',
-] as const;
-const DARK = [
-  '#d3d6dd',
-  '#b3b8c2',
-  '#8b909c',
-  '#666c79',
-  '#3b404b',
-  '#2d313a',
-  '#23262e',
-  '#1a1c22',
-  '#131519',
-  '#0d0e11',
-] as const;
+const GREY = colorsTuple(
+  '#f7f8fa #f0f2f5 #e6e9ee #dadee5 #c2c8d2 #99a1af #757e8d #545c6a #363c47 #1d2129'.split(' '),
+);
+const DARK = colorsTuple(
+  '#d3d6dd #b3b8c2 #8b909c #666c79 #3b404b #2d313a #23262e #1a1c22 #131519 #0d0e11'.split(' '),
+);
 
 const FONT =
   'ui-sans-serif, system-ui, -apple-system, "Segoe UI Variable Text", "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif';
@@ -69,7 +42,10 @@ export const theme = createTheme({
   components: {
     // Without this role a screen reader would list each dialog's header as a second banner of the page.
     Modal: {
-      defaultProps: { attributes: { header: { role: 'presentation' } } },
+      defaultProps: {
+        attributes: { header: { role: 'presentation' } },
+        closeButtonProps: { 'aria-label': 'Close' },
+      },
       styles: { title: { fontWeight: 650, fontSize: '1.0625rem', lineHeight: '1.35' } },
     },
     // In a narrow column its words would be cut.

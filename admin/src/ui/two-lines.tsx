@@ -1,7 +1,8 @@
-import type { PointerEvent, ReactNode } from 'react';
+import { Text } from '@mantine/core';
+import { Fragment, type PointerEvent, type ReactNode } from 'react';
 import styles from './two-lines.module.css';
 
-/** Shows the whole text of what is cut to whoever points at it. */
+/** Shows the whole text of what is cut when the pointer is on it. */
 const tellAll = ({ currentTarget }: PointerEvent<HTMLElement>): void => {
   const isCut = currentTarget.scrollHeight > currentTarget.clientHeight + 1;
   if (isCut) currentTarget.title = currentTarget.textContent ?? '';
@@ -9,22 +10,37 @@ const tellAll = ({ currentTarget }: PointerEvent<HTMLElement>): void => {
 };
 
 /** Two lines of a table cell, the second in a lighter colour; each is cut where it does not fit. */
-export const TwoLines = ({ first, second }: { first: ReactNode; second: ReactNode }) => (
+export const TwoLines = ({ first, second }: { first: ReactNode; second?: ReactNode }) => (
   <div className={styles['lines']}>
     <div className={styles['line']} onPointerEnter={tellAll}>
       {first}
     </div>
-    <div className={`${styles['line']} ${styles['second']}`} onPointerEnter={tellAll}>
-      {second}
-    </div>
+    {second === undefined ? null : (
+      <div className={`${styles['line']} ${styles['second']}`} onPointerEnter={tellAll}>
+        {second}
+      </div>
+    )}
   </div>
 );
 
-/** One line of a table cell, cut where it does not fit. */
-export const OneLine = ({ children }: { children: string }) => (
-  <div className={styles['lines']}>
-    <div className={styles['line']} onPointerEnter={tellAll}>
-      {children}
-    </div>
-  </div>
+export const SecondLine = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" c="dimmed" component="span" display="block" fw={400}>
+    {children}
+  </Text>
+);
+
+/** An e-mail address that breaks after its signs where it does not fit, and not within a word. */
+export const BreakableEmail = ({ email }: { email: string }) =>
+  email.split(/(?<=[@.])/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one address never change places
+    <Fragment key={index}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));
+
+export const Hint = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" c="dimmed">
+    {children}
+  </Text>
 );

@@ -2,17 +2,12 @@ import { Alert } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { MapPin, Package, TriangleAlert, UserRound } from 'lucide-react';
 import type { AdminOfflineRepair as OfflineRepair } from '../../../../contract/admin-returns.ts';
-import { SecondLine } from '../../ui/second-line.tsx';
-import { REPAIRS } from '../kinds.ts';
-import { DISPOSITION_LABELS } from '../labels.ts';
+import { SecondLine } from '../../ui/two-lines.tsx';
+import { DISPOSITION_LABELS, REPAIRS } from '../kinds.ts';
 import { isDone, REPAIR_MOVES } from '../moves/moves.ts';
-import { formatNumber } from '../numbers.ts';
-import { useMoney } from '../use-money.ts';
-import { EmailLink, PhoneLink } from './contact-links.tsx';
-import { Facts } from './facts.tsx';
-import { FoldedText } from './folded-text.tsx';
+import { formatNumber, useMoney } from '../numbers.ts';
+import { EmailLink, Facts, FoldedText, PhoneLink, Quiet, type SummaryPart } from './facts.tsx';
 import { ReturnDetail } from './return-detail.tsx';
-import { Lead, Line, type SummaryPart } from './summary.tsx';
 
 const route = getRouteApi('/inside/offline-repairs/$id');
 
@@ -40,44 +35,35 @@ export const RepairPage = () => {
 const quantityOf = (quantity: number): string => (quantity === 1 ? '' : `${formatNumber(quantity)} × `);
 
 const summaryOf = (repair: OfflineRepair): SummaryPart[] => {
-  const { faultyItem: item } = repair;
+  const { faultyItem: item, customerPhone, trackingNumber } = repair;
   return [
     {
       label: 'Customer',
       icon: UserRound,
-      children: (
-        <>
-          <Lead>{repair.customerName}</Lead>
-          <Line>{repair.customerPhone && <PhoneLink number={repair.customerPhone} />}</Line>
-          <Line>
-            <EmailLink address={repair.customerEmail} />
-          </Line>
-        </>
-      ),
+      lead: repair.customerName,
+      lines: [
+        customerPhone && <PhoneLink number={customerPhone} />,
+        <EmailLink key="email" address={repair.customerEmail} />,
+      ],
     },
     {
       label: 'Item',
       icon: Package,
-      children: (
-        <>
-          <Lead>{`${quantityOf(item.quantity)}${item.productName}`}</Lead>
-          <Line>{item.serialNumber && `Serial ${item.serialNumber}`}</Line>
-          <Line quiet>{item.sku}</Line>
-        </>
-      ),
+      lead: `${quantityOf(item.quantity)}${item.productName}`,
+      lines: [item.serialNumber && `Serial ${item.serialNumber}`, <Quiet key="sku">{item.sku}</Quiet>],
     },
     {
       label: 'Where',
       icon: MapPin,
-      children: (
-        <>
-          <Lead>{repair.storeId}</Lead>
-          <Line quiet={!repair.trackingNumber}>
-            {repair.trackingNumber ? `${repair.carrierName} ${repair.trackingNumber}` : 'No tracking yet'}
-          </Line>
-          <Line>{repair.assignedToId && `With technician ${repair.assignedToId}`}</Line>
-        </>
-      ),
+      lead: repair.storeId,
+      lines: [
+        trackingNumber ? (
+          `${repair.carrierName} ${trackingNumber}`
+        ) : (
+          <Quiet key="none">No tracking yet</Quiet>
+        ),
+        repair.assignedToId && `With technician ${repair.assignedToId}`,
+      ],
     },
   ];
 };

@@ -1,48 +1,49 @@
-import { Card, Grid, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Grid, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { PencilLine, Printer, UserRoundCheck } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { ApiError } from '../../api.ts';
-import { useBlocked } from '../../session/blocked.ts';
+import { type ReactNode, useState } from 'react';
+import type { RelatedReturns } from '../../../../contract/admin-returns.ts';
+import { ApiError, api } from '../../api.ts';
+import { useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
-import { formatSpan } from '../../ui/age.ts';
-import { CopyButton } from '../../ui/copy-button.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { ButtonLink } from '../../ui/links.tsx';
-import { PageTitle } from '../../ui/page-title.tsx';
-import { RelativeTime } from '../../ui/relative-time.tsx';
-import { correctionDraftName, wasInterrupted } from '../dialog-draft.ts';
-import { Due } from '../due.tsx';
-import type { AnyReturn, Kind } from '../kinds.ts';
-import { describeStatus } from '../labels.ts';
+import { CopyButton } from '../../ui/copy-fields.tsx';
+import { lazyPart } from '../../ui/lazy.tsx';
+import { ButtonLink, TextLink } from '../../ui/links.tsx';
+import { PageTitle, Section } from '../../ui/page-frame.tsx';
+import { QueryError } from '../../ui/query-view.tsx';
+import { formatSpan, RelativeTime } from '../../ui/relative-time.tsx';
+import { Hint } from '../../ui/two-lines.tsx';
+import { Due, StatusBadge } from '../badges.tsx';
+import { correctionDraftName, wasInterrupted } from '../draft.tsx';
+import { type AnyReturn, describeStatus, KIND_OF, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
 import type { StaffMove } from '../moves/moves.ts';
 import { ReturnMoves } from '../moves/return-moves.tsx';
 import { detailQuery, timelineQuery } from '../queries.ts';
-import { StatusBadge } from '../status-badge.tsx';
 import styles from './detail.module.css';
-import { Related } from './related.tsx';
-import { Lead, Summary, type SummaryPart } from './summary.tsx';
+import { Lead, Summary, type SummaryPart } from './facts.tsx';
 import { ReturnTimeline } from './timeline.tsx';
 import { WalkBar } from './walk-bar.tsx';
 
-const AddNote = lazy(() => import('./add-note.tsx').then((m) => ({ default: m.AddNote })));
-const AssigneePicker = lazy(() =>
-  import('../assignee-picker.tsx').then((m) => ({ default: m.AssigneePicker })),
+const AddNote = lazyPart(
+  async () => (await import('./detail-forms.tsx')).AddNote,
+  () => <Skeleton height={74} />,
 );
-const CorrectDialog = lazy(() => import('./correct-dialog.tsx').then((m) => ({ default: m.CorrectDialog })));
+const AssigneePicker = lazyPart(
+  async () => (await import('../person-select.tsx')).AssigneePicker,
+  ({ item }) => <Lead>{item.assignee?.name ?? 'Unassigned'}</Lead>,
+);
+const CorrectDialog = lazyPart(async () => (await import('./detail-forms.tsx')).CorrectDialog);
 
 interface Props<Item> {
   kind: Kind;
   id: string;
   moves: readonly StaffMove<Item>[];
-  /** Who, what, where and whose, at the top. */
   summary(item: Item): SummaryPart[];
-  /** Shown above the facts. */
   warning?: (item: Item) => ReactNode;
   facts(item: Item): ReactNode;
 }
 
-/** One return: who, what, where, how old and what next; below its facts, earlier returns and timeline. */
 export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
   const { kind, id, moves, summary, warning, facts } = props;
   const detail = useQuery(detailQuery<Item>(kind, id));
@@ -52,13 +53,13 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
       <WalkBar kind={kind} id={id} />
       {isNotFound(detail.error) ? (
         <NotFound kind={kind} />
-      ) : detail.error ? (
-        <ErrorAlert
-          title={item ? 'This may be out of date' : `This ${kind.one} could not be read`}
-          error={detail.error}
-          onRetry={() => void detail.refetch()}
+      ) : (
+        <QueryError
+          query={detail}
+          title={`This ${kind.one} could not be read`}
+          stale="This may be out of date"
         />
-      ) : null}
+      )}
       {item && !isNotFound(detail.error) ? (
         <>
           <Heading kind={kind} item={item} moves={moves} />
@@ -86,11 +87,7 @@ export const ReturnDetail = <Item extends AnyReturn>(props: Props<Item>) => {
 const assigneePart = (kind: Kind, item: AnyReturn): SummaryPart => ({
   label: 'Assigned to',
   icon: UserRoundCheck,
-  children: (
-    <Suspense fallback={<Lead>{item.assignee?.name ?? 'Unassigned'}</Lead>}>
-      <AssigneePicker kind={kind} item={item} />
-    </Suspense>
-  ),
+  lines: [<AssigneePicker key={item.id} kind={kind} item={item} />],
 });
 
 const isNotFound = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;
@@ -146,17 +143,13 @@ const Heading = <Item extends AnyReturn>({ kind, item, moves }: HeadingProps<Ite
           Print slip
         </ButtonLink>
       </Group>
-      {correcting ? (
-        <Suspense>
-          <CorrectDialog kind={kind} item={item} onClose={() => setCorrecting(false)} />
-        </Suspense>
-      ) : null}
+      {correcting ? <CorrectDialog kind={kind} item={item} onClose={() => setCorrecting(false)} /> : null}
     </div>
   );
 };
 
 const Age = ({ item: { createdAt, statusSince, updatedAt, status, dueAt } }: { item: AnyReturn }) => (
-  <Text size="sm" c="dimmed">
+  <Hint>
     Created <RelativeTime at={createdAt} />, {describeStatus(status).label.toLowerCase()} for{' '}
     {formatSpan(Date.parse(statusSince), Date.now())}, last changed <RelativeTime at={updatedAt} />
     {dueAt === null ? null : (
@@ -165,31 +158,20 @@ const Age = ({ item: { createdAt, statusSince, updatedAt, status, dueAt } }: { i
         <Due dueAt={dueAt} />
       </>
     )}
-  </Text>
+  </Hint>
 );
 
 const TimelineCard = ({ kind, id }: { kind: Kind; id: string }) => {
   const timeline = useQuery(timelineQuery(kind, id));
   return (
-    <Card withBorder padding="md">
-      <Title order={3} size="h5" mb="sm">
-        Timeline
-      </Title>
+    <Section title="Timeline">
       <Stack gap="lg">
-        <Suspense fallback={<Skeleton height={74} />}>
-          <AddNote kind={kind} id={id} />
-        </Suspense>
-        {timeline.error ? (
-          <ErrorAlert
-            title="The timeline could not be read"
-            error={timeline.error}
-            onRetry={() => void timeline.refetch()}
-          />
-        ) : null}
+        <AddNote kind={kind} id={id} />
+        <QueryError query={timeline} title="The timeline could not be read" />
         {timeline.isPending ? <Skeleton height={160} /> : null}
         {timeline.data ? <ReturnTimeline entries={timeline.data} /> : null}
       </Stack>
-    </Card>
+    </Section>
   );
 };
 
@@ -200,3 +182,88 @@ const LoadingDetail = () => (
     <Skeleton height={320} />
   </Stack>
 );
+
+const relatedQuery = (kind: Kind, id: string) =>
+  queryOptions({
+    queryKey: [kind.path, id, 'related'],
+    queryFn: () => api.get<RelatedReturns>(`${kind.path}/${encodeURIComponent(id)}/related`),
+    staleTime: 60_000,
+  });
+
+const Related = ({ kind, item }: { kind: Kind; item: AnyReturn }) => {
+  const related = useQuery(relatedQuery(kind, item.id));
+  const { data } = related;
+  const serial = 'faultyItem' in item ? item.faultyItem.serialNumber : null;
+  return (
+    <Section title="Earlier returns">
+      <QueryError query={related} title="Earlier returns could not be read" />
+      {related.isPending ? <Skeleton height={64} /> : null}
+      {data && data.sameSerial.total + data.sameCustomer.total === 0 ? (
+        <Hint>
+          None{' '}
+          {kind === TRADE_RETURNS
+            ? 'of this company or customer'
+            : serial
+              ? 'of this serial number or customer'
+              : 'of this customer'}
+          .
+        </Hint>
+      ) : null}
+      {data && serial ? (
+        <RelatedGroup title="Of this serial number" kind={REPAIRS} search={serial} found={data.sameSerial} />
+      ) : null}
+      {data ? (
+        <RelatedGroup
+          title={kind === TRADE_RETURNS ? 'Of this company or customer' : 'Of this customer'}
+          kind={kind}
+          search={item.customerEmail}
+          found={withoutRepeats(data)}
+        />
+      ) : null}
+    </Section>
+  );
+};
+
+/** What the first group shows already is not shown again. */
+const withoutRepeats = ({ sameSerial, sameCustomer }: RelatedReturns): RelatedReturns['sameCustomer'] => {
+  const shown = new Set(sameSerial.items.map(({ id }) => id));
+  const items = sameCustomer.items.filter(({ id }) => !shown.has(id));
+  return items.length === 0 ? { items, total: 0 } : { ...sameCustomer, items };
+};
+
+interface RelatedGroupProps {
+  title: string;
+  kind: Kind;
+  /** What finds all of them in the list. */
+  search: string;
+  found: RelatedReturns['sameSerial'];
+}
+
+const RelatedGroup = ({ title, kind, search, found: { items, total } }: RelatedGroupProps) => {
+  if (total === 0) return null;
+  return (
+    <section>
+      <Text component="h4" size="xs" fw={600} c="dimmed" mt="xs" mb={2}>
+        {title}
+      </Text>
+      <ul className={styles['related']}>
+        {items.map((each) => (
+          <li key={each.id}>
+            <Link to={KIND_OF[each.kind].detail} params={{ id: each.id }} preload={false}>
+              <span className={styles['number']}>{each.rmaNumber}</span>
+              <span className={styles['title']} title={each.title} dir="auto">
+                {each.title}
+              </span>
+              <StatusBadge status={each.status} size="sm" />
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {total > items.length ? (
+        <TextLink to={kind.path} search={{ q: search }} size="sm">
+          All {total.toLocaleString()}
+        </TextLink>
+      ) : null}
+    </section>
+  );
+};

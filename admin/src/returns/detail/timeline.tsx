@@ -15,42 +15,28 @@ import {
 import type { Actor, TimelineEntry } from '../../../../contract/common.ts';
 import type { TimelineType } from '../../../../contract/lifecycle.ts';
 import { RelativeTime } from '../../ui/relative-time.tsx';
-import { describeStatus, dispositionLabel } from '../labels.ts';
-import { StatusBadge } from '../status-badge.tsx';
-import { CORRECTED_LABELS } from './corrected-fields.ts';
-import { FoldedText } from './folded-text.tsx';
+import { StatusBadge } from '../badges.tsx';
+import { CORRECTED_LABELS, describeStatus, dispositionLabel } from '../kinds.ts';
+import { FoldedText } from './facts.tsx';
 
-const ICONS: Record<TimelineType, LucideIcon> = {
-  CREATED: FilePlus,
-  TRACKING_UPLOADED: Truck,
-  STATUS_CHANGED: ArrowRight,
-  DISPOSITION_SET: PackageCheck,
-  CLOSED: CircleCheck,
-  CREDIT_REQUESTED: ReceiptText,
-  RESOLVED: CircleCheck,
-  NOTE_ADDED: MessageSquare,
-  CORRECTED: PencilLine,
-  ASSIGNED: UserRound,
-};
-
-const ACTION_LABELS: Record<TimelineType, string> = {
-  CREATED: 'created this return',
-  TRACKING_UPLOADED: 'added tracking',
-  STATUS_CHANGED: 'changed the status',
-  DISPOSITION_SET: 'decided what becomes of the item',
-  CLOSED: 'closed it',
-  CREDIT_REQUESTED: 'requested the credit',
-  RESOLVED: 'resolved it',
-  NOTE_ADDED: 'noted',
-  CORRECTED: 'corrected it',
-  ASSIGNED: 'assigned it',
+const ENTRIES: Record<TimelineType, { icon: LucideIcon; label: string }> = {
+  CREATED: { icon: FilePlus, label: 'created this return' },
+  TRACKING_UPLOADED: { icon: Truck, label: 'added tracking' },
+  STATUS_CHANGED: { icon: ArrowRight, label: 'changed the status' },
+  DISPOSITION_SET: { icon: PackageCheck, label: 'decided what becomes of the item' },
+  CLOSED: { icon: CircleCheck, label: 'closed it' },
+  CREDIT_REQUESTED: { icon: ReceiptText, label: 'requested the credit' },
+  RESOLVED: { icon: CircleCheck, label: 'resolved it' },
+  NOTE_ADDED: { icon: MessageSquare, label: 'noted' },
+  CORRECTED: { icon: PencilLine, label: 'corrected it' },
+  ASSIGNED: { icon: UserRound, label: 'assigned it' },
 };
 
 /** A program may repeat a move, and staff close a repair twice: the entry stands for what was said, not for a change. */
 const actionOf = ({ type, fromStatus, toStatus }: TimelineEntry): string =>
   (type === 'STATUS_CHANGED' || type === 'CLOSED') && toStatus !== null && toStatus === fromStatus
     ? `confirmed the status: still ${describeStatus(toStatus).label}`
-    : ACTION_LABELS[type];
+    : ENTRIES[type].label;
 
 const ACTOR_LABELS: Record<Actor['type'], string> = {
   API_CLIENT: 'API client',
@@ -69,28 +55,26 @@ const correctedLines = ({ data }: TimelineEntry): string[] =>
     return `${label}: ${textOrNull(to) ?? 'none'} (was: ${textOrNull(from) ?? 'none'})`;
   });
 
-/** What an entry recorded besides its note. */
 const recordedLines = (entry: TimelineEntry): string[] => {
   const { type, data } = entry;
   if (type === 'CORRECTED') return correctedLines(entry);
   if (type === 'ASSIGNED') return [`To ${textOrNull(data['assigneeName']) ?? 'nobody'}`];
-  const [tracking, carrier] = [textOrNull(data['trackingNumber']), textOrNull(data['carrierName'])];
-  const [technician, disposition] = [
-    textOrNull(data['assignedToId']),
-    textOrNull(data['offlineDisposition']),
+  const tracking = textOrNull(data['trackingNumber']);
+  const carrier = textOrNull(data['carrierName']);
+  const technician = textOrNull(data['assignedToId']);
+  const disposition = textOrNull(data['offlineDisposition']);
+  const lines = [
+    tracking && `Tracking ${tracking}${carrier ? ` with ${carrier}` : ''}`,
+    technician && `Technician ${technician}`,
+    disposition && dispositionLabel(disposition),
   ];
-  return [
-    ...(tracking ? [`Tracking ${tracking}${carrier ? ` with ${carrier}` : ''}`] : []),
-    ...(technician ? [`Technician ${technician}`] : []),
-    ...(disposition ? [dispositionLabel(disposition)] : []),
-  ];
+  return lines.filter((line) => line !== null);
 };
 
-/** Newest entries first. */
 export const ReturnTimeline = ({ entries }: { entries: readonly TimelineEntry[] }) => (
   <Timeline bulletSize={26} lineWidth={2} active={entries.length} aria-label="What happened, newest first">
     {entries.toReversed().map((entry) => {
-      const Icon = ICONS[entry.type];
+      const { icon: Icon } = ENTRIES[entry.type];
       return (
         <Timeline.Item key={entry.id} bullet={<Icon size={14} aria-hidden />} title={<Title entry={entry} />}>
           <StatusChange entry={entry} />

@@ -1,12 +1,22 @@
 import { ActionIcon, Group, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown, ChevronUp } from 'lucide-react';
-import { BackToList } from '../back-link.tsx';
-import type { Kind } from '../kinds.ts';
-import { useWalk } from './walk.ts';
+import { useMemo } from 'react';
+import type { ListSearch } from '../../list-search.ts';
+import { useShortcuts } from '../../ui/shortcuts.ts';
+import { readTab, writeTab } from '../../ui/tab-storage.ts';
+import type { AnyReturn, Kind } from '../kinds.ts';
+import { BackToList, lastSearch, usePageSize } from '../links.tsx';
+import { type ListPage, listQuery } from '../queries.ts';
 
-/** The way back to the list, and to its next and previous return. */
+const STEPS = [
+  { step: -1, label: 'Previous', key: 'k', icon: ChevronUp },
+  { step: 1, label: 'Next', key: 'j', icon: ChevronDown },
+] as const;
+
 export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
-  const { position, total, hasPrevious, hasNext, go } = useWalk(kind, id);
+  const { position, total, has, go } = useWalk(kind, id);
   return (
     <Group justify="space-between" gap="sm" mih={30} className="not-printed">
       <BackToList kind={kind} />
@@ -15,26 +25,72 @@ export const WalkBar = ({ kind, id }: { kind: Kind; id: string }) => {
           <Text size="sm" c="dimmed" className="tabular-numbers" mr={4}>
             {position.toLocaleString()} of {total.toLocaleString()}
           </Text>
-          <ActionIcon
-            variant="default"
-            aria-label={`Previous ${kind.one}`}
-            title="Previous (k)"
-            disabled={!hasPrevious}
-            onClick={() => void go(-1)}
-          >
-            <ChevronUp size={16} aria-hidden />
-          </ActionIcon>
-          <ActionIcon
-            variant="default"
-            aria-label={`Next ${kind.one}`}
-            title="Next (j)"
-            disabled={!hasNext}
-            onClick={() => void go(1)}
-          >
-            <ChevronDown size={16} aria-hidden />
-          </ActionIcon>
+          {STEPS.map(({ step, label, key, icon: Icon }) => (
+            <ActionIcon
+              key={key}
+              variant="default"
+              aria-label={`${label} ${kind.one}`}
+              title={`${label} (${key})`}
+              disabled={!has[step]}
+              onClick={() => void go(step)}
+            >
+              <Icon size={16} aria-hidden />
+            </ActionIcon>
+          ))}
         </Group>
       ) : null}
     </Group>
   );
+};
+
+// Next and previous of the list that one came from, as it was then: a return that a move takes out of the list keeps its place.
+
+interface Page extends Pick<ListPage<AnyReturn>, 'page' | 'limit' | 'total'> {
+  ids: string[];
+  search: ListSearch;
+}
+
+const nameOf = ({ path }: Kind): string => `handback.walk.${path}`;
+
+const pageOf = (search: ListSearch, { items, page, limit, total }: ListPage<AnyReturn>): Page => {
+  const ids = items.map(({ id }) => id);
+  return { ids, page, limit, total, search };
+};
+
+const useWalk = (kind: Kind, id: string) => {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const [pageSize] = usePageSize();
+  const current = useMemo(() => {
+    const search = lastSearch(kind);
+    const shown = queryClient.getQueryData(listQuery<AnyReturn>(kind, search, pageSize).queryKey);
+    const fresh = shown ? pageOf(search, shown) : null;
+    const known = [fresh, readTab<Page>(nameOf(kind))].find((page) => page?.ids.includes(id)) ?? null;
+    if (known) writeTab(nameOf(kind), known);
+    return known;
+  }, [kind, id, queryClient, pageSize]);
+
+  const index = current?.ids.indexOf(id) ?? -1;
+  const position = current ? (current.page - 1) * current.limit + index + 1 : 0;
+  const go = async (step: 1 | -1): Promise<void> => {
+    if (!current) return;
+    const neighbour = current.ids[index + step] ?? (await firstOfPage(current, step));
+    if (neighbour) await navigate({ to: kind.detail, params: { id: neighbour } });
+  };
+  const firstOfPage = async ({ page, limit, search }: Page, step: 1 | -1): Promise<string | undefined> => {
+    const there = { ...search, page: page + step };
+    const found = await queryClient.fetchQuery(listQuery<AnyReturn>(kind, there, limit));
+    writeTab(nameOf(kind), pageOf(there, found));
+    return found.items.at(step === 1 ? 0 : -1)?.id;
+  };
+  const total = Math.max(current?.total ?? 0, position);
+  const has = { [-1]: position > 1, 1: current !== null && position < total };
+  const toList = () => navigate({ to: kind.path, search: lastSearch(kind) });
+  useShortcuts([
+    ...STEPS.toReversed()
+      .filter(({ step }) => has[step])
+      .map(({ step, label, key }) => ({ key, label: `${label} ${kind.one}`, run: () => void go(step) })),
+    { key: 'u', label: 'Back to the list', run: () => void toList() },
+  ]);
+  return { position, total, has, go };
 };

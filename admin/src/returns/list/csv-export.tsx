@@ -1,14 +1,16 @@
-import { Button, Group, Progress, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Button } from '@mantine/core';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { api } from '../../api.ts';
+import { api, errorMessage } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
-import { errorMessage } from '../../ui/error-message.ts';
 import { notify } from '../../ui/notify.ts';
+import { RunProgress } from '../../ui/run-progress.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import { fetchPage, filtersOf } from '../queries.ts';
 import { type CsvColumn, csvText } from './csv.ts';
-import { MAX_ROWS, readAll } from './read-all.ts';
+import { orderOf, sortItems } from './list-order.ts';
 
 interface Props<Item> {
   kind: Kind;
@@ -34,7 +36,11 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
       if (!items) return;
       // For the audit log: without its entry nothing is saved.
       await api.post('/exports', { kind: kind.savedKind, count: items.length });
-      save(`${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`, csvText(columns, items));
+      saveFile(
+        `${kind.path.slice(1)}-${new Date().toISOString().slice(0, 10)}.csv`,
+        csvText(columns, items),
+        'text/csv',
+      );
       notifyExported(kind, items.length);
     } catch (error) {
       if (signal.aborted) return;
@@ -48,7 +54,7 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
     setProgress(null);
   };
 
-  if (progress) return <ExportProgress {...progress} onStop={stop} />;
+  if (progress) return <RunProgress label="Export" {...progress} onStop={stop} />;
   return (
     <Button
       variant="default"
@@ -61,24 +67,6 @@ export const CsvExport = <Item extends AnyReturn>({ kind, search, columns, disab
   );
 };
 
-interface ProgressProps {
-  done: number;
-  total: number;
-  onStop(): void;
-}
-
-const ExportProgress = ({ done, total, onStop }: ProgressProps) => (
-  <Group gap="xs" wrap="nowrap">
-    <Progress w={90} value={total === 0 ? 0 : (100 * done) / total} aria-label="Export" />
-    <Text size="sm" className="tabular-numbers" role="status">
-      {done.toLocaleString()} of {total.toLocaleString()}
-    </Text>
-    <Button variant="default" size="compact-sm" onClick={onStop}>
-      Stop
-    </Button>
-  </Group>
-);
-
 const notifyExported = (kind: Kind, count: number): void =>
   void notify(
     count === MAX_ROWS
@@ -90,9 +78,38 @@ const notifyExported = (kind: Kind, count: number): void =>
       : { message: `${countOf(count, kind)} exported` },
   );
 
-const save = (name: string, text: string): void => {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
-  const link = Object.assign(document.createElement('a'), { href: address, download: name });
-  link.click();
-  URL.revokeObjectURL(address);
+const PAGE_SIZE = 100;
+/** More would be too much for a browser, and for a spreadsheet. */
+const MAX_ROWS = 20_000;
+
+interface ReadOptions {
+  signal: AbortSignal;
+  onProgress(progress: { done: number; total: number }): void;
+}
+
+/**
+ * Reads every page that the filters match; null if it was aborted. It reads by number, because no change moves a return to
+ * another page then, and sorts at the end. New returns push others onto the next page, so an item may come twice.
+ */
+const readAll = async <Item extends AnyReturn>(
+  queryClient: QueryClient,
+  kind: Kind,
+  search: ListSearch,
+  { signal, onProgress }: ReadOptions,
+): Promise<Item[] | null> => {
+  const { sort: _, ...byNumber } = search;
+  const found = new Map<string, Item>();
+  for (let page = 1, pages = 1; page <= pages && found.size < MAX_ROWS; page++) {
+    const { items, total, totalPages } = await queryClient.fetchQuery({
+      queryKey: [kind.path, 'export', filtersOf(kind, search), search.order, page],
+      queryFn: () => fetchPage<Item>(kind, { ...byNumber, page }, PAGE_SIZE),
+      staleTime: 0,
+      gcTime: 0,
+    });
+    if (signal.aborted) return null;
+    for (const item of items) found.set(item.id, item);
+    pages = totalPages;
+    onProgress({ done: found.size, total: Math.min(total, MAX_ROWS) });
+  }
+  return sortItems([...found.values()].slice(0, MAX_ROWS), orderOf(search));
 };

@@ -3,11 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DISPOSITIONS } from '../../../../contract/lifecycle.ts';
 import type { ListSearch } from '../../list-search.ts';
-import { type Kind, REPAIRS } from '../kinds.ts';
-import { dispositionLabel } from '../labels.ts';
-import { storesQuery } from '../people-query.ts';
+import { dispositionLabel, type Kind, ORIGIN_LABELS, REPAIRS } from '../kinds.ts';
 import { PersonSelect } from '../person-select.tsx';
-import { ORIGIN_LABELS } from './origins.ts';
+import { storesQuery } from '../queries.ts';
 import { SearchField } from './search-field.tsx';
 
 interface Props {
@@ -36,7 +34,6 @@ const STATE = choices('Open', [
   { value: 'all', label: 'Open and ended' },
 ]);
 
-/** All that a list can be narrowed by, beyond words and status. */
 export const FilterPanel = ({ kind, search, onFilter }: Props) => {
   const select = (
     label: string,
@@ -131,13 +128,10 @@ const StoreFilter = ({ search, onFilter }: Pick<Props, 'search' | 'onFilter'>) =
 };
 
 const DAY_MS = 86_400_000;
-const pad = (number: number): string => String(number).padStart(2, '0');
 
-/** For an input of the kind `date`: the reader's day. */
-const dayOf = (at: string, isEnd: boolean): string => {
-  const date = new Date(Date.parse(at) - (isEnd ? 1 : 0));
-  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
-};
+/** For an input of the kind `date`, which takes days as Swedes write them: 2026-11-17. */
+const dayOf = (at: string, isEnd: boolean): string =>
+  new Date(Date.parse(at) - (isEnd ? 1 : 0)).toLocaleDateString('sv');
 /** The day's first midnight, or the one after it. */
 const instantOf = (day: string, isEnd: boolean): string => {
   const start = new Date(`${day}T00:00`);
@@ -148,7 +142,6 @@ const instantOf = (day: string, isEnd: boolean): string => {
 interface DayProps {
   label: string;
   at: string | undefined;
-  /** The filter ends with this day, which is included. */
   isEnd?: boolean;
   onDay(at: string | undefined): void;
 }

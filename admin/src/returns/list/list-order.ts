@@ -13,7 +13,6 @@ export const orderOf = ({ sort, order }: ListSearch): ListOrder => ({
   order: order ?? LIST_ORDER.order,
 });
 
-/** For the address, which leaves out the default. */
 export const orderInSearch = ({ sort, order }: ListOrder): Pick<ListSearch, 'sort' | 'order'> => ({
   sort: sort === LIST_ORDER.sort ? undefined : sort,
   order: order === LIST_ORDER.order ? undefined : order,

@@ -1,17 +1,12 @@
-import { getRouteApi } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import type { AdminOfflineRepair } from '../../../../contract/admin-returns.ts';
-import { OFFLINE_REPAIR_STATUSES } from '../../../../contract/lifecycle.ts';
-import { OneLine, TwoLines } from '../../ui/two-lines.tsx';
-import { REPAIRS } from '../kinds.ts';
-import { describeStatus, dispositionLabel } from '../labels.ts';
+import { TwoLines } from '../../ui/two-lines.tsx';
+import { describeStatus, dispositionLabel, REPAIRS } from '../kinds.ts';
 import { REPAIR_MOVES } from '../moves/moves.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
-import type { ReturnColumn } from './returns-rows.tsx';
 import styles from './returns-table.module.css';
-
-const route = getRouteApi('/inside/offline-repairs');
+import type { ReturnColumn } from './returns-table.tsx';
 
 const COLUMNS: ReturnColumn<AdminOfflineRepair>[] = [
   {
@@ -50,9 +45,9 @@ const COLUMNS: ReturnColumn<AdminOfflineRepair>[] = [
     header: 'Order',
     width: '7.5rem',
     wideOnly: 'wide',
-    cell: ({ orderNumber }) => <OneLine>{orderNumber}</OneLine>,
+    cell: ({ orderNumber }) => <TwoLines first={orderNumber} />,
   },
-  { header: 'Store', width: '8rem', wideOnly: 'widest', cell: ({ storeId }) => <OneLine>{storeId}</OneLine> },
+  { header: 'Store', width: '8rem', wideOnly: 'widest', cell: ({ storeId }) => <TwoLines first={storeId} /> },
 ];
 
 const CSV: CsvColumn<AdminOfflineRepair>[] = [
@@ -94,18 +89,6 @@ const CSV: CsvColumn<AdminOfflineRepair>[] = [
 /** Every parcel has its own tracking number; the other moves can be made for many returns at once. */
 const BULK_MOVES = REPAIR_MOVES.filter(({ action }) => action !== 'tracking');
 
-export const RepairsPage = () => {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  return (
-    <ReturnsList<AdminOfflineRepair>
-      kind={REPAIRS}
-      statuses={OFFLINE_REPAIR_STATUSES}
-      columns={COLUMNS}
-      csv={CSV}
-      moves={BULK_MOVES}
-      search={search}
-      onSearch={(next, isTyped = false) => void navigate({ search: next, replace: isTyped })}
-    />
-  );
-};
+export const RepairsPage = () => (
+  <ReturnsList<AdminOfflineRepair> kind={REPAIRS} columns={COLUMNS} csv={CSV} moves={BULK_MOVES} />
+);

@@ -1,86 +1,124 @@
-import { Box, Button, Group, Skeleton, Stack } from '@mantine/core';
+import { Box, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import type { ListSearch } from '../../list-search.ts';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { PageTitle } from '../../ui/page-title.tsx';
-import type { AnyReturn, Kind } from '../kinds.ts';
-import { rememberSearch } from '../last-search.ts';
-import { BulkMoves } from '../moves/bulk-moves.tsx';
+import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
+import { lazyPart } from '../../ui/lazy.tsx';
+import { ButtonLink } from '../../ui/links.tsx';
+import { Pages } from '../../ui/list-pager.tsx';
+import { PageTitle } from '../../ui/page-frame.tsx';
+import { LoadingRows, QueryError } from '../../ui/query-view.tsx';
+import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import { NewReturnLink, PAGE_SIZES, rememberSearch, usePageSize } from '../links.tsx';
 import type { StaffMove } from '../moves/moves.ts';
 import { listQuery } from '../queries.ts';
 import type { CsvColumn } from './csv.ts';
 import { CsvExport } from './csv-export.tsx';
 import { ListFilters } from './list-filters.tsx';
-import { ListFooter } from './list-footer.tsx';
 import { type ListOrder, orderInSearch, orderOf } from './list-order.ts';
-import { NewReturnLink } from './new-return-link.tsx';
-import { OrderSelect } from './order-select.tsx';
-import { usePageSize } from './page-size.ts';
-import { ReturnsCards } from './returns-cards.tsx';
-import type { ReturnColumn } from './returns-rows.tsx';
-import { ReturnsTable } from './returns-table.tsx';
-import { useSelection } from './use-selection.ts';
+import { type ReturnColumn, ReturnsCards, ReturnsTable } from './returns-table.tsx';
 
-const EmptyList = lazy(() => import('./empty-list.tsx').then((module) => ({ default: module.EmptyList })));
-const AssignDialog = lazy(() =>
-  import('./assign-dialog.tsx').then((module) => ({ default: module.AssignDialog })),
-);
+const EmptyList = lazyPart(async () => (await import('./empty-list.tsx')).EmptyList);
+const AssignDialog = lazyPart(async () => (await import('../person-select.tsx')).AssignDialog);
 
 /** On a narrower screen a table would not fit beside the menu. */
 const NARROW = '(max-width: 62em)';
 
 interface Props<Item> {
   kind: Kind;
-  statuses: readonly string[];
   columns: readonly ReturnColumn<Item>[];
   csv: readonly CsvColumn<Item>[];
   moves: readonly StaffMove<Item>[];
-  search: ListSearch;
-  /** What is typed letter by letter becomes one step of the browser's history. */
-  onSearch(search: ListSearch, isTyped?: boolean): void;
 }
 
-/** A list of returns with its filters, pages, export and bulk moves. */
 export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
-  const { kind, columns, moves, search, onSearch } = props;
+  const { kind, csv } = props;
+  const search: ListSearch = useSearch({ from: `/inside${kind.path}` as const });
+  const navigate = useNavigate();
+  /** What is typed letter by letter becomes one step of the browser's history. */
+  const onSearch = (next: ListSearch, isTyped = false) =>
+    void navigate({ to: kind.path, search: next, replace: isTyped });
   const [pageSize, setPageSize] = usePageSize();
   const list = useQuery(listQuery<Item>(kind, search, pageSize));
   useEffect(() => rememberSearch(kind, search), [kind, search]);
   const items = list.data?.items ?? [];
-  const { selected, isSelected, select, selectOnly } = useSelection(items);
-  /** What is being assigned to somebody: one row, or all that are selected. */
-  const [assigning, setAssigning] = useState<readonly Item[] | null>(null);
-
-  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
-  const rows = { kind, columns, items, isSelected, select, onAssign: (item: Item) => setAssigning([item]) };
   const order = orderOf(search);
-  /** A new order starts at the first page. */
-  const reorder = (next: ListOrder) => onSearch({ ...search, ...orderInSearch(next), page: undefined });
   const toPage = (page: number) => {
     onSearch({ ...search, page });
     window.scrollTo({ top: 0 });
   };
   return (
     <Stack gap="sm" pb="xl">
-      <Header {...props} isEmpty={(list.data?.total ?? 0) === 0} />
-      <ListFilters {...props} />
-      <ListError list={list} onClear={() => onSearch(orderInSearch(order))} />
-      {list.isPending ? <LoadingRows /> : null}
+      <Group justify="space-between" gap="sm">
+        <PageTitle>{kind.title}</PageTitle>
+        <Group gap="xs">
+          <CsvExport kind={kind} search={search} columns={csv} disabled={(list.data?.total ?? 0) === 0} />
+          <NewReturnLink kind={kind} />
+        </Group>
+      </Group>
+      <ListFilters kind={kind} search={search} onSearch={onSearch} />
+      <QueryError query={list} title="The list could not be read" stale="This may be out of date">
+        {isRefused(list.error) ? (
+          <Button size="xs" variant="default" onClick={() => onSearch(orderInSearch(order))}>
+            Clear all filters
+          </Button>
+        ) : null}
+      </QueryError>
+      {list.isPending ? <LoadingRows rows={8} /> : null}
       {list.data && items.length === 0 ? (
-        <Suspense>
-          <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
-        </Suspense>
+        <EmptyList kind={kind} search={search} total={list.data.total} onSearch={onSearch} />
       ) : null}
+      <SelectableRows
+        {...props}
+        items={items}
+        isStale={list.isPlaceholderData}
+        order={order}
+        // A new order starts at the first page.
+        onOrder={(next) => onSearch({ ...search, ...orderInSearch(next), page: undefined })}
+      />
+      {list.data ? (
+        <Group justify="space-between" gap="sm">
+          <Text size="sm" c="dimmed" aria-live="polite" className="tabular-numbers">
+            {countOf(list.data.total, kind)}
+          </Text>
+          <Group gap="md">
+            <PageSizeSelect
+              size={pageSize}
+              onSize={(size) => {
+                setPageSize(size);
+                onSearch({ ...search, page: undefined });
+              }}
+            />
+            <Pages list={list.data} onPage={toPage} />
+          </Group>
+        </Group>
+      ) : null}
+    </Stack>
+  );
+};
+
+interface RowsProps<Item> extends Pick<Props<Item>, 'kind' | 'columns' | 'moves'> {
+  items: readonly Item[];
+  /** They are of the page before, while the next one is read. */
+  isStale: boolean;
+  order: ListOrder;
+  onOrder(order: ListOrder): void;
+}
+
+const SelectableRows = <Item extends AnyReturn>(props: RowsProps<Item>) => {
+  const { kind, moves, items, isStale } = props;
+  const { selected, selectOnly, ...selection } = useSelection(items);
+  const [assigning, setAssigning] = useState<readonly Item[] | null>(null);
+  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+  const Rows = isNarrow ? ReturnsCards : ReturnsTable;
+  return (
+    <>
       {items.length > 0 ? (
-        <Box aria-busy={list.isPlaceholderData} opacity={list.isPlaceholderData ? 0.5 : 1}>
-          {isNarrow ? (
-            <ReturnsCards {...rows} orderSelect={<OrderSelect order={order} onOrder={reorder} />} />
-          ) : (
-            <ReturnsTable {...rows} order={order} onOrder={reorder} />
-          )}
+        <Box aria-busy={isStale} opacity={isStale ? 0.5 : 1}>
+          <Rows {...props} {...selection} onAssign={(item) => setAssigning([item])} />
         </Box>
       ) : null}
       {selected.length > 0 ? (
@@ -92,66 +130,122 @@ export const ReturnsList = <Item extends AnyReturn>(props: Props<Item>) => {
           onAssign={() => setAssigning(selected)}
         />
       ) : null}
-      {assigning ? (
-        <Suspense>
-          <AssignDialog kind={kind} items={assigning} onClose={() => setAssigning(null)} />
-        </Suspense>
-      ) : null}
-      {list.data ? (
-        <ListFooter
-          kind={kind}
-          list={list.data}
-          pageSize={pageSize}
-          onPage={toPage}
-          onPageSize={(size) => {
-            setPageSize(size);
-            onSearch({ ...search, page: undefined });
-          }}
-        />
-      ) : null}
-    </Stack>
+      {assigning ? <AssignDialog kind={kind} items={assigning} onClose={() => setAssigning(null)} /> : null}
+    </>
   );
 };
 
-const Header = <Item extends AnyReturn>({
-  kind,
-  search,
-  csv,
-  isEmpty,
-}: Pick<Props<Item>, 'kind' | 'search' | 'csv'> & { isEmpty: boolean }) => (
-  <Group justify="space-between" gap="sm">
-    <PageTitle>{kind.title}</PageTitle>
-    <Group gap="xs">
-      <CsvExport kind={kind} search={search} columns={csv} disabled={isEmpty} />
-      <NewReturnLink kind={kind} />
-    </Group>
+/** The selected items, across the pages of a list. `items` are those of the current page. */
+const useSelection = <Item extends AnyReturn>(items: readonly Item[]) => {
+  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
+  const current = new Map(items.map((item) => [item.id, item]));
+  return {
+    // An item of another page may have changed since; the service decides when it is moved.
+    selected: [...selected.values()].map((item) => current.get(item.id) ?? item),
+    isSelected: (id: string) => selected.has(id),
+    select: (some: readonly Item[], on: boolean) => {
+      const next = new Map(selected);
+      for (const item of some) on ? next.set(item.id, item) : next.delete(item.id);
+      setSelected(next);
+    },
+    selectOnly: (some: readonly Item[]) => setSelected(new Map(some.map((item) => [item.id, item]))),
+  };
+};
+
+/** Only where the service refuses the filters does it help to clear them. */
+const isRefused = (error: Error | null): boolean => error instanceof ApiError && error.status === 400;
+
+const PageSizeSelect = ({ size, onSize }: { size: number; onSize(size: number): void }) => (
+  <Group gap={6}>
+    <Text size="sm" c="dimmed" component="label" htmlFor="page-size">
+      Rows
+    </Text>
+    <NativeSelect
+      id="page-size"
+      size="xs"
+      data={PAGE_SIZES.map(String)}
+      value={String(size)}
+      onChange={({ currentTarget }) => onSize(Number(currentTarget.value))}
+    />
   </Group>
 );
 
-/** Only where the service refuses the filters does it help to clear them. */
-const isRefused = (error: Error): boolean => error instanceof ApiError && error.status === 400;
+const BulkDialog = lazyPart(async () => (await import('../moves/bulk-dialog.tsx')).BulkDialog);
 
-const ListError = ({ list, onClear }: { list: UseQueryResult; onClear(): void }) => {
-  if (!list.error) return null;
+interface BulkMovesProps<Item> {
+  kind: Kind;
+  moves: readonly StaffMove<Item>[];
+  selected: readonly Item[];
+  onSelect(items: readonly Item[]): void;
+  onAssign(): void;
+}
+
+const BulkMoves = <Item extends AnyReturn>(props: BulkMovesProps<Item>) => {
+  const { kind, moves, selected, onSelect, onAssign } = props;
+  const [move, setMove] = useState<StaffMove<Item> | null>(null);
+  const { changing } = useBlocked();
+  // Loads the dialog ahead, so that it opens even when the connection is lost.
+  useEffect(BulkDialog.preload, []);
   return (
-    <ErrorAlert
-      title={list.data ? 'This may be out of date' : 'The list could not be read'}
-      error={list.error}
-      onRetry={() => void list.refetch()}
+    <Paper
+      withBorder
+      px="sm"
+      py={6}
+      bg="var(--mantine-primary-color-light)"
+      shadow="md"
+      // At the bottom of the screen, so that no row moves away from the pointer when it appears.
+      pos="sticky"
+      bottom={8}
+      style={{ zIndex: 2 }}
+      role="region"
+      aria-label="Selected rows"
     >
-      {isRefused(list.error) ? (
-        <Button size="xs" variant="default" onClick={onClear}>
-          Clear all filters
+      <Group gap="xs">
+        <Text size="sm" fw={600} className="tabular-numbers" role="status" mr="xs">
+          {countOf(selected.length, kind)} selected
+        </Text>
+        <Button size="xs" variant="default" onClick={onAssign}>
+          Assign
         </Button>
+        {moves.map((each) => {
+          const open = selected.filter((item) => each.isOpen(item)).length;
+          return (
+            <BlockableButton
+              key={each.action}
+              blocked={changing}
+              size="xs"
+              variant="default"
+              disabled={open === 0}
+              onClick={() => setMove(each)}
+            >
+              {each.label}
+              {open === selected.length ? '' : ` (${open})`}
+            </BlockableButton>
+          );
+        })}
+        <ButtonLink
+          to="/print"
+          search={{ kind: kind.path.slice(1), ids: selected.map(({ id }) => id).join() }}
+          size="xs"
+          variant="default"
+        >
+          Print slips
+        </ButtonLink>
+        <Button size="xs" variant="subtle" ml="auto" onClick={() => onSelect([])}>
+          Clear selection
+        </Button>
+      </Group>
+      {move ? (
+        <BulkDialog
+          kind={kind}
+          move={move}
+          selected={selected}
+          onClose={(notMoved) => {
+            setMove(null);
+            if (notMoved) onSelect(notMoved);
+          }}
+        />
       ) : null}
-    </ErrorAlert>
+    </Paper>
   );
 };
-
-const LoadingRows = () => (
-  <Stack gap="xs" role="status" aria-label="Loading">
-    {[1, 2, 3, 4, 5, 6, 7, 8].map((row) => (
-      <Skeleton key={row} height={44} />
-    ))}
-  </Stack>
-);

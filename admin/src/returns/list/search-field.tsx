@@ -9,13 +9,11 @@ interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
   label: string;
   value: string;
   onSearch(value: string): void;
-  /** Called with the text when Enter is pressed. */
   onEnter?: (value: string) => void;
   /** The label stands above, not only inside. */
   withLabel?: boolean;
 }
 
-/** Searches when the typing pauses, or at once with Enter. */
 export const SearchField = ({ label, value, onSearch, onEnter, withLabel = false, ...rest }: Props) => {
   const [text, setText] = useState(value);
   const searched = useRef(value);

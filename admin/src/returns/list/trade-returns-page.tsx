@@ -1,17 +1,12 @@
 import { Text } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
 import type { AdminTradeReturn } from '../../../../contract/admin-returns.ts';
-import { TRADE_RETURN_STATUSES } from '../../../../contract/lifecycle.ts';
-import { OneLine, TwoLines } from '../../ui/two-lines.tsx';
-import { TRADE_RETURNS } from '../kinds.ts';
-import { describeStatus } from '../labels.ts';
+import { TwoLines } from '../../ui/two-lines.tsx';
+import { describeStatus, TRADE_RETURNS } from '../kinds.ts';
 import { TRADE_MOVES } from '../moves/moves.ts';
 import { formatAmount, formatNumber, totalOf } from '../numbers.ts';
 import { type CsvColumn, csvTime } from './csv.ts';
 import { ReturnsList } from './returns-list.tsx';
-import type { ReturnColumn } from './returns-rows.tsx';
-
-const route = getRouteApi('/inside/trade-returns');
+import type { ReturnColumn } from './returns-table.tsx';
 
 const itemsText = ({ items: [first, ...others] }: AdminTradeReturn): string =>
   `${first ? `${formatNumber(first.quantity)} × ${first.productName}` : ''}${others.length > 0 ? ` and ${others.length} more` : ''}`;
@@ -33,7 +28,7 @@ const COLUMNS: ReturnColumn<AdminTradeReturn>[] = [
     header: 'Order',
     width: '7.5rem',
     wideOnly: 'wide',
-    cell: ({ tradeOrderNumber }) => <OneLine>{tradeOrderNumber}</OneLine>,
+    cell: ({ tradeOrderNumber }) => <TwoLines first={tradeOrderNumber} />,
   },
   {
     header: 'Reason',
@@ -82,18 +77,6 @@ const CSV: CsvColumn<AdminTradeReturn>[] = [
   { header: 'Id', value: ({ id }) => id },
 ];
 
-export const TradeReturnsPage = () => {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  return (
-    <ReturnsList<AdminTradeReturn>
-      kind={TRADE_RETURNS}
-      statuses={TRADE_RETURN_STATUSES}
-      columns={COLUMNS}
-      csv={CSV}
-      moves={TRADE_MOVES}
-      search={search}
-      onSearch={(next, isTyped = false) => void navigate({ search: next, replace: isTyped })}
-    />
-  );
-};
+export const TradeReturnsPage = () => (
+  <ReturnsList<AdminTradeReturn> kind={TRADE_RETURNS} columns={COLUMNS} csv={CSV} moves={TRADE_MOVES} />
+);

@@ -10,7 +10,7 @@ import { useApiForm } from '../../ui/forms/api-form.ts';
 import { FormDialog } from '../../ui/forms/form-dialog.tsx';
 import { notify, notifyDone } from '../../ui/notify.ts';
 import type { Kind } from '../kinds.ts';
-import { savedSearch, viewsQuery } from '../views-query.ts';
+import { savedSearch, viewsQuery } from '../queries.ts';
 
 const LONGEST_NAME = 80;
 const Body = z.object({ name: text(LONGEST_NAME), shared: z.boolean() });
@@ -24,11 +24,10 @@ interface Props {
   onClose(): void;
 }
 
-/** The form that saves a view, and what deletes it. */
 const useView = ({ kind, view, search, onDeleted, onClose }: Props) => {
   const queryClient = useQueryClient();
   const refetch = () => queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
-  const { form, submit, busy, failure } = useApiForm({
+  const { form, ...saving } = useApiForm({
     schema: Body,
     initialValues: { name: view?.name ?? '', shared: view?.shared ?? false },
     send: (body) =>
@@ -51,23 +50,15 @@ const useView = ({ kind, view, search, onDeleted, onClose }: Props) => {
     },
     onError: ({ message }) => void notify({ color: 'red', title: 'The view is still there', message }),
   });
-  return { form, submit, busy, failure, remove };
+  return { form, saving, remove };
 };
 
-/** Saves the present filters under a name, or changes the name of a view, who sees it, and whether there is one. */
 export const ViewDialog = (props: Props) => {
   const { view, onClose } = props;
   const { user } = useSession();
-  const { form, submit, busy, failure, remove } = useView(props);
+  const { form, saving, remove } = useView(props);
   return (
-    <FormDialog
-      title={view ? 'Edit view' : 'Save view'}
-      action="Save"
-      busy={busy}
-      failure={failure}
-      onSubmit={submit}
-      onClose={onClose}
-    >
+    <FormDialog {...saving} title={view ? 'Edit view' : 'Save view'} action="Save" onClose={onClose}>
       <TextInput
         label="Name"
         description={view ? undefined : 'The filters and the order of the list are kept under this name.'}

@@ -2,23 +2,17 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Bookmark, Pencil, Users } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { SavedView } from '../../../../contract/admin-work.ts';
 import type { ListSearch } from '../../list-search.ts';
-import { overviewQuery } from '../../overview-query.ts';
 import { useSession } from '../../session/session.ts';
+import { overviewQuery } from '../../shop-queries.ts';
+import { lazyPart } from '../../ui/lazy.tsx';
 import type { Kind } from '../kinds.ts';
-import {
-  BUILT_IN_VIEWS,
-  type BuiltInView,
-  isOfKind,
-  isSameSearch,
-  searchOfView,
-  viewsQuery,
-} from '../views-query.ts';
+import { BUILT_IN_VIEWS, isOfKind, isSameSearch, searchOfView, viewsQuery } from '../queries.ts';
 import styles from './views-bar.module.css';
 
-const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })));
+const ViewDialog = lazyPart(async () => (await import('./view-dialog.tsx')).ViewDialog);
 
 interface Props {
   kind: Kind;
@@ -26,7 +20,6 @@ interface Props {
   onSearch(search: ListSearch): void;
 }
 
-/** The list's views as tabs, and the buttons to save or change one. */
 export const ViewsBar = ({ kind, search, onSearch }: Props) => {
   const { data } = useQuery(viewsQuery);
   const { user } = useSession();
@@ -59,36 +52,28 @@ export const ViewsBar = ({ kind, search, onSearch }: Props) => {
       </nav>
       {/* One button for both, so that the focus stays on it when a view was saved. */}
       {action ? (
-        <Action icon={<action.Icon size={14} aria-hidden />} onClick={() => setDialog(action.of)}>
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          leftSection={<action.Icon size={14} aria-hidden />}
+          onClick={() => setDialog(action.of)}
+          style={{ flex: 'none' }}
+        >
           {action.label}
-        </Action>
+        </Button>
       ) : null}
       {dialog ? (
-        <Suspense>
-          <ViewDialog
-            kind={kind}
-            view={dialog === 'new' ? null : dialog}
-            search={search}
-            onDeleted={() => onSearch({})}
-            onClose={() => setDialog(null)}
-          />
-        </Suspense>
+        <ViewDialog
+          kind={kind}
+          view={dialog === 'new' ? null : dialog}
+          search={search}
+          onDeleted={() => onSearch({})}
+          onClose={() => setDialog(null)}
+        />
       ) : null}
     </div>
   );
 };
-
-interface ActionProps {
-  icon: ReactNode;
-  onClick(): void;
-  children: string;
-}
-
-const Action = ({ icon, onClick, children }: ActionProps) => (
-  <Button variant="subtle" size="compact-sm" leftSection={icon} onClick={onClick} style={{ flex: 'none' }}>
-    {children}
-  </Button>
-);
 
 interface TabProps {
   kind: Kind;
@@ -119,7 +104,7 @@ const Tab = ({ kind, to, isCurrent, children }: TabProps) => {
   );
 };
 
-const Count = ({ kind, figure }: { kind: Kind; figure: BuiltInView['figure'] }) => {
+const Count = ({ kind, figure }: { kind: Kind; figure: (typeof BUILT_IN_VIEWS)[number]['figure'] }) => {
   const { data } = useQuery(overviewQuery);
   if (!data) return null;
   const figures = data[kind.overview];

@@ -1,16 +1,16 @@
-import { Alert, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { ApiError, api } from '../../api.ts';
-import { type AnyReturn, countOf, type Kind } from '../kinds.ts';
+import { ApiError, api, errorMessage } from '../../api.ts';
+import { TextLink } from '../../ui/links.tsx';
+import { RunProgress } from '../../ui/run-progress.tsx';
+import { Hint } from '../../ui/two-lines.tsx';
+import { type AnyReturn, countOf, describeStatus, type Kind } from '../kinds.ts';
 import { refetchReturns } from '../queries.ts';
-import { BulkReport } from './bulk-report.tsx';
 import { MoveForm } from './move-form.tsx';
 import type { MoveBody, StaffMove } from './moves.ts';
 import { type Outcome, runForEach } from './run-for-each.ts';
 
-/** Low, so that other users of the service notice nothing. */
-const CONCURRENCY = 4;
 const SHOWN_NUMBERS = 12;
 
 interface Props<Item> {
@@ -21,7 +21,6 @@ interface Props<Item> {
   onClose(notMoved?: readonly Item[]): void;
 }
 
-/** Makes one move for many returns: asks for its fields, shows the progress, then a report. */
 export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClose }: Props<Item>) => {
   // Fixed when the dialog opens: the list behind it refreshes while the work runs.
   const [items] = useState(() => selected.filter((item) => move.isOpen(item)));
@@ -44,7 +43,7 @@ export const BulkDialog = <Item extends AnyReturn>({ kind, move, selected, onClo
       {outcomes ? (
         <BulkReport kind={kind} move={move} outcomes={outcomes} requested={items.length} onClose={close} />
       ) : run.isPending ? (
-        <BulkProgress label={move.label} done={done} total={items.length} onStop={stop} />
+        <RunProgress label={move.label} done={done} total={items.length} onStop={stop} />
       ) : (
         <MoveForm
           kind={kind}
@@ -71,7 +70,8 @@ const useBulkMove = <Item extends AnyReturn>(kind: Kind, move: StaffMove<Item>, 
       const outcomes = await runForEach(
         items,
         (item) => api.post(`${kind.path}/${item.id}/${move.action}`, body, {}, { seen: item.updatedAt }),
-        { concurrency: CONCURRENCY, signal: stopping.current.signal, onProgress: setDone },
+        stopping.current.signal,
+        setDone,
       );
       return Promise.all(outcomes.map((outcome) => refreshConflict(kind, outcome)));
     },
@@ -80,7 +80,7 @@ const useBulkMove = <Item extends AnyReturn>(kind: Kind, move: StaffMove<Item>, 
   return { run, done, stop: () => stopping.current.abort() };
 };
 
-/** After a conflict somebody else has probably moved the return, so it is read again. */
+/** After a conflict a colleague has probably moved the return, so it is read again. */
 const refreshConflict = async <Item extends AnyReturn>(
   kind: Kind,
   { item, error }: Outcome<Item>,
@@ -100,27 +100,6 @@ const notMoved = <Item extends AnyReturn>(
   });
 };
 
-interface ProgressProps {
-  label: string;
-  done: number;
-  total: number;
-  onStop(): void;
-}
-
-const BulkProgress = ({ label, done, total, onStop }: ProgressProps) => (
-  <Stack>
-    <Progress value={(100 * done) / total} aria-label={label} />
-    <Group justify="space-between">
-      <Text size="sm" className="tabular-numbers" role="status">
-        {done} of {total}
-      </Text>
-      <Button variant="default" size="xs" onClick={onStop}>
-        Stop
-      </Button>
-    </Group>
-  </Stack>
-);
-
 const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly AnyReturn[]>) => (
   <>
     <Text size="sm">
@@ -131,9 +110,9 @@ const ItemSummary = ({ items, selected }: Record<'items' | 'selected', readonly 
       {items.length > SHOWN_NUMBERS ? ` and ${items.length - SHOWN_NUMBERS} more` : ''}
     </Text>
     {items.length < selected.length ? (
-      <Text size="sm" c="dimmed">
+      <Hint>
         {selected.length - items.length} of the selected are not open for this and stay as they are.
-      </Text>
+      </Hint>
     ) : null}
   </>
 );
@@ -148,3 +127,58 @@ const Warnings = <Item,>({ move, items }: { move: StaffMove<Item>; items: readon
     </Alert>
   );
 };
+
+interface BulkReportProps<Item> {
+  kind: Kind;
+  move: StaffMove<Item>;
+  outcomes: readonly Outcome<Item>[];
+  requested: number;
+  onClose(): void;
+}
+
+const BulkReport = <Item extends AnyReturn>(props: BulkReportProps<Item>) => {
+  const { kind, move, outcomes, requested, onClose } = props;
+  const failed = outcomes.filter(({ error }) => error !== null);
+  const moved = outcomes.length - failed.length;
+  return (
+    <Stack>
+      <Alert
+        color={moved === requested ? 'teal' : 'orange'}
+        role="status"
+        title={`${move.done}: ${moved} of ${requested}`}
+      >
+        {failed.length > 0
+          ? `${countOf(failed.length, kind)} could not be moved; what was not moved stays selected.`
+          : null}
+        {outcomes.length < requested ? ` Stopped; ${requested - outcomes.length} were not tried.` : null}
+      </Alert>
+      {failed.length > 0 ? (
+        <List size="sm" spacing="xs" mah="40vh" style={{ overflowY: 'auto' }}>
+          {failed.map(({ item, error }) => (
+            <List.Item key={item.id}>
+              <TextLink to={kind.detail} params={{ id: item.id }} inherit fw={600}>
+                {item.rmaNumber}
+              </TextLink>
+              <br />
+              {moveFailure(error, move, item)}
+            </List.Item>
+          ))}
+        </List>
+      ) : null}
+      <Group justify="flex-end">
+        <Button onClick={onClose} data-autofocus>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  );
+};
+
+const moveFailure = (
+  error: unknown,
+  move: Pick<StaffMove<never>, 'label'>,
+  item: { status: string },
+): string =>
+  error instanceof ApiError && error.body?.code === 'MOVE_NOT_ALLOWED'
+    ? `It is “${describeStatus(item.status).label}” now, so “${move.label}” is not possible any more.`
+    : errorMessage(error);

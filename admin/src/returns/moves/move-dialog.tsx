@@ -1,9 +1,16 @@
-import { Alert, Modal, Text } from '@mantine/core';
-import type { AnyReturn, Kind } from '../kinds.ts';
-import { ConflictAlert } from './conflict-alert.tsx';
+import { Alert, List, Modal, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { TimelineEntry } from '../../../../contract/common.ts';
+import { MOVE_ENTRIES, type TimelineType } from '../../../../contract/lifecycle.ts';
+import { ApiError, api } from '../../api.ts';
+import { notifyDone } from '../../ui/notify.ts';
+import { RelativeTime } from '../../ui/relative-time.tsx';
+import { moveDraftName, useDialogDraft } from '../draft.tsx';
+import { type AnyReturn, describeStatus, dispositionLabel, type Kind } from '../kinds.ts';
+import { detailQuery, refetchReturns, timelineQuery } from '../queries.ts';
 import { MoveForm } from './move-form.tsx';
-import type { StaffMove } from './moves.ts';
-import { useStaffMove } from './use-staff-move.ts';
+import type { MoveBody, StaffMove } from './moves.ts';
 
 interface Props<Item> {
   kind: Kind;
@@ -14,13 +21,9 @@ interface Props<Item> {
 }
 
 /** Asks for a move's fields, with a warning where there is one. Only Cancel throws away what was typed. */
-export const MoveDialog = <Item extends AnyReturn>({ kind, item, move, onClose }: Props<Item>) => {
-  const { stored, conflict, send, keep, closeForNow, cancel, forget } = useStaffMove(
-    kind,
-    item,
-    move,
-    onClose,
-  );
+export const MoveDialog = <Item extends AnyReturn>(props: Props<Item>) => {
+  const { kind, item, move } = props;
+  const { stored, conflict, send, keep, closeForNow, cancel, forget } = useStaffMove(props);
   const warning = conflict?.isOver ? null : move.warning(item);
   return (
     <Modal
@@ -50,3 +53,96 @@ export const MoveDialog = <Item extends AnyReturn>({ kind, item, move, onClose }
     </Modal>
   );
 };
+
+interface ConflictAlertProps {
+  kind: Kind;
+  conflict: Conflict;
+  label: string;
+}
+
+const ConflictAlert = ({ kind, conflict: { entries, status, isOver }, label }: ConflictAlertProps) => (
+  <Alert color="orange" role="alert" title="Somebody was faster">
+    <Stack gap="xs">
+      {entries.length > 0 ? (
+        <List size="sm">
+          {entries.map((entry) => (
+            <List.Item key={entry.id}>
+              <strong>{entry.actor.name}</strong> {whatHappened(entry)} <RelativeTime at={entry.at} />.
+            </List.Item>
+          ))}
+        </List>
+      ) : null}
+      <Text size="sm">
+        {isOver
+          ? `The ${kind.one} is now “${describeStatus(status).label}”, so “${label}” is not possible any more. What you typed is still here.`
+          : 'Nothing was done yet, and what you typed is still here.'}
+      </Text>
+    </Stack>
+  </Alert>
+);
+
+interface Conflict {
+  entries: TimelineEntry[];
+  status: string;
+  updatedAt: string;
+  /** The move is not open any more, so there is nothing to do anyway. */
+  isOver: boolean;
+}
+
+const CONFLICTS = ['EDIT_CONFLICT', 'MOVE_NOT_ALLOWED'];
+const isConflict = (error: unknown): error is ApiError =>
+  error instanceof ApiError && CONFLICTS.includes(error.body?.code ?? '');
+
+const useStaffMove = <Item extends AnyReturn>({ kind, item, move, onClose }: Props<Item>) => {
+  const queryClient = useQueryClient();
+  const { seen, ...draft } = useDialogDraft(moveDraftName(item.id, move.action), item.updatedAt, onClose);
+  const [conflict, setConflict] = useState<Conflict | null>(null);
+
+  const explain = async (error: ApiError): Promise<void> => {
+    const since = conflict?.updatedAt ?? seen;
+    const now = await queryClient.fetchQuery({ ...detailQuery<Item>(kind, item.id), staleTime: 0 });
+    const entries = await queryClient.fetchQuery({ ...timelineQuery(kind, item.id), staleTime: 0 });
+    setConflict({
+      entries: movesSince(entries, since),
+      status: now.status,
+      updatedAt: now.updatedAt,
+      isOver: error.body?.code === 'MOVE_NOT_ALLOWED',
+    });
+  };
+  const { mutateAsync: send } = useMutation({
+    mutationFn: async (body: MoveBody) => {
+      try {
+        const query = { seen: conflict?.updatedAt ?? seen };
+        return await api.post<Item>(`${kind.path}/${item.id}/${move.action}`, body, {}, query);
+      } catch (error) {
+        if (isConflict(error)) await explain(error);
+        throw error;
+      }
+    },
+    onSuccess: (answer) => {
+      draft.cancel();
+      queryClient.setQueryData(detailQuery<Item>(kind, item.id).queryKey, answer);
+      notifyDone(`${item.rmaNumber}: ${move.done.toLowerCase()}`);
+    },
+    onSettled: () => refetchReturns(queryClient, kind),
+  });
+  return { ...draft, conflict, send };
+};
+
+// What a colleague did: "closed it".
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const SENTENCES: Partial<Record<TimelineType, (entry: TimelineEntry) => string>> = {
+  TRACKING_UPLOADED: ({ data }) => `added tracking ${textOf(data['trackingNumber'])}`,
+  STATUS_CHANGED: ({ toStatus }) => `changed the status to ${describeStatus(toStatus ?? '').label}`,
+  DISPOSITION_SET: ({ data }) => `resolved it (${dispositionLabel(textOf(data['offlineDisposition']))})`,
+  CLOSED: () => 'closed it',
+  CREDIT_REQUESTED: () => 'requested the credit',
+  RESOLVED: () => 'resolved it',
+};
+
+const whatHappened = (entry: TimelineEntry): string => SENTENCES[entry.type]?.(entry).trim() ?? 'changed it';
+
+const movesSince = (entries: readonly TimelineEntry[], seen: string): TimelineEntry[] =>
+  entries.filter(({ at, type }) => at > seen && MOVE_ENTRIES.includes(type));

@@ -1,11 +1,17 @@
 import { Button, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core';
 import { type FocusEvent, type ReactNode, useState } from 'react';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
+import type { z } from 'zod';
+import { TradeMove } from '../../../../contract/admin.ts';
+import type { OfflineRepairAction } from '../../../../contract/lifecycle.ts';
+import { OfflineRepairActionBody } from '../../../../contract/offline-repair.ts';
 import { useApiForm } from '../../ui/forms/api-form.ts';
-import { DraftNotice } from '../../ui/forms/draft-notice.tsx';
-import type { Kind } from '../kinds.ts';
-import { moveSchema } from './move-schemas.ts';
+import { ErrorAlert } from '../../ui/query-view.tsx';
+import { DraftNotice } from '../draft.tsx';
+import { type Kind, REPAIRS } from '../kinds.ts';
 import type { MoveBody, MoveField, StaffMove } from './moves.ts';
+
+export const moveSchema = (kind: Kind, action: string): z.ZodType =>
+  kind === REPAIRS ? OfflineRepairActionBody[action as OfflineRepairAction] : TradeMove;
 
 type Values = Record<string, string>;
 
@@ -13,11 +19,9 @@ interface Props {
   kind: Kind;
   move: Pick<StaffMove<never>, 'action' | 'label' | 'fields' | 'isRejection'>;
   initialValues: Values;
-  /** Where what is typed is kept, if it is. */
   draft?: { stored: Values | null; keep(values: Values): void; forget(): void };
   /** What others did in between, told above the fields. */
   conflict?: { isOver: boolean } | null;
-  /** Shown before the fields. */
   children?: ReactNode;
   onSend(body: MoveBody): Promise<unknown>;
   onCancel(): void;
@@ -26,7 +30,7 @@ interface Props {
 export const MoveForm = (props: Props) => {
   const { kind, move, initialValues, draft, conflict, children, onSend, onCancel } = props;
   const [isFromDraft, setFromDraft] = useState(draft?.stored != null);
-  const { form, submit, resetTo, busy, failure } = useApiForm({
+  const { form, onSubmit, resetTo, busy, failure } = useApiForm({
     schema: moveSchema(kind, move.action),
     initialValues: { ...initialValues, ...draft?.stored },
     send: (body) => onSend(body as MoveBody),
@@ -38,7 +42,7 @@ export const MoveForm = (props: Props) => {
     setFromDraft(false);
   };
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack>
         {children}
         {failure && !conflict ? (
@@ -68,7 +72,7 @@ export const MoveForm = (props: Props) => {
   );
 };
 
-/** Whatever is typed or scanned next replaces what was there before. */
+/** What is typed or scanned next replaces what was there before. */
 const selectAll = ({ currentTarget }: FocusEvent<HTMLInputElement>) => currentTarget.select();
 
 const Field = ({ field, first, input }: { field: MoveField; first: boolean; input: object }) => {

@@ -10,9 +10,7 @@ import {
 } from '../../../../contract/lifecycle.ts';
 import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
 import type { TradeReturn } from '../../../../contract/trade-return.ts';
-import { DISPOSITION_LABELS, describeStatus, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../labels.ts';
-
-// The contract's tables of moves, with what buttons and dialogs need.
+import { DISPOSITION_LABELS, describeStatus, REPAIR_MOVE_LABELS, TRADE_MOVE_LABELS } from '../kinds.ts';
 
 export interface MoveField {
   name: string;
@@ -23,13 +21,11 @@ export interface MoveField {
   choices?: { value: string; label: string; description: string }[];
 }
 
-/** The request body of a move. */
 export type MoveBody = Record<string, string | null>;
 
 export interface StaffMove<Item> {
   action: string;
   label: string;
-  /** Said when it is done. */
   done: string;
   fields: MoveField[];
   initialValues(item: Item): Record<string, string>;
@@ -37,48 +33,36 @@ export interface StaffMove<Item> {
   /** Whether it is what people most likely do next. */
   isNext(item: Item): boolean;
   isRejection: boolean;
-  /** Shown before people confirm. */
   warning(item: Item): string | null;
 }
 
-const notesField = (name: string, label: string): MoveField => ({
-  name,
-  label,
-  description: 'Kept with the entry in the timeline.',
-  as: 'text',
-  required: false,
-});
+const field = (
+  as: MoveField['as'],
+  name: string,
+  label: string,
+  more: Pick<Partial<MoveField>, 'description' | 'required' | 'choices'> = {},
+): MoveField => ({ as, name, label, required: false, ...more });
+
+const notesField = (name: string, label: string): MoveField =>
+  field('text', name, label, { description: 'Kept with the entry in the timeline.' });
 
 const REPAIR_FIELDS: Record<OfflineRepairAction, MoveField[]> = {
   tracking: [
-    { name: 'trackingNumber', label: 'Tracking number', as: 'line', required: true },
-    { name: 'carrierName', label: 'Carrier', as: 'line', required: true },
+    field('line', 'trackingNumber', 'Tracking number', { required: true }),
+    field('line', 'carrierName', 'Carrier', { required: true }),
   ],
   'begin-diagnostics': [notesField('notes', 'Notes')],
   'begin-repair': [
-    {
-      name: 'assignedToId',
-      label: 'Technician',
+    field('line', 'assignedToId', 'Technician', {
       description: 'Your own identifier of them. Empty keeps the one named before.',
-      as: 'line',
-      required: false,
-    },
-    {
-      name: 'repairNotes',
-      label: 'Repair notes',
-      description: 'Empty keeps the notes made before.',
-      as: 'text',
-      required: false,
-    },
+    }),
+    field('text', 'repairNotes', 'Repair notes', { description: 'Empty keeps the notes made before.' }),
   ],
   resolve: [
-    {
-      name: 'offlineDisposition',
-      label: 'What becomes of the item',
-      as: 'choice',
+    field('choice', 'offlineDisposition', 'What becomes of the item', {
       required: true,
       choices: DISPOSITIONS.map((value) => ({ value, ...DISPOSITION_LABELS[value] })),
-    },
+    }),
     notesField('notes', 'Notes'),
   ],
   close: [],
@@ -95,7 +79,6 @@ const CURRENT_VALUES: Record<string, (repair: OfflineRepair) => string | null> =
 const DONE: readonly OfflineRepair['status'][] = ['OFFLINE_RESOLVED', ...ENDED_STATUSES.offline_repairs];
 export const isDone = (status: OfflineRepair['status']): boolean => DONE.includes(status);
 
-/** Moves from here to there open a repair again. */
 const reopens = (from: OfflineRepair['status'], to: OfflineRepair['status'] | null): boolean =>
   to !== null && isDone(from) && DONE.indexOf(to) < DONE.indexOf(from);
 

@@ -1,30 +1,37 @@
-import { Group, Text } from '@mantine/core';
-import { lazy, Suspense, useEffect, useState } from 'react';
-import { useBlocked } from '../../session/blocked.ts';
+import { Button, Group } from '@mantine/core';
+import { ChevronDown } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { useSession } from '../../session/session.ts';
-import { BlockableButton } from '../../ui/blockable-button.tsx';
-import { MenuButton, type MenuLine } from '../../ui/menu-button.tsx';
-import { moveDraftName, wasInterrupted } from '../dialog-draft.ts';
+import type { MenuAction } from '../../ui/action-menu.tsx';
+import { lazyPart } from '../../ui/lazy.tsx';
+import { Hint } from '../../ui/two-lines.tsx';
+import { moveDraftName, wasInterrupted } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
-import type { MoveDialog as MoveDialogType } from './move-dialog.tsx';
 import type { StaffMove } from './moves.ts';
 
-const loadDialog = () => import('./move-dialog.tsx');
-const MoveDialog = lazy(() => loadDialog().then((m) => ({ default: m.MoveDialog }))) as typeof MoveDialogType;
+/** With what places it, the library's menu is 34 kB. */
+const ActionMenu = lazyPart(
+  async () => (await import('../../ui/action-menu.tsx')).ActionMenu,
+  () => (
+    <Button variant="default" disabled rightSection={<ChevronDown size={16} aria-hidden />}>
+      More
+    </Button>
+  ),
+);
+const MoveDialog = lazyPart(async () => (await import('./move-dialog.tsx')).MoveDialog);
 
 interface Props<Item> {
   kind: Kind;
   item: Item;
   moves: readonly StaffMove<Item>[];
-  /** More lines for the menu. */
-  more: readonly MenuLine[];
+  more: readonly MenuAction[];
 }
 
-/** The likely next move as a button, the others in a menu. */
 export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }: Props<Item>) => {
   const [chosen, choose] = useState(useInterruptedMove(item, moves));
   // Loads the dialog ahead, so that it opens even when the connection is lost.
-  useEffect(() => void loadDialog(), []);
+  useEffect(MoveDialog.preload, []);
   const { changing } = useBlocked();
   const open = moves.filter((move) => move.isOpen(item));
   const next = open.find((move) => move.isNext(item));
@@ -37,13 +44,8 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
             {next.label}
           </BlockableButton>
         ) : null}
-        {open.length === 0 ? (
-          <Text size="sm" c="dimmed">
-            This {kind.one} is finished: no move is open any more.
-          </Text>
-        ) : null}
-        <MenuButton
-          label="More"
+        {open.length === 0 ? <Hint>This {kind.one} is finished: no move is open any more.</Hint> : null}
+        <ActionMenu
           groups={[
             others.map((move) => ({
               label: move.label,
@@ -52,25 +54,22 @@ export const ReturnMoves = <Item extends AnyReturn>({ kind, item, moves, more }:
               run: () => choose(move),
             })),
             more,
-          ].filter((group) => group.length > 0)}
+          ]}
         />
       </Group>
       {chosen ? (
-        <Suspense>
-          <MoveDialog
-            key={chosen.action}
-            kind={kind}
-            item={item}
-            move={chosen}
-            onClose={() => choose(undefined)}
-          />
-        </Suspense>
+        <MoveDialog
+          key={chosen.action}
+          kind={kind}
+          item={item}
+          move={chosen}
+          onClose={() => choose(undefined)}
+        />
       ) : null}
     </>
   );
 };
 
-/** The move whose dialog was open when the page was reloaded or the session ended. */
 const useInterruptedMove = <Item extends AnyReturn>(
   { id }: Item,
   moves: readonly StaffMove<Item>[],

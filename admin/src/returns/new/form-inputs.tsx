@@ -10,7 +10,6 @@ import {
 import { Fragment, type ReactNode, useRef, useState } from 'react';
 import { readNumber } from './read-number.ts';
 
-/** A group of inputs, in two columns where there is room. */
 export const FormSection = ({ title, children }: { title: string; children: ReactNode }) => (
   <Fieldset legend={title}>
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
@@ -19,7 +18,6 @@ export const FormSection = ({ title, children }: { title: string; children: Reac
   </Fieldset>
 );
 
-/** For an input that takes the whole width of its section. */
 export const FULL_WIDTH = { style: { gridColumn: '1 / -1' } } as const;
 
 export const GrowingTextarea = (props: TextareaProps) => (
@@ -60,12 +58,7 @@ export const DecimalInput = ({ value = '', onChange, error, ...props }: DecimalP
   );
 };
 
-interface QuestionProps {
-  readings: readonly string[];
-  onPick(reading: string): void;
-}
-
-const Question = ({ readings, onPick }: QuestionProps) => (
+const Question = ({ readings, onPick }: { readings: readonly string[]; onPick(reading: string): void }) => (
   <>
     Did you mean{' '}
     {readings.map((reading, index) => (
@@ -77,5 +70,16 @@ const Question = ({ readings, onPick }: QuestionProps) => (
       </Fragment>
     ))}
     ?
+  </>
+);
+
+export const ReferenceInputs = ({ input }: { input(field: 'externalRef' | 'externalSource'): object }) => (
+  <>
+    <TextInput label="Your reference" description="Its number in your own system" {...input('externalRef')} />
+    <TextInput
+      label="Source system"
+      description="Which of your systems that is"
+      {...input('externalSource')}
+    />
   </>
 );

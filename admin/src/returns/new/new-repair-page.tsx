@@ -2,13 +2,11 @@ import { Radio, Stack, TextInput } from '@mantine/core';
 import type { GetInputProps } from '@mantine/form';
 import { DEFAULT_START_STATUS, START_STATUSES } from '../../../../contract/lifecycle.ts';
 import { CreateOfflineRepair } from '../../../../contract/offline-repair.ts';
-import { REPAIRS } from '../kinds.ts';
-import { describeStatus } from '../labels.ts';
-import { DecimalInput, FormSection, FULL_WIDTH, GrowingTextarea } from './form-inputs.tsx';
+import { describeStatus, REPAIRS } from '../kinds.ts';
+import { DecimalInput, FormSection, FULL_WIDTH, GrowingTextarea, ReferenceInputs } from './form-inputs.tsx';
 import { NewReturnForm } from './new-return-form.tsx';
 import { numberOf, optionalNumberOf } from './read-number.ts';
 
-/** The inputs at the start. */
 const EMPTY = {
   orderNumber: '',
   customerEmail: '',
@@ -132,11 +130,6 @@ const ShippingInputs = ({ input }: InputsProps) => (
   <FormSection title="Shipping and references">
     <TextInput label="Tracking number" {...input('tracking.trackingNumber')} />
     <TextInput label="Carrier" {...input('tracking.carrierName')} />
-    <TextInput label="Your reference" description="Its number in your own system" {...input('externalRef')} />
-    <TextInput
-      label="Source system"
-      description="Which of your systems that is"
-      {...input('externalSource')}
-    />
+    <ReferenceInputs input={input} />
   </FormSection>
 );

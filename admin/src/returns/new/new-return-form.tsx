@@ -1,27 +1,23 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Group, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { z } from 'zod';
 import { api } from '../../api.ts';
-import { useBlocked } from '../../session/blocked.ts';
-import { useSession } from '../../session/session.ts';
-import { BlockableButton } from '../../ui/blockable-button.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { BlockableButton, useBlocked } from '../../session/blocked.tsx';
 import { useApiForm } from '../../ui/forms/api-form.ts';
-import { draftOf } from '../../ui/forms/draft.ts';
 import { ButtonLink } from '../../ui/links.tsx';
 import { notifyDone } from '../../ui/notify.ts';
-import { PageTitle } from '../../ui/page-title.tsx';
-import { BackToList } from '../back-link.tsx';
+import { PageTitle } from '../../ui/page-frame.tsx';
+import { ErrorAlert } from '../../ui/query-view.tsx';
+import { DraftNotice, useDraft } from '../draft.tsx';
 import type { AnyReturn, Kind } from '../kinds.ts';
-import { lastSearch } from '../last-search.ts';
+import { BackToList, lastSearch } from '../links.tsx';
 import { detailQuery, refetchReturns } from '../queries.ts';
 
 interface FormOptions<Values> {
   kind: Kind;
-  /** The same schema that the service validates with. */
   schema: z.ZodType;
   initialValues: Values;
   bodyOf(values: Values): unknown;
@@ -32,10 +28,9 @@ interface Props<Values> extends FormOptions<Values> {
   children(form: UseFormReturnType<Values>): ReactNode;
 }
 
-/** The page around the inputs of a new return. */
 export const NewReturnForm = <Values extends object>({ children, ...options }: Props<Values>) => {
   const { kind } = options;
-  const { form, submit, busy, failure, isFromDraft, startOver, forget } = useNewReturn(options);
+  const { form, onSubmit, busy, failure, isFromDraft, startOver, forget } = useNewReturn(options);
   const { creating } = useBlocked();
   const errors = Object.keys(form.errors).length;
   return (
@@ -43,16 +38,11 @@ export const NewReturnForm = <Values extends object>({ children, ...options }: P
       <BackToList kind={kind} />
       <PageTitle>{`New ${kind.one}`}</PageTitle>
       {isFromDraft ? (
-        <Alert color="blue" role="status">
-          <Group justify="space-between" gap="sm">
-            <Text size="sm">What you typed before is still here.</Text>
-            <Button size="xs" variant="default" onClick={startOver}>
-              Start over
-            </Button>
-          </Group>
+        <Alert color="blue">
+          <DraftNotice onStartOver={startOver} />
         </Alert>
       ) : null}
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack gap="md">
           {children(form)}
           {failure ? <ErrorAlert title="Not created yet; what you typed is kept" error={failure} /> : null}
@@ -73,16 +63,13 @@ export const NewReturnForm = <Values extends object>({ children, ...options }: P
   );
 };
 
-/** The form with its draft, which is kept until the service has created the return. */
 const useNewReturn = <Values extends object>(options: FormOptions<Values>) => {
   const { kind, schema, initialValues, bodyOf, onCreated } = options;
-  const { user } = useSession();
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const [draft] = useState(() => draftOf<Values>(kind.path.slice(1), user.id));
-  const [stored] = useState(() => draft.read());
+  const { draft, stored } = useDraft<Values>(kind.path.slice(1));
   const [isFromDraft, setFromDraft] = useState(stored !== null);
-  const { form, submit, resetTo, busy, failure, clearFailure } = useApiForm({
+  const { form, onSubmit, resetTo, busy, failure, clearFailure } = useApiForm({
     schema,
     initialValues: { ...initialValues, ...stored },
     bodyOf,
@@ -108,5 +95,5 @@ const useNewReturn = <Values extends object>(options: FormOptions<Values>) => {
     setFromDraft(false);
     clearFailure();
   };
-  return { form, submit, busy, failure, isFromDraft, startOver, forget: draft.clear };
+  return { form, onSubmit, busy, failure, isFromDraft, startOver, forget: draft.clear };
 };

@@ -3,27 +3,28 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Printer } from 'lucide-react';
 import { useState } from 'react';
-import { shopSettingsQuery } from '../../shop-settings-query.ts';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { PageTitle } from '../../ui/page-title.tsx';
-import { Slip } from '../../ui/slip/slip.tsx';
-import { lastSlipSize, rememberSlipSize, SLIP_SIZES, type SlipSize } from '../../ui/slip/slip-sizes.ts';
-import { BackLink, BackToList } from '../back-link.tsx';
+import type { OfflineRepair } from '../../../../contract/offline-repair.ts';
+import type { TradeReturn } from '../../../../contract/trade-return.ts';
+import { shopSettingsQuery } from '../../shop-queries.ts';
+import { TextLink } from '../../ui/links.tsx';
+import { PageTitle } from '../../ui/page-frame.tsx';
+import { QueryError } from '../../ui/query-view.tsx';
+import { SLIP_SIZES, Slip, type SlipData, type SlipSize, useSlipSize } from '../../ui/slip/slip.tsx';
 import { type AnyReturn, type Kind, REPAIRS, TRADE_RETURNS } from '../kinds.ts';
+import { BackArrow, BackToList } from '../links.tsx';
+import { formatNumber } from '../numbers.ts';
 import { detailQuery } from '../queries.ts';
 import styles from './print-page.module.css';
-import { slipOf } from './slip-data.ts';
 
 const route = getRouteApi('/inside/print');
 
-/** The slips of one or many returns as they will be printed. */
 export const PrintPage = () => {
   const search = route.useSearch();
   const ids = search.ids.split(',').filter(Boolean);
   const kind = search.kind === 'trade-returns' ? TRADE_RETURNS : REPAIRS;
   const settings = useQuery(shopSettingsQuery);
   const { items, failed, isPending } = useReturns(kind, ids);
-  const [size, setSize] = useState(lastSlipSize);
+  const [size, setSize] = useSlipSize();
   const [withCopy, setWithCopy] = useState(true);
   const copies = size !== 'label' && withCopy ? (['shop', 'customer'] as const) : (['shop'] as const);
   return (
@@ -33,22 +34,13 @@ export const PrintPage = () => {
         <PageTitle>{items.length > 1 ? `${items.length} slips` : 'Slip'}</PageTitle>
         <Toolbar
           size={size}
-          onSize={(next) => {
-            rememberSlipSize(next);
-            setSize(next);
-          }}
+          onSize={setSize}
           withCopy={withCopy}
           onCopy={setWithCopy}
           disabled={isPending || items.length === 0 || !settings.data}
         />
       </Group>
-      {settings.error ? (
-        <ErrorAlert
-          title="The shop’s settings could not be read"
-          error={settings.error}
-          onRetry={() => void settings.refetch()}
-        />
-      ) : null}
+      <QueryError query={settings} title="The shop’s settings could not be read" />
       {failed > 0 ? (
         <Alert color="orange" role="alert">
           {failed === 1 ? `One ${kind.one}` : `${failed} ${kind.many}`} could not be read and will not be
@@ -78,9 +70,10 @@ export const PrintPage = () => {
 /** One slip was asked for on the page of its return, many in the list. */
 const Back = ({ kind, items: [first, ...rest] }: { kind: Kind; items: readonly AnyReturn[] }) =>
   first && rest.length === 0 ? (
-    <BackLink to={kind.detail} params={{ id: first.id }}>
+    <TextLink to={kind.detail} params={{ id: first.id }} size="sm" w="fit-content">
+      <BackArrow />
       {first.rmaNumber}
-    </BackLink>
+    </TextLink>
   ) : (
     <BackToList kind={kind} />
   );
@@ -120,7 +113,7 @@ const Toolbar = ({ size, onSize, withCopy, onCopy, disabled }: ToolbarProps) => 
           aria-pressed={each === size}
           onClick={() => onSize(each)}
         >
-          {SLIP_SIZES[each].label}
+          {SLIP_SIZES[each]}
         </Button>
       ))}
     </Group>
@@ -134,3 +127,59 @@ const Toolbar = ({ size, onSize, withCopy, onCopy, disabled }: ToolbarProps) => 
     </Button>
   </Group>
 );
+
+const ofRepair = (repair: OfflineRepair): Omit<SlipData, 'rmaNumber' | 'createdAt'> => {
+  const { faultyItem: item } = repair;
+  const subject = `${item.quantity === 1 ? '' : `${formatNumber(item.quantity)} × `}${item.productName}`;
+  return {
+    heading: 'Repair',
+    warning: repair.isDangerous ? 'Dangerous goods' : null,
+    customer: repair.customerName,
+    subject,
+    fault: repair.faultDescription,
+    facts: [
+      ['Customer', [repair.customerName, repair.customerPhone].filter(Boolean).join('\n')],
+      ['E-mail', repair.customerEmail],
+      ['Order', repair.orderNumber],
+      ['Store', repair.storeId],
+      ['Item', [subject, item.variantTitle].filter(Boolean).join('\n')],
+      ['SKU', item.sku],
+      ['Serial number', item.serialNumber],
+      ['Fault', repair.faultDescription],
+      ['Notes', repair.notes],
+      ['Handed over', repair.replacementSku],
+    ],
+    items: [],
+  };
+};
+
+const ofTradeReturn = (tradeReturn: TradeReturn): Omit<SlipData, 'rmaNumber' | 'createdAt'> => {
+  const { street, suburb, state, postcode } = tradeReturn.shippingAddress;
+  const [first, ...rest] = tradeReturn.items;
+  return {
+    heading: 'Trade return',
+    warning: null,
+    customer: tradeReturn.companyName,
+    subject: `${first?.productName ?? ''}${rest.length > 0 ? ` and ${rest.length} more` : ''}`,
+    fault: tradeReturn.faultDescription ?? tradeReturn.reason,
+    facts: [
+      ['Company', `${tradeReturn.companyName} (${tradeReturn.companyId})`],
+      ['Contact', [tradeReturn.customerName, tradeReturn.customerPhone].filter(Boolean).join('\n')],
+      ['Trade order', tradeReturn.tradeOrderNumber],
+      ['From', `${street}\n${suburb} ${state} ${postcode}`],
+      ['Reason', tradeReturn.reason],
+      ['Fault', tradeReturn.faultDescription],
+    ],
+    items: tradeReturn.items.map(({ sku, productName, variantTitle, quantity }) => ({
+      sku,
+      name: [productName, variantTitle].filter(Boolean).join(', '),
+      quantity: formatNumber(quantity),
+    })),
+  };
+};
+
+const slipOf = (item: AnyReturn): SlipData => ({
+  rmaNumber: item.rmaNumber,
+  createdAt: item.createdAt,
+  ...('faultyItem' in item ? ofRepair(item) : ofTradeReturn(item)),
+});

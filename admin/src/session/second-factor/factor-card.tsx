@@ -1,34 +1,33 @@
-import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { RecoveryCodes, SecondFactor } from '../../../../contract/admin-access.ts';
 import { api } from '../../api.ts';
-import { FormDialog } from '../../ui/forms/form-dialog.tsx';
+import { ConfirmDialog } from '../../ui/forms/form-dialog.tsx';
 import { notifyDone } from '../../ui/notify.ts';
+import { Section } from '../../ui/page-frame.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { useSession } from '../session.ts';
-import { factorQuery, useFactorChanged } from './factor-api.ts';
-import { RecoveryCodeList } from './recovery-codes.tsx';
-import { SetUpFactor } from './set-up-factor.tsx';
+import { factorQuery, RecoveryCodeList, SetUpFactor, useFactorChanged } from './set-up-factor.tsx';
 
-/** One's own second factor, in the account. */
 export const FactorCard = () => {
   const factor = useQuery(factorQuery);
   // While it is set up, or its codes are shown, a fresh answer must not replace what is on the screen.
   const [settingUp, setSettingUp] = useState(false);
   return (
-    <Card withBorder maw={720} component="section" aria-labelledby="second-factor">
-      <Group gap="sm" mb="xs">
-        <Title order={3} size="h4" id="second-factor">
-          Second factor
-        </Title>
-        {factor.data ? (
+    <Section
+      title="Second factor"
+      size="h4"
+      maw={720}
+      aside={
+        factor.data ? (
           <Badge variant="light" color={factor.data.isOn ? 'teal' : 'gray'}>
             {factor.data.isOn ? 'On' : 'Off'}
           </Badge>
-        ) : null}
-      </Group>
+        ) : null
+      }
+    >
       <QueryView query={factor}>
         {(data) =>
           data.isOn && !settingUp ? (
@@ -48,7 +47,7 @@ export const FactorCard = () => {
           )
         }
       </QueryView>
-    </Card>
+    </Section>
   );
 };
 
@@ -86,30 +85,26 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
         </Button>
       </Group>
       {dialog === 'codes' ? (
-        <FactorDialog<RecoveryCodes>
+        <ConfirmDialog
           title="Make new recovery codes"
-          intro="You get ten new codes. The ones before stop working."
           action="Make new codes"
-          path="recovery-codes"
+          send={() => api.post<RecoveryCodes>('/session/second-factor/recovery-codes')}
           onDone={({ recoveryCodes }) => {
             setCodes(recoveryCodes);
             changed(true);
             close();
           }}
           onClose={close}
-        />
+        >
+          <Text>You get ten new codes. The ones before stop working.</Text>
+        </ConfirmDialog>
       ) : null}
       {dialog === 'off' ? (
-        <FactorDialog<null>
+        <ConfirmDialog
           title="Turn the second factor off"
-          intro={
-            shop.secondFactorRequired
-              ? `${shop.name} requires a second factor: you set up a new one right after this.`
-              : 'Signing in then takes the password alone.'
-          }
           action="Turn it off"
           dangerous
-          path="turn-off"
+          send={() => api.post<null>('/session/second-factor/turn-off')}
           onDone={() => {
             close();
             notifyDone('The second factor is off.');
@@ -118,34 +113,14 @@ const FactorOn = ({ factor }: { factor: SecondFactor }) => {
               void navigate({ to: '/second-factor', search: { to: '/account' } });
           }}
           onClose={close}
-        />
+        >
+          <Text>
+            {shop.secondFactorRequired
+              ? `${shop.name} requires a second factor: you set up a new one right after this.`
+              : 'Signing in then takes the password alone.'}
+          </Text>
+        </ConfirmDialog>
       ) : null}
     </Stack>
-  );
-};
-
-interface FactorDialogProps<Answer> {
-  title: string;
-  intro: string;
-  action: string;
-  dangerous?: boolean;
-  path: string;
-  onDone: (answer: Answer) => void;
-  onClose: () => void;
-}
-
-const FactorDialog = <Answer,>({ intro, path, onDone, ...dialog }: FactorDialogProps<Answer>) => {
-  const send = useMutation({
-    mutationFn: () => api.post<Answer>(`/session/second-factor/${path}`),
-    onSuccess: onDone,
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    send.mutate();
-  };
-  return (
-    <FormDialog {...dialog} busy={send.isPending} failure={send.error} onSubmit={submit}>
-      <Text>{intro}</Text>
-    </FormDialog>
   );
 };

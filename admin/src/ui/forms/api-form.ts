@@ -5,7 +5,6 @@ import type { z } from 'zod';
 import { ApiError } from '../../api.ts';
 import { formErrors, serverErrors } from './form-errors.ts';
 
-/** Messages by the path of their input. */
 type Errors = Record<string, string>;
 
 /** An error appears when the typing pauses this long. It disappears as soon as the input is valid. */
@@ -25,15 +24,10 @@ interface Options<Schema extends z.ZodType, Values, Answer> {
 }
 
 /** A form that validates as people type, sends, and shows the service's errors beside the inputs. It keeps what was typed. */
-export const useApiForm = <Schema extends z.ZodType, Values extends object, Answer>({
-  schema,
-  initialValues,
-  bodyOf = (values) => values,
-  send,
-  onDone,
-  onChange,
-  codes = {},
-}: Options<Schema, Values, Answer>) => {
+export const useApiForm = <Schema extends z.ZodType, Values extends object, Answer>(
+  options: Options<Schema, Values, Answer>,
+) => {
+  const { schema, initialValues, bodyOf = (values) => values, send, onDone, onChange, codes = {} } = options;
   /** What the service refused last. An error stays until its input changes. */
   const refused = useRef<{ values: Values; errors: Errors } | null>(null);
   /** What the form was reset to, until someone types or submits: the validation of what was typed before may still be waiting. */
@@ -68,7 +62,7 @@ export const useApiForm = <Schema extends z.ZodType, Values extends object, Answ
       focusFirst(errors);
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     // The service may accept now what it refused before.
     refused.current = null;
     untouched.current = null;
@@ -85,7 +79,7 @@ export const useApiForm = <Schema extends z.ZodType, Values extends object, Answ
   const isShownAtInputs = paths.length > 0 && paths.every((path) => valueAt(form.values, path) !== undefined);
   return {
     form,
-    submit,
+    onSubmit,
     /** Starts again from these values, without errors. */
     resetTo,
     busy: sending.isPending,

@@ -1,60 +1,70 @@
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
+import { FormFailure } from '../query-view.tsx';
 
-interface Props {
+interface DialogProps {
   title: string;
-  /** The label of the submit button. */
   action: string;
   dangerous?: boolean;
   disabled?: boolean;
-  busy: boolean;
-  failure: Error | null;
-  onSubmit: (event: FormEvent<HTMLFormElement>) => void;
+  size?: 'md' | 'lg';
+  zIndex?: number;
   onClose: () => void;
-  /** What the Cancel button does, where that is not the same as closing. */
-  onCancel?: () => void;
   children: ReactNode;
 }
 
-/** A form in a dialog. A click outside does not close it, so nobody loses what they typed by accident. */
-export const FormDialog = ({
-  title,
-  action,
-  dangerous = false,
-  disabled = false,
-  busy,
-  failure,
-  onSubmit,
-  onClose,
-  onCancel = onClose,
-  children,
-}: Props) => (
+interface FormProps extends DialogProps {
+  busy: boolean;
+  failure: Error | null;
+  onSubmit: (event: FormEvent<HTMLFormElement>) => void;
+  /** What the Cancel button does, where that is not the same as closing. */
+  onCancel?: () => void;
+}
+
+/** A form in a dialog: `<FormDialog {...useApiForm(…)}>`. A click outside does not close it, so nothing typed is lost by accident. */
+export const FormDialog = ({ onClose, onCancel = onClose, size = 'lg', zIndex, ...props }: FormProps) => (
   <Modal
     opened
     onClose={onClose}
-    title={title}
-    attributes={{ header: { role: 'none' } }}
+    title={props.title}
     closeOnClickOutside={false}
-    closeButtonProps={{ 'aria-label': 'Close' }}
-    size="lg"
+    size={size}
+    {...(zIndex ? { zIndex } : {})}
   >
-    <form onSubmit={onSubmit} noValidate>
+    <form onSubmit={props.onSubmit} noValidate>
       <Stack>
-        {failure ? (
-          <Alert color="red" role="alert">
-            {failure.message}
-          </Alert>
-        ) : null}
-        {children}
+        <FormFailure failure={props.failure} />
+        {props.children}
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
-          <Button type="submit" loading={busy} disabled={disabled} {...(dangerous ? { color: 'red.8' } : {})}>
-            {action}
+          <Button
+            type="submit"
+            loading={props.busy}
+            disabled={props.disabled ?? false}
+            {...(props.dangerous ? { color: 'red.8' } : {})}
+          >
+            {props.action}
           </Button>
         </Group>
       </Stack>
     </form>
   </Modal>
 );
+
+interface ConfirmProps<Answer> extends DialogProps {
+  send: () => Promise<Answer>;
+  onDone: (answer: Answer) => unknown;
+}
+
+/** Asks before something is done that needs no input. */
+export const ConfirmDialog = <Answer,>({ send, onDone, ...dialog }: ConfirmProps<Answer>) => {
+  const sending = useMutation({ mutationFn: send, onSuccess: onDone });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    sending.mutate();
+  };
+  return <FormDialog {...dialog} busy={sending.isPending} failure={sending.error} onSubmit={submit} />;
+};

@@ -1,7 +1,5 @@
 import type { z } from 'zod';
 
-// Validation errors of the contract's schemas as sentences for people, by the path of their input.
-
 const MISSING = 'Please fill this in.';
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

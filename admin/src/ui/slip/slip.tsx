@@ -1,44 +1,27 @@
-import { QrCode } from '../qr-code.tsx';
-import { Barcode } from './barcode.tsx';
+import { useLocalStorage } from '@mantine/hooks';
+import type { ShopSettings } from '../../../../contract/shop-settings.ts';
+import { Barcode, QrCode } from './codes.tsx';
 import styles from './slip.module.css';
-import type { SlipSize } from './slip-sizes.ts';
 
-/** What stands on every slip of a shop. */
-interface Letterhead {
-  shopName: string;
-  name: string | null;
-  address: readonly string[];
-  phone: string | null;
-  email: string | null;
-  timeZone: string | null;
-  slipText: string | null;
-  logo: string | null;
-}
-
-/** What stands on the slip of one return. */
 export interface SlipData {
   heading: string;
   rmaNumber: string;
   createdAt: string;
   warning: string | null;
-  /** Who it is for, in large letters. */
   customer: string;
-  /** What it is about, in large letters. */
   subject: string;
-  /** Why it came back. */
   fault: string;
   facts: readonly (readonly [label: string, value: string | null])[];
   items: readonly { sku: string; name: string; quantity: string }[];
 }
 
 interface SlipProps {
-  letterhead: Letterhead;
+  letterhead: Omit<ShopSettings, 'currency'>;
   slip: SlipData;
   size: SlipSize;
   copy: 'shop' | 'customer';
 }
 
-/** The paper that travels with the goods, and the one that the customer takes home. */
 export const Slip = ({ size, ...props }: SlipProps) => (
   <article className={styles['sheet']} data-size={size} aria-label={`Slip of ${props.slip.rmaNumber}`}>
     {size === 'label' ? <LabelSlip {...props} /> : <PaperSlip {...props} />}
@@ -92,14 +75,12 @@ const PaperSlip = ({ letterhead, slip, copy }: Content) => (
   </>
 );
 
-const Head = ({
-  letterhead: { shopName, name, address, phone, email, logo },
-}: Pick<Content, 'letterhead'>) => (
+const Head = ({ letterhead: { shopName, name, logo, ...shop } }: Pick<Content, 'letterhead'>) => (
   <header className={styles['head']}>
     {logo ? <img src={logo} alt="" className={styles['logo']} /> : null}
     <div className={styles['shop']}>
       <strong>{name ?? shopName}</strong>
-      {[...address, phone, email].filter(Boolean).map((line) => (
+      {[...shop.address, shop.phone, shop.email].filter(Boolean).map((line) => (
         <span key={line}>{line}</span>
       ))}
     </div>
@@ -158,4 +139,17 @@ const LabelSlip = ({ letterhead, slip }: Content) => {
       </div>
     </>
   );
+};
+
+export const SLIP_SIZES = { a4: 'A4', a5: 'A5', label: 'Label 62 × 100 mm' } as const;
+export type SlipSize = keyof typeof SLIP_SIZES;
+
+/** The size that was chosen last on this computer: it has the printer. */
+export const useSlipSize = () => {
+  const [size, setSize] = useLocalStorage<SlipSize>({
+    key: 'handback.slip-size',
+    defaultValue: 'a4',
+    getInitialValueInEffect: false,
+  });
+  return [size in SLIP_SIZES ? size : 'a4', setSize] as const;
 };

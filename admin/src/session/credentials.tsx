@@ -1,0 +1,142 @@
+import { PasswordInput, TextInput, type TextInputProps } from '@mantine/core';
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { ApiError, api } from '../api.ts';
+import { TextButton } from '../ui/links.tsx';
+import { type Session, useSession, useSignedIn } from './session.ts';
+
+// What proves who a person is: passwords and codes of the second factor.
+
+/** As `getInputProps` of a form gives it: it takes an event or a value. */
+export type FormInput<Props> = Omit<Props, 'onChange'> & { onChange: (value: string) => void };
+
+const CODE_KINDS = {
+  app: {
+    label: 'Code from your authenticator app',
+    description: 'Six digits. They change every 30 seconds.',
+    input: { inputMode: 'numeric', autoComplete: 'one-time-code', placeholder: '123 456' },
+    other: 'Use a recovery code instead',
+  },
+  recovery: {
+    label: 'Recovery code',
+    description: 'One of the ten you stored when you set this up. Each works once.',
+    input: { inputMode: 'text', autoComplete: 'off', placeholder: 'abcd-efgh-jkmn-pqrs' },
+    other: 'Use the authenticator app instead',
+  },
+} as const;
+
+export const CodeInput = ({ onChange, ...props }: FormInput<TextInputProps>) => {
+  const [kind, setKind] = useState<keyof typeof CODE_KINDS>('app');
+  const { label, description, input, other } = CODE_KINDS[kind];
+  const field = useRef<HTMLInputElement>(null);
+  const switchKind = () => {
+    setKind(kind === 'app' ? 'recovery' : 'app');
+    onChange('');
+    field.current?.focus();
+  };
+  return (
+    <div>
+      <TextInput
+        label={label}
+        description={description}
+        required
+        autoCapitalize="none"
+        spellCheck={false}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        {...input}
+        {...props}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        ref={field}
+      />
+      <TextButton mt={6} onClick={switchKind}>
+        {other}
+      </TextButton>
+    </div>
+  );
+};
+
+export const EmailInput = (props: TextInputProps) => (
+  <TextInput label="E-mail" type="email" required {...props} />
+);
+
+/** Tells a password manager whose password a form has. */
+export const UsernameInput = ({ email }: { email: string }) => (
+  <input type="text" autoComplete="username" value={email} readOnly hidden />
+);
+
+export type ProofBy = 'password' | 'code';
+
+interface ProofProps<Values> {
+  form: UseFormReturnType<Values>;
+  /** The name of the password's field; a code is in `code`. */
+  password: keyof Values & string;
+  focused?: boolean;
+  onSwitch: (by: ProofBy) => void;
+}
+
+export const ProofInput = <Values extends { by: ProofBy }>(props: ProofProps<Values>) => {
+  const { form, password, focused, onSwitch } = props;
+  const { user } = useSession();
+  const { by } = form.values;
+  return (
+    <>
+      <UsernameInput email={user.email} />
+      {by === 'password' ? (
+        <PasswordInput
+          label="Current password"
+          autoComplete="current-password"
+          required
+          data-autofocus={focused}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the current password' }}
+          {...form.getInputProps(password)}
+        />
+      ) : (
+        <CodeInput {...form.getInputProps('code')} />
+      )}
+      {user.secondFactor ? (
+        <TextButton
+          style={{ alignSelf: 'flex-start' }}
+          onClick={() => onSwitch(by === 'password' ? 'code' : 'password')}
+        >
+          {by === 'password' ? 'Use a code instead of the password' : 'Use the password instead of a code'}
+        </TextButton>
+      ) : null}
+    </>
+  );
+};
+
+/** The password was right, and a code is needed as well. */
+const isCodeMissing = (error: unknown): boolean =>
+  error instanceof ApiError && error.body?.code === 'SECOND_FACTOR_REQUIRED';
+
+export const useSignIn = (email: string, onDone: () => void) => {
+  const [asksCode, askCode] = useState(false);
+  const signedIn = useSignedIn();
+  const form = useForm({ initialValues: { email, password: '', code: '' } });
+  const signIn = useMutation({
+    mutationFn: ({ code, ...values }: typeof form.values) =>
+      api.post<Session>('/session', asksCode ? { ...values, code } : values),
+    onSuccess: (session) => {
+      signedIn(session);
+      onDone();
+    },
+    onError: (error) => {
+      if (isCodeMissing(error)) askCode(true);
+      else form.setFieldValue('code', '');
+    },
+  });
+  const startOver = () => {
+    askCode(false);
+    signIn.reset();
+    form.setValues({ code: '', password: '' });
+  };
+  return {
+    form,
+    asksCode,
+    onSubmit: form.onSubmit((values) => signIn.mutate(values)),
+    busy: signIn.isPending,
+    failure: isCodeMissing(signIn.error) ? null : signIn.error,
+    startOver,
+  };
+};

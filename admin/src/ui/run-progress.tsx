@@ -1,0 +1,20 @@
+import { Button, Group, Progress, Text } from '@mantine/core';
+
+interface Props {
+  label: string;
+  done: number;
+  total: number;
+  onStop(): void;
+}
+
+export const RunProgress = ({ label, done, total, onStop }: Props) => (
+  <Group gap="xs" wrap="nowrap">
+    <Progress flex={1} miw={90} value={total === 0 ? 0 : (100 * done) / total} aria-label={label} />
+    <Text size="sm" className="tabular-numbers" role="status">
+      {done.toLocaleString()} of {total.toLocaleString()}
+    </Text>
+    <Button variant="default" size="compact-sm" onClick={onStop}>
+      Stop
+    </Button>
+  </Group>
+);

@@ -1,0 +1,5 @@
+export const saveFile = (name: string, text: string, type: 'text/csv' | 'text/plain'): void => {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  Object.assign(document.createElement('a'), { href: address, download: name }).click();
+  URL.revokeObjectURL(address);
+};
