@@ -1,13 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { changeClient, createClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeDangerousGoods, changeShop } from '../../src/shops/actions.ts';
 import { newPerson, newUser, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { cli, lookInto, migratedDatabase } from '../support/process.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 interface Entry {
   id: string;
@@ -39,9 +40,10 @@ const written = async (t: Harness, reader: Person, change: () => Promise<unknown
 };
 
 describe('the audit log', () => {
-  it("tells of every change of a user, by whom it was made, and never of a password's letters", async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it("tells of every change of a user, by whom it was made, and never of a password's letters", async ({
+    t,
+    admin,
+  }) => {
     const email = 'grace@example.com';
     const log = async (change: () => Promise<unknown>) => (await written(t, admin, change)).map(told);
     let id = '';
@@ -92,10 +94,11 @@ describe('the audit log', () => {
       expect(all).not.toContain(secret);
   });
 
-  it('tells of a person who changes their own password, and of one who fails to', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('tells of a person who changes their own password, and of one who fails to', async ({
+    t,
+    admin,
+    staff,
+  }) => {
     const put = (currentPassword: string) => () =>
       staff.put('/session/password', { currentPassword, newPassword: 'a better password' });
     const failed = await written(t, admin, put('not mine'));
@@ -110,10 +113,11 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of signing in with the address, and nothing of signing out, of reading, or of what was refused', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('tells of signing in with the address, and nothing of signing out, of reading, or of what was refused', async ({
+    t,
+    admin,
+    staff,
+  }) => {
     const entries = await written(t, admin, async () => {
       const again = await signInAs(t, staff);
       await again.delete('/session');
@@ -130,10 +134,7 @@ describe('the audit log', () => {
     expect(entries[0]?.address).toMatch(/^172\./);
   });
 
-  it('tells of exports: who, how many of what, and from where', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('tells of exports: who, how many of what, and from where', async ({ t, admin, staff }) => {
     const entries = await written(t, admin, async () => {
       expect((await staff.post('/exports', { kind: 'TRADE_RETURN', count: 17 })).status).toBe(204);
       expect(rulesOf(await staff.post('/exports', { kind: 'OTHER', count: -1 }))).toMatchObject({
@@ -152,9 +153,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of rules, clients and the shop, whoever changes them', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('tells of rules, clients and the shop, whoever changes them', async ({ t, admin }) => {
     const log = async (change: () => Promise<unknown>) => (await written(t, admin, change)).map(told);
     const shop = { type: 'SHOP', id: t.shop.id, name: t.shop.name };
 
@@ -235,9 +234,7 @@ describe('the audit log', () => {
     for (const secret of [client.apiKey, client.webhookSecret]) expect(all).not.toContain(secret);
   });
 
-  it('is read newest first, page by page, with who, what and when', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('is read newest first, page by page, with who, what and when', async ({ t, admin }) => {
     for (let i = 0; i < 5; i += 1) {
       t.clock.advance(5);
       await admin.put('/dangerous-goods', { rules: [`RULE-${i}`] });
@@ -264,10 +261,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('is for Admins, of their own shop', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('is for Admins, of their own shop', async ({ t, admin, staff }) => {
     const { shop } = await t.addShop();
     const stranger = await newPerson(t, { shop });
     await admin.put('/dangerous-goods', { rules: ['ACID'] });
@@ -277,9 +271,7 @@ describe('the audit log', () => {
     expect(seen).toContain(shop.id);
   });
 
-  it('keeps the names of people who are gone', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('keeps the names of people who are gone', async ({ t, admin }) => {
     const other = await newPerson(t);
     await other.put('/dangerous-goods', { rules: ['ACID'] });
     await admin.delete(`/users/${other.id}`);
@@ -289,9 +281,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('has no entry for a change that did not commit', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('has no entry for a change that did not commit', async ({ t, admin }) => {
     const taken = await newUser(t, { role: 'STAFF' });
     expect(await written(t, admin, () => admin.patch(`/users/${admin.id}`, { email: taken.email }))).toEqual(
       [],

@@ -1,20 +1,20 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, ISO, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 describe('API clients', () => {
-  it('are made with a key and a secret that are shown this once, and work', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('are made with a key and a secret that are shown this once, and work', async ({ t, admin }) => {
     const made = await admin.post('/clients', { name: ' ERP ', webhookUrl: 'https://1.1.1.1/hook' });
     expect(made.status).toBe(201);
     expect(made.body).toEqual({
@@ -43,9 +43,7 @@ describe('API clients', () => {
     expect(JSON.stringify(body)).not.toContain(webhookSecret);
   });
 
-  it('are edited: name and URL alone, the URL also taken away', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('are edited: name and URL alone, the URL also taken away', async ({ admin }) => {
     const { id } = (await admin.post('/clients', { name: 'ERP', webhookUrl: 'https://1.1.1.1/a' })).body;
     expect((await admin.patch(`/clients/${id}`, { name: 'ERP 2' })).body).toMatchObject({
       name: 'ERP 2',
@@ -78,9 +76,7 @@ describe('API clients', () => {
     expect((await admin.patch(`/clients/${t.client.id}`, { webhookUrl })).status).toBe(400);
   });
 
-  it('are revoked for good: the key fails on the next request', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('are revoked for good: the key fails on the next request', async ({ t, admin }) => {
     expect((await t.get('/offline-repairs')).status).toBe(200);
     const revoked = await admin.post(`/clients/${t.client.id}/revoke`);
     expect(revoked.body.revokedAt).toMatch(ISO);
@@ -94,9 +90,7 @@ describe('API clients', () => {
     expect(body.items).toMatchObject([{ id: t.client.id, name: 'Till', webhookUrl: null }]);
   });
 
-  it('of another shop, or of nobody, do not exist', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('of another shop, or of nobody, do not exist', async ({ t, admin }) => {
     const other = await t.addShop();
     for (const id of [other.client.id, UNKNOWN_ID, 'x'])
       for (const answer of [
@@ -196,9 +190,7 @@ describe('a test event', () => {
     expect((await t.get('/offline-repairs')).body.total).toBe(0);
   });
 
-  it('is sent ten times a minute at most for a shop, to whichever clients', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('is sent ten times a minute at most for a shop, to whichever clients', async ({ admin }) => {
     const made = await Promise.all(
       ['a', 'b'].map((name) => admin.post('/clients', { name, webhookUrl: `https://1.1.1.1/${name}` })),
     );
@@ -209,9 +201,7 @@ describe('a test event', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('needs somewhere to go, and a client of the shop', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('needs somewhere to go, and a client of the shop', async ({ t, admin }) => {
     const nowhere = await admin.post(`/clients/${t.client.id}/test-event`);
     expect([nowhere.status, nowhere.body.code]).toEqual([409, 'NO_WEBHOOK']);
     const other = await t.addShop();
@@ -219,9 +209,7 @@ describe('a test event', () => {
   });
 });
 
-it('a shop has a hundred active clients at most', async () => {
-  const t = await harness();
-  const admin = await newPerson(t);
+it('a shop has a hundred active clients at most', async ({ t, admin }) => {
   const active = async () =>
     ((await admin.get('/clients')).body.items as { revokedAt: string | null }[]).filter(
       ({ revokedAt }) => revokedAt === null,

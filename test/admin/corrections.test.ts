@@ -1,18 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { findRelated } from '../../src/returns/related.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, staffOf, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { ENGINE, harness } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
+
+const it = itWith(harness);
 
 const REPAIRS = '/offline-repairs';
 const RETURNS = '/trade-returns';
 const item = { sku: 'KETTLE-17', productName: 'Kettle', quantity: 1, price: 49.95 };
 
 describe('a move of staff who say what they saw', () => {
-  it('is refused when somebody moved the repair meanwhile, and changes nothing', async () => {
-    const t = await harness();
+  it('is refused when somebody moved the repair meanwhile, and changes nothing', async ({ t }) => {
     const [ana, ben] = [await newPerson(t, { role: 'STAFF' }), await newPerson(t, { role: 'STAFF' })];
     const { id, updatedAt } = (await t.post(REPAIRS, repairBody())).body;
     await ana.post(`${REPAIRS}/${id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
@@ -37,9 +39,7 @@ describe('a move of staff who say what they saw', () => {
     expect((await t.post(`${REPAIRS}/${id}/close?seen=${updatedAt}`, {})).status).toBe(400);
   });
 
-  it('goes through after notes and corrections, of either kind', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('goes through after notes and corrections, of either kind', async ({ t, staff }) => {
     for (const [path, body, move] of [
       [REPAIRS, repairBody(), 'begin-repair'],
       [RETURNS, tradeBody(), 'approve'],
@@ -51,9 +51,7 @@ describe('a move of staff who say what they saw', () => {
     }
   });
 
-  it('of a trade return is told first that it is not open any more', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('of a trade return is told first that it is not open any more', async ({ t, staff }) => {
     const { id, updatedAt } = (await t.post(RETURNS, tradeBody())).body;
     await staff.post(`${RETURNS}/${id}/approve`, {});
     expectError(await staff.post(`${RETURNS}/${id}/reject?seen=${updatedAt}`, {}), 409, 'EDIT_CONFLICT');
@@ -62,8 +60,9 @@ describe('a move of staff who say what they saw', () => {
 });
 
 describe('a correction', () => {
-  it('changes what is given, with an entry, an audit entry without the values, and no event', async () => {
-    const t = await harness();
+  it('changes what is given, with an entry, an audit entry without the values, and no event', async ({
+    t,
+  }) => {
     const admin = await newPerson(t, { name: 'Ana Lopez' });
     const created = (await t.post(REPAIRS, repairBody({ faultyItem: { ...item, serialNumber: 'SN-1' } })))
       .body;
@@ -120,9 +119,7 @@ describe('a correction', () => {
     expect([emptied.body.faultyItem.serialNumber, emptied.body.customerPhone]).toEqual([null, null]);
   });
 
-  it('of a trade return changes the company; nothing different leaves no trace', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('of a trade return changes the company; nothing different leaves no trace', async ({ t, staff }) => {
     const { id } = (await t.post(RETURNS, tradeBody())).body;
     const corrected = await staff.post(`${RETURNS}/${id}/correct`, {
       companyName: 'Northwind',
@@ -139,9 +136,7 @@ describe('a correction', () => {
     expect((await staff.get(`${RETURNS}?q=new@northwind`)).body.total).toBe(1);
   });
 
-  it('keeps the rules of creation, and refuses to undo a colleague’s', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('keeps the rules of creation, and refuses to undo a colleague’s', async ({ t, staff }) => {
     const { id, updatedAt } = (await t.post(REPAIRS, repairBody())).body;
     const correct = (body: object) => staff.post(`${REPAIRS}/${id}/correct`, body);
     for (const body of [
@@ -167,10 +162,11 @@ describe('a correction', () => {
 });
 
 describe('related returns', () => {
-  it('are earlier repairs of the serial number and earlier returns of the customer or company', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
-    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+  it('are earlier repairs of the serial number and earlier returns of the customer or company', async ({
+    t,
+    staff,
+    stranger,
+  }) => {
     const repair = async (serialNumber: string | null, customerEmail: string) =>
       (await staff.post(REPAIRS, repairBody({ customerEmail, faultyItem: { ...item, serialNumber } }))).body;
     const trade = async (companyId: string, customerEmail: string) =>

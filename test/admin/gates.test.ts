@@ -1,11 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { adminCaller, deviceFrom, newPerson, PASSWORD, type Person } from '../support/admin.ts';
 import { expectError, overSocket, UNKNOWN_ID } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const PUBLIC_URL = 'https://returns.example.com';
 const rules = (t: Harness) => t.ctx.db.selectFrom('dangerous_goods').selectAll().execute();
@@ -13,9 +15,7 @@ const put = (person: Person, headers: Record<string, string | null>) =>
   person.put('/dangerous-goods', { rules: ['ACID'] }, { headers });
 
 describe('a change', () => {
-  it('needs to be called JSON, also where it has no body', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('needs to be called JSON, also where it has no body', async ({ t, admin }) => {
     const types = [
       null,
       'text/plain',
@@ -116,9 +116,7 @@ describe('a change', () => {
 });
 
 describe('reading', () => {
-  it('needs neither a content type nor an origin of our own', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('needs neither a content type nor an origin of our own', async ({ admin }) => {
     const headers = { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' };
     const answer = await admin.get('/users', { headers });
     expect(answer.status).toBe(200);
@@ -127,9 +125,7 @@ describe('reading', () => {
       expect(answer.headers.get(name)).toBeNull();
   });
 
-  it('works with HEAD, and a preflight is refused', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('works with HEAD, and a preflight is refused', async ({ t, admin }) => {
     expect((await admin.send('/users', { method: 'HEAD' })).status).toBe(200);
     expect((await adminCaller(t).send('/users', { method: 'HEAD' })).status).toBe(401);
     const preflight = await adminCaller(t).send('/users', {
@@ -142,9 +138,7 @@ describe('reading', () => {
 });
 
 describe('the order of the gates', () => {
-  it('is content type, origin, session, role, body, id', async () => {
-    const t = await harness();
-    const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+  it('is content type, origin, session, role, body, id', async ({ t, admin, staff }) => {
     const bad = { role: 'OWNER' };
     const path = `/users/${UNKNOWN_ID}`;
     const foreign = { origin: 'https://evil.example.com' };
@@ -158,8 +152,7 @@ describe('the order of the gates', () => {
     expectError(await ask(admin.cookie, { role: 'STAFF' }), 404);
   });
 
-  it('reads no body before it knows who sends it', async () => {
-    const t = await harness();
+  it('reads no body before it knows who sends it', async ({ t }) => {
     const size = 300 * 1024;
     const answer = await overSocket(
       t.url,
@@ -181,9 +174,10 @@ describe('limits', () => {
     return counts;
   };
 
-  it('let an address without a session call sixty times a minute, whatever it calls and whichever cookie it makes up', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('let an address without a session call sixty times a minute, whatever it calls and whichever cookie it makes up', async ({
+    t,
+    admin,
+  }) => {
     const ip = '198.51.100.60';
     const visitor = adminCaller(t);
     const liar = adminCaller(t, `handback_session=${'a'.repeat(43)}`);
@@ -217,8 +211,7 @@ describe('limits', () => {
     expectError(await forged.get('/sign-in-options', { ip }), 429);
   });
 
-  it('let a session call six hundred times a minute', async () => {
-    const t = await harness();
+  it('let a session call six hundred times a minute', async ({ t }) => {
     const [admin, other] = [await newPerson(t), await newPerson(t)];
     expect(await statuses(620, () => admin.get('/session'))).toEqual({ 200: 600, 429: 20 });
     expect((await other.get('/session')).status).toBe(200);
@@ -226,8 +219,7 @@ describe('limits', () => {
 
   it('let an address call three thousand times a minute, with any number of sessions', {
     timeout: scaled(120_000),
-  }, async () => {
-    const t = await harness();
+  }, async ({ t }) => {
     const ip = '198.51.100.62';
     const people = await Promise.all(Array.from({ length: 6 }, () => newPerson(t)));
     let nth = 0;
@@ -238,8 +230,7 @@ describe('limits', () => {
     expect(counts).toEqual({ 200: 3000, 429: 20 });
   });
 
-  it('read no body of an address that calls too often, and 8 KiB at most before a session', async () => {
-    const t = await harness();
+  it('read no body of an address that calls too often, and 8 KiB at most before a session', async ({ t }) => {
     const ip = '198.51.100.63';
     const visitor = adminCaller(t);
     const large = JSON.stringify({ email: 'a@example.com', password: 'p'.repeat(8 * 1024) });
@@ -269,8 +260,7 @@ describe('limits', () => {
 });
 
 describe('addresses and methods that are not there', () => {
-  it('answer with the error body, without a session', async () => {
-    const t = await harness();
+  it('answer with the error body, without a session', async ({ t }) => {
     const visitor = adminCaller(t);
     for (const path of ['/', '/nothing', '/users/a/b', '/Users', '/session//'])
       expectError(await visitor.get(path), 404);

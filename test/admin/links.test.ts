@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, harness } from '../support/harness.ts';
 import { tokenIn } from '../support/smtp.ts';
+
+const it = itWith(harness);
 
 const HOUR_MS = 3_600_000;
 const NEW_PASSWORD = 'a better password';
@@ -63,16 +66,13 @@ describe('an invitation', () => {
     expect(t.logs.join('')).not.toContain(token);
   });
 
-  it('leads to where the Admin is, if no PUBLIC_URL says otherwise', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('leads to where the Admin is, if no PUBLIC_URL says otherwise', async ({ t, admin }) => {
     const made = await admin.post('/users', INVITED, { headers: { origin: t.url } });
     expect(made.body.link).toBe(`${t.url}/admin/link#${tokenOf(made)}`);
     expect((await admin.post(`/users/${made.body.id}/link`)).body.link).toMatch(/^http:\/\/127\.0\.0\.1:0\//);
   });
 
-  it('is good for 72 hours', async () => {
-    const t = await harness();
+  it('is good for 72 hours', async ({ t }) => {
     const token = tokenOf(await (await newPerson(t)).post('/users', INVITED));
     t.clock.advance(72 * HOUR_MS - 1000);
     expect((await check(t, token)).status).toBe(200);
@@ -81,18 +81,17 @@ describe('an invitation', () => {
     expectError(await use(t, token), 410, 'LINK_EXPIRED');
   });
 
-  it('is refused for an e-mail that is taken, and leaves nothing behind', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('is refused for an e-mail that is taken, and leaves nothing behind', async ({ t, admin }) => {
     expectError(await admin.post('/users', { email: admin.email, role: 'STAFF' }), 409, 'EMAIL_TAKEN');
     expect(await linkRows(t)).toEqual([]);
   });
 });
 
 describe('a new link for somebody of the team', () => {
-  it('is good for an hour, or 72 for somebody who never signed in, and ends the links before', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('is good for an hour, or 72 for somebody who never signed in, and ends the links before', async ({
+    t,
+    admin,
+  }) => {
     const person = await newPerson(t, { role: 'STAFF' });
     const invited = await admin.post('/users', INVITED);
     const first = await admin.post(`/users/${person.id}/link`);
@@ -116,9 +115,7 @@ describe('a new link for somebody of the team', () => {
     expect((await admin.get('/session')).status).toBe(401);
   });
 
-  it('ends when the person is removed, gets another e-mail or another password', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('ends when the person is removed, gets another e-mail or another password', async ({ t, admin }) => {
     const change = {
       removed: (id: string) => admin.delete(`/users/${id}`),
       'another e-mail': (id: string) => admin.patch(`/users/${id}`, { email: 'new@example.com' }),
@@ -139,8 +136,7 @@ describe('a new link for somebody of the team', () => {
     expectError(await check(t, token), 410, 'LINK_EXPIRED');
   });
 
-  it('is for the own shop alone', async () => {
-    const t = await harness();
+  it('is for the own shop alone', async ({ t }) => {
     const { shop } = await t.addShop();
     const [admin, stranger] = [await newPerson(t), await newUser(t, { shop })];
     const answers = [];
@@ -153,9 +149,7 @@ describe('a new link for somebody of the team', () => {
     expect(await linkRows(t)).toEqual([]);
   });
 
-  it('works for one of several who use it at the same time', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('works for one of several who use it at the same time', async ({ t, admin }) => {
     const { id, email } = await newUser(t);
     const token = tokenOf(await admin.post(`/users/${id}/link`));
     const passwords = ['first password', 'second password', 'third password', 'fourth password'];
@@ -167,8 +161,7 @@ describe('a new link for somebody of the team', () => {
 });
 
 describe('guessing links', () => {
-  it('is stopped after thirty a minute from one address; others go on', async () => {
-    const t = await harness();
+  it('is stopped after thirty a minute from one address; others go on', async ({ t }) => {
     const token = tokenOf(await (await newPerson(t)).post('/users', INVITED));
     const ip = '198.51.100.9';
     const guesses = await Promise.all(

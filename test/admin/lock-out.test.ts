@@ -1,11 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sha256 } from '../../src/service/secrets.ts';
 import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
 import { expectError, stopClock } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
 import { timed } from '../support/process.ts';
 import { factorOf } from '../support/second-factor.ts';
 import { tokenIn } from '../support/smtp.ts';
+
+const it = itWith(harness);
 
 interface Entry {
   action: string;
@@ -46,8 +49,7 @@ const expectLocked = (answer: Answer, seconds?: number) => {
 const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
 
 describe('ten failures for one e-mail from one address', () => {
-  it('lock that pair for 15 minutes, also with the right password; other addresses go on', async () => {
-    const t = await harness();
+  it('lock that pair for 15 minutes, also with the right password; other addresses go on', async ({ t }) => {
     const clock = stopClock();
     const { email } = await newUser(t);
     await failures(t, 9, () => email);
@@ -62,15 +64,12 @@ describe('ten failures for one e-mail from one address', () => {
     expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
   });
 
-  it('lock an e-mail that nobody has in the same way', async () => {
-    const t = await harness();
+  it('lock an e-mail that nobody has in the same way', async ({ t }) => {
     await failures(t, 10, () => 'nobody@example.com');
     expectLocked(await attempt(t, 'Nobody@example.com', PASSWORD, IP));
   });
 
-  it('touch neither other people at that address nor those who are signed in', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('touch neither other people at that address nor those who are signed in', async ({ t, person }) => {
     const other = await newUser(t);
     await failures(t, 10, () => person.email);
     expectLocked(await attempt(t, person.email, PASSWORD, IP));
@@ -78,8 +77,7 @@ describe('ten failures for one e-mail from one address', () => {
     expect((await attempt(t, other.email, PASSWORD, IP)).status).toBe(200);
   });
 
-  it('do not lock out the browser that signed in before, at the same address', async () => {
-    const t = await harness();
+  it('do not lock out the browser that signed in before, at the same address', async ({ t }) => {
     const { email } = await newUser(t);
     const device = deviceFrom(await attempt(t, email, PASSWORD, IP));
     await failures(t, 10, () => email);
@@ -90,8 +88,7 @@ describe('ten failures for one e-mail from one address', () => {
     expectLocked(await attempt(t, email, PASSWORD, OTHER_IP, device));
   });
 
-  it('at a till lock that till, and not the other browsers of the person', async () => {
-    const t = await harness();
+  it('at a till lock that till, and not the other browsers of the person', async ({ t }) => {
     const { email } = await newUser(t);
     const own = deviceFrom(await attempt(t, email, PASSWORD, IP));
     const till = deviceFrom(await attempt(t, email, PASSWORD, OTHER_IP));
@@ -102,8 +99,7 @@ describe('ten failures for one e-mail from one address', () => {
     expect((await attempt(t, email, PASSWORD, undefined, own)).status).toBe(200);
   });
 
-  it('are counted anew after a success', async () => {
-    const t = await harness();
+  it('are counted anew after a success', async ({ t }) => {
     const { email } = await newUser(t);
     for (let round = 0; round < 3; round += 1) {
       await failures(t, 9, () => email);
@@ -113,8 +109,7 @@ describe('ten failures for one e-mail from one address', () => {
     expectLocked(await attempt(t, email, PASSWORD, IP));
   });
 
-  it('are forgotten after 15 minutes where they were fewer', async () => {
-    const t = await harness();
+  it('are forgotten after 15 minutes where they were fewer', async ({ t }) => {
     const clock = stopClock();
     const { email } = await newUser(t);
     await failures(t, 9, () => email);
@@ -123,8 +118,7 @@ describe('ten failures for one e-mail from one address', () => {
     expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
   });
 
-  it('are no more when guesses come side by side', async () => {
-    const t = await harness();
+  it('are no more when guesses come side by side', async ({ t }) => {
     const { email } = await newUser(t);
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) => attempt(t, email, `guess number ${i}`, IP)),
@@ -134,16 +128,14 @@ describe('ten failures for one e-mail from one address', () => {
     expectLocked(await attempt(t, email, PASSWORD, IP));
   });
 
-  it('count an IPv6 host by its /64', async () => {
-    const t = await harness();
+  it('count an IPv6 host by its /64', async ({ t }) => {
     for (let i = 0; i < 10; i += 1)
       await failures(t, 1, () => 'nobody@example.com', `2001:db8:1:2::${i + 1}`);
     expectLocked(await attempt(t, 'nobody@example.com', PASSWORD, '2001:db8:1:2:ffff::1'));
     expectError(await attempt(t, 'nobody@example.com', PASSWORD, '2001:db8:1:3::1'), 401);
   });
 
-  it('do not lock for an hour when the clock is set back by one', async () => {
-    const t = await harness();
+  it('do not lock for an hour when the clock is set back by one', async ({ t }) => {
     const { email } = await newUser(t);
     await failures(t, 10, () => email);
     expectLocked(await attempt(t, email, PASSWORD, IP));
@@ -153,16 +145,14 @@ describe('ten failures for one e-mail from one address', () => {
 });
 
 describe('right passwords', () => {
-  it('all succeed, however many come at once for one e-mail', async () => {
-    const t = await harness();
+  it('all succeed, however many come at once for one e-mail', async ({ t }) => {
     const { email } = await newUser(t);
     await failures(t, 9, () => email);
     const answers = await Promise.all(Array.from({ length: 15 }, () => attempt(t, email, PASSWORD, IP)));
     expect(statusesOf(answers)).toEqual(Array(15).fill(200));
   });
 
-  it('all succeed, however many people come at once from one address', async () => {
-    const t = await harness();
+  it('all succeed, however many people come at once from one address', async ({ t }) => {
     const people = await Promise.all(Array.from({ length: 15 }, () => newUser(t)));
     const answers = await Promise.all(people.map(({ email }) => attempt(t, email, PASSWORD, IP)));
     expect(statusesOf(answers)).toEqual(Array(15).fill(200));
@@ -170,9 +160,7 @@ describe('right passwords', () => {
 });
 
 describe('a hundred failures', () => {
-  it('for one e-mail lock it for strangers, and for nobody who signed in before', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('for one e-mail lock it for strangers, and for nobody who signed in before', async ({ t, person }) => {
     const { email } = person;
     const first = await attempt(t, email, PASSWORD, IP);
     const device = deviceFrom(first);
@@ -197,8 +185,9 @@ describe('a hundred failures', () => {
     expect((await attempt(t, stranger.email, PASSWORD)).status).toBe(200);
   });
 
-  it('from one address lock it for strangers, and for nobody who signed in from there before', async () => {
-    const t = await harness();
+  it('from one address lock it for strangers, and for nobody who signed in from there before', async ({
+    t,
+  }) => {
     const known = await newUser(t);
     const stranger = await newUser(t);
     const clock = stopClock();
@@ -222,8 +211,7 @@ describe('a hundred failures', () => {
 });
 
 describe('the trust in a browser', () => {
-  it('ends with a new password, by any way, and with a change of the second factor', async () => {
-    const t = await harness();
+  it('ends with a new password, by any way, and with a change of the second factor', async ({ t }) => {
     const clock = stopClock();
     const [admin, user] = [await newPerson(t), await newUser(t)];
     const { email } = user;
@@ -273,8 +261,9 @@ describe('the trust in a browser', () => {
 });
 
 describe('the trace of sign-ins', () => {
-  it('is one entry for each, and one per person, address and 15 minutes for refused and locked ones', async () => {
-    const t = await harness();
+  it('is one entry for each, and one per person, address and 15 minutes for refused and locked ones', async ({
+    t,
+  }) => {
     const clock = stopClock();
     const admin = await newPerson(t);
     const user = await newUser(t, { role: 'STAFF' });
@@ -322,9 +311,10 @@ describe('the trace of sign-ins', () => {
 describe('the present password asked for at a change', () => {
   const next = { newPassword: 'a better password' };
 
-  it('may be wrong ten times in one session, which then ends; it counts for no sign-in', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('may be wrong ten times in one session, which then ends; it counts for no sign-in', async ({
+    t,
+    person,
+  }) => {
     const elsewhere = adminCaller(t, cookieFrom(await attempt(t, person.email, PASSWORD, IP)));
     const change = (currentPassword: string) => person.put('/session/password', { currentPassword, ...next });
     for (let i = 0; i < 10; i += 1) expectError(await change(`guess number ${i}`), 400);
@@ -335,9 +325,7 @@ describe('the present password asked for at a change', () => {
     expect(changed.status).toBe(200);
   });
 
-  it('is guessed ten times at most when guesses come side by side', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('is guessed ten times at most when guesses come side by side', async ({ person }) => {
     const answers = await Promise.all(
       Array.from({ length: 25 }, (_, i) =>
         person.put('/session/password', { currentPassword: `guess number ${i}`, ...next }),
@@ -351,8 +339,9 @@ describe('the present password asked for at a change', () => {
 // The turns of those who wait are in the process, and no engine knows of them.
 if (ENGINE === 'sqlite')
   describe('a flood of sign-ins', () => {
-    it('is turned away beyond what can be checked in time, and leaves the service answering', async () => {
-      const t = await harness();
+    it('is turned away beyond what can be checked in time, and leaves the service answering', async ({
+      t,
+    }) => {
       const flood = Promise.all(
         Array.from({ length: 250 }, (_, i) => attempt(t, `nobody-${i}@example.com`, 'wrong', address(i))),
       );

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   adminCaller,
   cookieFrom,
@@ -9,12 +9,13 @@ import {
   signInAs,
 } from '../support/admin.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, harness as ownHarness, sharedHarness } from '../support/harness.ts';
 import { factorOf, turnOn } from '../support/second-factor.ts';
 import { mailServer } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 const MINUTE_MS = 60_000;
 const STEP_MS = 30_000;
@@ -65,8 +66,7 @@ const GUARDED: Record<string, (opened: Opened) => Promise<Answer>> = {
 };
 
 describe('an open session that is not its owner', () => {
-  it('cannot keep the account: every road takes a proof', async () => {
-    const t = await harness();
+  it('cannot keep the account: every road takes a proof', async ({ t }) => {
     const opened = await openSession(t);
     const { person } = opened;
     const rowsBefore = await t.ctx.db.selectFrom('users').selectAll().orderBy('id').execute();
@@ -103,9 +103,7 @@ describe('an open session that is not its owner', () => {
     expect((await person.post(`/clients/${opened.clientId}/revoke`, {})).status).toBe(200);
   });
 
-  it('cannot do so with a proof either, as far as it is about the own account', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('cannot do so with a proof either, as far as it is about the own account', async ({ t, person }) => {
     await turnOn(t, person);
     const own = `/users/${person.id}`;
     for (const answer of [
@@ -122,8 +120,7 @@ describe('an open session that is not its owner', () => {
 });
 
 describe('a proof', () => {
-  it('is a sign-in or the password, and opens every road for ten minutes', async () => {
-    const t = await harness();
+  it('is a sign-in or the password, and opens every road for ten minutes', async ({ t }) => {
     const opened = await openSession(t);
     const { person } = opened;
     expect((await prove(person)).status).toBe(204);
@@ -139,8 +136,7 @@ describe('a proof', () => {
     expectError(await person.post('/clients', { name: 'Desk' }), 403, 'PROOF_REQUIRED');
   });
 
-  it('is checked after the role and the body', async () => {
-    const t = await harness();
+  it('is checked after the role and the body', async ({ t }) => {
     const { person } = await openSession(t);
     const staff = await newPerson(t, { role: 'STAFF' });
     t.clock.advance(10 * MINUTE_MS);
@@ -148,18 +144,14 @@ describe('a proof', () => {
     expectError(await staff.post('/clients', { name: 'Desk' }), 403, 'ADMIN_REQUIRED');
   });
 
-  it('does not outlast a clock that was wrong and is set right', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('does not outlast a clock that was wrong and is set right', async ({ t, person }) => {
     t.clock.advance(60 * MINUTE_MS);
     expect((await prove(person)).status).toBe(204);
     t.clock.advance(-30 * MINUTE_MS);
     expectError(await person.post('/clients', { name: 'Desk' }), 403, 'PROOF_REQUIRED');
   });
 
-  it('is also a code, good once; one of a factor that is not on yet is none', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('is also a code, good once; one of a factor that is not on yet is none', async ({ t, person }) => {
     expect(rulesOf(await prove(person, { code: (await factorOf(t, person)).code() }))).toEqual({
       code: 'wrong',
     });
@@ -185,9 +177,10 @@ describe('a proof', () => {
     expect((await adminCaller(t, cookieFrom(changed)).post('/clients', { name: 'Desk' })).status).toBe(201);
   });
 
-  it('may be wrong ten times in a session, which then ends; the right one forgives', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('may be wrong ten times in a session, which then ends; the right one forgives', async ({
+    t,
+    person,
+  }) => {
     const { code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     const guess = async (i: number) =>
@@ -214,16 +207,13 @@ describe('a proof', () => {
     expect(t.logs.join('')).toContain('proof of identity refused');
   });
 
-  it('guessed in parallel gains nothing', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('guessed in parallel gains nothing', async ({ person }) => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => prove(person, { password: 'wrong' })));
     expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10);
     expectError(await prove(person), 401);
   });
 
-  it('is open to a person who has to set up a second factor first', async () => {
-    const t = await harness();
+  it('is open to a person who has to set up a second factor first', async ({ t }) => {
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
     await turnOn(t, admin);
     expect((await admin.put('/sign-in-rules', { secondFactorRequired: true })).status).toBe(200);
@@ -250,8 +240,7 @@ describe('own sessions', () => {
     return adminCaller(t, cookieFrom(answer));
   };
 
-  it('are listed with browser, address and last use', async () => {
-    const t = await harness();
+  it('are listed with browser, address and last use', async ({ t }) => {
     const user = await newUser(t, { role: 'STAFF' });
     await newPerson(t);
     const here = await signInFrom(t, user, FIREFOX, '192.0.2.1');
@@ -283,8 +272,7 @@ describe('own sessions', () => {
     expect(JSON.stringify(body)).not.toMatch(/[0-9a-f]{64}/);
   });
 
-  it('tell where they were used last, exact to the minute', async () => {
-    const t = await harness();
+  it('tell where they were used last, exact to the minute', async ({ t }) => {
     const user = await newUser(t);
     const here = await signInFrom(t, user, FIREFOX, '192.0.2.1');
     const own = async (ip: string) => (await here.get('/session/sessions', { ip })).body.items[0];
@@ -297,8 +285,7 @@ describe('own sessions', () => {
     expect((await own('192.0.2.4')).address).toBe('192.0.2.3');
   });
 
-  it('are ended one by one, or all others at once; only the own ones', async () => {
-    const t = await harness();
+  it('are ended one by one, or all others at once; only the own ones', async ({ t }) => {
     const person = await newPerson(t, { role: 'STAFF' });
     const others = [await signInAs(t, person), await signInAs(t, person), await signInAs(t, person)];
     const stranger = await newPerson(t);

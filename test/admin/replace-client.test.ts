@@ -1,12 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, ISO, UNKNOWN_ID } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const URL_A = 'https://1.1.1.1/a';
 const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {
@@ -17,9 +19,10 @@ const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {
 };
 
 describe('replacing a client', () => {
-  it('gives a new key and secret, shown once, and stops the old key with the next request', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('gives a new key and secret, shown once, and stops the old key with the next request', async ({
+    t,
+    admin,
+  }) => {
     expect((await t.get('/offline-repairs')).status).toBe(200);
     const answer = await admin.post(`/clients/${t.client.id}/replace`);
     expect(answer.status).toBe(201);
@@ -78,9 +81,7 @@ describe('replacing a client', () => {
     expect((await t.get('/offline-repairs')).status).toBe(200);
   });
 
-  it("is for Admins, and another shop's client does not exist", async () => {
-    const t = await harness();
-    const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
+  it("is for Admins, and another shop's client does not exist", async ({ t, admin, staff }) => {
     const other = await t.addShop();
     expectError(await staff.post(`/clients/${t.client.id}/replace`), 403, 'ADMIN_REQUIRED');
     for (const id of [other.client.id, UNKNOWN_ID, 'x'])
@@ -89,9 +90,7 @@ describe('replacing a client', () => {
       expect((await t.get('/offline-repairs', { key })).status).toBe(200);
   });
 
-  it('works for a client that was revoked first, whose time of revocation stays', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('works for a client that was revoked first, whose time of revocation stays', async ({ t, admin }) => {
     await revokeClient(t.ctx, OPERATOR, t.client);
     const [{ revokedAt }] = (await admin.get('/clients')).body.items;
     t.clock.advance(60_000);
@@ -99,9 +98,10 @@ describe('replacing a client', () => {
     expect((await admin.get('/clients')).body.items[0]).toMatchObject({ revokedAt, replacedBy: id });
   });
 
-  it('is refused for one that was replaced, and says which one to replace; that works, in one step for all', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('is refused for one that was replaced, and says which one to replace; that works, in one step for all', async ({
+    t,
+    admin,
+  }) => {
     const second = await replacedClient(t);
     const again = await admin.post(`/clients/${t.client.id}/replace`);
     expectError(again, 409, 'CLIENT_REPLACED');
@@ -119,9 +119,7 @@ describe('replacing a client', () => {
     expect((await t.get('/offline-repairs', { key: third.apiKey })).status).toBe(200);
   });
 
-  it('by several people at once happens once', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('by several people at once happens once', async ({ t, admin }) => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => admin.post(`/clients/${t.client.id}/replace`)),
     );
@@ -129,9 +127,7 @@ describe('replacing a client', () => {
     expect((await admin.get('/clients')).body.items).toHaveLength(2);
   });
 
-  it('is in the audit log, with what it changed', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('is in the audit log, with what it changed', async ({ t, admin }) => {
     const { id } = await replacedClient(t, t.client.id, { name: 'Desk' });
     const [entry] = (await admin.get('/audit-log')).body.items.filter(
       ({ action }: { action: string }) => action === 'CLIENT_REPLACED',
@@ -143,8 +139,7 @@ describe('replacing a client', () => {
     });
   });
 
-  it("leaves RMAs as they are, and the old client's idempotency keys to the old client", async () => {
-    const t = await harness();
+  it("leaves RMAs as they are, and the old client's idempotency keys to the old client", async ({ t }) => {
     const headers = { 'idempotency-key': 'SO-10042' };
     const first = await t.post('/offline-repairs', repairBody(), { headers });
     const { apiKey } = await replacedClient(t);

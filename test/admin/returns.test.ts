@@ -1,11 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const KINDS = [
   { path: '/offline-repairs', body: repairBody },
@@ -13,9 +15,7 @@ const KINDS = [
 ];
 
 describe.each(KINDS)('staff at $path', ({ path, body }) => {
-  it('see what programs and people made, and can tell them apart', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('see what programs and people made, and can tell them apart', async ({ t, staff }) => {
     const byProgram = (await t.post(path, body())).body;
     const made = await staff.post(path, body());
     expect(made.status).toBe(201);
@@ -44,9 +44,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     expect([refusedToo.status, refusedToo.body.code]).toEqual([403, 'LIMIT_EXCEEDED']);
   });
 
-  it('find returns by words of number, order, customer and sku, in any case', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('find returns by words of number, order, customer and sku, in any case', async ({ t, staff }) => {
     const item = { productName: 'P', quantity: 1, price: 1 };
     const named = (customerName: string, sku: string, order: string) =>
       body(
@@ -71,9 +69,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     if (path === '/offline-repairs') expect(await found('ser-abcx1')).toEqual(['Bob 100%']);
   });
 
-  it('add notes, which stand in the timeline', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('add notes, which stand in the timeline', async ({ t, staff }) => {
     const { id, updatedAt } = (await t.post(path, body())).body;
     const noted = await staff.post(`${path}/${id}/notes`, { note: ' Customer called ' });
     expect(noted.status).toBe(200);
@@ -90,9 +86,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     expect((await staff.post(`${path}/${id}/notes`, {})).status).toBe(400);
   });
 
-  it('stand in the timeline under their name then, where they have one', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('stand in the timeline under their name then, where they have one', async ({ t, admin }) => {
     const staff = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     const { id } = (await t.post(path, body())).body;
     await staff.post(`${path}/${id}/notes`, { note: 'one' });
@@ -108,9 +102,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     expect(await namesFor(staff)).toEqual(['Grace Muller', 'Grace Hopper', staff.email]);
   });
 
-  it('only read while the subscription is inactive', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('only read while the subscription is inactive', async ({ t, staff }) => {
     const { id } = (await t.post(path, body())).body;
     await t.ctx.db
       .updateTable('shops')
@@ -125,9 +117,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     expect((await staff.get(`${path}/${id}`)).status).toBe(200);
   });
 
-  it('of another shop see nothing of it', async () => {
-    const t = await harness();
-    const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+  it('of another shop see nothing of it', async ({ t, stranger }) => {
     const { id } = (await t.post(path, body())).body;
     expect((await stranger.get(path)).body.total).toBe(0);
     for (const answer of [
@@ -160,9 +150,10 @@ describe('moves by staff', () => {
     );
   });
 
-  it('of a trade return follow its table, and a closed way is a 409 that names the open ones', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('of a trade return follow its table, and a closed way is a 409 that names the open ones', async ({
+    t,
+    staff,
+  }) => {
     const { id } = (await t.post('/trade-returns', tradeBody())).body;
     const wrong = await staff.post(`/trade-returns/${id}/receive`);
     expect([wrong.status, wrong.body.code]).toEqual([409, 'MOVE_NOT_ALLOWED']);
@@ -189,8 +180,7 @@ describe('moves by staff', () => {
     ]);
   });
 
-  it('of one return by two people at once: one wins', async () => {
-    const t = await harness();
+  it('of one return by two people at once: one wins', async ({ t }) => {
     const people = await Promise.all([newPerson(t), newPerson(t, { role: 'STAFF' })]);
     const { id } = (await t.post('/trade-returns', tradeBody())).body;
     const answers = await Promise.all(people.map((person) => person.post(`/trade-returns/${id}/approve`)));

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { openContext } from '../../src/service/context.ts';
@@ -13,10 +13,13 @@ import {
   signInAs,
 } from '../support/admin.ts';
 import { expectError, ISO, rulesOf, stopClock } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
 import { factorOf, turnOn } from '../support/second-factor.ts';
 import { mailServer, tokenIn } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
+
+const it = itWith(harness);
 
 const IP = '198.51.100.7';
 const STEP_MS = 30_000;
@@ -27,8 +30,7 @@ const actionsOf = async (admin: Person) =>
   (await admin.get('/audit-log')).body.items.map(({ action }: { action: string }) => action);
 
 describe('turning it on', () => {
-  it('takes a code of the app; then every sign-in takes one too', async () => {
-    const t = await harness();
+  it('takes a code of the app; then every sign-in takes one too', async ({ t }) => {
     const clock = stopClock();
     const person = await newPerson(t);
     const elsewhere = await signInAs(t, person);
@@ -78,9 +80,10 @@ describe('turning it on', () => {
     expect(await actionsOf(person)).toContain('SECOND_FACTOR_ON');
   });
 
-  it('leaves neither the secret nor the recovery codes readable in the database or the log', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('leaves neither the secret nor the recovery codes readable in the database or the log', async ({
+    t,
+    person,
+  }) => {
     const { secret, recoveryCodes } = await turnOn(t, person);
     const rows = [
       await t.ctx.db.selectFrom('users').selectAll().execute(),
@@ -95,9 +98,7 @@ describe('turning it on', () => {
 });
 
 describe('recovery codes', () => {
-  it('are good once each, in any spelling, and can be made anew', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('are good once each, in any spelling, and can be made anew', async ({ t, person }) => {
     const { recoveryCodes } = await turnOn(t, person);
     const [one = '', two = '', three = ''] = recoveryCodes;
     expect((await signIn(t, person, one)).status).toBe(200);
@@ -114,9 +115,7 @@ describe('recovery codes', () => {
     expect(used).toMatchObject({ actor: { id: person.id }, data: { recoveryCodesLeft: 9 } });
   });
 
-  it('and codes are taken once, also by two processes at the same time', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('and codes are taken once, also by two processes at the same time', async ({ t, person }) => {
     const { recoveryCodes, code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     const urls = [t.url, await secondProcess(t)];
@@ -151,9 +150,10 @@ const secondProcess = async (t: Harness): Promise<string> => {
 };
 
 describe('wrong codes', () => {
-  it('lock for an hour at ten, over all browsers that are new; a missing one neither counts nor clears', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('lock for an hour at ten, over all browsers that are new; a missing one neither counts nor clears', async ({
+    t,
+    person,
+  }) => {
     const { code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     for (let i = 0; i < 9; i += 1)
@@ -220,9 +220,10 @@ describe('wrong codes', () => {
     expect(warnings()).toHaveLength(1);
   });
 
-  it('are in the audit log with the address: one entry per address and 15 minutes, with a count', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('are in the audit log with the address: one entry per address and 15 minutes, with a count', async ({
+    t,
+    person,
+  }) => {
     await turnOn(t, person);
     for (let i = 0; i < 3; i += 1) await signIn(t, person, `00000${i}`, IP);
     const entries = (await person.get('/audit-log')).body.items.filter(
@@ -231,8 +232,7 @@ describe('wrong codes', () => {
     expect(entries).toMatchObject([{ subject: { id: person.id }, address: IP, data: { count: 3 } }]);
   });
 
-  it('stay wrong where the secret cannot be opened; recovery codes and a reset still work', async () => {
-    const t = await harness();
+  it('stay wrong where the secret cannot be opened; recovery codes and a reset still work', async ({ t }) => {
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
     const { recoveryCodes, code } = await turnOn(t, person);
     await t.ctx.db
@@ -247,9 +247,7 @@ describe('wrong codes', () => {
     expect((await signIn(t, person)).status).toBe(200);
   });
 
-  it('do not last when a clock that was wrong is set right', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('do not last when a clock that was wrong is set right', async ({ t, person }) => {
     const { code } = await turnOn(t, person);
     t.clock.advance(3_600_000);
     expect((await signIn(t, person, code())).status).toBe(200);
@@ -260,9 +258,7 @@ describe('wrong codes', () => {
 });
 
 describe('turning it off', () => {
-  it('makes sign-ins take the password alone again', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('makes sign-ins take the password alone again', async ({ t, person }) => {
     const off = () => person.post('/session/second-factor/turn-off');
     expectError(await off(), 409, 'SECOND_FACTOR_OFF');
     const { recoveryCodes } = await turnOn(t, person);
@@ -271,8 +267,7 @@ describe('turning it off', () => {
     expectError(await signIn(t, { ...person, password: 'x' }, recoveryCodes[0]), 401);
   });
 
-  it('for somebody else is for Admins of the shop, who cannot do it for themselves', async () => {
-    const t = await harness();
+  it('for somebody else is for Admins of the shop, who cannot do it for themselves', async ({ t }) => {
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
     await turnOn(t, person);
     await turnOn(t, admin);
@@ -292,8 +287,7 @@ describe('turning it off', () => {
 });
 
 describe('a shop that requires it', () => {
-  it('lets nobody do anything else before they have one', async () => {
-    const t = await harness();
+  it('lets nobody do anything else before they have one', async ({ t }) => {
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
     await turnOn(t, admin);
     expect((await admin.get('/sign-in-rules')).body).toEqual({ secondFactorRequired: false });
@@ -330,9 +324,7 @@ describe('a shop that requires it', () => {
 });
 
 describe('a link to choose a password', () => {
-  it('asks for a code as well, and stays good until there is one', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('asks for a code as well, and stays good until there is one', async ({ t, admin }) => {
     const user = await newUser(t, { role: 'STAFF' });
     const person = await signInAs(t, user);
     const { code } = await turnOn(t, person);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { sha256 } from '../../src/service/secrets.ts';
@@ -6,9 +6,11 @@ import { changeShop } from '../../src/shops/actions.ts';
 import { hashPassword } from '../../src/staff/passwords.ts';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
 import { expectError, rulesOf } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const HOUR_MS = 3_600_000;
 
@@ -29,8 +31,7 @@ const workOf = async (ask: () => Promise<unknown>): Promise<number> => {
 };
 
 describe('signing in', () => {
-  it('answers with the person and their shop', async () => {
-    const t = await harness();
+  it('answers with the person and their shop', async ({ t }) => {
     const user = await newUser(t, { role: 'STAFF' });
     const { email, password } = user;
     const { status, body } = await adminCaller(t).post('/session', { email, password });
@@ -47,8 +48,9 @@ describe('signing in', () => {
     });
   });
 
-  it('sets a cookie that no script reads, no other site sends and only /admin gets, for 12 hours', async () => {
-    const t = await harness();
+  it('sets a cookie that no script reads, no other site sends and only /admin gets, for 12 hours', async ({
+    t,
+  }) => {
     const { email, password } = await newUser(t);
     const { headers } = await adminCaller(t).post('/session', { email, password });
     const cookies = headers.getSetCookie();
@@ -81,8 +83,9 @@ describe('signing in', () => {
     expectError(await adminCaller(t, planted).get('/session'), 401);
   });
 
-  it('works with the e-mail in any case, with spaces around it and with accents typed either way', async () => {
-    const t = await harness();
+  it('works with the e-mail in any case, with spaces around it and with accents typed either way', async ({
+    t,
+  }) => {
     await newUser(t, { email: 'Grace.Hopper@Example.com', password: 'pa\u0301ssword caf\u00e9' });
     const visitor = adminCaller(t);
     for (const email of ['grace.hopper@example.com', 'GRACE.HOPPER@EXAMPLE.COM'])
@@ -116,8 +119,7 @@ describe('signing in', () => {
     expect(await sessionRows(t)).toEqual([]);
   });
 
-  it('takes as long for an e-mail that nobody has as for a wrong password', async () => {
-    const t = await harness();
+  it('takes as long for an e-mail that nobody has as for a wrong password', async ({ t }) => {
     const { email } = await newUser(t, { hashed: hashPassword });
     const visitor = adminCaller(t);
     const signIn = (address: string) =>
@@ -133,8 +135,9 @@ describe('signing in', () => {
     expect(ratio).toBeLessThan(2);
   });
 
-  it('refuses what is no e-mail or password, and says which; a long password is never hashed', async () => {
-    const t = await harness();
+  it('refuses what is no e-mail or password, and says which; a long password is never hashed', async ({
+    t,
+  }) => {
     const { email } = await newUser(t, { hashed: hashPassword });
     const visitor = adminCaller(t);
     const rules = async (body: unknown) => rulesOf(await visitor.post('/session', body));
@@ -167,8 +170,7 @@ describe('signing in', () => {
     expect(t.logs.join('')).not.toContain(email);
   });
 
-  it('opens a session of its own each time', async () => {
-    const t = await harness();
+  it('opens a session of its own each time', async ({ t }) => {
     const first = await newPerson(t);
     const second = await signInAs(t, first);
     expect(second.cookie).not.toBe(first.cookie);
@@ -180,8 +182,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  it('tells who is signed in, with the shop as it is now', async () => {
-    const t = await harness();
+  it('tells who is signed in, with the shop as it is now', async ({ t }) => {
     const person = await newPerson(t, { role: 'STAFF', name: 'Grace Muller' });
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER', subscription: 'inactive' });
     expect((await person.get('/session')).body).toEqual({
@@ -216,8 +217,9 @@ describe('a session', () => {
     expect(await sessionRows(t)).toEqual([]);
   });
 
-  it('is not there for a cookie that is absent, made up, cut, or named otherwise; an API key is none', async () => {
-    const t = await harness();
+  it('is not there for a cookie that is absent, made up, cut, or named otherwise; an API key is none', async ({
+    t,
+  }) => {
     const { cookie } = await newPerson(t);
     const token = cookie.split('=')[1] ?? '';
     const wrong = [
@@ -241,8 +243,7 @@ describe('a session', () => {
     expect((await adminCaller(t, `other=1; ${cookie}; more=2`).get('/session')).status).toBe(200);
   });
 
-  it('opens nothing in the external API', async () => {
-    const t = await harness();
+  it('opens nothing in the external API', async ({ t }) => {
     const { cookie } = await newPerson(t);
     expectError(await t.get('/offline-repairs', { key: null, headers: { cookie } }), 401);
   });
@@ -265,8 +266,7 @@ describe('a session', () => {
     expect(await sessionRows(t)).toEqual([]);
   });
 
-  it('can be ended where there is none', async () => {
-    const t = await harness();
+  it('can be ended where there is none', async ({ t }) => {
     expect((await adminCaller(t).delete('/session')).status).toBe(204);
     expect((await adminCaller(t, 'handback_session=nonsense').delete('/session')).status).toBe(204);
   });
@@ -275,8 +275,7 @@ describe('a session', () => {
 describe('changing your own password', () => {
   const next = 'a better password';
 
-  it('ends all sessions but a fresh one, and only the new password works from then on', async () => {
-    const t = await harness();
+  it('ends all sessions but a fresh one, and only the new password works from then on', async ({ t }) => {
     for (const role of ['ADMIN', 'STAFF'] as const) {
       const person = await newPerson(t, { role });
       const elsewhere = await signInAs(t, person);
@@ -302,9 +301,10 @@ describe('changing your own password', () => {
     }
   });
 
-  it('needs the present password, and says so at its field; nothing changes otherwise', async () => {
-    const t = await harness();
-    const person = await newPerson(t);
+  it('needs the present password, and says so at its field; nothing changes otherwise', async ({
+    t,
+    person,
+  }) => {
     const put = (body: unknown) => person.put('/session/password', body);
     expect(rulesOf(await put({ currentPassword: 'not mine', newPassword: next }))).toEqual({
       currentPassword: 'wrong',

@@ -1,9 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { expect, it } from 'vitest';
-import { newPerson } from '../support/admin.ts';
+import { expect } from 'vitest';
 import { expectError, rulesOf } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { harness } from '../support/harness.ts';
 import { dataUrl, jpeg, png, webp } from '../support/pictures.ts';
+
+const it = itWith(harness);
 
 const EMPTY = {
   name: null,
@@ -16,10 +18,12 @@ const EMPTY = {
   logo: null,
 };
 
-it('an Admin sets what slips show; staff read it, and other shops keep their own', async () => {
-  const t = await harness();
-  const [admin, staff] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
-  const stranger = await newPerson(t, { shop: (await t.addShop()).shop });
+it('an Admin sets what slips show; staff read it, and other shops keep their own', async ({
+  t,
+  admin,
+  staff,
+  stranger,
+}) => {
   const shopName = t.shop.name;
   expect((await staff.get('/shop-settings')).body).toEqual({ shopName, ...EMPTY });
   const settings = {
@@ -53,9 +57,7 @@ it('an Admin sets what slips show; staff read it, and other shops keep their own
   expect((await staff.get('/shop-settings')).body).toEqual({ shopName, ...EMPTY });
 });
 
-it('refuses what is no currency, time zone or picture, and changes nothing', async () => {
-  const t = await harness();
-  const admin = await newPerson(t);
+it('refuses what is no currency, time zone or picture, and changes nothing', async ({ admin }) => {
   const rules = async (body: object) => rulesOf(await admin.put('/shop-settings', body));
   expect(
     Object.keys(
@@ -88,9 +90,7 @@ it('refuses what is no currency, time zone or picture, and changes nothing', asy
   expect((await admin.get('/shop-settings')).body.logo).toBe(dataUrl('jpeg', jpeg()));
 });
 
-it('refuses pictures that are cut off or damaged, or of no sane size', async () => {
-  const t = await harness();
-  const admin = await newPerson(t);
+it('refuses pictures that are cut off or damaged, or of no sane size', async ({ admin }) => {
   const MAKERS = { png, jpeg, webp };
   for (const [type, make] of Object.entries(MAKERS)) {
     const put = (bytes: Buffer) => admin.put('/shop-settings', { logo: dataUrl(type, bytes) });

@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 /** Of three returns the first is moved last, which puts it after the others in the order of the work. */
 const KINDS = [
@@ -65,9 +67,7 @@ describe.each(KINDS)('the order of a list at $path', ({ path, body, move, byStat
   });
 });
 
-it('returns of many items are ordered as those of few', async () => {
-  const t = await harness();
-  const staff = await newPerson(t, { role: 'STAFF' });
+it('returns of many items are ordered as those of few', async ({ t, staff }) => {
   const item = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 1, price: 1 };
   const large = tradeBody({ items: Array.from({ length: 250 }, () => item) });
   const ids: string[] = [];

@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { adminCaller, newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const userBody = (more: Record<string, unknown> = {}) => ({
   email: 'grace@example.com',
@@ -19,9 +21,7 @@ const rowOf = (t: Harness, id: string) =>
   t.ctx.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
 
 describe('the team', () => {
-  it('is listed newest first, page by page, without anything secret', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('is listed newest first, page by page, without anything secret', async ({ t, admin }) => {
     const others = await t.addShop();
     await newUser(t, { shop: others.shop });
     const made = [admin.id];
@@ -52,9 +52,7 @@ describe('the team', () => {
     });
   });
 
-  it('takes a new person, who can sign in at once', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('takes a new person, who can sign in at once', async ({ t, admin }) => {
     const { status, body } = await admin.post('/users', userBody({ email: 'Grace@Example.com' }));
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -76,9 +74,7 @@ describe('the team', () => {
     });
   });
 
-  it('refuses what is wrong in a person, all of it at once', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('refuses what is wrong in a person, all of it at once', async ({ t, admin }) => {
     const rules = async (body: unknown) => rulesOf(await admin.post('/users', body));
     expect(await rules({})).toEqual({ email: 'required', role: 'required' });
     expect(await rules(userBody({ email: 'grace', role: 'OWNER', password: 'short7!', nick: 'x' }))).toEqual({
@@ -124,10 +120,7 @@ describe('the team', () => {
 });
 
 describe('a person', () => {
-  it('is changed one thing at a time, the rest staying as it was', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('is changed one thing at a time, the rest staying as it was', async ({ t, admin, staff }) => {
     const { id, email } = staff;
     const time = expect.stringMatching(ISO);
     const shown = {
@@ -153,10 +146,7 @@ describe('a person', () => {
     await signInAs(t, { ...staff, email: 'new.name@example.com' });
   });
 
-  it('has the new role from the next request on', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('has the new role from the next request on', async ({ admin, staff }) => {
     expectError(await staff.get('/users'), 403, 'ADMIN_REQUIRED');
     await admin.patch(`/users/${staff.id}`, { role: 'ADMIN' });
     expect((await staff.get('/users')).status).toBe(200);
@@ -164,10 +154,11 @@ describe('a person', () => {
     expectError(await staff.get('/users'), 403, 'ADMIN_REQUIRED');
   });
 
-  it('is signed out everywhere by a new password, and signs in with it alone', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('is signed out everywhere by a new password, and signs in with it alone', async ({
+    t,
+    admin,
+    staff,
+  }) => {
     const elsewhere = await signInAs(t, staff);
     const password = 'set by the admin';
     expect((await admin.patch(`/users/${staff.id}`, { password })).status).toBe(200);
@@ -178,9 +169,7 @@ describe('a person', () => {
     expect((await admin.get('/session')).status).toBe(200);
   });
 
-  it('cannot take an e-mail that somebody has', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('cannot take an e-mail that somebody has', async ({ t, admin }) => {
     const staff = await newUser(t, { role: 'STAFF' });
     const email = admin.email.toUpperCase();
     expectError(await admin.patch(`/users/${staff.id}`, { email, role: 'ADMIN' }), 409, 'EMAIL_TAKEN');
@@ -190,10 +179,11 @@ describe('a person', () => {
     expectError(await admin.put('/session/email', taken), 409, 'EMAIL_TAKEN');
   });
 
-  it('is gone once removed: no session, no sign-in, and the e-mail is free again', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('is gone once removed: no session, no sign-in, and the e-mail is free again', async ({
+    t,
+    admin,
+    staff,
+  }) => {
     const answer = await admin.delete(`/users/${staff.id}`);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 204, body: '' });
     expectError(await staff.get('/session'), 401);
@@ -204,9 +194,7 @@ describe('a person', () => {
     expect((await admin.post('/users', userBody({ email }))).status).toBe(201);
   });
 
-  it('of another shop, or of none, is not there', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('of another shop, or of none, is not there', async ({ t, admin }) => {
     const { shop } = await t.addShop();
     const stranger = await newPerson(t, { shop });
     const before = await rowOf(t, stranger.id);
@@ -223,9 +211,10 @@ describe('a person', () => {
 });
 
 describe('the last Admin of a shop', () => {
-  it('can be neither removed nor demoted, not even by themselves; everything else can be changed', async () => {
-    const t = await harness();
-    const admin = await newPerson(t);
+  it('can be neither removed nor demoted, not even by themselves; everything else can be changed', async ({
+    t,
+    admin,
+  }) => {
     // An Admin of another shop is no help.
     await newUser(t, { shop: (await t.addShop()).shop });
     await newUser(t, { role: 'STAFF' });

@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sweep } from '../../src/service/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
+
+const it = itWith(harness);
 
 const DAY_MS = 86_400_000;
 const KINDS = [
@@ -54,8 +57,7 @@ const expectFiguresToBeLists = async (person: Person, path: string, figures: str
 };
 
 describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, end }) => {
-  it('is assigned, due and filtered, and every figure is a list', async () => {
-    const t = await harness();
+  it('is assigned, due and filtered, and every figure is a list', async ({ t }) => {
     const ids: string[] = [];
     const create = async () => ids.push((await t.post(path, body())).body.id);
     await create();
@@ -144,9 +146,10 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
     expect((await admin.post(`${path}/${old}/assign`, { assigneeId: null })).body.assignee).toBe(null);
   });
 
-  it('refuses filters that it does not know, and filters by dates to the millisecond', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('refuses filters that it does not know, and filters by dates to the millisecond', async ({
+    t,
+    staff,
+  }) => {
     for (const query of [
       'open=maybe',
       'assignee=everybody',
@@ -170,9 +173,10 @@ const found = async (t: Harness, path: string, queries: string[], expected: stri
   for (const query of queries) expect([query, await listed(staff, path, query)]).toEqual([query, expected]);
 };
 
-it('finds repairs by reference, tracking number and phone, and by store, danger and disposition', async () => {
-  const t = await harness();
-  const admin = await newPerson(t);
+it('finds repairs by reference, tracking number and phone, and by store, danger and disposition', async ({
+  t,
+  admin,
+}) => {
   await admin.put('/dangerous-goods', { rules: ['BATT-*'] });
   const { id } = (
     await t.post(
@@ -218,8 +222,7 @@ it('finds repairs by reference, tracking number and phone, and by store, danger 
   ]);
 });
 
-it('finds trade returns by reference, phone and a part of the company', async () => {
-  const t = await harness();
+it('finds trade returns by reference, phone and a part of the company', async ({ t }) => {
   await t.post(
     '/trade-returns',
     tradeBody({
@@ -248,8 +251,7 @@ it('finds trade returns by reference, phone and a part of the company', async ()
 describe('saved views', () => {
   const view = { kind: 'OFFLINE_REPAIR', name: 'Mine, oldest', search: { assignee: 'me', order: 'asc' } };
 
-  it("are one's own, or the shop's, which only Admins change", async () => {
-    const t = await harness();
+  it("are one's own, or the shop's, which only Admins change", async ({ t }) => {
     const [admin, staff, colleague] = [
       await newPerson(t),
       await newPerson(t, { role: 'STAFF' }),
@@ -296,9 +298,7 @@ describe('saved views', () => {
     expect(await t.ctx.db.selectFrom('saved_views').select('name').execute()).toEqual([{ name: 'Ours' }]);
   });
 
-  it('hold filters that the list knows, and are at most 50', async () => {
-    const t = await harness();
-    const staff = await newPerson(t, { role: 'STAFF' });
+  it('hold filters that the list knows, and are at most 50', async ({ staff }) => {
     for (const [search, field] of [
       [{ colour: 'red' }, 'search.colour'],
       [{ company: 'x' }, 'search.company'],

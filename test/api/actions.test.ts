@@ -1,12 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { askAll, endpoints, ISO, newRepair, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 interface Case {
   action: string;
@@ -61,8 +63,7 @@ const timelineOf = async (t: Harness, id: string) =>
   (await t.get(`/offline-repairs/${id}/timeline`)).body.items;
 
 describe('an action', () => {
-  it('is tested here for every action that exists', async () => {
-    const t = await harness();
+  it('is tested here for every action that exists', async ({ t }) => {
     const known = endpoints(t)
       .filter(({ method, template }) => method === 'POST' && template.startsWith('/offline-repairs/{id}/'))
       .map(({ template }) => template.split('/').at(-1));
@@ -111,8 +112,7 @@ describe('an action', () => {
     expect(entries).toMatchObject([entry, entry]);
   });
 
-  it('that is refused changes nothing', async () => {
-    const t = await harness();
+  it('that is refused changes nothing', async ({ t }) => {
     const repair = await newRepair(t);
     const posts = endpoints(t).filter(({ hasId, method }) => hasId && method === 'POST');
     await askAll(posts, ({ path, bad }) => t.post(path(repair.id), bad));
@@ -122,8 +122,7 @@ describe('an action', () => {
 });
 
 describe('tracking', () => {
-  it('replaces earlier tracking, also that given at creation; the timeline keeps them all', async () => {
-    const t = await harness();
+  it('replaces earlier tracking, also that given at creation; the timeline keeps them all', async ({ t }) => {
     const { id } = await newRepair(t, { tracking: TRACKING });
     const second = { trackingNumber: '1Z999', carrierName: 'UPS' };
     expect((await act(t, id, 'tracking', second)).body).toMatchObject(second);
@@ -134,8 +133,7 @@ describe('tracking', () => {
     ]);
   });
 
-  it('stays through every other action', async () => {
-    const t = await harness();
+  it('stays through every other action', async ({ t }) => {
     const { id } = await newRepair(t, { tracking: TRACKING });
     for (const { action, body } of CASES.slice(1))
       expect((await act(t, id, action, body)).body).toMatchObject(TRACKING);
@@ -143,8 +141,7 @@ describe('tracking', () => {
 });
 
 describe('begin-repair', () => {
-  it('keeps an earlier technician and earlier notes until others are named', async () => {
-    const t = await harness();
+  it('keeps an earlier technician and earlier notes until others are named', async ({ t }) => {
     const { id } = await newRepair(t);
     const begin = async (body?: unknown) => {
       const { assignedToId, repairNotes } = (await act(t, id, 'begin-repair', body)).body;
@@ -178,8 +175,7 @@ describe('resolve', () => {
     });
   });
 
-  it('sets another disposition when called again, and moving on keeps it', async () => {
-    const t = await harness();
+  it('sets another disposition when called again, and moving on keeps it', async ({ t }) => {
     const { id } = await newRepair(t);
     await act(t, id, 'resolve', { offlineDisposition: 'WRITE_OFF' });
     const again = await act(t, id, 'resolve', { offlineDisposition: 'RETURN_TO_SUPPLIER' });
@@ -192,8 +188,7 @@ describe('resolve', () => {
 });
 
 describe('the timeline', () => {
-  it('names the client that acted', async () => {
-    const t = await harness();
+  it('names the client that acted', async ({ t }) => {
     const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const { id } = await newRepair(t);
     await t.post(`/offline-repairs/${id}/close`, undefined, { key: erp.apiKey });
@@ -206,8 +201,7 @@ describe('the timeline', () => {
 });
 
 describe('times of one repair', () => {
-  it('rise by a millisecond at least, also when many moves fall into the same one', async () => {
-    const t = await harness();
+  it('rise by a millisecond at least, also when many moves fall into the same one', async ({ t }) => {
     const { id } = await newRepair(t);
     stopClock();
     const moves = Array.from({ length: 25 }, (_, index) => CASES[index % CASES.length] as Case);
@@ -232,8 +226,7 @@ describe('times of one repair', () => {
 });
 
 describe('an id that names nothing', () => {
-  it('is a 404 for every action', async () => {
-    const t = await harness();
+  it('is a 404 for every action', async ({ t }) => {
     for (const { action, body } of CASES) expect((await act(t, UNKNOWN_ID, action, body)).status).toBe(404);
   });
 });

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { CONNECTION_LIMITS } from '../../src/http/connection-limits.ts';
 import { expectError, overSocket } from '../support/api.ts';
 import { doctor } from '../support/doctor.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
+
+const it = itWith(harness);
 
 const LIST = `${BASE_PATH}/offline-repairs`;
 
@@ -164,8 +167,7 @@ describe('X-Forwarded-For where no proxy is trusted', () => {
 describe('a body that is not wanted any more', () => {
   const LENGTH = 100 * 1024 * 1024;
 
-  it('is not taken in: the answer comes, then the connection is closed', async () => {
-    const t = await harness();
+  it('is not taken in: the answer comes, then the connection is closed', async ({ t }) => {
     const served: Socket[] = [];
     t.app.server.on('connection', (socket) => served.push(socket));
     const refusals: [number, string][] = [
@@ -196,8 +198,7 @@ describe('a body that is not wanted any more', () => {
     await noneLeft(t);
   });
 
-  it('keeps the connection where it has come whole already', async () => {
-    const t = await harness();
+  it('keeps the connection where it has come whole already', async ({ t }) => {
     const answer = await t.post('/offline-repairs', {}, { key: null });
     expect(answer.status).toBe(401);
     expect(answer.headers.get('connection')).toBe('keep-alive');
@@ -210,8 +211,7 @@ it('a body that stalls is answered before its connection is cut off', () => {
   );
 });
 
-it('what is no HTTP gets an answer that nobody keeps', async () => {
-  const t = await harness();
+it('what is no HTTP gets an answer that nobody keeps', async ({ t }) => {
   const answer = await overSocket(t.url, 'GET / HTTP/1.1\r\nhost: test\r\ncontent-length: -1\r\n\r\n');
   expectError(answer, 400);
   expect(answer.headers.get('cache-control')).toBe('no-store');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   newRepair,
   newRma,
@@ -8,22 +8,22 @@ import {
   stopClock,
   UUID7,
 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { KINDS, STAMPS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...row }) => {
-  it('answers 201 with every field, null where it is empty', async () => {
-    const t = await harness();
+  it('answers 201 with every field, null where it is empty', async ({ t }) => {
     const created = await t.post(path, body());
     expect(created.status).toBe(201);
     expect(created.body).toEqual({ ...row.answers.smallest, ...STAMPS });
     expect(created.body.updatedAt).toBe(created.body.createdAt);
   });
 
-  it('echoes every field it was given, at once and later', async () => {
-    const t = await harness();
+  it('echoes every field it was given, at once and later', async ({ t }) => {
     const created = await t.post(path, row.whole());
     expect(created.status).toBe(201);
     expect(created.body).toEqual({ ...row.answers.whole, ...STAMPS });
@@ -32,16 +32,14 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     expect((await t.get(path)).body.items).toEqual([created.body]);
   });
 
-  it('answers in JSON and UTF-8', async () => {
-    const t = await harness();
+  it('answers in JSON and UTF-8', async ({ t }) => {
     const customerName = 'Zoë Ærø 日本 🙂 \u202e';
     const created = await t.post(path, body({ customerName }));
     expect(created.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect((await t.get(`${path}/${created.body.id}`)).body.customerName).toBe(customerName);
   });
 
-  it('takes null as absent in every optional field', async () => {
-    const t = await harness();
+  it('takes null as absent in every optional field', async ({ t }) => {
     const { id, createdAt, statusSince, updatedAt, ...made } = await newRma(t, kind, row.nulls);
     expect({ ...made, id, createdAt, statusSince, updatedAt }).toEqual({
       ...(await newRma(t, kind)),
@@ -49,8 +47,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     });
   });
 
-  it('is timed by the clock, in UTC with milliseconds, and so is its id', async () => {
-    const t = await harness();
+  it('is timed by the clock, in UTC with milliseconds, and so is its id', async ({ t }) => {
     const at = Date.UTC(2026, 10, 15, 9, 30, 0, 7);
     stopClock(at);
     const { id, createdAt, updatedAt } = await newRma(t, kind);
@@ -58,8 +55,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(at);
   });
 
-  it('opens the timeline with one entry, by the client that made it', async () => {
-    const t = await harness();
+  it('opens the timeline with one entry, by the client that made it', async ({ t }) => {
     const { id, createdAt } = await newRma(t, kind, row.whole());
     const { status, body: timeline } = await t.get(`${path}/${id}/timeline`);
     expect(status).toBe(200);
@@ -84,8 +80,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     expect(items).toMatchObject([{ type: 'CREATED', toStatus: start, note: null, data: {} }]);
   });
 
-  it('may be done twice with the same content: two of them', async () => {
-    const t = await harness();
+  it('may be done twice with the same content: two of them', async ({ t }) => {
     const [one, two] = [
       await newRma(t, kind, { externalRef: 'R' }),
       await newRma(t, kind, { externalRef: 'R' }),
@@ -108,8 +103,7 @@ it.each([
 });
 
 describe('the RMA number', () => {
-  it('runs through all that the shop has, of both kinds and of staff too', async () => {
-    const t = await harness();
+  it('runs through all that the shop has, of both kinds and of staff too', async ({ t }) => {
     const other = await t.addShop();
     const theirs = { key: other.client.apiKey };
     const made = [
@@ -127,8 +121,7 @@ describe('the RMA number', () => {
     ]);
   });
 
-  it('has at least six digits, and more once they are needed', async () => {
-    const t = await harness();
+  it('has at least six digits, and more once they are needed', async ({ t }) => {
     const startAfter = (last_number: number) =>
       t.ctx.db.updateTable('shop_counters').set({ last_number }).where('shop_id', '=', t.shop.id).execute();
     await startAfter(122);

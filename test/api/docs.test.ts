@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import MiniSearch from 'minisearch';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { SEARCH_OPTIONS } from '../../docs/site/search-options.ts';
 import { ERRORS } from '../../src/service/errors.ts';
 import { expectError } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
+
+const it = itWith(harness);
 
 // The documentation as it is served: pages, their files, and the same as Markdown. It is built by npm run build.
 
@@ -22,8 +25,7 @@ const filesOf = (page: string) =>
   [...page.matchAll(/(?:src|href|data-search-index)="(assets\/.+?)"/g)].map(([, src]) => `/docs/${src}`);
 
 describe('the pages', () => {
-  it('come whole from here, under a policy without inline scripts and styles', async () => {
-    const t = await harness();
+  it('come whole from here, under a policy without inline scripts and styles', async ({ t }) => {
     const pages = await pagesOf(t);
     expect(pages).toEqual(expect.arrayContaining(['/docs/', '/docs/quick-start', '/docs/errors']));
     for (const path of pages) {
@@ -39,15 +41,13 @@ describe('the pages', () => {
     }
   });
 
-  it('are found without the slash at the end', async () => {
-    const t = await harness();
+  it('are found without the slash at the end', async ({ t }) => {
     const redirect = await ask(t, '/docs');
     expect([redirect.status, redirect.headers.get('location')]).toEqual([308, '/docs/']);
     expect((await ask(t, '/docs/')).body).toContain('<title>Handback documentation</title>');
   });
 
-  it('have no link that leads nowhere', async () => {
-    const t = await harness();
+  it('have no link that leads nowhere', async ({ t }) => {
     const pages = await pagesOf(t);
     const bodies = new Map(
       await Promise.all(pages.map(async (path) => [path, (await ask(t, path)).body] as [string, string])),
@@ -61,8 +61,7 @@ describe('the pages', () => {
       }
   });
 
-  it('load the large script of the reference only there', async () => {
-    const t = await harness();
+  it('load the large script of the reference only there', async ({ t }) => {
     const isLarge = (file: string) => /assets\/reference-/.test(file);
     for (const path of await pagesOf(t)) {
       const files = filesOf((await ask(t, path)).body);
@@ -76,8 +75,7 @@ describe('the pages', () => {
     expect(Math.max(...scripts.map(({ body }) => body.length))).toBeGreaterThan(1_000_000);
   });
 
-  it('have files that are compressed beforehand and fetched once', async () => {
-    const t = await harness();
+  it('have files that are compressed beforehand and fetched once', async ({ t }) => {
     const types = { js: /^text\/javascript/, css: /^text\/css/, json: /^application\/json/ };
     for (const path of filesOf((await ask(t, '/docs/reference')).body)) {
       for (const encoding of ['br', 'gzip', 'identity']) {
@@ -94,8 +92,7 @@ describe('the pages', () => {
     }
   });
 
-  it('are all there is; what is missing is a 404 that nobody keeps', async () => {
-    const t = await harness();
+  it('are all there is; what is missing is a 404 that nobody keeps', async ({ t }) => {
     const paths = [
       '/docs/nothing',
       '/docs/nothing.md',
@@ -112,8 +109,7 @@ describe('the pages', () => {
     }
   });
 
-  it('explain every code, with its status and its sentence', async () => {
-    const t = await harness();
+  it('explain every code, with its status and its sentence', async ({ t }) => {
     const { body: page } = await ask(t, '/docs/errors');
     const { body: text } = await ask(t, '/docs/errors.md');
     for (const [code, { status, message }] of Object.entries(ERRORS)) {
@@ -149,8 +145,7 @@ describe('the search', () => {
 
 describe('the recipes', () => {
   const recipes = new URL('../../recipes/', import.meta.url);
-  it('are on a page with every file, for readers who have only the service', async () => {
-    const t = await harness();
+  it('are on a page with every file, for readers who have only the service', async ({ t }) => {
     const page = await ask(t, '/docs/recipes.md');
     const files = readdirSync(recipes, { withFileTypes: true })
       .filter((each) => each.isDirectory())
@@ -170,8 +165,7 @@ describe('the recipes', () => {
       expect(page.body).toContain(`\n${readFileSync(new URL(file, recipes), 'utf8').trim()}\n\`\`\``);
   });
 
-  it('are linked from the first page, and so are the Postman and the OpenAPI document', async () => {
-    const t = await harness();
+  it('are linked from the first page, and so are the Postman and the OpenAPI document', async ({ t }) => {
     const { body } = await ask(t, '/docs/');
     const links = [...body.matchAll(/<a [^>]*?href="([^"]+)"/g)].map(([, href = '']) =>
       new URL(href, 'http://test/docs/').href.replace('http://test', ''),
@@ -188,8 +182,7 @@ describe('the recipes', () => {
 });
 
 describe('the same as text', () => {
-  it('is there for every page, and llms.txt lists them', async () => {
-    const t = await harness();
+  it('is there for every page, and llms.txt lists them', async ({ t }) => {
     const list = await ask(t, '/llms.txt');
     expect(list.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const pages = await pagesOf(t);
@@ -205,8 +198,7 @@ describe('the same as text', () => {
     }
   });
 
-  it('has every call and every object of the API in the reference', async () => {
-    const t = await harness();
+  it('has every call and every object of the API in the reference', async ({ t }) => {
     const { body } = await ask(t, '/docs/reference.md');
     // biome-ignore lint/suspicious/noExplicitAny: a JSON document
     const { paths, components } = t.app.swagger() as any;
@@ -229,8 +221,9 @@ describe('the same as text', () => {
     }
   });
 
-  it('shows the address of the request otherwise, also behind a proxy, and nobody keeps that', async () => {
-    const t = await harness();
+  it('shows the address of the request otherwise, also behind a proxy, and nobody keeps that', async ({
+    t,
+  }) => {
     const direct = await ask(t, '/docs/quick-start.md');
     expect(direct.body).toContain(`export BASE=${t.url}${BASE_PATH}\n`);
     expect(direct.headers.get('cache-control')).toBe('no-store');
@@ -271,8 +264,7 @@ describe('the address in an error', () => {
     expect(answer.body.docs).toBe('https://shop.example.org/docs/errors#UNAUTHENTICATED');
   });
 
-  it('is that of the request otherwise, also behind a proxy, in every part of the service', async () => {
-    const t = await harness();
+  it('is that of the request otherwise, also behind a proxy, in every part of the service', async ({ t }) => {
     const answer = await t.get('/offline-repairs/unknown');
     expectError(answer, 404);
     expect(answer.body.docs).toBe(`${t.url}/docs/errors#NOT_FOUND`);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { addRules } from '../../src/shops/dangerous-goods.ts';
@@ -14,9 +14,11 @@ import {
 } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withoutTrace } from '../support/dump.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const tryOut = (t: Harness, kind: Kind, body: unknown = bodyOf[kind](), options: SendOptions = {}) =>
   t.post(`/${kind}/dry-run`, body, options);
@@ -85,8 +87,9 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     });
   });
 
-  it('has an address of its own: dryRun in the query or the body is refused with that address', async () => {
-    const t = await harness();
+  it('has an address of its own: dryRun in the query or the body is refused with that address', async ({
+    t,
+  }) => {
     const hint = `to try it out, send the body to POST /${kind}/dry-run`;
     await withoutTrace(t, async () => {
       for (const name of ['dryRun', 'dryrun', 'dry_run']) {
@@ -115,8 +118,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
   });
 });
 
-it('a dry run of a repair tells its start status and whether it is dangerous', async () => {
-  const t = await harness();
+it('a dry run of a repair tells its start status and whether it is dangerous', async ({ t }) => {
   await addRules(t.ctx, t.ctx.db as never, t.shop.id, ['BATTERY-*']);
   const faultyItem = { sku: 'BATTERY-9', productName: 'Battery', quantity: 1, price: 9 };
   const body = repairBody({ startStatus: 'COUNTER_SWAPPED', faultyItem });

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { TRADE_RETURN_MOVES } from '../../contract/lifecycle.ts';
 import {
@@ -18,16 +18,17 @@ import {
   UUID7,
 } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { exchange } from '../support/http.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const LARGEST_BODY = 256 * 1024;
 
 describe('the error body', () => {
-  it('comes with a 404 for every address that is not there, in the API and outside of it', async () => {
-    const t = await harness();
+  it('comes with a 404 for every address that is not there, in the API and outside of it', async ({ t }) => {
     const nowhere = [
       '/',
       '/nowhere',
@@ -50,8 +51,7 @@ describe('the error body', () => {
     expect((await t.send('/nowhere', { method: 'HEAD' })).status).toBe(404);
   });
 
-  it('names the right base path where there is nothing', async () => {
-    const t = await harness();
+  it('names the right base path where there is nothing', async ({ t }) => {
     const wrong = [
       '/offline-repairs',
       '/api/v1/offline-repairs',
@@ -65,8 +65,9 @@ describe('the error body', () => {
     }
   });
 
-  it('is not needed for a slash at the end of an address, which changes nothing in either API', async () => {
-    const t = await harness();
+  it('is not needed for a slash at the end of an address, which changes nothing in either API', async ({
+    t,
+  }) => {
     const { id } = await newRepair(t);
     for (const path of [
       '/offline-repairs',
@@ -82,8 +83,7 @@ describe('the error body', () => {
     expectError(await t.get('/admin/api/session/'), 401, 'SIGNED_OUT');
   });
 
-  it('says where an rmaNumber stands for an id, whether or not there is such an RMA', async () => {
-    const t = await harness();
+  it('says where an rmaNumber stands for an id, whether or not there is such an RMA', async ({ t }) => {
     await newRepair(t);
     for (const kind of KINDS)
       for (const number of ['%23RMA-000001', 'RMA-000001', '000001', '999999'])
@@ -96,8 +96,7 @@ describe('the error body', () => {
     expect(move.body.message).toContain('?rmaNumber=');
   });
 
-  it('says how a plus is written where a time zone arrived with a space', async () => {
-    const t = await harness();
+  it('says how a plus is written where a time zone arrived with a space', async ({ t }) => {
     const messageOf = async (time: string) =>
       (await t.get(`/offline-repairs?updatedSince=${time}`)).body.message;
     for (const time of ['2026-11-15T09:30:00+01:00', '2026-11-15T09:30:00.000+01:00'])
@@ -108,8 +107,7 @@ describe('the error body', () => {
     expect(String(await messageOf('yesterday'))).not.toContain('%2B');
   });
 
-  it("answers a browser's preflight: keys belong on servers", async () => {
-    const t = await harness();
+  it("answers a browser's preflight: keys belong on servers", async ({ t }) => {
     const headers = {
       origin: 'https://shop.example.org',
       'access-control-request-method': 'POST',
@@ -124,8 +122,7 @@ describe('the error body', () => {
     expectError(await t.send('/offline-repairs', { method: 'OPTIONS' }), 405);
   });
 
-  it("comes with a 404 for staff's moves of a trade return: they are not for programs", async () => {
-    const t = await harness();
+  it("comes with a 404 for staff's moves of a trade return: they are not for programs", async ({ t }) => {
     const before = await newTradeReturn(t);
     for (const move of [...Object.keys(TRADE_RETURN_MOVES), 'notes'])
       for (const method of ['GET', 'POST'])
@@ -133,8 +130,7 @@ describe('the error body', () => {
     expect((await t.get(`/trade-returns/${before.id}`)).body).toEqual(before);
   });
 
-  it('comes with a 405 for a method an address does not take; Allow names those it takes', async () => {
-    const t = await harness();
+  it('comes with a 405 for a method an address does not take; Allow names those it takes', async ({ t }) => {
     const ids = await makeIds(t);
     const taken = new Map<string, string[]>();
     for (const { path, method } of endpoints(t))
@@ -153,8 +149,9 @@ describe('the error body', () => {
     expectError(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' }), 405);
   });
 
-  it('comes with a 405 for pages too, which are only read, and with a 404 where there is none', async () => {
-    const t = await harness();
+  it('comes with a 405 for pages too, which are only read, and with a 404 where there is none', async ({
+    t,
+  }) => {
     /** `fetch` sends no TRACE. */
     const statusOf = (method: string, path: string) =>
       new Promise<[number | undefined, string | undefined]>((resolve, reject) =>
@@ -174,8 +171,7 @@ describe('the error body', () => {
     expect(await statusOf('TRACE', `${BASE_PATH}/offline-repairs`)).toEqual([405, 'POST, GET, HEAD']);
   });
 
-  it('comes with a 413 for a body over 256 KiB, and only then', async () => {
-    const t = await harness();
+  it('comes with a 413 for a body over 256 KiB, and only then', async ({ t }) => {
     const ids = await makeIds(t);
     const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(bytes);
     for (const { path, good, method } of endpoints(t)) {
@@ -249,8 +245,7 @@ describe('the error body', () => {
     await sql`alter table webhook_deliveries_away rename to webhook_deliveries`.execute(t.ctx.db);
   });
 
-  it('does not repeat what the caller sent', async () => {
-    const t = await harness();
+  it('does not repeat what the caller sent', async ({ t }) => {
     const secret = 'private-words';
     const answers = [
       await t.post('/offline-repairs', { customerEmail: secret, startStatus: secret, faultyItem: secret }),
@@ -269,8 +264,7 @@ describe('the error body', () => {
     for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(secret);
   });
 
-  it('names the field that was probably meant, by its spelling and by whole words', async () => {
-    const t = await harness();
+  it('names the field that was probably meant, by its spelling and by whole words', async ({ t }) => {
     const { id } = await newRepair(t);
     const asked: [string, object, string | null][] = [
       ['/offline-repairs', { ordrNumber: 'x' }, 'orderNumber'],
@@ -303,8 +297,7 @@ describe('the error body', () => {
     );
   });
 
-  it('keeps to a bounded number of faults, however many a body has', async () => {
-    const t = await harness();
+  it('keeps to a bounded number of faults, however many a body has', async ({ t }) => {
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 1]));
     const fields = Object.fromEntries(Object.entries(unknown).slice(0, 200));
     // Validating so many would hold up everyone else: they are refused before that.
@@ -335,8 +328,7 @@ describe('the error body', () => {
 });
 
 describe('X-Request-Id', () => {
-  it("is the caller's own where it has 1 to 128 printable characters", async () => {
-    const t = await harness();
+  it("is the caller's own where it has 1 to 128 printable characters", async ({ t }) => {
     for (const own of ['a', 'till 4 / receipt #88213', '~'.repeat(128), '{"a":1}'])
       for (const path of ['/offline-repairs', '/trade-returns/nothing', '/nowhere', '/healthz']) {
         const { headers, body } = await t.get(path, { headers: { 'x-request-id': own } });
@@ -345,8 +337,7 @@ describe('X-Request-Id', () => {
       }
   });
 
-  it('is a new one where there is none or it is not fit to print', async () => {
-    const t = await harness();
+  it('is a new one where there is none or it is not fit to print', async ({ t }) => {
     const ids = new Set<string>();
     const wrong = ['', 'x'.repeat(129), 'ä', 'a\tb', '\u0080'];
     for (const headers of [{}, ...wrong.map((own) => ({ 'x-request-id': own }))]) {
@@ -358,8 +349,7 @@ describe('X-Request-Id', () => {
     expect(ids.size).toBe(wrong.length + 1);
   });
 
-  it('is on every answer, good or bad', async () => {
-    const t = await harness();
+  it('is on every answer, good or bad', async ({ t }) => {
     const ids = await makeIds(t);
     for (const { method, path, good, bad } of endpoints(t)) {
       for (const body of [good, bad])
@@ -395,8 +385,7 @@ describe('bytes that are not a request', () => {
     expect((await t.get('/offline-repairs')).status).toBe(200);
   });
 
-  it('are a 431 with the error body where the headers are too large', async () => {
-    const t = await harness();
+  it('are a 431 with the error body where the headers are too large', async ({ t }) => {
     const answer = await overSocket(
       t.url,
       lines(`GET ${LIST} HTTP/1.1`, 'host: test', `x-a: ${'x'.repeat(64 * 1024)}`),
@@ -404,13 +393,11 @@ describe('bytes that are not a request', () => {
     expectError(answer, 431);
   });
 
-  it('are a 400 with the error body where the Host is missing', async () => {
-    const t = await harness();
+  it('are a 400 with the error body where the Host is missing', async ({ t }) => {
     expectError(await overSocket(t.url, lines(`GET ${LIST} HTTP/1.1`, 'connection: close')), 400);
   });
 
-  it('are a 400 with the error body where there are two Hosts', async () => {
-    const t = await harness();
+  it('are a 400 with the error body where there are two Hosts', async ({ t }) => {
     for (const version of ['1.1', '1.0'])
       for (const other of ['host: test', 'HOST: elsewhere']) {
         const head = lines(`GET ${LIST} HTTP/${version}`, 'host: test', other, 'connection: close');
@@ -418,8 +405,7 @@ describe('bytes that are not a request', () => {
       }
   });
 
-  it('are answered with the error body where an unknown expectation is named', async () => {
-    const t = await harness();
+  it('are answered with the error body where an unknown expectation is named', async ({ t }) => {
     const answer = await overSocket(
       t.url,
       lines(`GET ${LIST} HTTP/1.1`, 'host: test', 'connection: close', 'expect: a-miracle'),
@@ -429,8 +415,7 @@ describe('bytes that are not a request', () => {
   });
 });
 
-it('a compressed body is a 415 that says so', async () => {
-  const t = await harness();
+it('a compressed body is a 415 that says so', async ({ t }) => {
   const answer = await t.post('/offline-repairs', new Uint8Array([31, 139, 8, 0]), {
     headers: { 'content-encoding': 'gzip' },
   });

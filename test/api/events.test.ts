@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { findClient } from '../../src/api-clients/store.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
@@ -6,6 +6,7 @@ import { forgetOldEvents } from '../../src/events/feed.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, leftOut, newStaffRma } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -13,6 +14,7 @@ import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -47,8 +49,9 @@ describe('the event feed', () => {
     expect(hasMore).toBe(false);
   });
 
-  it('has events that no client could receive, of whichever client, but none of what staff made', async () => {
-    const t = await harness();
+  it('has events that no client could receive, of whichever client, but none of what staff made', async ({
+    t,
+  }) => {
     const other = await addClient(t);
     const first = await create(t);
     const { body } = await t.post('/trade-returns', tradeBody(), { key: other.apiKey });
@@ -61,8 +64,7 @@ describe('the event feed', () => {
     expect(await page(t, '', { key: other.apiKey })).toEqual(await page(t));
   });
 
-  it('is read page by page, each event once', async () => {
-    const t = await harness();
+  it('is read page by page, each event once', async ({ t }) => {
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.push(await create(t));
     const first = await page(t, '?limit=2');
@@ -79,8 +81,7 @@ describe('the event feed', () => {
     });
   });
 
-  it('gives fewer events where they are large, and says that there are more', async () => {
-    const t = await harness();
+  it('gives fewer events where they are large, and says that there are more', async ({ t }) => {
     const items = Array.from({ length: 250 }, () => ({
       sku: 'S'.repeat(100),
       productName: 'P'.repeat(250),
@@ -101,8 +102,7 @@ describe('the event feed', () => {
     expect(read).toBe(5);
   });
 
-  it('tells the newest cursor alone with after=latest, and goes on from there', async () => {
-    const t = await harness();
+  it('tells the newest cursor alone with after=latest, and goes on from there', async ({ t }) => {
     await create(t);
     const { items, cursor } = await page(t, '?after=latest&wait=5');
     expect(items).toEqual([]);
@@ -110,8 +110,7 @@ describe('the event feed', () => {
     expect((await page(t, `?after=${cursor}`)).items.map(({ data }) => data.id)).toEqual([next]);
   });
 
-  it('refuses cursors that are not its own', async () => {
-    const t = await harness();
+  it('refuses cursors that are not its own', async ({ t }) => {
     await create(t);
     const { cursor } = await page(t);
     const other = await t.addShop();
@@ -133,8 +132,7 @@ describe('the event feed', () => {
     await errorOf(t, `?after=${cursor}`, 400);
   });
 
-  it('forgets events after 30 days, and tells whoever comes too late', async () => {
-    const t = await harness();
+  it('forgets events after 30 days, and tells whoever comes too late', async ({ t }) => {
     const { cursor: beginning } = await page(t);
     await create(t);
     const { cursor } = await page(t);
@@ -152,8 +150,7 @@ describe('the event feed', () => {
     expect((await page(t)).items.map(({ data }) => data.id)).toEqual([next]);
   });
 
-  it('begins with the oldest event that is kept, however many before it are past', async () => {
-    const t = await harness();
+  it('begins with the oldest event that is kept, however many before it are past', async ({ t }) => {
     const kept: string[] = [];
     for (let day = 0; day < 7; day++) {
       const made = await create(t);
@@ -219,8 +216,7 @@ describe('the event feed', () => {
 });
 
 describe('waiting for the next event', () => {
-  it('ends as soon as there is one, of this shop', async () => {
-    const t = await harness();
+  it('ends as soon as there is one, of this shop', async ({ t }) => {
     const other = await t.addShop();
     const { cursor } = await page(t, '?after=latest');
     const waiting = page(t, `?after=${cursor}&wait=25`);
@@ -276,16 +272,14 @@ describe('waiting for the next event', () => {
     expect((await statementsOf(t)) - before).toBeLessThan(WAITERS / 2);
   });
 
-  it('ends with nothing when the time is over', async () => {
-    const t = await harness();
+  it('ends with nothing when the time is over', async ({ t }) => {
     const startedAt = performance.now();
     const { items } = await page(t, '?wait=1');
     expect(items).toEqual([]);
     expect(performance.now() - startedAt).toBeGreaterThan(950);
   });
 
-  it('tells nothing to a key that was revoked meanwhile', async () => {
-    const t = await harness();
+  it('tells nothing to a key that was revoked meanwhile', async ({ t }) => {
     const doomed = await addClient(t);
     const waiting = t.get('/events?wait=25', { key: doomed.apiKey });
     await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
@@ -295,8 +289,7 @@ describe('waiting for the next event', () => {
     expectError(await waiting, 401);
   });
 
-  it('tells nothing to a shop that lost its plan meanwhile', async () => {
-    const t = await harness();
+  it('tells nothing to a shop that lost its plan meanwhile', async ({ t }) => {
     const waiting = t.get('/events?wait=25');
     await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
@@ -304,8 +297,7 @@ describe('waiting for the next event', () => {
     expectError(await waiting, 403, 'PLAN_REQUIRED');
   });
 
-  it('ends when the service stops', async () => {
-    const t = await harness();
+  it('ends when the service stops', async ({ t }) => {
     const waiting = page(t, '?wait=25');
     await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
     await t.ctx.feedWatches.stop();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { PLANS } from '../../contract/admin-people.ts';
 import { BASE_PATH } from '../../contract/common.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
@@ -17,9 +17,11 @@ import {
   UNKNOWN_ID,
 } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const LIMITED_IP = '198.51.100.7';
 /** Uses up both of the address's limits, without a key. */
@@ -37,8 +39,7 @@ const each = <Value>(t: Harness, value: (endpoint: ReturnType<typeof endpoints>[
   Object.fromEntries(endpoints(t).map((endpoint) => [endpoint.name, value(endpoint)]));
 
 describe('the order of the gates', () => {
-  it('answers with the first gate that a request fails, whatever comes after', async () => {
-    const t = await harness();
+  it('answers with the first gate that a request fails, whatever comes after', async ({ t }) => {
     const all = endpoints(t);
     // Fails everything that can be failed behind the key: plan, subscription, body, query, id.
     const wrong = (key: string | null, ip?: string) => (endpoint: (typeof all)[number]) =>
@@ -70,8 +71,7 @@ describe('the order of the gates', () => {
     expect(await askAll(all, wrong(own))).toEqual(each(t, () => '400 VALIDATION_FAILED'));
   });
 
-  it('looks at the body before the id', async () => {
-    const t = await harness();
+  it('looks at the body before the id', async ({ t }) => {
     const withBody = endpoints(t).filter(({ hasId, method }) => hasId && method === 'POST');
     expect(withBody.length).toBeGreaterThanOrEqual(5);
     const bad = await askAll(withBody, (endpoint) => call(t, endpoint, UNKNOWN_ID, { body: endpoint.bad }));
@@ -82,8 +82,7 @@ describe('the order of the gates', () => {
     for (const answer of Object.values(good)) expectError(answer, 404);
   });
 
-  it('looks at the query before the id', async () => {
-    const t = await harness();
+  it('looks at the query before the id', async ({ t }) => {
     const withId = endpoints(t).filter(({ hasId }) => hasId);
     const answers = await askAll(withId, ({ method, path, good }) =>
       t.send(`${path(UNKNOWN_ID)}?nonsense=1`, { method, body: good }),
@@ -125,8 +124,7 @@ describe('the order of the gates', () => {
 });
 
 describe('the plan', () => {
-  it('opens every endpoint on SCALE and ENTERPRISE, and none on the others', async () => {
-    const t = await harness();
+  it('opens every endpoint on SCALE and ENTERPRISE, and none on the others', async ({ t }) => {
     const ids = await makeIds(t);
     for (const plan of PLANS) {
       await changeShop(t.ctx, OPERATOR, t.shop.id, { plan });
@@ -144,8 +142,7 @@ describe('the plan', () => {
 });
 
 describe('an inactive subscription', () => {
-  it('blocks every write and no read, until it is active again', async () => {
-    const t = await harness();
+  it('blocks every write and no read, until it is active again', async ({ t }) => {
     const ids = await makeIds(t);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     const before = await rowCounts(t);
@@ -165,8 +162,7 @@ describe('an inactive subscription', () => {
   });
 });
 
-it('no cache keeps an answer of either API, good or bad', async () => {
-  const t = await harness();
+it('no cache keeps an answer of either API, good or bad', async ({ t }) => {
   const ids = await makeIds(t);
   const answers = [
     ...Object.values(await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids))),

@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { expectError, rowCounts } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
+
+const it = itWith(harness);
 
 // Creations that arrive together share a transaction; nobody must notice.
 
@@ -49,8 +52,7 @@ describe('creations of both kinds at the same time', () => {
     expect(await rowCounts(t)).toMatchObject({ repairs: 17, timeline: 17, used: 17 });
   });
 
-  it('of many shops each count in their own', async () => {
-    const t = await harness();
+  it('of many shops each count in their own', async ({ t }) => {
     const shops: string[] = [];
     for (let i = 0; i < 5; i++) shops.push((await t.addShop()).client.apiKey);
     const answers = await together(50, (i) =>
@@ -67,8 +69,7 @@ describe('creations of both kinds at the same time', () => {
 });
 
 describe('one creation that the database refuses', () => {
-  it('fails alone, and takes neither a number nor a place with it', async () => {
-    const t = await harness();
+  it('fails alone, and takes neither a number nor a place with it', async ({ t }) => {
     await refuseOrders(t, 'REFUSED');
     const answers = await together(30, (i) =>
       t.post('/offline-repairs', repairBody(i === 11 ? { orderNumber: 'REFUSED' } : {}), { unchecked: true }),
@@ -81,8 +82,7 @@ describe('one creation that the database refuses', () => {
 });
 
 describe('a key that is revoked', () => {
-  it('fails on the next request, also among many others', async () => {
-    const t = await harness();
+  it('fails on the next request, also among many others', async ({ t }) => {
     const { client } = await t.addShop();
     const ask = (key: string) => t.get('/offline-repairs', { key });
     expect((await ask(client.apiKey)).status).toBe(200);

@@ -1,16 +1,18 @@
 import { hash } from 'node:crypto';
 import pg from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { expectError, newRepair, rowCounts, rulesOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, type SendOptions, sharedHarness } from '../support/harness.ts';
 import { KINDS } from '../support/kinds.ts';
 import { until } from '../support/until.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const HOUR = 60 * 60_000;
 
@@ -28,8 +30,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     t.post(path, sent, keyed(key, options));
   const other = body({ externalRef: 'another' });
 
-  it('with the same body answers with the first result and creates nothing', async () => {
-    const t = await harness();
+  it('with the same body answers with the first result and creates nothing', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     expect(first.status).toBe(201);
     expect(first.headers.has('idempotency-replayed')).toBe(false);
@@ -41,8 +42,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect(await rowCounts(t)).toEqual({ ...NONE, [rows]: 1, timeline: 1, keys: 1, used: 1 });
   });
 
-  it('answers with the first result even after a change', async () => {
-    const t = await harness();
+  it('answers with the first result even after a change', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     for (const { take } of walk) await take(t, first.body.id);
     expect((await send(t, 'receipt-1')).body).toEqual(first.body);
@@ -57,8 +57,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect([replay.status, replay.body]).toEqual([201, first.body]);
   });
 
-  it('does not open the gates before it', async () => {
-    const t = await harness();
+  it('does not open the gates before it', async ({ t }) => {
     await send(t, 'receipt-1');
     await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
     expectError(await send(t, 'receipt-1'), 403, 'READ_ONLY');
@@ -67,8 +66,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expectError(await send(t, 'receipt-1', body(), { key: null }), 401);
   });
 
-  it('with another body is a 422 and creates nothing', async () => {
-    const t = await harness();
+  it('with another body is a 422 and creates nothing', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     for (const more of others)
       expectError(await send(t, 'receipt-1', body(more)), 422, 'IDEMPOTENCY_KEY_REUSED');
@@ -76,8 +74,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect((await send(t, 'receipt-1')).body).toEqual(first.body);
   });
 
-  it('takes bodies as the same that differ only in order, spacing or escapes', async () => {
-    const t = await harness();
+  it('takes bodies as the same that differ only in order, spacing or escapes', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     /** The fields of every object in it the other way round. */
     const turned = (value: unknown): unknown => {
@@ -113,8 +110,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect((await rowCounts(t))[rows]).toBe(1);
   });
 
-  it('hashes what was sent: optional fields that are absent or null count for nothing', async () => {
-    const t = await harness();
+  it('hashes what was sent: optional fields that are absent or null count for nothing', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     const sorted = (_name: string, value: unknown) =>
       value?.constructor === Object ? Object.fromEntries(Object.entries(value).sort()) : value;
@@ -129,8 +125,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect([isReplay(replay), replay.body]).toEqual([true, first.body]);
   });
 
-  it('is forgotten after 24 hours, for the same body and for another', async () => {
-    const t = await harness();
+  it('is forgotten after 24 hours, for the same body and for another', async ({ t }) => {
     const first = await send(t, 'receipt-1');
     t.clock.advance(24 * HOUR - 60_000);
     expect(isReplay(await send(t, 'receipt-1'))).toBe(true);
@@ -145,8 +140,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect((await rowCounts(t))[rows]).toBe(2);
   });
 
-  it('of another client means something else, in the same shop and in others', async () => {
-    const t = await harness();
+  it('of another client means something else, in the same shop and in others', async ({ t }) => {
     const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const { client } = await t.addShop();
     await send(t, 'receipt-1');
@@ -168,15 +162,13 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect([answer.status, isReplay(answer)]).toEqual([201, false]);
   });
 
-  it('may be left out: then every creation is a new one', async () => {
-    const t = await harness();
+  it('may be left out: then every creation is a new one', async ({ t }) => {
     const made = [await t.post(path, body()), await t.post(path, body())];
     expect(new Set(made.map((answer) => answer.body.id)).size).toBe(2);
     expect((await rowCounts(t)).keys).toBe(0);
   });
 
-  it('has 1 to 255 printable characters, each of which counts, else it is a 400', async () => {
-    const t = await harness();
+  it('has 1 to 255 printable characters, each of which counts, else it is a 400', async ({ t }) => {
     for (const key of ['', 'x'.repeat(256), 'a\tb', 'ä', '\u0080'])
       expect({ key, rules: rulesOf(await send(t, key)) }).toEqual({
         key,
@@ -190,8 +182,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect(isReplay(await send(t, 'x'.repeat(255)))).toBe(true);
   });
 
-  it('in requests at the same time creates exactly one; the others get it too, or a 409', async () => {
-    const t = await harness();
+  it('in requests at the same time creates exactly one; the others get it too, or a 409', async ({ t }) => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(t, 'receipt-1')));
     const made = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
     expect(made).toHaveLength(1);
@@ -203,8 +194,9 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect(isReplay(await send(t, 'receipt-1'))).toBe(true);
   });
 
-  it('in requests at the same time with different bodies creates exactly one; the others are a 422 or a 409', async () => {
-    const t = await harness();
+  it('in requests at the same time with different bodies creates exactly one; the others are a 422 or a 409', async ({
+    t,
+  }) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => send(t, 'receipt-1', body({ externalRef: `R ${index}` }))),
     );
@@ -217,8 +209,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
 describe('an Idempotency-Key', () => {
   const trade = (t: Harness, key: string) => t.post('/trade-returns', tradeBody(), keyed(key));
 
-  it('is a 422 on the other kind of creation, whichever came first', async () => {
-    const t = await harness();
+  it('is a 422 on the other kind of creation, whichever came first', async ({ t }) => {
     const repair = await create(t, 'a');
     const tradeReturn = await trade(t, 'b');
     expectError(await trade(t, 'a'), 422, 'IDEMPOTENCY_KEY_REUSED');
@@ -228,8 +219,9 @@ describe('an Idempotency-Key', () => {
     expect((await trade(t, 'b')).body).toEqual(tradeReturn.body);
   });
 
-  it('of both kinds at the same time creates exactly one RMA; the others are a 422 or a 409', async () => {
-    const t = await harness();
+  it('of both kinds at the same time creates exactly one RMA; the others are a 422 or a 409', async ({
+    t,
+  }) => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) => (index % 2 ? trade(t, 'a') : create(t, 'a'))),
     );
@@ -243,8 +235,7 @@ describe('an Idempotency-Key', () => {
     expect([repairs + returns, used]).toEqual([1, 1]);
   });
 
-  it('means nothing to the other endpoints', async () => {
-    const t = await harness();
+  it('means nothing to the other endpoints', async ({ t }) => {
     const { id } = await newRepair(t);
     for (let again = 0; again < 2; again += 1) {
       const answer = await t.post(`/offline-repairs/${id}/close`, {}, keyed('k'));
@@ -255,8 +246,7 @@ describe('an Idempotency-Key', () => {
 
   // SQLite runs one creation after the other, so there the second always finds the first one's result.
   if (ENGINE === 'postgres')
-    it('is a 409 while the first request with it is still running', async () => {
-      const t = await harness();
+    it('is a 409 while the first request with it is still running', async ({ t }) => {
       const holder = new pg.Client({ connectionString: t.env['DATABASE_URL'] });
       await holder.connect();
       try {

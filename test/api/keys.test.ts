@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { createClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { findClient } from '../../src/api-clients/store.ts';
@@ -13,17 +13,17 @@ import {
   overSocket,
   rowCounts,
 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 const each = <Value>(t: Harness, value: (endpoint: ReturnType<typeof endpoints>[number]) => Value) =>
   Object.fromEntries(endpoints(t).map((endpoint) => [endpoint.name, value(endpoint)]));
 
 describe('the key', () => {
-  it('is needed at every endpoint', async () => {
-    const t = await harness();
+  it('is needed at every endpoint', async ({ t }) => {
     const ids = await makeIds(t);
     const before = await rowCounts(t);
     const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids, { key: null }));
@@ -34,8 +34,7 @@ describe('the key', () => {
     expect(await rowCounts(t)).toEqual(before);
   });
 
-  it('is taken from X-Api-Key or as a Bearer token, at every endpoint', async () => {
-    const t = await harness();
+  it('is taken from X-Api-Key or as a Bearer token, at every endpoint', async ({ t }) => {
     const ids = await makeIds(t);
     const { apiKey } = t.client;
     const ways: { key: string | null; headers: Record<string, string> }[] = [
@@ -54,8 +53,7 @@ describe('the key', () => {
     }
   });
 
-  it('is refused when Authorization is there twice, whichever comes first', async () => {
-    const t = await harness();
+  it('is refused when Authorization is there twice, whichever comes first', async ({ t }) => {
     const { client: other } = await t.addShop();
     const keys = [t.client.apiKey, other.apiKey];
     for (const [first, second] of [keys, keys.toReversed(), [keys[0], keys[0]]]) {
@@ -68,8 +66,7 @@ describe('the key', () => {
     }
   });
 
-  it('is refused when the two headers differ, even when both keys are good', async () => {
-    const t = await harness();
+  it('is refused when the two headers differ, even when both keys are good', async ({ t }) => {
     const { apiKey } = t.client;
     const other = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const both = (direct: string, bearer: string) =>
@@ -81,8 +78,7 @@ describe('the key', () => {
     expect((await both(apiKey, apiKey)).status).toBe(200);
   });
 
-  it('is refused when it is unknown, cut, lengthened, in other case or of another kind', async () => {
-    const t = await harness();
+  it('is refused when it is unknown, cut, lengthened, in other case or of another kind', async ({ t }) => {
     const { apiKey, webhookSecret, id } = t.client;
     expect(apiKey).toMatch(/^handback_ext_/);
     const wrong = [
@@ -114,8 +110,7 @@ describe('the key', () => {
     expectError(await t.get(`/offline-repairs?apiKey=${apiKey}`, { key: null }), 401);
   });
 
-  it('stops working with the next request once its client is revoked; other clients go on', async () => {
-    const t = await harness();
+  it('stops working with the next request once its client is revoked; other clients go on', async ({ t }) => {
     const ids = await makeIds(t);
     const other = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     await revokeClient(t.ctx, OPERATOR, t.client);
@@ -127,8 +122,7 @@ describe('the key', () => {
       expect((await t.get(`/${kind}/${ids[kind]}`, { key: other.apiKey })).status).toBe(200);
   });
 
-  it('is nowhere in the database and nowhere in the log, nor is the webhook secret', async () => {
-    const t = await harness();
+  it('is nowhere in the database and nowhere in the log, nor is the webhook secret', async ({ t }) => {
     await makeIds(t);
     const rows = JSON.stringify(await t.ctx.db.selectFrom('api_clients').selectAll().execute());
     for (const secret of [t.client.apiKey, t.client.webhookSecret]) {
@@ -138,8 +132,7 @@ describe('the key', () => {
     expect(t.logs.length).toBeGreaterThan(0);
   });
 
-  it('leaves a note of its last use', async () => {
-    const t = await harness();
+  it('leaves a note of its last use', async ({ t }) => {
     expect((await findClient(t.ctx.db, t.client.id))?.lastUsedAt).toBeNull();
     // It is written in the background.
     const noteAfter = (ms: number) =>

@@ -1,15 +1,18 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { listEnvelope } from '../../contract/common.ts';
 import { sendPage } from '../../src/http/replies.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { newPerson } from '../support/admin.ts';
 import { expectError, leftOut, newRepair, newTradeReturn } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { copyReturn, itemsOf, openUnread, readToEnd } from '../support/large.ts';
 import { until } from '../support/until.ts';
+
+const it = itWith(harness);
 
 /** So many trade returns of so many kilobytes each. */
 const manyReturns = async (t: Harness, count: number, kilobytes: number): Promise<string[]> =>
@@ -22,8 +25,7 @@ const spoil = (t: Harness, table: 'offline_repairs' | 'trade_returns', column: s
   );
 
 describe('a page of many large returns', () => {
-  it('is the same as any other page, and comes in pieces', async () => {
-    const t = await harness();
+  it('is the same as any other page, and comes in pieces', async ({ t }) => {
     const ids = await manyReturns(t, 12, 60);
     const page = await openPage(t);
     expect(page.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -37,8 +39,7 @@ describe('a page of many large returns', () => {
     expect((await t.send('/trade-returns?limit=100', { method: 'HEAD' })).status).toBe(200);
   });
 
-  it('is one answer where all of it fits, also around one that is large for the page', async () => {
-    const t = await harness();
+  it('is one answer where all of it fits, also around one that is large for the page', async ({ t }) => {
     for (let i = 0; i < 5; i += 1) await newTradeReturn(t);
     const large = await newTradeReturn(t, { items: itemsOf(100) });
     for (let i = 0; i < 5; i += 1) await newTradeReturn(t);
@@ -48,8 +49,7 @@ describe('a page of many large returns', () => {
     expect(body.items).toHaveLength(11);
   });
 
-  it('leaves out what was removed meanwhile, and shows what changed as it is now', async () => {
-    const t = await harness();
+  it('leaves out what was removed meanwhile, and shows what changed as it is now', async ({ t }) => {
     const ids = await manyReturns(t, 60, 215);
     const page = await openPage(t);
     await t.ctx.db
@@ -67,8 +67,7 @@ describe('a page of many large returns', () => {
     expect(body.total).toBe(60);
   });
 
-  it('is broken off, not ended, where it cannot be read on', async () => {
-    const t = await harness();
+  it('is broken off, not ended, where it cannot be read on', async ({ t }) => {
     await manyReturns(t, 60, 215);
     const page = await openPage(t);
     await sql`alter table trade_returns rename to trade_returns_away`.execute(t.ctx.db);
@@ -78,8 +77,7 @@ describe('a page of many large returns', () => {
     expect((await t.get('/trade-returns')).status).toBe(200);
   });
 
-  it('is refused politely where too many of the shop are under way, and of no other shop', async () => {
-    const t = await harness();
+  it('is refused politely where too many of the shop are under way, and of no other shop', async ({ t }) => {
     await manyReturns(t, 60, 215);
     const other = await t.addShop();
     await newTradeReturn(t, {}, { key: other.client.apiKey });
@@ -96,8 +94,7 @@ describe('a page of many large returns', () => {
     for (const end of held) end();
   });
 
-  it('is cut off where its reader takes nothing, and makes room for the next', async () => {
-    const t = await harness();
+  it('is cut off where its reader takes nothing, and makes room for the next', async ({ t }) => {
     await manyReturns(t, 60, 215);
     const sockets: Socket[] = [];
     t.app.server.on('connection', (socket) => sockets.push(socket));
@@ -126,8 +123,7 @@ describe('a page of many large returns', () => {
 });
 
 describe('a row that cannot be read', () => {
-  it('is missing in lists, named in the log without its content, and a 500 by itself', async () => {
-    const t = await harness();
+  it('is missing in lists, named in the log without its content, and a 500 by itself', async ({ t }) => {
     const ids = [];
     for (let i = 0; i < 3; i += 1) ids.push((await newRepair(t)).id);
     const [one = '', bad = '', three = ''] = ids;
@@ -138,8 +134,7 @@ describe('a row that cannot be read', () => {
     expect(t.logs.join('')).not.toContain('Ada');
   });
 
-  it('is missing in a page of many large returns too', async () => {
-    const t = await harness();
+  it('is missing in a page of many large returns too', async ({ t }) => {
     const ids = await manyReturns(t, 8, 100);
     const bad = [0, 4, 7].map((i) => ids[i] as string);
     for (const id of bad) await spoil(t, 'trade_returns', 'items', id);
@@ -188,8 +183,7 @@ describe('a row that cannot be read', () => {
 });
 
 describe('a long timeline of long notes', () => {
-  it('comes in pieces, every entry once and in order', async () => {
-    const t = await harness();
+  it('comes in pieces, every entry once and in order', async ({ t }) => {
     const { id, createdAt } = await newRepair(t);
     const start = Date.parse(createdAt) + 1;
     const rows = Array.from({ length: 520 }, (_, i) => ({

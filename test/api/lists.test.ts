@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import type { Db } from '../../src/db/database.ts';
@@ -15,10 +15,12 @@ import {
   stopClock,
   UNKNOWN_ID,
 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, type KindRow, REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 type Query = Record<string, string>;
 
@@ -55,8 +57,7 @@ describe.each(KINDS)('the list at $path', (row) => {
   const { kind, path, statuses, start } = row;
   const { list, found, rules, make, change } = asking(row);
 
-  it('gives twenty a page unless told otherwise, newest first, each once', async () => {
-    const t = await harness();
+  it('gives twenty a page unless told otherwise, newest first, each once', async ({ t }) => {
     expect(await list(t)).toEqual({ items: [], total: 0, page: 1, limit: 20, totalPages: 0 });
     await make(t, Array(45).fill({}));
     const { items, ...first } = await list(t);
@@ -76,8 +77,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await found(t, { limit: '1', page: '45' })).toEqual([1]);
   });
 
-  it('refuses pages and limits outside their bounds, and what is no whole number', async () => {
-    const t = await harness();
+  it('refuses pages and limits outside their bounds, and what is no whole number', async ({ t }) => {
     const wrong = ['0', '-1', '1.5', '1e1', '0x1', '', ' ', 'one', 'NaN', '99999999999999999999', '１'];
     for (const value of wrong)
       expect({ value, faults: Object.keys(await rules(t, { page: value, limit: value })) }).toEqual({
@@ -92,8 +92,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     }
   });
 
-  it('keeps its order when they change, and when they were made in the same millisecond', async () => {
-    const t = await harness();
+  it('keeps its order when they change, and when they were made in the same millisecond', async ({ t }) => {
     const ids = await make(t, Array(6).fill({}));
     for (const id of [ids[3], ids[0], ids[5]]) await change(t, id);
     expect(await found(t)).toEqual(countdown(6));
@@ -102,8 +101,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     for (const _ of ['once', 'again']) expect(await found(t, { limit: '100' })).toEqual(countdown(16));
   });
 
-  it('shows each as reading it alone does', async () => {
-    const t = await harness();
+  it('shows each as reading it alone does', async ({ t }) => {
     const ids = await make(t, [row.whole(), {}, row.whole()]);
     await change(t, ids[1]);
     for (const { take } of row.walk) await take(t, ids[2] as string);
@@ -112,8 +110,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     for (const item of items) expect(item).toEqual((await t.get(`${path}/${item.id}`)).body);
   });
 
-  it('holds what all programs of the shop made, and nothing else', async () => {
-    const t = await harness();
+  it('holds what all programs of the shop made, and nothing else', async ({ t }) => {
     const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const other = await t.addShop();
     await newRma(t, kind);
@@ -125,8 +122,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect((await t.get(path, { key: other.client.apiKey })).body).toMatchObject({ total: 1 });
   });
 
-  it('by its number finds one, however the number is written', async () => {
-    const t = await harness();
+  it('by its number finds one, however the number is written', async ({ t }) => {
     const other = await t.addShop();
     await make(t, [{}, {}, {}]);
     await newRma(t, kind, {}, { key: other.client.apiKey });
@@ -149,8 +145,7 @@ describe.each(KINDS)('the list at $path', (row) => {
       expect(await list(t, { rmaNumber })).toMatchObject({ items: [], total: 0, totalPages: 0 });
   });
 
-  it('by what is no number is refused', async () => {
-    const t = await harness();
+  it('by what is no number is refused', async ({ t }) => {
     const wrong = ['', '2', '00002', '0000002', '#000002', 'rma-000002', 'RMA000002', '1e6', '-000002'];
     for (const rmaNumber of [...wrong, '1000000000000000'])
       expect(await rules(t, { rmaNumber })).toEqual({ rmaNumber: 'format' });
@@ -158,16 +153,14 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(body.message).toEqual(['rmaNumber must be an RMA number: #RMA-000123, RMA-000123 or 000123']);
   });
 
-  it('by status finds what is in that status now', async () => {
-    const t = await harness();
+  it('by status finds what is in that status now', async ({ t }) => {
     for (const status of statuses) await row.reach(t, status);
     const byStatus = await Promise.all(statuses.map((status) => list(t, { status })));
     expect(byStatus.map(numbersIn)).toEqual(statuses.map((_, index) => [index + 1]));
     for (const page of byStatus) expect(page).toMatchObject({ total: 1, totalPages: 1 });
   });
 
-  it('by an unknown status is a 400 that names the known ones', async () => {
-    const t = await harness();
+  it('by an unknown status is a 400 that names the known ones', async ({ t }) => {
     const ofTheOther = KINDS.find((other) => other !== row)?.start ?? '';
     for (const status of ['DONE', start.toLowerCase(), '', ofTheOther]) {
       const answer = await t.get(`${path}?status=${status}`);
@@ -187,16 +180,14 @@ describe.each(KINDS)('the list at $path', (row) => {
     for (const none of ['%', 'x'.repeat(128)]) expect(await found(t, { [name]: none })).toEqual([]);
   });
 
-  it('by a text that no field can hold is refused', async () => {
-    const t = await harness();
+  it('by a text that no field can hold is refused', async ({ t }) => {
     for (const wrong of ['x'.repeat(129), 'a\0b', '']) {
       const query = Object.fromEntries(row.filters.map((name) => [name, wrong]));
       expect(Object.keys(await rules(t, query)).sort()).toEqual([...row.filters].sort());
     }
   });
 
-  it('by updatedSince finds what changed at that time or after it', async () => {
-    const t = await harness();
+  it('by updatedSince finds what changed at that time or after it', async ({ t }) => {
     const one = await newRma(t, kind);
     t.clock.advance(60_000);
     const two = await newRma(t, kind);
@@ -225,8 +216,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await rules(await harness(), { updatedSince })).toEqual({ updatedSince: 'format' });
   });
 
-  it('takes all its filters together', async () => {
-    const t = await harness();
+  it('takes all its filters together', async ({ t }) => {
     const { marks } = row;
     const ids = await make(t, [marks, marks, marks]);
     for (const name of Object.keys(marks)) await newRma(t, kind, { ...marks, [name]: 'other@example.com' });
@@ -242,8 +232,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await found(t, { ...all, updatedSince: '2100-01-01T00:00:00Z' })).toEqual([]);
   });
 
-  it('has nothing under an id that names none of them', async () => {
-    const t = await harness();
+  it('has nothing under an id that names none of them', async ({ t }) => {
     const others = [await newRepair(t), await newTradeReturn(t)].filter((_, index) => KINDS[index] !== row);
     for (const id of [UNKNOWN_ID, 'x', ...others.map((other) => other.id)])
       for (const of of ['', '/timeline']) expectError(await t.get(`${path}/${id}${of}`), 404);
@@ -256,8 +245,7 @@ describe('repairs', () => {
     faultyItem: { sku: 'KETTLE-17', productName: 'Kettle', quantity: 1, price: 1, serialNumber },
   });
 
-  it('are found by the serial number of the item, to the letter', async () => {
-    const t = await harness();
+  it('are found by the serial number of the item, to the letter', async ({ t }) => {
     const other = await t.addShop();
     await make(t, ['SN-1', 'SN-2', null, 'sn-1', ' SN-1 '].map(withSerial));
     await newRepair(t, withSerial('SN-1'), { key: other.client.apiKey });

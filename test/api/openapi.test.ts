@@ -1,14 +1,16 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
 import { VERSION } from '../../src/service/config.ts';
 import { endpoints } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withValue } from '../support/fields.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const read = async (t: Harness) => {
   const { status, body } = await t.get(`${BASE_PATH}/openapi.json`, { key: null });
@@ -37,8 +39,7 @@ interface Schema {
 }
 
 describe('the OpenAPI document', () => {
-  it('is served without a key, as 3.1', async () => {
-    const t = await harness();
+  it('is served without a key, as 3.1', async ({ t }) => {
     const document = await read(t);
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info.version).toBe(VERSION);
@@ -46,8 +47,7 @@ describe('the OpenAPI document', () => {
     expect((await t.get(`${BASE_PATH}/openapi.json`, { key: 'wrong' })).status).toBe(200);
   });
 
-  it('has every address and method that the API takes, and no other', async () => {
-    const t = await harness();
+  it('has every address and method that the API takes, and no other', async ({ t }) => {
     const { paths } = await read(t);
     const known = registered(t).filter((path) => path !== '/openapi.json');
     expect(known).toContain('/offline-repairs/:id/tracking');
@@ -80,8 +80,7 @@ describe('the OpenAPI document', () => {
     expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
   });
 
-  it('tells of every refusal an endpoint can answer with', async () => {
-    const t = await harness();
+  it('tells of every refusal an endpoint can answer with', async ({ t }) => {
     const { paths } = await read(t);
     for (const { method, template, hasId, isCreation, isDryRun } of endpoints(t)) {
       const expected = ['400', '401', '403', '429'];
@@ -93,8 +92,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('lists the words that statuses and dispositions can be', async () => {
-    const t = await harness();
+  it('lists the words that statuses and dispositions can be', async ({ t }) => {
     const { schemas } = (await read(t)).components;
     const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
     const { status, offlineDisposition } = schemas.OfflineRepair.properties;
@@ -109,8 +107,7 @@ describe('the OpenAPI document', () => {
     expect(schemas.ErrorCode.enum).not.toContain('SIGN_IN_FAILED');
   });
 
-  it('leaves answers open, keeps bodies closed and gives their fields no defaults', async () => {
-    const t = await harness();
+  it('leaves answers open, keeps bodies closed and gives their fields no defaults', async ({ t }) => {
     const { paths, components } = await read(t);
     const schemas = new Map<string, unknown>(Object.entries(components.schemas));
     const reach = (part: unknown, into = new Set<string>()): Set<string> => {
@@ -131,8 +128,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('types the data of the feed by its event, with the payloads of the webhooks', async () => {
-    const t = await harness();
+  it('types the data of the feed by its event, with the payloads of the webhooks', async ({ t }) => {
     const { components, webhooks } = await read(t);
     const { mapping, propertyName } = components.schemas.FeedEvent.discriminator;
     expect(propertyName).toBe('event');
@@ -156,8 +152,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('says that every field of an answer is always there', async () => {
-    const t = await harness();
+  it('says that every field of an answer is always there', async ({ t }) => {
     const { OfflineRepair, TradeReturn } = (await read(t)).components.schemas;
     for (const schema of [
       OfflineRepair,
@@ -168,8 +163,9 @@ describe('the OpenAPI document', () => {
       expect([...schema.required].sort()).toEqual(Object.keys(schema.properties).sort());
   });
 
-  it('says what a trade return needs, how many items it may have and how its list is narrowed', async () => {
-    const t = await harness();
+  it('says what a trade return needs, how many items it may have and how its list is narrowed', async ({
+    t,
+  }) => {
     const { components, paths } = await read(t);
     const { CreateTradeReturn, TradeItem, ShippingAddress } = components.schemas;
     expect(CreateTradeReturn.required.sort()).toEqual(Object.keys(tradeBody()).sort());
@@ -230,8 +226,9 @@ describe('a body that a validator refuses by the document', () => {
         }
   });
 
-  it('holds numbers to four decimals in words only: many validators would refuse every fourth price', async () => {
-    const t = await harness();
+  it('holds numbers to four decimals in words only: many validators would refuse every fourth price', async ({
+    t,
+  }) => {
     const { FaultyItem } = (await read(t)).components.schemas;
     for (const name of ['quantity', 'price', 'weight']) {
       expect(FaultyItem.properties[name].description).toContain('at most 4 decimals');
@@ -241,8 +238,7 @@ describe('a body that a validator refuses by the document', () => {
 });
 
 describe('patterns in the documents', () => {
-  it('leave no bracket bare inside a class: Java would take it for a class of its own', async () => {
-    const t = await harness();
+  it('leave no bracket bare inside a class: Java would take it for a class of its own', async ({ t }) => {
     const documents = JSON.stringify([t.app.swagger(), t.app.adminSwagger()]);
     const patterns = [...documents.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
       JSON.parse(text as string),

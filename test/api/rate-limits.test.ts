@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { RATE_LIMITS } from '../../src/api/rate-limits.ts';
 import { judge } from '../../src/db/rate-windows.ts';
 import { openContext } from '../../src/service/context.ts';
@@ -12,8 +12,11 @@ import {
   rowCounts,
   stopClock,
 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, ENGINE, type Harness, harness, type SendOptions } from '../support/harness.ts';
 import { randomOf } from '../support/random.ts';
+
+const it = itWith(harness);
 
 const IP = '198.51.100.7';
 const SECOND = 1000;
@@ -34,8 +37,7 @@ const useUpReads = async (t: Harness, options: SendOptions = {}) =>
   expect(await times(200, () => read(t, options))).toEqual(repeated(200, 200));
 
 describe('creations', () => {
-  it('are taken five a second from one address', async () => {
-    const t = await harness();
+  it('are taken five a second from one address', async ({ t }) => {
     const clock = stopClock();
     expect(await times(5, () => create(t))).toEqual(repeated(5, 201));
     const refused = await create(t);
@@ -51,8 +53,7 @@ describe('creations', () => {
     expectError(await create(t), 429);
   });
 
-  it('are exactly five when more arrive at the same moment', async () => {
-    const t = await harness();
+  it('are exactly five when more arrive at the same moment', async ({ t }) => {
     stopClock();
     const answers = await times(25, () => create(t));
     expect(answers.filter((status) => status === 201)).toHaveLength(5);
@@ -60,8 +61,7 @@ describe('creations', () => {
     expect((await rowCounts(t)).repairs).toBe(5);
   });
 
-  it('are taken sixty a minute from one address, whatever the second allows', async () => {
-    const t = await harness();
+  it('are taken sixty a minute from one address, whatever the second allows', async ({ t }) => {
     const clock = stopClock();
     for (let second = 0; second < 12; second += 1) {
       expect(await times(5, () => create(t))).toEqual(repeated(5, 201));
@@ -78,8 +78,9 @@ describe('creations', () => {
     expect((await create(t)).status).toBe(201);
   });
 
-  it('around the end of a minute are no more than sixty in any minute, and no more than five in any second', async () => {
-    const t = await harness();
+  it('around the end of a minute are no more than sixty in any minute, and no more than five in any second', async ({
+    t,
+  }) => {
     const clock = stopClock();
     const taken: number[] = [];
     let nowMs = 0;
@@ -96,8 +97,7 @@ describe('creations', () => {
     expect([mostWithin(MINUTE), mostWithin(SECOND)]).toEqual([60, 5]);
   });
 
-  it('are judged alike by every process, and by the times alone', async () => {
-    const t = await harness();
+  it('are judged alike by every process, and by the times alone', async ({ t }) => {
     const clock = stopClock();
     const processes = [t.ctx];
     if (ENGINE === 'postgres') {
@@ -141,8 +141,7 @@ describe('creations', () => {
     }
   });
 
-  it('of both kinds count together within the minute', async () => {
-    const t = await harness();
+  it('of both kinds count together within the minute', async ({ t }) => {
     const clock = stopClock();
     for (let second = 0; second < 12; second += 1) {
       const kinds = Array.from({ length: 5 }, (_, index) => KINDS[(second + index) % 2] as Kind);
@@ -162,8 +161,7 @@ describe('creations', () => {
     for (const kind of KINDS) expect((await createOne(t, kind)).status).toBe(201);
   });
 
-  it('of both kinds are exactly five when more arrive at the same moment', async () => {
-    const t = await harness();
+  it('of both kinds are exactly five when more arrive at the same moment', async ({ t }) => {
     stopClock();
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, index) => createOne(t, KINDS[index % 2] as Kind)),
@@ -175,8 +173,7 @@ describe('creations', () => {
     expect(repairs + returns).toBe(5);
   });
 
-  it('that the second turns away spend nothing of the minute', async () => {
-    const t = await harness();
+  it('that the second turns away spend nothing of the minute', async ({ t }) => {
     const clock = stopClock();
     expect(await times(5, () => create(t))).toEqual(repeated(5, 201));
     expect(await times(100, () => create(t))).toEqual(repeated(100, 429));
@@ -186,16 +183,14 @@ describe('creations', () => {
     expect(windowOf(next)).toEqual(['60', '54', '59']);
   });
 
-  it('count also when they fail', async () => {
-    const t = await harness();
+  it('count also when they fail', async ({ t }) => {
     stopClock();
     expect(await times(3, () => create(t, { body: {} }))).toEqual(repeated(3, 400));
     expect(await times(2, () => create(t, { key: null }))).toEqual(repeated(2, 401));
     expectError(await create(t), 429);
   });
 
-  it('have a count of their own: neither they nor the reads use up the other', async () => {
-    const t = await harness();
+  it('have a count of their own: neither they nor the reads use up the other', async ({ t }) => {
     stopClock();
     await useUpReads(t);
     for (const kind of KINDS) expectError(await t.get(`/${kind}`, { ip: IP }), 429);
@@ -206,8 +201,7 @@ describe('creations', () => {
 });
 
 describe('everything else', () => {
-  it('is taken two hundred times a minute from one address', async () => {
-    const t = await harness();
+  it('is taken two hundred times a minute from one address', async ({ t }) => {
     const clock = stopClock();
     await useUpReads(t);
     const refused = await read(t);
@@ -221,8 +215,7 @@ describe('everything else', () => {
     expect((await read(t)).status).toBe(200);
   });
 
-  it('shares one count: actions, reads, the document, unknown addresses and wrong methods', async () => {
-    const t = await harness();
+  it('shares one count: actions, reads, the document, unknown addresses and wrong methods', async ({ t }) => {
     const ids = await makeIds(t);
     stopClock();
     const others = endpoints(t).filter(({ isCreation, isDryRun }) => !isCreation && !isDryRun);
@@ -247,8 +240,7 @@ describe('everything else', () => {
 });
 
 describe('the headers', () => {
-  it('are on every answer and count down', async () => {
-    const t = await harness();
+  it('are on every answer and count down', async ({ t }) => {
     const clock = stopClock();
     expect(windowOf(await create(t))).toEqual(['60', '59', '60']);
     clock.advance(1500);
@@ -262,8 +254,7 @@ describe('the headers', () => {
 });
 
 describe('the address a request counts for', () => {
-  it('turns away before the key is looked at: good and bad keys alike', async () => {
-    const t = await harness();
+  it('turns away before the key is looked at: good and bad keys alike', async ({ t }) => {
     stopClock();
     expect(await times(200, () => read(t, { key: null }))).toEqual(repeated(200, 401));
     expectError(await read(t, { key: null }), 429);
@@ -271,8 +262,7 @@ describe('the address a request counts for', () => {
     expect((await read(t, { ip: '198.51.100.8' })).status).toBe(200);
   });
 
-  it('is one for all keys and shops behind it', async () => {
-    const t = await harness();
+  it('is one for all keys and shops behind it', async ({ t }) => {
     const other = await t.addShop();
     stopClock();
     await useUpReads(t);
@@ -330,8 +320,7 @@ describe('the address a request counts for', () => {
     expectError(await create(distrusting, { ip: '198.51.100.2' }), 429);
   });
 
-  it('is the /64 of an IPv6 address', async () => {
-    const t = await harness();
+  it('is the /64 of an IPv6 address', async ({ t }) => {
     stopClock();
     let host = 0;
     const inside = () => {
@@ -344,8 +333,7 @@ describe('the address a request counts for', () => {
     expect((await create(t, { ip: '2001:db8:1:3::1' })).status).toBe(201);
   });
 
-  it('is the IPv4 address where it is written as IPv6', async () => {
-    const t = await harness();
+  it('is the IPv4 address where it is written as IPv6', async ({ t }) => {
     stopClock();
     expect(await times(5, () => create(t, { ip: `::ffff:${IP}` }))).toEqual(repeated(5, 201));
     expectError(await create(t), 429);
@@ -370,8 +358,7 @@ describe('the address a request counts for', () => {
     expectError(await create(t, { ip: '2001:db8:7:7::1' }), 429);
   });
 
-  it('is the connection where the proxy sent something that is no address', async () => {
-    const t = await harness();
+  it('is the connection where the proxy sent something that is no address', async ({ t }) => {
     stopClock();
     let word = 0;
     const nonsense = () => {
@@ -386,8 +373,9 @@ describe('the address a request counts for', () => {
 // Each process counts these in its own memory.
 if (ENGINE === 'sqlite')
   describe('what needs no key', () => {
-    it('is taken three thousand times a minute from one address, beside the API: pages, files, unknown addresses', async () => {
-      const t = await harness();
+    it('is taken three thousand times a minute from one address, beside the API: pages, files, unknown addresses', async ({
+      t,
+    }) => {
       const clock = stopClock();
       const ask = (path: string) => () => t.get(path, { key: null, ip: IP, unchecked: true });
       const paths = [

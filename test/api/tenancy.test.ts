@@ -1,22 +1,24 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { askAll, call, endpoints, expectError, makeIds, newRma, newStaffRma } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { KINDS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 // That an id of another shop, of another kind or of nobody looks the same everywhere is in test/faults/rows/11-foreign-ids.test.ts.
 
 describe('every endpoint with an id', () => {
-  it('wants a key even where the id cannot be decoded', async () => {
-    const t = await harness();
+  it('wants a key even where the id cannot be decoded', async ({ t }) => {
     for (const { path } of KINDS) expectError(await t.get(`${path}/%ZZ`, { key: null }), 401);
   });
 
-  it('is open to every client of the shop that made the RMA, but for the deliveries of another client', async () => {
-    const t = await harness();
+  it('is open to every client of the shop that made the RMA, but for the deliveries of another client', async ({
+    t,
+  }) => {
     const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
     const ids = await makeIds(t);
     const withId = endpoints(t).filter(({ hasId }) => hasId);
@@ -57,8 +59,7 @@ describe('lists', () => {
     },
   );
 
-  it('of one kind hold nothing of the other', async () => {
-    const t = await harness();
+  it('of one kind hold nothing of the other', async ({ t }) => {
     const ids = await makeIds(t);
     for (const { kind, path } of KINDS)
       expect((await t.get(path)).body).toMatchObject({ total: 1, items: [{ id: ids[kind] }] });

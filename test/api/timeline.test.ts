@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { TimelineEntry } from '../../contract/common.ts';
 import {
   newRepair,
@@ -11,11 +11,13 @@ import {
   UNKNOWN_ID,
   UUID7,
 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, walkThrough } from '../support/kinds.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 /** What staff see beyond what programs do. */
 const FOR_STAFF = { assignee: null, dueAt: null };
@@ -26,8 +28,7 @@ describe.each(KINDS)('changes at $path', (row) => {
   const timelineOf = async (t: Harness, id: string): Promise<TimelineEntry[]> =>
     (await t.get(`${path}/${id}/timeline`)).body.items;
 
-  it('are in the timeline, oldest first', async () => {
-    const t = await harness();
+  it('are in the timeline, oldest first', async ({ t }) => {
     const { id } = await newRma(t, kind);
     await newRma(t, kind);
     await walkThrough(t, row, id);
@@ -40,8 +41,7 @@ describe.each(KINDS)('changes at $path', (row) => {
     strictlyRising(items.map(({ at }) => at));
   });
 
-  it('come page by page, each entry once', async () => {
-    const t = await harness();
+  it('come page by page, each entry once', async ({ t }) => {
     const { id } = await newRma(t, kind);
     await walkThrough(t, row, id);
     const count = walk.length + 1;
@@ -64,8 +64,7 @@ describe.each(KINDS)('changes at $path', (row) => {
       ]);
   });
 
-  it('change their own and no other', async () => {
-    const t = await harness();
+  it('change their own and no other', async ({ t }) => {
     const bystander = await newRma(t, kind);
     await walkThrough(t, row, (await newRma(t, kind)).id);
     expect((await t.get(`${path}/${bystander.id}`)).body).toEqual(bystander);
@@ -91,8 +90,7 @@ describe.each(KINDS)('changes at $path', (row) => {
 });
 
 describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) => {
-  it('stands in the timeline, fires no event and is a change', async () => {
-    const t = await harness();
+  it('stands in the timeline, fires no event and is a change', async ({ t }) => {
     const client = await addReceiver(t);
     const before = await newRma(t, kind, {}, { key: client.apiKey });
     const events = await deliveriesOf(t);
@@ -121,8 +119,7 @@ describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) 
     expect((await t.get(`${path}?${since}`)).body).toMatchObject({ total: 1, items: [{ id: before.id }] });
   });
 
-  it('may be added many times, by many people at once', async () => {
-    const t = await harness();
+  it('may be added many times, by many people at once', async ({ t }) => {
     const { id } = await newRma(t, kind);
     stopClock();
     await Promise.all(
@@ -137,14 +134,12 @@ describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) 
     strictlyRising(entries.map(({ at }) => at));
   });
 
-  it('may be added in every status', async () => {
-    const t = await harness();
+  it('may be added in every status', async ({ t }) => {
     for (const status of statuses)
       expect(await note(t, (await reach(t, status)).id, 'x')).toMatchObject({ status });
   });
 
-  it('on an id that names none of the shop is NOT_FOUND, and changes nothing', async () => {
-    const t = await harness();
+  it('on an id that names none of the shop is NOT_FOUND, and changes nothing', async ({ t }) => {
     const other = await t.addShop();
     const own = await newRma(t, kind);
     const others = [await newRepair(t), await newTradeReturn(t)].filter(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { TimelineEntry } from '../../contract/common.ts';
 import {
   openTradeMoves,
@@ -21,11 +21,13 @@ import {
   UNKNOWN_ID,
   UUID7,
 } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
 import { tradeReturnIn } from '../support/trade-moves.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const ACTIONS = Object.keys(TRADE_RETURN_MOVES) as TradeReturnAction[];
 
@@ -138,8 +140,7 @@ describe('the table of moves', () => {
 });
 
 describe('a move', () => {
-  it('keeps its note in the timeline, under the name of the person who made it', async () => {
-    const t = await harness();
+  it('keeps its note in the timeline, under the name of the person who made it', async ({ t }) => {
     const { id } = await newTradeReturn(t);
     const people: Caller[] = [
       staffOf(t, { id: null, name: 'Sam' }),
@@ -158,8 +159,7 @@ describe('a move', () => {
     ]);
   });
 
-  it('works on staff-created returns as well', async () => {
-    const t = await harness();
+  it('works on staff-created returns as well', async ({ t }) => {
     const { id } = await newStaffRma(t, 'trade-returns');
     for (const action of ['approve', 'receive', 'request-credit', 'resolve'] as const)
       expect(await tradeReturns.move(t.ctx, staffOf(t), id, action, { note: null })).toMatchObject({
@@ -173,8 +173,7 @@ describe('a move', () => {
     });
   });
 
-  it('of an id that names no return of the shop is NOT_FOUND, and changes nothing', async () => {
-    const t = await harness();
+  it('of an id that names no return of the shop is NOT_FOUND, and changes nothing', async ({ t }) => {
     const other = await t.addShop();
     const { id } = await newTradeReturn(t);
     const repair = await newRma(t, 'offline-repairs');
@@ -218,8 +217,7 @@ const expectValidPath = (items: TimelineEntry[]): void => {
 };
 
 describe('many people at once', () => {
-  it('leave a timeline that is a way through the table, with strictly rising times', async () => {
-    const t = await harness();
+  it('leave a timeline that is a way through the table, with strictly rising times', async ({ t }) => {
     const client = await addReceiver(t);
     stopClock();
     await fc.assert(

@@ -1,12 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { expectError, newRepair, newRma, rowCounts, rulesOf } from '../support/api.ts';
 import { EMPTY_ITEM, repairBody, TRADE_ITEM, tradeBody } from '../support/bodies.ts';
 import { at, withValue } from '../support/fields.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS } from '../support/kinds.ts';
 import { checkTexts, type TextField } from '../support/texts.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 type Body = Record<string, unknown>;
 
@@ -27,8 +29,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     await checkTexts(row.texts, row.whole(), (sent) => create(t, sent));
   });
 
-  it('has an e-mail address that looks like one, in any script', async () => {
-    const t = await harness();
+  it('has an e-mail address that looks like one, in any script', async ({ t }) => {
     const send = (customerEmail: unknown) => create(t, body({ customerEmail }));
     const address = (length: number) => `ada@${'x'.repeat(length - 'ada@.com'.length)}.com`;
     for (const good of [
@@ -50,8 +51,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect(Object.keys(rulesOf(await send('ada\0@example.com')))).toEqual(['customerEmail']);
   });
 
-  it('that is missing or empty is told of all its required fields', async () => {
-    const t = await harness();
+  it('that is missing or empty is told of all its required fields', async ({ t }) => {
     const none = await create(t, {});
     expect(rulesOf(none)).toEqual(everyOne(required, 'required'));
     expect(none.body.message).toContain('customerName is required');
@@ -63,8 +63,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect(await rowCounts(t)).toMatchObject({ [row.rows]: 0, used: 0 });
   });
 
-  it('without any one of its required fields creates nothing', async () => {
-    const t = await harness();
+  it('without any one of its required fields creates nothing', async ({ t }) => {
     const inside = row.hollowNeeds.filter((name) => !name.startsWith('items.1'));
     for (const field of [...required, ...inside]) {
       const without = await create(t, withValue(row.whole(), field, undefined));
@@ -76,8 +75,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect(await rowCounts(t)).toMatchObject({ [row.rows]: 0, used: 0 });
   });
 
-  it('has no unknown fields; the nearest known name is offered', async () => {
-    const t = await harness();
+  it('has no unknown fields; the nearest known name is offered', async ({ t }) => {
     for (const [more, field, guess] of row.guesses) {
       const answer = await create(t, body(more));
       expectGuess(answer, field, guess);
@@ -94,8 +92,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     }
   });
 
-  it('is an object, and so are the objects in it', async () => {
-    const t = await harness();
+  it('is an object, and so are the objects in it', async ({ t }) => {
     for (const wrong of ['[]', '[{}]', '"text"', '1', 'true', 'null'])
       expect(rulesOf(await create(t, wrong))).toEqual({ body: 'type' });
     const answer = await create(t, body(row.misshapen));
@@ -103,8 +100,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect(answer.body.errors).toHaveLength(Object.keys(row.misshapen).length);
   });
 
-  it('is JSON in UTF-8 that names no field twice', async () => {
-    const t = await harness();
+  it('is JSON in UTF-8 that names no field twice', async ({ t }) => {
     const good = JSON.stringify(body({ customerName: 'Ada' }));
     const broken = [
       '{',
@@ -126,8 +122,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect((await rowCounts(t))[row.rows]).toBe(0);
   });
 
-  it('comes with no query that the endpoint does not know', async () => {
-    const t = await harness();
+  it('comes with no query that the endpoint does not know', async ({ t }) => {
     const rules = async (asked: string) => rulesOf(await t.get(`${path}${asked}`));
     const { id } = await newRma(t, kind);
     expectGuess(await t.get(`${path}?stauts=x`), 'stauts', 'status');
@@ -158,8 +153,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
   const rules = async (t: Harness, digits: string, names = NUMBERS) => rulesOf(await send(t, digits, names));
   const shown = ({ body }: Answer, names = NUMBERS) => pathsOf(names).map((place) => at(body, place));
 
-  it('are never made from texts or anything else', async () => {
-    const t = await harness();
+  it('are never made from texts or anything else', async ({ t }) => {
     for (const wrong of ['"1"', '""', 'true', 'false', '[]', '[1]', '{}'])
       expect({ wrong, rules: await rules(t, wrong) }).toEqual({
         wrong,
@@ -172,8 +166,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
     expect((await rowCounts(t))[row.rows]).toBe(2);
   });
 
-  it('have a lower bound: quantity above 0, price and weight from 0', async () => {
-    const t = await harness();
+  it('have a lower bound: quantity above 0, price and weight from 0', async ({ t }) => {
     for (const digits of ['-0.0001', '-1'])
       expect(await rules(t, digits)).toEqual(everyOne(pathsOf(NUMBERS), 'min'));
     expect(await rules(t, '0')).toEqual({ [`${item}.quantity`]: 'min' });
@@ -183,8 +176,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
       expect(Object.keys(await rules(t, digits, ['quantity']))).toEqual([`${item}.quantity`]);
   });
 
-  it('too small for a double are refused, not taken as 0', async () => {
-    const t = await harness();
+  it('too small for a double are refused, not taken as 0', async ({ t }) => {
     const fromZero = ['price', 'weight'];
     const tiny = ['1e-400', '0.5E-0400', '1000e-500', `0.${'0'.repeat(400)}1`, `0.${'0'.repeat(230)}1e-99`];
     for (const digits of tiny) {
@@ -197,8 +189,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
     expect((await t.post(path, { ...whole(), ...words })).body).toMatchObject(words);
   });
 
-  it('are finite and have an upper bound', async () => {
-    const t = await harness();
+  it('are finite and have an upper bound', async ({ t }) => {
     for (const digits of ['1e400', '-1e400', '1e308', '100000000000.1'])
       expect(Object.keys(await rules(t, digits))).toEqual(pathsOf(NUMBERS));
     for (const digits of ['NaN', 'Infinity', '-Infinity', '0x10', '01', '1.', '.5', '+1'])
@@ -218,8 +209,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
     expect([shown(created), shown(again)]).toEqual([expected, expected]);
   });
 
-  it('that carry the noise of a sum in binary are read as the decimals that were meant', async () => {
-    const t = await harness();
+  it('that carry the noise of a sum in binary are read as the decimals that were meant', async ({ t }) => {
     for (const [sum, meant] of [
       [0.1 + 0.2, 0.3],
       [1.1 * 3, 3.3],
@@ -228,8 +218,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
       expect(shown(await send(t, String(sum)))).toEqual([meant, meant, meant]);
   });
 
-  it('with more than four decimals are refused rather than changed, large ones too', async () => {
-    const t = await harness();
+  it('with more than four decimals are refused rather than changed, large ones too', async ({ t }) => {
     const large = ['100000000.12345', '12345678901.12345', '99999999999.12345'];
     for (const digits of ['0.12345', '1.00001', '99999.99999', ...large])
       expect({ digits, rules: await rules(t, digits) }).toEqual({
@@ -274,8 +263,7 @@ describe('a repair', () => {
     },
   );
 
-  it('is told of all its faults at once, each beginning with its path', async () => {
-    const t = await harness();
+  it('is told of all its faults at once, each beginning with its path', async ({ t }) => {
     const answer = await t.post(
       '/offline-repairs?limit=1',
       {
@@ -309,8 +297,7 @@ describe('a repair', () => {
     expect(await rowCounts(t)).toMatchObject({ repairs: 0, used: 0 });
   });
 
-  it('has words from a list, which are named when another one comes', async () => {
-    const t = await harness();
+  it('has words from a list, which are named when another one comes', async ({ t }) => {
     const { id } = await newRepair(t);
     const expectListed = (answer: Answer, field: string, words: string[]) => {
       expect(rulesOf(answer)).toEqual({ [field]: 'oneOf' });
@@ -331,8 +318,7 @@ describe('a repair', () => {
     expect((await t.get(`/offline-repairs/${id}`)).body.offlineDisposition).toBeNull();
   });
 
-  it('has actions that take no unknown field, no query, and nothing but an object', async () => {
-    const t = await harness();
+  it('has actions that take no unknown field, no query, and nothing but an object', async ({ t }) => {
     const { id } = await newRepair(t);
     const act = (action: string, body?: unknown) => t.post(`/offline-repairs/${id}/${action}`, body);
     expectGuess(await act('tracking', { carierName: 'x' }), 'carierName', 'carrierName');
@@ -350,8 +336,9 @@ describe('a repair', () => {
       expect(rulesOf(await act('close', body))).toEqual({ body: 'type' });
   });
 
-  it('may come without a body where every field is optional, whatever the content type says', async () => {
-    const t = await harness();
+  it('may come without a body where every field is optional, whatever the content type says', async ({
+    t,
+  }) => {
     const { id } = await newRepair(t);
     // The last is what `curl -d ''` sends.
     const types = [
@@ -379,8 +366,7 @@ describe('a trade return', () => {
       quantity: index + 1,
     }));
 
-  it('has one to 250 items, kept in their order; the same thing may be there twice', async () => {
-    const t = await harness();
+  it('has one to 250 items, kept in their order; the same thing may be there twice', async ({ t }) => {
     for (const items of [many(1), many(2), many(249), many(250), [TRADE_ITEM, TRADE_ITEM]]) {
       const { status, body } = await send(t, items);
       expect(status).toBe(201);
@@ -394,8 +380,7 @@ describe('a trade return', () => {
     expect((await rowCounts(t)).returns).toBe(5);
   });
 
-  it('has an array of objects as its items', async () => {
-    const t = await harness();
+  it('has an array of objects as its items', async ({ t }) => {
     for (const wrong of [TRADE_ITEM, { 0: TRADE_ITEM, length: 1 }, 'LAMP-OAK', 1, true])
       expect({ wrong, rules: rulesOf(await send(t, wrong)) }).toEqual({ wrong, rules: { items: 'type' } });
     expect(rulesOf(await send(t, [TRADE_ITEM, null, 1, 'LAMP-OAK', [TRADE_ITEM]]))).toEqual(
@@ -403,8 +388,7 @@ describe('a trade return', () => {
     );
   });
 
-  it('is told of all the faults of its items at once, each with its place', async () => {
-    const t = await harness();
+  it('is told of all the faults of its items at once, each with its place', async ({ t }) => {
     const answer = await send(t, [
       { ...TRADE_ITEM, quantity: 0 },
       TRADE_ITEM,
@@ -421,8 +405,7 @@ describe('a trade return', () => {
     });
   });
 
-  it('has an orderDate that is echoed to the letter, whatever it says', async () => {
-    const t = await harness();
+  it('has an orderDate that is echoed to the letter, whatever it says', async ({ t }) => {
     const dated = (orderDate: unknown) => t.post('/trade-returns', tradeBody({ orderDate }));
     for (const orderDate of [
       '2026-10-02',

@@ -1,10 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { startJanitor, sweep } from '../../src/service/janitor.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
+
+const it = itWith(harness);
 
 const OLD_ROWS = ENGINE === 'sqlite' ? 50_000 : 20_000;
 
@@ -50,8 +53,7 @@ const watchedSweep = async (t: Harness): Promise<number> => {
 };
 
 describe('clean-up', () => {
-  it('comes within half a minute of a start, and every ten minutes from then on', async () => {
-    const t = await harness();
+  it('comes within half a minute of a start, and every ten minutes from then on', async ({ t }) => {
     const waits = vi.spyOn(globalThis, 'setTimeout');
     onTestFinished(() => waits.mockRestore());
     await addOldKeys(t, 10, 10, 10);
@@ -63,8 +65,7 @@ describe('clean-up', () => {
     expect(await keysLeft(t)).toEqual([]);
   });
 
-  it('goes in small steps, and answers requests in between', async () => {
-    const t = await harness();
+  it('goes in small steps, and answers requests in between', async ({ t }) => {
     await addOldKeys(t, OLD_ROWS, 10_000, 10);
     let answered = 0;
     let swept = false;
@@ -82,8 +83,7 @@ describe('clean-up', () => {
     expect(await keysLeft(t)).toEqual([]);
   });
 
-  it('is just as quick by plans that were made while there was nothing to clear away', async () => {
-    const t = await harness();
+  it('is just as quick by plans that were made while there was nothing to clear away', async ({ t }) => {
     if (ENGINE === 'postgres') await sql`analyze`.execute(t.ctx.db);
     await sweep(t.ctx);
     await addOldKeys(t, OLD_ROWS, 10_000, 10);
@@ -92,8 +92,7 @@ describe('clean-up', () => {
     expect([await keysLeft(t), await eventsLeft(t)]).toEqual([[], []]);
   });
 
-  it('takes steps that are just as small where each row is as large as can be', async () => {
-    const t = await harness();
+  it('takes steps that are just as small where each row is as large as can be', async ({ t }) => {
     await addOldKeys(t, 300, 50, 250_000);
     expect(await watchedSweep(t)).toBeGreaterThanOrEqual(3);
   });

@@ -1,11 +1,14 @@
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import type { Context } from '../../src/service/context.ts';
 import { sweep } from '../../src/service/janitor.ts';
 import { repairBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, harness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
+
+const it = itWith(harness);
 
 const ROWS = 3_000;
 
@@ -40,8 +43,7 @@ const timesAnalyzed = async ({ db }: Context): Promise<number> => {
   return Number(rows[0]?.count ?? 0);
 };
 
-it('the clean-up gives the planner statistics of a table that grew, once', async () => {
-  const t = await harness();
+it('the clean-up gives the planner statistics of a table that grew, once', async ({ t }) => {
   await fill(t);
   expect(await timesAnalyzed(t.ctx)).toBe(0);
   // PostgreSQL learns of new rows a moment after their commit.
@@ -58,8 +60,7 @@ it('the clean-up gives the planner statistics of a table that grew, once', async
 });
 
 if (ENGINE === 'sqlite')
-  it('every connection plans by the new statistics', async () => {
-    const t = await harness();
+  it('every connection plans by the new statistics', async ({ t }) => {
     await fill(t);
     const planOn = async (db: Context['db']): Promise<string> => {
       const { rows } = await sql<{ detail: string }>`explain query plan

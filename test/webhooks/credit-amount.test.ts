@@ -1,16 +1,17 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import type { NewApiClient } from '../../src/api-clients/actions.ts';
 import { tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { addReceiver } from '../support/outbox.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { moveThrough } from '../support/trade-moves.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 describe('the credit amount of a trade return', () => {
   /** The digits of the amount, as they stand in the bytes of the event. */
@@ -54,15 +55,13 @@ describe('the credit amount of a trade return', () => {
     [['1e2*5e-1', '12.5E+1*0.2e1'], '300'],
   ];
 
-  it('is exact where binary numbers are not', async () => {
-    const t = await harness();
+  it('is exact where binary numbers are not', async ({ t }) => {
     const client = await addReceiver(t);
     for (const [items, amount] of CASES)
       expect({ items, amount: await amountOf(t, client, items) }).toEqual({ items, amount });
   });
 
-  it('is exact for any items, to the last digit', async () => {
-    const t = await harness();
+  it('is exact for any items, to the last digit', async ({ t }) => {
     const client = await addReceiver(t);
     /** A number as whole ten-thousandths, up to the largest that is taken, and the digits it is sent as. */
     const decimal = (least: bigint) =>

@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
 import { newRepair, newRma, newTradeReturn, staffOf } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, walkThrough } from '../support/kinds.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
@@ -14,6 +15,7 @@ import { moveThrough } from '../support/trade-moves.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
+const it = itWith(harness);
 
 const eventsOf = async (t: Harness) =>
   (await deliveriesOf(t)).map(({ client_id, event }) => [client_id, event]);
@@ -65,8 +67,7 @@ describe.each(KINDS)('the events at $path', (row) => {
     expect(receiver.received).toHaveLength(walk.length + 1);
   });
 
-  it('go to the client that made it, also when older ones have a URL and make the changes', async () => {
-    const t = await harness();
+  it('go to the client that made it, also when older ones have a URL and make the changes', async ({ t }) => {
     const [mover] = [await addReceiver(t), await addReceiver(t)];
     const maker = await addReceiver(t);
     const { id } = await newRma(t, kind, {}, { key: maker.apiKey });
@@ -76,8 +77,7 @@ describe.each(KINDS)('the events at $path', (row) => {
     );
   });
 
-  it('are not fired by creations that are refused, tried out or replayed', async () => {
-    const t = await harness();
+  it('are not fired by creations that are refused, tried out or replayed', async ({ t }) => {
     const client = await addReceiver(t);
     const post = (query: string, body: unknown) =>
       t.post(`${path}${query}`, body, { key: client.apiKey, headers: { 'idempotency-key': 'k' } });
@@ -100,8 +100,7 @@ describe('the events of a repair', () => {
   const close = (t: Harness, id: string, key?: string) =>
     t.post(`/offline-repairs/${id}/close`, undefined, key ? { key } : {});
 
-  it('tell of tracking given at creation within `created` alone', async () => {
-    const t = await harness();
+  it('tell of tracking given at creation within `created` alone', async ({ t }) => {
     const tracking = { trackingNumber: 'T1', carrierName: 'DHL' };
     await newRepair(t, { tracking }, { key: (await addReceiver(t)).apiKey });
     const deliveries = await deliveriesOf(t);
@@ -109,8 +108,7 @@ describe('the events of a repair', () => {
     expect(JSON.parse(deliveries[0]?.body ?? '').data).toMatchObject(tracking);
   });
 
-  it('have strictly rising timestamps also when moves run side by side', async () => {
-    const t = await harness();
+  it('have strictly rising timestamps also when moves run side by side', async ({ t }) => {
     const { apiKey } = await addReceiver(t);
     const { id } = await newRepair(t, {}, { key: apiKey });
     await Promise.all(Array.from({ length: 20 }, () => close(t, id, apiKey)));
@@ -118,16 +116,14 @@ describe('the events of a repair', () => {
     expect(new Set(times).size).toBe(21);
   });
 
-  it('go nowhere where the client that made it has no URL, though others have', async () => {
-    const t = await harness();
+  it('go nowhere where the client that made it has no URL, though others have', async ({ t }) => {
     await addReceiver(t);
     const { id } = await newRepair(t);
     await close(t, id);
     expect(await deliveriesOf(t)).toEqual([]);
   });
 
-  it('go nowhere once the client that made it is revoked, or its URL is gone', async () => {
-    const t = await harness();
+  it('go nowhere once the client that made it is revoked, or its URL is gone', async ({ t }) => {
     const [revoked, silent] = [await addReceiver(t), await addReceiver(t)];
     const one = await newRepair(t, {}, { key: revoked.apiKey });
     const other = await newRepair(t, {}, { key: silent.apiKey });
@@ -140,8 +136,7 @@ describe('the events of a repair', () => {
     );
   });
 
-  it('are not fired by an action that is refused', async () => {
-    const t = await harness();
+  it('are not fired by an action that is refused', async ({ t }) => {
     const { apiKey } = await addReceiver(t);
     const { id } = await newRepair(t, {}, { key: apiKey });
     expect((await t.post(`/offline-repairs/${id}/resolve`, {}, { key: apiKey })).status).toBe(400);
@@ -180,8 +175,7 @@ describe('the events of a trade return', () => {
     ]);
   });
 
-  it('are not fired by moves that are refused', async () => {
-    const t = await harness();
+  it('are not fired by moves that are refused', async ({ t }) => {
     const client = await addReceiver(t);
     const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
     for (const action of ['receive', 'request-credit', 'resolve'] as const)

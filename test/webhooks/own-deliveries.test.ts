@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { WebhookDeliveryQuery } from '../../contract/delivery.ts';
 import { changeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
@@ -9,9 +9,12 @@ import { listDeliveries } from '../../src/webhooks/deliveries.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+const it = itWith(() => webhookHarness({ sending: false }));
 
 // What a program sees of its own webhook deliveries.
 
@@ -79,8 +82,7 @@ describe("a program's deliveries", () => {
     expect(body).toMatchObject({ ...dropped, reason: 'it is not known why', attempts: [], body: null });
   });
 
-  it('are narrowed by status, event and RMA, newest first, page by page', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('are narrowed by status, event and RMA, newest first, page by page', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const { apiKey } = client;
     const one = await t.create(client);
@@ -112,8 +114,7 @@ describe("a program's deliveries", () => {
     expect(await listed(t, apiKey, { page: '9' })).toMatchObject({ items: [], total: 5 });
   });
 
-  it('are asked for with what there is', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('are asked for with what there is', async ({ t }) => {
     const faults = async (query: Record<string, string>) =>
       rulesOf(await t.get(`/deliveries?${new URLSearchParams(query)}`));
     expect(await faults({ status: 'LOST', event: 'x', rmaId: 'x', limit: '101', q: 'x' })).toEqual({
@@ -127,8 +128,7 @@ describe("a program's deliveries", () => {
       expect(await faults({ rmaId })).toEqual({ rmaId: 'format' });
   });
 
-  it('are nobody else’s: not of another client of the shop, nor of another shop', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('are nobody else’s: not of another client of the shop, nor of another shop', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const repair = await t.create(client);
     const [delivery] = await t.deliveries();
@@ -144,8 +144,7 @@ describe("a program's deliveries", () => {
     }
   });
 
-  it('are told for thirty days', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('are told for thirty days', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     await t.create(client);
     const [delivery] = await t.deliveries();
@@ -156,8 +155,7 @@ describe("a program's deliveries", () => {
     expectError(await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey }), 404);
   });
 
-  it('of which one cannot be read are told without it', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('of which one cannot be read are told without it', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     await t.create(client);
     await t.create(client);
@@ -175,8 +173,7 @@ describe("a program's deliveries", () => {
 /** So many that an index is worth while for each of them. */
 const CLIENTS = 20;
 
-it('deliveries of an RMA, and dropped ones, are found by an index among however many', async () => {
-  const t = await webhookHarness({ sending: false });
+it('deliveries of an RMA, and dropped ones, are found by an index among however many', async ({ t }) => {
   const client = await t.addReceiver(NOWHERE);
   const now = t.ctx.clock.now();
   const [idle, ...others] = Array.from({ length: CLIENTS }, () => newId(now)) as [string, ...string[]];

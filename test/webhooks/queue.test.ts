@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { WebhookEventName } from '../../contract/webhook-event.ts';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
@@ -12,13 +12,15 @@ import { forgetOldDeliveries } from '../../src/webhooks/queue.ts';
 import { type Due, due, waitingClients } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+const it = itWith(() => webhookHarness({ sending: false }));
 
 const NOWHERE = 'http://127.0.0.1:9/';
 
 describe('what is due', () => {
-  it('is what each receiver has room for, oldest first, without what is under way', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('is what each receiver has room for, oldest first, without what is under way', async ({ t }) => {
     const [busy, quiet] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
     const made: string[] = [];
     for (let i = 0; i < 10; i++) {
@@ -96,8 +98,7 @@ describe('the lease of a receiver', () => {
 });
 
 describe('a settlement', () => {
-  it('counts once: who comes later, with what was true before, overwrites nothing', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('counts once: who comes later, with what was true before, overwrites nothing', async ({ t }) => {
     await t.create(await t.addReceiver(NOWHERE));
     const [{ id } = { id: '' }] = await t.deliveries();
     const now = t.ctx.clock.now();
@@ -125,8 +126,7 @@ describe('a settlement', () => {
 });
 
 describe('deliveries are kept 30 days', () => {
-  it('and then forgotten, but never while they wait', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('and then forgotten, but never while they wait', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     for (let i = 0; i < 3; i++) await t.create(client);
     const [old] = await t.deliveries();
@@ -163,8 +163,7 @@ describe('who receives an event', () => {
     return recipientOf(t.shop.id, creator, event as WebhookEventName, rows);
   };
 
-  it('is the creator, or for a trade return the oldest active client with a URL', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('is the creator, or for a trade return the oldest active client with a URL', async ({ t }) => {
     const oldest = await t.addReceiver(NOWHERE);
     t.clock.advance(1000);
     const younger = await t.addReceiver(NOWHERE);

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import {
   changeClient,
@@ -11,13 +11,14 @@ import {
 import { OPERATOR } from '../../src/audit/store.ts';
 import { selectReachable } from '../../src/webhooks/outbox.ts';
 import { newRepair, newTradeReturn } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { deliveriesOf } from '../support/outbox.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { moveThrough } from '../support/trade-moves.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
-const harness = sharedHarness();
+const it = itWith(sharedHarness());
 
 const URL = 'https://1.1.1.1/hook';
 const TO_THE_END: TradeReturnAction[] = ['approve', 'receive', 'request-credit', 'resolve'];
@@ -32,8 +33,9 @@ const reachable = async (
   creators: { [Ids in keyof typeof NONE]?: string[] },
 ) => (await t.ctx.db.executeQuery(t.ctx.fill(selectReachable, { shopIds, ...NONE, ...creators }))).rows;
 
-it('clients that are active and have a URL can be reached, of the shops asked about, oldest first', async () => {
-  const t = await harness();
+it('clients that are active and have a URL can be reached, of the shops asked about, oldest first', async ({
+  t,
+}) => {
   const { shop, client } = await t.addShop();
   const [first, second] = [await add(t, 'first'), await add(t, 'second')];
   const other = await add(t, 'other', URL, shop.id);
@@ -49,8 +51,9 @@ it('clients that are active and have a URL can be reached, of the shops asked ab
   expect(await reachable(t, [], { creatorIds: [first.id] })).toEqual([]);
 });
 
-it('a replacement has the age of the first whose place it has, and says whose of those asked about', async () => {
-  const t = await harness();
+it('a replacement has the age of the first whose place it has, and says whose of those asked about', async ({
+  t,
+}) => {
   const [first, second] = [await add(t, 'first'), await add(t, 'second')];
   t.clock.advance(1);
   const next = await replaceClient(t.ctx, OPERATOR, first, {});
@@ -73,8 +76,7 @@ it('a replacement has the age of the first whose place it has, and says whose of
   expect(await ids([first.id])).toEqual([[second.id, null]]);
 });
 
-it('the creator of an RMA of either kind is found by the RMA', async () => {
-  const t = await harness();
+it('the creator of an RMA of either kind is found by the RMA', async ({ t }) => {
   const erp = await add(t, 'ERP');
   const repair = await newRepair(t, {}, { key: erp.apiKey });
   const trade = await newTradeReturn(t, {}, { key: erp.apiKey });
@@ -147,8 +149,7 @@ describe('who receives the events of a trade return', () => {
       expect(headers['x-webhook-signature']).toBe(signed(bytes, oldest as NewApiClient));
   });
 
-  it('follows the URLs as they are at each change', async () => {
-    const t = await harness();
+  it('follows the URLs as they are at each change', async ({ t }) => {
     const [oldest, younger, maker] = await receivers(t, [URL, URL, URL]);
     const ids = [oldest, younger, maker].map((client) => client?.id as string);
     const { id } = await create(t, maker as NewApiClient);
@@ -169,8 +170,9 @@ describe('who receives the events of a trade return', () => {
     ]);
   });
 
-  it("is none, with no row, where no client of the shop has a URL, though another shop's has", async () => {
-    const t = await harness();
+  it("is none, with no row, where no client of the shop has a URL, though another shop's has", async ({
+    t,
+  }) => {
     const other = await t.addShop();
     await add(t, 'theirs', URL, other.shop.id);
     const [revoked] = await receivers(t, [URL]);

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { CreateOfflineRepair } from '../../contract/offline-repair.ts';
 import { type NewApiClient, replaceClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { createAuthenticate } from '../../src/api-clients/authenticate.ts';
@@ -11,11 +11,14 @@ import { lockCounter } from '../../src/shops/counters.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { newTradeReturn, staffOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
+import { itWith } from '../support/fixtures.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { moveThrough } from '../support/trade-moves.ts';
 import { until } from '../support/until.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+const it = itWith(() => webhookHarness({ sending: false }));
 
 const NOWHERE = 'http://127.0.0.1:9/';
 
@@ -85,8 +88,9 @@ describe('events of RMAs that a replaced client created', () => {
     );
   });
 
-  it('go to nobody, and of trade returns to the oldest client, once the replacement is revoked or has no URL', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('go to nobody, and of trade returns to the oldest client, once the replacement is revoked or has no URL', async ({
+    t,
+  }) => {
     const [client, silenced, oldest] = [
       await t.addReceiver(NOWHERE),
       await t.addReceiver(NOWHERE),
@@ -106,8 +110,7 @@ describe('events of RMAs that a replaced client created', () => {
     ]);
   });
 
-  it('still go to the same program where it was the one that stood in for others', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('still go to the same program where it was the one that stood in for others', async ({ t }) => {
     const oldest = await t.addReceiver(NOWHERE);
     t.clock.advance(1_000);
     await t.addReceiver(NOWHERE);
@@ -117,8 +120,7 @@ describe('events of RMAs that a replaced client created', () => {
     expect(await t.deliveries()).toMatchObject([{ client_id: replacement.id }]);
   });
 
-  it('never reach a client of another shop, and replacing moves nothing of other clients', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('never reach a client of another shop, and replacing moves nothing of other clients', async ({ t }) => {
     const elsewhere = (await t.addShop()).shop;
     const [client, other, stranger] = [
       await t.addReceiver(NOWHERE),
@@ -214,8 +216,7 @@ describe('while a client is being replaced', () => {
     expect(next.received).toHaveLength(attempts);
   });
 
-  it('a backlog that is too large for one step is handed over in several', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('a backlog that is too large for one step is handed over in several', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const now = t.ctx.clock.now();
     for (let i = 0; i < 10; i++)

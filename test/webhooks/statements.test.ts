@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { readFeed } from '../../src/events/feed.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Context } from '../../src/service/context.ts';
@@ -8,16 +8,18 @@ import { due } from '../../src/webhooks/worker/delivery-queue.ts';
 import { Leases } from '../../src/webhooks/worker/leases.ts';
 import { settle } from '../../src/webhooks/worker/settle.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
+import { itWith } from '../support/fixtures.ts';
 import { ENGINE } from '../support/harness.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
 import { webhookHarness } from '../support/webhooks.ts';
+
+const it = itWith(() => webhookHarness({ sending: false }));
 
 // Each text of a statement takes one of the names under which statements are prepared, on every connection.
 
 if (ENGINE === 'postgres')
   describe('prepared statements of the dispatcher', () => {
-    it('are few, however many receivers there are at once', async () => {
-      const t = await webhookHarness({ sending: false });
+    it('are few, however many receivers there are at once', async ({ t }) => {
       const clients: { clientId: string }[] = [];
       for (let i = 0; i < 32; i++)
         clients.push({ clientId: (await t.addReceiver('http://127.0.0.1:9/')).id });
@@ -36,8 +38,9 @@ if (ENGINE === 'postgres')
     });
   });
 
-it('what is due or moves to another client is found through the indexes of what waits, however much has ended', async () => {
-  const t = await webhookHarness({ sending: false });
+it('what is due or moves to another client is found through the indexes of what waits, however much has ended', async ({
+  t,
+}) => {
   const client = await t.addReceiver('http://127.0.0.1:9/');
   const now = t.ctx.clock.now();
   for (let i = 0; i < 10; i++)
@@ -85,8 +88,9 @@ it('what is due or moves to another client is found through the indexes of what 
 });
 
 if (ENGINE === 'postgres')
-  it('events and deliveries are found by index, also with a plan from when there were none', async () => {
-    const t = await webhookHarness({ sending: false });
+  it('events and deliveries are found by index, also with a plan from when there were none', async ({
+    t,
+  }) => {
     // As in a new database: the test's own may have been analysed by the server meanwhile.
     for (const table of ['webhook_deliveries', 'events'])
       await sql`select pg_clear_relation_stats('public', ${table})`.execute(t.ctx.db);
