@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { changeClient, createClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeDangerousGoods, changeShop } from '../../src/shops/actions.ts';
-import { newPerson, newUser, PASSWORD, type Person, signInAs } from '../support/admin.ts';
+import { newPerson, PASSWORD, type Person, signInAs } from '../support/admin.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -40,10 +40,7 @@ const written = async (t: Harness, reader: Person, change: () => Promise<unknown
 };
 
 describe('the audit log', () => {
-  it("tells of every change of a user, by whom it was made, and never of a password's letters", async ({
-    t,
-    admin,
-  }) => {
+  it('has every change of a user, with the actor and without passwords', async ({ t, admin }) => {
     const email = 'grace@example.com';
     const log = async (change: () => Promise<unknown>) => (await written(t, admin, change)).map(told);
     let id = '';
@@ -94,11 +91,7 @@ describe('the audit log', () => {
       expect(all).not.toContain(secret);
   });
 
-  it('tells of a person who changes their own password, and of one who fails to', async ({
-    t,
-    admin,
-    staff,
-  }) => {
+  it('has changes of the own password, and failed ones', async ({ t, admin, staff }) => {
     const put = (currentPassword: string) => () =>
       staff.put('/session/password', { currentPassword, newPassword: 'a better password' });
     const failed = await written(t, admin, put('not mine'));
@@ -113,11 +106,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells of signing in with the address, and nothing of signing out, of reading, or of what was refused', async ({
-    t,
-    admin,
-    staff,
-  }) => {
+  it('has sign-ins, but neither sign-outs, reads nor what was refused', async ({ t, admin, staff }) => {
     const entries = await written(t, admin, async () => {
       const again = await signInAs(t, staff);
       await again.delete('/session');
@@ -280,47 +269,38 @@ describe('the audit log', () => {
       true,
     );
   });
-
-  it('has no entry for a change that did not commit', async ({ t, admin }) => {
-    const taken = await newUser(t, { role: 'STAFF' });
-    expect(await written(t, admin, () => admin.patch(`/users/${admin.id}`, { email: taken.email }))).toEqual(
-      [],
-    );
-  });
 });
 
-describe('the command line', () => {
-  it('leaves its changes in the log, as the operator', async () => {
-    const env = await migratedDatabase();
-    const { id: shop } = await cli(['shop', 'create', '--name', 'Shop'], env);
-    await cli(['shop', 'update', shop, '--plan', 'GROWTH'], env);
-    await cli(['shop', 'dangerous', shop, '--add', 'ACID'], env);
-    await cli(['shop', 'dangerous', shop], env);
-    const user = ['user', 'create', '--shop', shop, '--email', 'ada@example.com', '--role', 'ADMIN'];
-    await cli([...user, '--password', PASSWORD], env);
-    const { id: client } = await cli(['client', 'create', '--shop', shop, '--name', 'Till'], env);
-    await cli(['client', 'update', client, '--name', 'Desk'], env);
-    await cli(['client', 'update', client], env);
-    const { id: next } = await cli(['client', 'replace', client], env);
-    await cli(['client', 'revoke', next], env);
-    const rows = await lookInto(env).selectFrom('audit_log').selectAll().orderBy('at').execute();
-    expect(rows.map(({ action }) => action)).toEqual([
-      'SHOP_CREATED',
-      'SHOP_CHANGED',
-      'DANGEROUS_GOODS_CHANGED',
-      'USER_CREATED',
-      'CLIENT_CREATED',
-      'CLIENT_CHANGED',
-      'CLIENT_REPLACED',
-      'CLIENT_REVOKED',
-    ]);
-    for (const row of rows)
-      expect(row).toMatchObject({
-        shop_id: shop,
-        actor_type: 'SYSTEM',
-        actor_id: null,
-        actor_name: 'operator',
-      });
-    expect(JSON.stringify(rows)).not.toContain(PASSWORD);
-  });
+it('the command line leaves its changes in the log, as the operator', async () => {
+  const env = await migratedDatabase();
+  const { id: shop } = await cli(['shop', 'create', '--name', 'Shop'], env);
+  await cli(['shop', 'update', shop, '--plan', 'GROWTH'], env);
+  await cli(['shop', 'dangerous', shop, '--add', 'ACID'], env);
+  await cli(['shop', 'dangerous', shop], env);
+  const user = ['user', 'create', '--shop', shop, '--email', 'ada@example.com', '--role', 'ADMIN'];
+  await cli([...user, '--password', PASSWORD], env);
+  const { id: client } = await cli(['client', 'create', '--shop', shop, '--name', 'Till'], env);
+  await cli(['client', 'update', client, '--name', 'Desk'], env);
+  await cli(['client', 'update', client], env);
+  const { id: next } = await cli(['client', 'replace', client], env);
+  await cli(['client', 'revoke', next], env);
+  const rows = await lookInto(env).selectFrom('audit_log').selectAll().orderBy('at').execute();
+  expect(rows.map(({ action }) => action)).toEqual([
+    'SHOP_CREATED',
+    'SHOP_CHANGED',
+    'DANGEROUS_GOODS_CHANGED',
+    'USER_CREATED',
+    'CLIENT_CREATED',
+    'CLIENT_CHANGED',
+    'CLIENT_REPLACED',
+    'CLIENT_REVOKED',
+  ]);
+  for (const row of rows)
+    expect(row).toMatchObject({
+      shop_id: shop,
+      actor_type: 'SYSTEM',
+      actor_id: null,
+      actor_name: 'operator',
+    });
+  expect(JSON.stringify(rows)).not.toContain(PASSWORD);
 });

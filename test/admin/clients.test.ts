@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
-import { expectError, ISO, UNKNOWN_ID } from '../support/api.ts';
+import { expectError, ISO } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
@@ -88,20 +88,6 @@ describe('API clients', () => {
     }
     const { body } = await admin.get('/clients');
     expect(body.items).toMatchObject([{ id: t.client.id, name: 'Till', webhookUrl: null }]);
-  });
-
-  it('of another shop, or of nobody, do not exist', async ({ t, admin }) => {
-    const other = await t.addShop();
-    for (const id of [other.client.id, UNKNOWN_ID, 'x'])
-      for (const answer of [
-        await admin.patch(`/clients/${id}`, { name: 'Mine now' }),
-        await admin.post(`/clients/${id}/revoke`),
-        await admin.get(`/clients/${id}/deliveries`),
-      ]) {
-        expect(answer.status).toBe(404);
-        expect(answer.body.message).toBe('There is no such API client.');
-      }
-    expect((await t.get('/offline-repairs', { key: other.client.apiKey })).status).toBe(200);
   });
 });
 

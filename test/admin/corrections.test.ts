@@ -60,9 +60,7 @@ describe('a move of staff who say what they saw', () => {
 });
 
 describe('a correction', () => {
-  it('changes what is given, with an entry, an audit entry without the values, and no event', async ({
-    t,
-  }) => {
+  it('changes what is given, with an entry, an audit entry, and no event', async ({ t }) => {
     const admin = await newPerson(t, { name: 'Ana Lopez' });
     const created = (await t.post(REPAIRS, repairBody({ faultyItem: { ...item, serialNumber: 'SN-1' } })))
       .body;
@@ -161,69 +159,67 @@ describe('a correction', () => {
   });
 });
 
-describe('related returns', () => {
-  it('are earlier repairs of the serial number and earlier returns of the customer or company', async ({
-    t,
-    staff,
-    stranger,
-  }) => {
-    const repair = async (serialNumber: string | null, customerEmail: string) =>
-      (await staff.post(REPAIRS, repairBody({ customerEmail, faultyItem: { ...item, serialNumber } }))).body;
-    const trade = async (companyId: string, customerEmail: string) =>
-      (await staff.post(RETURNS, tradeBody({ companyId, customerEmail }))).body;
-    await stranger.post(REPAIRS, repairBody({ faultyItem: { ...item, serialNumber: 'SN-1' } }));
-    const first = await repair('SN-1', 'someone@example.com');
-    for (let i = 0; i < 6; i += 1) await repair(null, 'ADA@example.com');
-    const traded = await trade('company-1', 'Ada@Example.com');
-    const second = await repair('SN-1', 'ada@example.com');
-    const related = async (path: string, { id }: { id: string }) =>
-      (await staff.get(`${path}/${id}/related`)).body;
-    const later = await related(REPAIRS, second);
-    expect(later.sameSerial).toEqual({
-      total: 1,
-      items: [
-        {
-          kind: 'OFFLINE_REPAIR',
-          id: first.id,
-          rmaNumber: first.rmaNumber,
-          status: 'OFFLINE_DIAGNOSTICS',
-          title: 'Kettle',
-          customerName: 'Ada Pereira',
-          createdAt: first.createdAt,
-        },
-      ],
-    });
-    expect(later.sameCustomer.total).toBe(7);
-    expect(later.sameCustomer.items).toHaveLength(5);
-    expect(later.sameCustomer.items[0]).toMatchObject({ kind: 'TRADE_RETURN', id: traded.id });
-    expect(await related(REPAIRS, first)).toEqual({
-      sameSerial: { items: [], total: 0 },
-      sameCustomer: { items: [], total: 0 },
-    });
-    // A return of the same company and e-mail counts once.
-    const again = await related(RETURNS, await trade('company-1', 'ada@example.com'));
-    expect(again.sameCustomer.total).toBe(8);
-    const colleague = await related(RETURNS, await trade('company-1', 'bob@example.com'));
-    expect(colleague.sameCustomer.total).toBe(2);
-
-    // Straight from an index, however many returns there are.
-    const { ctx, statements } = watched(t.ctx);
-    await findRelated(ctx, 'trade_returns', staffOf(t), traded.id);
-    await findRelated(ctx, 'offline_repairs', staffOf(t), second.id);
-    expect(statements.length).toBeGreaterThan(5);
-    if (ENGINE === 'sqlite')
-      for (const statement of statements)
-        for (const read of readsIn(await planOf(t.ctx.lists, statement)))
-          expect(read).toMatch(
-            /USING.* INDEX \w+_(serial|customer|company) \(shop_id=\? AND .*=\? AND number<\?\)/,
-          );
-
-    // A damaged row is left out alone.
-    await t.ctx.db
-      .updateTable('offline_repairs')
-      .set({ faulty_item: '{' })
-      .where('id', '=', first.id)
-      .execute();
-    expect((await related(REPAIRS, second)).sameSerial).toEqual({ items: [], total: 1 });
+it('related returns are earlier ones of the serial number, customer or company', async ({
+  t,
+  staff,
+  stranger,
+}) => {
+  const repair = async (serialNumber: string | null, customerEmail: string) =>
+    (await staff.post(REPAIRS, repairBody({ customerEmail, faultyItem: { ...item, serialNumber } }))).body;
+  const trade = async (companyId: string, customerEmail: string) =>
+    (await staff.post(RETURNS, tradeBody({ companyId, customerEmail }))).body;
+  await stranger.post(REPAIRS, repairBody({ faultyItem: { ...item, serialNumber: 'SN-1' } }));
+  const first = await repair('SN-1', 'someone@example.com');
+  for (let i = 0; i < 6; i += 1) await repair(null, 'ADA@example.com');
+  const traded = await trade('company-1', 'Ada@Example.com');
+  const second = await repair('SN-1', 'ada@example.com');
+  const related = async (path: string, { id }: { id: string }) =>
+    (await staff.get(`${path}/${id}/related`)).body;
+  const later = await related(REPAIRS, second);
+  expect(later.sameSerial).toEqual({
+    total: 1,
+    items: [
+      {
+        kind: 'OFFLINE_REPAIR',
+        id: first.id,
+        rmaNumber: first.rmaNumber,
+        status: 'OFFLINE_DIAGNOSTICS',
+        title: 'Kettle',
+        customerName: 'Ada Pereira',
+        createdAt: first.createdAt,
+      },
+    ],
   });
+  expect(later.sameCustomer.total).toBe(7);
+  expect(later.sameCustomer.items).toHaveLength(5);
+  expect(later.sameCustomer.items[0]).toMatchObject({ kind: 'TRADE_RETURN', id: traded.id });
+  expect(await related(REPAIRS, first)).toEqual({
+    sameSerial: { items: [], total: 0 },
+    sameCustomer: { items: [], total: 0 },
+  });
+  // A return of the same company and e-mail counts once.
+  const again = await related(RETURNS, await trade('company-1', 'ada@example.com'));
+  expect(again.sameCustomer.total).toBe(8);
+  const colleague = await related(RETURNS, await trade('company-1', 'bob@example.com'));
+  expect(colleague.sameCustomer.total).toBe(2);
+
+  // Straight from an index, however many returns there are.
+  const { ctx, statements } = watched(t.ctx);
+  await findRelated(ctx, 'trade_returns', staffOf(t), traded.id);
+  await findRelated(ctx, 'offline_repairs', staffOf(t), second.id);
+  expect(statements.length).toBeGreaterThan(5);
+  if (ENGINE === 'sqlite')
+    for (const statement of statements)
+      for (const read of readsIn(await planOf(t.ctx.lists, statement)))
+        expect(read).toMatch(
+          /USING.* INDEX \w+_(serial|customer|company) \(shop_id=\? AND .*=\? AND number<\?\)/,
+        );
+
+  // A damaged row is left out alone.
+  await t.ctx.db
+    .updateTable('offline_repairs')
+    .set({ faulty_item: '{' })
+    .where('id', '=', first.id)
+    .execute();
+  expect((await related(REPAIRS, second)).sameSerial).toEqual({ items: [], total: 1 });
 });

@@ -44,9 +44,7 @@ describe('the dangerous-goods rules', () => {
     expect((await admin.get('/dangerous-goods')).body.rules).toHaveLength(1000);
   });
 
-  it('are one of the lists, not a mixture, when two people replace them at the same time', async ({
-    admin,
-  }) => {
+  it('are one of the lists, not a mixture, when several people replace them at once', async ({ admin }) => {
     const lists = ['A', 'B', 'C', 'D'].map((letter) => [`${letter}1`, `${letter}2`, 'SHARED']);
     for (let round = 0; round < 3; round += 1) {
       const answers = await Promise.all(lists.map((rules) => admin.put('/dangerous-goods', { rules })));

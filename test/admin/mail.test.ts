@@ -165,13 +165,11 @@ describe('where mails are sent', () => {
   });
 });
 
-describe('where none are', () => {
-  it('the answer is the same, no link is made for strangers, and the page says so', async () => {
-    const t = await harness();
-    const { email } = await newUser(t);
-    expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({ passwordLinks: false });
-    const { status, body } = await ask(t, email);
-    expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
-    expect(await t.ctx.db.selectFrom('access_links').select('user_id').execute()).toEqual([]);
-  });
+it('where none are the answer is the same, no link is made for strangers, and the page says so', async () => {
+  const t = await harness();
+  const { email } = await newUser(t);
+  expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({ passwordLinks: false });
+  const { status, body } = await ask(t, email);
+  expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
+  expect(await t.ctx.db.selectFrom('access_links').select('user_id').execute()).toEqual([]);
 });

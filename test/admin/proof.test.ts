@@ -177,7 +177,7 @@ describe('a proof', () => {
     expect((await adminCaller(t, cookieFrom(changed)).post('/clients', { name: 'Desk' })).status).toBe(201);
   });
 
-  it('may be wrong ten times in a session, which then ends; the right one forgives', async ({
+  it('may be wrong ten times in a session, which then ends; a right one resets that', async ({
     t,
     person,
   }) => {

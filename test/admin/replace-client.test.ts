@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newPerson } from '../support/admin.ts';
-import { expectError, ISO, UNKNOWN_ID } from '../support/api.ts';
+import { expectError, ISO } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -19,10 +19,7 @@ const replacedClient = async (t: Harness, id = t.client.id, body?: unknown) => {
 };
 
 describe('replacing a client', () => {
-  it('gives a new key and secret, shown once, and stops the old key with the next request', async ({
-    t,
-    admin,
-  }) => {
+  it('gives a new key and secret, shown once, and stops the old key at once', async ({ t, admin }) => {
     expect((await t.get('/offline-repairs')).status).toBe(200);
     const answer = await admin.post(`/clients/${t.client.id}/replace`);
     expect(answer.status).toBe(201);
@@ -81,15 +78,6 @@ describe('replacing a client', () => {
     expect((await t.get('/offline-repairs')).status).toBe(200);
   });
 
-  it("is for Admins, and another shop's client does not exist", async ({ t, admin, staff }) => {
-    const other = await t.addShop();
-    expectError(await staff.post(`/clients/${t.client.id}/replace`), 403, 'ADMIN_REQUIRED');
-    for (const id of [other.client.id, UNKNOWN_ID, 'x'])
-      expectError(await admin.post(`/clients/${id}/replace`), 404);
-    for (const key of [t.client.apiKey, other.client.apiKey])
-      expect((await t.get('/offline-repairs', { key })).status).toBe(200);
-  });
-
   it('works for a client that was revoked first, whose time of revocation stays', async ({ t, admin }) => {
     await revokeClient(t.ctx, OPERATOR, t.client);
     const [{ revokedAt }] = (await admin.get('/clients')).body.items;
@@ -98,10 +86,7 @@ describe('replacing a client', () => {
     expect((await admin.get('/clients')).body.items[0]).toMatchObject({ revokedAt, replacedBy: id });
   });
 
-  it('is refused for one that was replaced, and says which one to replace; that works, in one step for all', async ({
-    t,
-    admin,
-  }) => {
+  it('is refused for one that was replaced, with the id of the one to replace', async ({ t, admin }) => {
     const second = await replacedClient(t);
     const again = await admin.post(`/clients/${t.client.id}/replace`);
     expectError(again, 409, 'CLIENT_REPLACED');

@@ -18,7 +18,7 @@ const EMPTY = {
   logo: null,
 };
 
-it('an Admin sets what slips show; staff read it, and other shops keep their own', async ({
+it('what slips show is set by an Admin, read by staff, of one shop', async ({
   t,
   admin,
   staff,

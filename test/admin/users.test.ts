@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { adminCaller, newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
-import { expectError, ISO, rulesOf, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { expectError, ISO, rulesOf, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 
@@ -154,11 +154,7 @@ describe('a person', () => {
     expectError(await staff.get('/users'), 403, 'ADMIN_REQUIRED');
   });
 
-  it('is signed out everywhere by a new password, and signs in with it alone', async ({
-    t,
-    admin,
-    staff,
-  }) => {
+  it('is signed out everywhere by a new password', async ({ t, admin, staff }) => {
     const elsewhere = await signInAs(t, staff);
     const password = 'set by the admin';
     expect((await admin.patch(`/users/${staff.id}`, { password })).status).toBe(200);
@@ -179,11 +175,7 @@ describe('a person', () => {
     expectError(await admin.put('/session/email', taken), 409, 'EMAIL_TAKEN');
   });
 
-  it('is gone once removed: no session, no sign-in, and the e-mail is free again', async ({
-    t,
-    admin,
-    staff,
-  }) => {
+  it('is gone once removed, and the e-mail is free again', async ({ t, admin, staff }) => {
     const answer = await admin.delete(`/users/${staff.id}`);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 204, body: '' });
     expectError(await staff.get('/session'), 401);
@@ -193,28 +185,10 @@ describe('a person', () => {
     expectError(await admin.patch(`/users/${staff.id}`, { role: 'ADMIN' }), 404);
     expect((await admin.post('/users', userBody({ email }))).status).toBe(201);
   });
-
-  it('of another shop, or of none, is not there', async ({ t, admin }) => {
-    const { shop } = await t.addShop();
-    const stranger = await newPerson(t, { shop });
-    const before = await rowOf(t, stranger.id);
-    for (const id of [stranger.id, UNKNOWN_ID, 'nonsense', stranger.id.toUpperCase(), "' or 1=1 --"]) {
-      const path = `/users/${encodeURIComponent(id)}`;
-      expectError(await admin.patch(path, { role: 'STAFF', password: 'another password' }), 404);
-      expectError(await admin.delete(path), 404);
-    }
-    expect(await rowOf(t, stranger.id)).toEqual(before);
-    expect((await stranger.get('/session')).body.shop.id).toBe(shop.id);
-    const list = (await stranger.get('/users')).body;
-    expect(list.items.map((user: { id: string }) => user.id)).toEqual([stranger.id]);
-  });
 });
 
 describe('the last Admin of a shop', () => {
-  it('can be neither removed nor demoted, not even by themselves; everything else can be changed', async ({
-    t,
-    admin,
-  }) => {
+  it('can be neither removed nor demoted; everything else can be changed', async ({ t, admin }) => {
     // An Admin of another shop is no help.
     await newUser(t, { shop: (await t.addShop()).shop });
     await newUser(t, { role: 'STAFF' });

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, type OfflineRepairStatus } from '../../contract/lifecycle.ts';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { askAll, endpoints, ISO, newRepair, stopClock, UNKNOWN_ID, UUID7 } from '../support/api.ts';
+import { askAll, endpoints, ISO, newRepair, stopClock, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { REPAIRS } from '../support/kinds.ts';
@@ -140,29 +140,27 @@ describe('tracking', () => {
   });
 });
 
-describe('begin-repair', () => {
-  it('keeps an earlier technician and earlier notes until others are named', async ({ t }) => {
-    const { id } = await newRepair(t);
-    const begin = async (body?: unknown) => {
-      const { assignedToId, repairNotes } = (await act(t, id, 'begin-repair', body)).body;
-      return [assignedToId, repairNotes];
-    };
-    expect(await begin()).toEqual([null, null]);
-    expect(await begin({ assignedToId: 'tech-1', repairNotes: 'one' })).toEqual(['tech-1', 'one']);
-    expect(await begin()).toEqual(['tech-1', 'one']);
-    expect(await begin({ assignedToId: null, repairNotes: '' })).toEqual(['tech-1', 'one']);
-    expect(await begin({ repairNotes: 'two' })).toEqual(['tech-1', 'two']);
-    expect(await begin({ assignedToId: 'tech-2' })).toEqual(['tech-2', 'two']);
-    const [, ...entries] = await timelineOf(t, id);
-    expect(entries.map(({ note, data }: { note: string; data: object }) => [note, data])).toEqual([
-      [null, {}],
-      ['one', { assignedToId: 'tech-1' }],
-      [null, {}],
-      [null, {}],
-      ['two', {}],
-      [null, { assignedToId: 'tech-2' }],
-    ]);
-  });
+it('begin-repair keeps an earlier technician and earlier notes until others are named', async ({ t }) => {
+  const { id } = await newRepair(t);
+  const begin = async (body?: unknown) => {
+    const { assignedToId, repairNotes } = (await act(t, id, 'begin-repair', body)).body;
+    return [assignedToId, repairNotes];
+  };
+  expect(await begin()).toEqual([null, null]);
+  expect(await begin({ assignedToId: 'tech-1', repairNotes: 'one' })).toEqual(['tech-1', 'one']);
+  expect(await begin()).toEqual(['tech-1', 'one']);
+  expect(await begin({ assignedToId: null, repairNotes: '' })).toEqual(['tech-1', 'one']);
+  expect(await begin({ repairNotes: 'two' })).toEqual(['tech-1', 'two']);
+  expect(await begin({ assignedToId: 'tech-2' })).toEqual(['tech-2', 'two']);
+  const [, ...entries] = await timelineOf(t, id);
+  expect(entries.map(({ note, data }: { note: string; data: object }) => [note, data])).toEqual([
+    [null, {}],
+    ['one', { assignedToId: 'tech-1' }],
+    [null, {}],
+    [null, {}],
+    ['two', {}],
+    [null, { assignedToId: 'tech-2' }],
+  ]);
 });
 
 describe('resolve', () => {
@@ -187,46 +185,38 @@ describe('resolve', () => {
   });
 });
 
-describe('the timeline', () => {
-  it('names the client that acted', async ({ t }) => {
-    const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
-    const { id } = await newRepair(t);
-    await t.post(`/offline-repairs/${id}/close`, undefined, { key: erp.apiKey });
-    const actors = (await timelineOf(t, id)).map(({ actor }: { actor: unknown }) => actor);
-    expect(actors).toEqual([
-      { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
-      { type: 'API_CLIENT', id: erp.id, name: 'ERP' },
-    ]);
-  });
+it('the timeline names the client that acted', async ({ t }) => {
+  const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
+  const { id } = await newRepair(t);
+  await t.post(`/offline-repairs/${id}/close`, undefined, { key: erp.apiKey });
+  const actors = (await timelineOf(t, id)).map(({ actor }: { actor: unknown }) => actor);
+  expect(actors).toEqual([
+    { type: 'API_CLIENT', id: t.client.id, name: 'Till' },
+    { type: 'API_CLIENT', id: erp.id, name: 'ERP' },
+  ]);
 });
 
-describe('times of one repair', () => {
-  it('rise by a millisecond at least, also when many moves fall into the same one', async ({ t }) => {
-    const { id } = await newRepair(t);
-    stopClock();
-    const moves = Array.from({ length: 25 }, (_, index) => CASES[index % CASES.length] as Case);
-    const answers = await Promise.all(moves.map(({ action, body }) => act(t, id, action, body)));
-    expect(answers.map(({ status }) => status)).toEqual(moves.map(() => 200));
+it('times of one repair rise by a millisecond, also when many moves fall into the same one', async ({
+  t,
+}) => {
+  const { id } = await newRepair(t);
+  stopClock();
+  const moves = Array.from({ length: 25 }, (_, index) => CASES[index % CASES.length] as Case);
+  const answers = await Promise.all(moves.map(({ action, body }) => act(t, id, action, body)));
+  expect(answers.map(({ status }) => status)).toEqual(moves.map(() => 200));
 
-    const items = await timelineOf(t, id);
-    expect(items).toHaveLength(26);
-    for (const [index, entry] of items.slice(1).entries()) {
-      expect(Date.parse(entry.at)).toBeGreaterThan(Date.parse(items[index].at));
-      // Each move saw what the one before it had done.
-      expect(entry.fromStatus).toBe(items[index].toStatus);
-    }
-    const told = answers.map(({ body }) => body.updatedAt).sort();
-    expect(told).toEqual(items.slice(1).map(({ at }: { at: string }) => at));
-    const last = items.at(-1);
-    expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject({
-      status: last.toStatus,
-      updatedAt: last.at,
-    });
-  });
-});
-
-describe('an id that names nothing', () => {
-  it('is a 404 for every action', async ({ t }) => {
-    for (const { action, body } of CASES) expect((await act(t, UNKNOWN_ID, action, body)).status).toBe(404);
+  const items = await timelineOf(t, id);
+  expect(items).toHaveLength(26);
+  for (const [index, entry] of items.slice(1).entries()) {
+    expect(Date.parse(entry.at)).toBeGreaterThan(Date.parse(items[index].at));
+    // Each move saw what the one before it had done.
+    expect(entry.fromStatus).toBe(items[index].toStatus);
+  }
+  const told = answers.map(({ body }) => body.updatedAt).sort();
+  expect(told).toEqual(items.slice(1).map(({ at }: { at: string }) => at));
+  const last = items.at(-1);
+  expect((await t.get(`/offline-repairs/${id}`)).body).toMatchObject({
+    status: last.toStatus,
+    updatedAt: last.at,
   });
 });

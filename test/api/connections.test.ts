@@ -152,16 +152,14 @@ describe('connections of one address where no proxy is trusted', () => {
   });
 });
 
-describe('X-Forwarded-For where no proxy is trusted', () => {
-  it('is a warning, once in the log and in doctor', async () => {
-    const t = await harness({ env: { TRUST_PROXY: 'off' } });
-    const warnings = () => t.logs.filter((line) => /TRUST_PROXY is off/.test(line));
-    expect(await doctor(t.env)).not.toHaveProperty('proxy');
-    for (let i = 0; i < 3; i += 1) await t.get('/offline-repairs', { ip: '203.0.113.9' });
-    expect(warnings()).toHaveLength(1);
-    await until('doctor knows it', async () => (await doctor(t.env))['proxy']?.state === 'warn');
-    expect(await doctor({ ...t.env, TRUST_PROXY: '1' })).not.toHaveProperty('proxy');
-  });
+it('X-Forwarded-For where no proxy is trusted is a warning, once in the log and in doctor', async () => {
+  const t = await harness({ env: { TRUST_PROXY: 'off' } });
+  const warnings = () => t.logs.filter((line) => /TRUST_PROXY is off/.test(line));
+  expect(await doctor(t.env)).not.toHaveProperty('proxy');
+  for (let i = 0; i < 3; i += 1) await t.get('/offline-repairs', { ip: '203.0.113.9' });
+  expect(warnings()).toHaveLength(1);
+  await until('doctor knows it', async () => (await doctor(t.env))['proxy']?.state === 'warn');
+  expect(await doctor({ ...t.env, TRUST_PROXY: '1' })).not.toHaveProperty('proxy');
 });
 
 describe('a body that is not wanted any more', () => {

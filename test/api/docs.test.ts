@@ -123,24 +123,22 @@ describe('the pages', () => {
   });
 });
 
-describe('the search', () => {
-  it.each([
-    ['authentication', 'api#authentication'],
-    ['pagination', 'api#lists-and-pagination'],
-    ['cors', 'api#browsers-and-cors'],
-    ['currency', 'api#money-and-currency'],
-    ['time zone', 'api#times-and-time-zones'],
-    ['typescript', 'create#typescript'],
-    ['mirror', 'keep-a-copy#a-program-that-keeps-one'],
-    ['sandbox', 'go-live#a-shop-for-tests'],
-    ['checklist', 'go-live#checklist-for-going-live'],
-    ['postman', 'recipes#a-postman-collection'],
-  ])('finds %s', async (word, address) => {
-    const t = await harness();
-    const [, index = ''] = /data-search-index="(.+?)"/.exec((await ask(t, '/docs/')).body) ?? [];
-    const { body } = await ask(t, `/docs/${index}`);
-    expect(MiniSearch.loadJS(body, SEARCH_OPTIONS).search(word)[0]?.id).toBe(address);
-  });
+it.each([
+  ['authentication', 'api#authentication'],
+  ['pagination', 'api#lists-and-pagination'],
+  ['cors', 'api#browsers-and-cors'],
+  ['currency', 'api#money-and-currency'],
+  ['time zone', 'api#times-and-time-zones'],
+  ['typescript', 'create#typescript'],
+  ['mirror', 'keep-a-copy#a-program-that-keeps-one'],
+  ['sandbox', 'go-live#a-shop-for-tests'],
+  ['checklist', 'go-live#checklist-for-going-live'],
+  ['postman', 'recipes#a-postman-collection'],
+])('the search finds %s', async (word, address) => {
+  const t = await harness();
+  const [, index = ''] = /data-search-index="(.+?)"/.exec((await ask(t, '/docs/')).body) ?? [];
+  const { body } = await ask(t, `/docs/${index}`);
+  expect(MiniSearch.loadJS(body, SEARCH_OPTIONS).search(word)[0]?.id).toBe(address);
 });
 
 describe('the recipes', () => {
@@ -221,9 +219,7 @@ describe('the same as text', () => {
     }
   });
 
-  it('shows the address of the request otherwise, also behind a proxy, and nobody keeps that', async ({
-    t,
-  }) => {
+  it('shows the address of the request otherwise, also behind a proxy, and is not cached', async ({ t }) => {
     const direct = await ask(t, '/docs/quick-start.md');
     expect(direct.body).toContain(`export BASE=${t.url}${BASE_PATH}\n`);
     expect(direct.headers.get('cache-control')).toBe('no-store');

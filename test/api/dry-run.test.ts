@@ -87,9 +87,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     });
   });
 
-  it('has an address of its own: dryRun in the query or the body is refused with that address', async ({
-    t,
-  }) => {
+  it('has an address of its own, which a dryRun in the query or the body is told', async ({ t }) => {
     const hint = `to try it out, send the body to POST /${kind}/dry-run`;
     await withoutTrace(t, async () => {
       for (const name of ['dryRun', 'dryrun', 'dry_run']) {

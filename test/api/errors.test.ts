@@ -65,9 +65,7 @@ describe('the error body', () => {
     }
   });
 
-  it('is not needed for a slash at the end of an address, which changes nothing in either API', async ({
-    t,
-  }) => {
+  it('is not needed for a slash at the end of an address, in either API', async ({ t }) => {
     const { id } = await newRepair(t);
     for (const path of [
       '/offline-repairs',
@@ -149,9 +147,7 @@ describe('the error body', () => {
     expectError(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' }), 405);
   });
 
-  it('comes with a 405 for pages too, which are only read, and with a 404 where there is none', async ({
-    t,
-  }) => {
+  it('comes with a 405 for pages too, and with a 404 where there is none', async ({ t }) => {
     /** `fetch` sends no TRACE. */
     const statusOf = (method: string, path: string) =>
       new Promise<[number | undefined, string | undefined]>((resolve, reject) =>
@@ -245,25 +241,6 @@ describe('the error body', () => {
     await sql`alter table webhook_deliveries_away rename to webhook_deliveries`.execute(t.ctx.db);
   });
 
-  it('does not repeat what the caller sent', async ({ t }) => {
-    const secret = 'private-words';
-    const answers = [
-      await t.post('/offline-repairs', { customerEmail: secret, startStatus: secret, faultyItem: secret }),
-      await t.post('/offline-repairs', `{"customerName": ${secret}}`),
-      await t.get(`/offline-repairs?status=${secret}&page=${secret}`),
-      await t.get(`/offline-repairs/${secret}`),
-      await t.post('/trade-returns', {
-        customerEmail: secret,
-        items: [secret, { sku: [secret] }],
-        reason: 1,
-      }),
-      await t.post('/trade-returns', `{"companyName": ${secret}}`),
-      await t.get(`/trade-returns?status=${secret}&limit=${secret}`),
-      await t.get(`/trade-returns/${secret}/timeline`),
-    ];
-    for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(secret);
-  });
-
   it('names the field that was probably meant, by its spelling and by whole words', async ({ t }) => {
     const { id } = await newRepair(t);
     const asked: [string, object, string | null][] = [
@@ -347,18 +324,6 @@ describe('X-Request-Id', () => {
       ids.add(answer.body.requestId);
     }
     expect(ids.size).toBe(wrong.length + 1);
-  });
-
-  it('is on every answer, good or bad', async ({ t }) => {
-    const ids = await makeIds(t);
-    for (const { method, path, good, bad } of endpoints(t)) {
-      for (const body of [good, bad])
-        expect((await t.send(path(ids), { method, body })).headers.get('x-request-id')).toMatch(UUID7);
-      const limited = await t.send(path(ids), { method, body: good, key: null });
-      expect(limited.headers.get('x-request-id')).toMatch(UUID7);
-    }
-    expect((await t.send('/offline-repairs', { method: 'PUT' })).headers.get('x-request-id')).toMatch(UUID7);
-    expect((await t.get(`${BASE_PATH}/openapi.json`)).headers.get('x-request-id')).toMatch(UUID7);
   });
 });
 

@@ -49,7 +49,7 @@ describe('the event feed', () => {
     expect(hasMore).toBe(false);
   });
 
-  it('has events that no client could receive, of whichever client, but none of what staff made', async ({
+  it('has events that no client could receive, of all clients, but none of staff's RMAs', async ({
     t,
   }) => {
     const other = await addClient(t);

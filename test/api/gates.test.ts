@@ -90,30 +90,27 @@ describe('the order of the gates', () => {
     for (const answer of Object.values(answers)) expectError(answer, 400);
   });
 
-  it.each(KINDS)(
-    'reads no body at /%s before it knows the key, the plan and the subscription',
-    async (kind) => {
-      const t = await harness({ own: true });
-      const tooLarge = 300 * 1024;
-      // Over a socket: fetch stops half-way through a body that is answered early, and the service waits for the rest.
-      const sendTooLarge = (key: string | null) =>
-        overSocket(
-          t.url,
-          `POST ${BASE_PATH}/${kind} HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-type: application/json\r\n` +
-            `${key ? `x-api-key: ${key}\r\n` : ''}content-length: ${tooLarge}\r\n\r\n${' '.repeat(tooLarge)}`,
-        );
-      const all = async (key: string | null) => [
-        await t.post(`/${kind}`, '{', { key }),
-        await t.post(`/${kind}`, '<a/>', { key, headers: { 'content-type': 'application/xml' } }),
-        await sendTooLarge(key),
-      ];
-      for (const answer of await all(null)) expectError(answer, 401);
-      await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-      for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'READ_ONLY');
-      await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
-      for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'PLAN_REQUIRED');
-    },
-  );
+  it.each(KINDS)('reads no body at /%s before key, plan and subscription', async (kind) => {
+    const t = await harness({ own: true });
+    const tooLarge = 300 * 1024;
+    // Over a socket: fetch stops half-way through a body that is answered early, and the service waits for the rest.
+    const sendTooLarge = (key: string | null) =>
+      overSocket(
+        t.url,
+        `POST ${BASE_PATH}/${kind} HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+          `${key ? `x-api-key: ${key}\r\n` : ''}content-length: ${tooLarge}\r\n\r\n${' '.repeat(tooLarge)}`,
+      );
+    const all = async (key: string | null) => [
+      await t.post(`/${kind}`, '{', { key }),
+      await t.post(`/${kind}`, '<a/>', { key, headers: { 'content-type': 'application/xml' } }),
+      await sendTooLarge(key),
+    ];
+    for (const answer of await all(null)) expectError(answer, 401);
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
+    for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'READ_ONLY');
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });
+    for (const answer of await all(t.client.apiKey)) expectError(answer, 403, 'PLAN_REQUIRED');
+  });
 
   it.each(KINDS)('looks at the body of /%s before the allowance', async (kind) => {
     const t = await harness({ allowance: 0 });
@@ -123,43 +120,39 @@ describe('the order of the gates', () => {
   });
 });
 
-describe('the plan', () => {
-  it('opens every endpoint on SCALE and ENTERPRISE, and none on the others', async ({ t }) => {
-    const ids = await makeIds(t);
-    for (const plan of PLANS) {
-      await changeShop(t.ctx, OPERATOR, t.shop.id, { plan });
-      const open = plan === 'SCALE' || plan === 'ENTERPRISE';
-      const before = await rowCounts(t);
-      const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids));
-      expect(Object.values(answers).map(({ status }) => status < 300)).toEqual(
-        Object.values(answers).map(() => open),
-      );
-      if (open) continue;
-      for (const answer of Object.values(answers)) expectError(answer, 403, 'PLAN_REQUIRED');
-      expect(await rowCounts(t)).toEqual(before);
-    }
-  });
+it('the plan opens every endpoint on SCALE and ENTERPRISE, and none on the others', async ({ t }) => {
+  const ids = await makeIds(t);
+  for (const plan of PLANS) {
+    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan });
+    const open = plan === 'SCALE' || plan === 'ENTERPRISE';
+    const before = await rowCounts(t);
+    const answers = await askAll(endpoints(t), (endpoint) => call(t, endpoint, ids));
+    expect(Object.values(answers).map(({ status }) => status < 300)).toEqual(
+      Object.values(answers).map(() => open),
+    );
+    if (open) continue;
+    for (const answer of Object.values(answers)) expectError(answer, 403, 'PLAN_REQUIRED');
+    expect(await rowCounts(t)).toEqual(before);
+  }
 });
 
-describe('an inactive subscription', () => {
-  it('blocks every write and no read, until it is active again', async ({ t }) => {
-    const ids = await makeIds(t);
-    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    const before = await rowCounts(t);
-    for (const endpoint of endpoints(t)) {
-      const answer = await call(t, endpoint, ids);
-      if (endpoint.method === 'GET') expect(answer.status).toBe(200);
-      else expectError(answer, 403, 'READ_ONLY');
-    }
-    expect(await rowCounts(t)).toEqual(before);
-    const repair = `/offline-repairs/${ids['offline-repairs']}`;
-    expect((await t.get(repair)).body.status).toBe('OFFLINE_DIAGNOSTICS');
-    expect((await t.get('/trade-returns')).body.total).toBe(1);
+it('an inactive subscription blocks every write and no read, until it is active again', async ({ t }) => {
+  const ids = await makeIds(t);
+  await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
+  const before = await rowCounts(t);
+  for (const endpoint of endpoints(t)) {
+    const answer = await call(t, endpoint, ids);
+    if (endpoint.method === 'GET') expect(answer.status).toBe(200);
+    else expectError(answer, 403, 'READ_ONLY');
+  }
+  expect(await rowCounts(t)).toEqual(before);
+  const repair = `/offline-repairs/${ids['offline-repairs']}`;
+  expect((await t.get(repair)).body.status).toBe('OFFLINE_DIAGNOSTICS');
+  expect((await t.get('/trade-returns')).body.total).toBe(1);
 
-    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'active' });
-    expect((await t.post(`${repair}/close`)).body.status).toBe('OFFLINE_CLOSED');
-    expect((await t.post('/trade-returns', tradeBody())).status).toBe(201);
-  });
+  await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'active' });
+  expect((await t.post(`${repair}/close`)).body.status).toBe('OFFLINE_CLOSED');
+  expect((await t.post('/trade-returns', tradeBody())).status).toBe(201);
 });
 
 it('no cache keeps an answer of either API, good or bad', async ({ t }) => {

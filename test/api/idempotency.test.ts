@@ -162,12 +162,6 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect([answer.status, isReplay(answer)]).toEqual([201, false]);
   });
 
-  it('may be left out: then every creation is a new one', async ({ t }) => {
-    const made = [await t.post(path, body()), await t.post(path, body())];
-    expect(new Set(made.map((answer) => answer.body.id)).size).toBe(2);
-    expect((await rowCounts(t)).keys).toBe(0);
-  });
-
   it('has 1 to 255 printable characters, each of which counts, else it is a 400', async ({ t }) => {
     for (const key of ['', 'x'.repeat(256), 'a\tb', 'ä', '\u0080'])
       expect({ key, rules: rulesOf(await send(t, key)) }).toEqual({
@@ -194,9 +188,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
     expect(isReplay(await send(t, 'receipt-1'))).toBe(true);
   });
 
-  it('in requests at the same time with different bodies creates exactly one; the others are a 422 or a 409', async ({
-    t,
-  }) => {
+  it('with different bodies at the same time creates one; the others are a 422 or a 409', async ({ t }) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => send(t, 'receipt-1', body({ externalRef: `R ${index}` }))),
     );
@@ -219,9 +211,7 @@ describe('an Idempotency-Key', () => {
     expect((await trade(t, 'b')).body).toEqual(tradeReturn.body);
   });
 
-  it('of both kinds at the same time creates exactly one RMA; the others are a 422 or a 409', async ({
-    t,
-  }) => {
+  it('of both kinds at the same time creates one RMA; the others are a 422 or a 409', async ({ t }) => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) => (index % 2 ? trade(t, 'a') : create(t, 'a'))),
     );

@@ -182,34 +182,32 @@ describe('a row that cannot be read', () => {
   });
 });
 
-describe('a long timeline of long notes', () => {
-  it('comes in pieces, every entry once and in order', async ({ t }) => {
-    const { id, createdAt } = await newRepair(t);
-    const start = Date.parse(createdAt) + 1;
-    const rows = Array.from({ length: 520 }, (_, i) => ({
-      rma_id: id,
-      at: start + i,
-      id: newId(start + i),
-      type: 'NOTE_ADDED' as const,
-      actor_type: 'SYSTEM' as const,
-      actor_id: null,
-      actor_name: 'test',
-      from_status: null,
-      to_status: null,
-      note: i % 3 === 0 ? null : `${i} ${'é'.repeat(i % 2 === 0 ? 10 : 4000)}`,
-      data: '{}',
-    }));
-    for (let i = 0; i < rows.length; i += 40)
-      await t.ctx.db
-        .insertInto('timeline')
-        .values(rows.slice(i, i + 40))
-        .execute();
-    const first = (await t.get(`/offline-repairs/${id}/timeline`)).body;
-    expect(first).toMatchObject({ total: 521, page: 1, limit: 500, totalPages: 2 });
-    const second = (await t.get(`/offline-repairs/${id}/timeline?page=2`)).body;
-    expect(second).toMatchObject({ total: 521, page: 2 });
-    const notes = [...first.items, ...second.items].slice(1).map(({ note }) => note);
-    expect(notes).toEqual(rows.map(({ note }) => note));
-    expect(idsIn({ items: [...first.items, ...second.items].slice(1) })).toEqual(rows.map((row) => row.id));
-  });
+it('a long timeline of long notes comes in pieces, every entry once and in order', async ({ t }) => {
+  const { id, createdAt } = await newRepair(t);
+  const start = Date.parse(createdAt) + 1;
+  const rows = Array.from({ length: 520 }, (_, i) => ({
+    rma_id: id,
+    at: start + i,
+    id: newId(start + i),
+    type: 'NOTE_ADDED' as const,
+    actor_type: 'SYSTEM' as const,
+    actor_id: null,
+    actor_name: 'test',
+    from_status: null,
+    to_status: null,
+    note: i % 3 === 0 ? null : `${i} ${'é'.repeat(i % 2 === 0 ? 10 : 4000)}`,
+    data: '{}',
+  }));
+  for (let i = 0; i < rows.length; i += 40)
+    await t.ctx.db
+      .insertInto('timeline')
+      .values(rows.slice(i, i + 40))
+      .execute();
+  const first = (await t.get(`/offline-repairs/${id}/timeline`)).body;
+  expect(first).toMatchObject({ total: 521, page: 1, limit: 500, totalPages: 2 });
+  const second = (await t.get(`/offline-repairs/${id}/timeline?page=2`)).body;
+  expect(second).toMatchObject({ total: 521, page: 2 });
+  const notes = [...first.items, ...second.items].slice(1).map(({ note }) => note);
+  expect(notes).toEqual(rows.map(({ note }) => note));
+  expect(idsIn({ items: [...first.items, ...second.items].slice(1) })).toEqual(rows.map((row) => row.id));
 });

@@ -1,22 +1,8 @@
 import { describe, expect } from 'vitest';
-import { createClient } from '../../src/api-clients/actions.ts';
-import { OPERATOR } from '../../src/audit/store.ts';
-import type { Db } from '../../src/db/database.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { newPerson } from '../support/admin.ts';
-import {
-  expectError,
-  newRepair,
-  newRma,
-  newStaffRepair,
-  newStaffRma,
-  newTradeReturn,
-  rulesOf,
-  stopClock,
-  UNKNOWN_ID,
-} from '../support/api.ts';
+import { newRepair, newRma, newStaffRepair, newStaffRma, rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
-import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, type KindRow, REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
 
 const harness = sharedHarness();
@@ -108,18 +94,6 @@ describe.each(KINDS)('the list at $path', (row) => {
     const { items } = await list(t);
     expect(items).toHaveLength(3);
     for (const item of items) expect(item).toEqual((await t.get(`${path}/${item.id}`)).body);
-  });
-
-  it('holds what all programs of the shop made, and nothing else', async ({ t }) => {
-    const erp = await createClient(t.ctx, OPERATOR, { shopId: t.shop.id, name: 'ERP', webhookUrl: null });
-    const other = await t.addShop();
-    await newRma(t, kind);
-    await newRma(t, kind, {}, { key: erp.apiKey });
-    await newStaffRma(t, kind);
-    await newRma(t, kind, {}, { key: other.client.apiKey });
-    expect(await found(t)).toEqual([2, 1]);
-    expect(await list(t)).toMatchObject({ total: 2 });
-    expect((await t.get(path, { key: other.client.apiKey })).body).toMatchObject({ total: 1 });
   });
 
   it('by its number finds one, however the number is written', async ({ t }) => {
@@ -231,12 +205,6 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await found(t, { ...all, status: row.walk.at(-1)?.to ?? '' })).toEqual([2]);
     expect(await found(t, { ...all, updatedSince: '2100-01-01T00:00:00Z' })).toEqual([]);
   });
-
-  it('has nothing under an id that names none of them', async ({ t }) => {
-    const others = [await newRepair(t), await newTradeReturn(t)].filter((_, index) => KINDS[index] !== row);
-    for (const id of [UNKNOWN_ID, 'x', ...others.map((other) => other.id)])
-      for (const of of ['', '/timeline']) expectError(await t.get(`${path}/${id}${of}`), 404);
-  });
 });
 
 describe('repairs', () => {
@@ -305,41 +273,3 @@ it('trade returns are found by customerEmail, exactly that address', async () =>
   for (const customerEmail of ['x'.repeat(256), '', 'a\0b'])
     expect(Object.keys(await rules(t, { customerEmail }))).toEqual(['customerEmail']);
 });
-
-if (ENGINE === 'postgres')
-  describe('what programs ask shares no connection with the admin app', () => {
-    const POOLS = { DATABASE_POOLS: 'admin=1,lists=1' };
-    /** Holds the only connection of a pool while this runs. */
-    const whileHeld = async (pool: Db, work: () => Promise<void>): Promise<void> =>
-      pool.connection().execute(work);
-
-    it('polls, deliveries and timelines are answered while the admin app holds all of its own', async () => {
-      const t = await harness({ env: POOLS });
-      const { id } = await newRepair(t);
-      await whileHeld(t.ctx.db, async () => {
-        for (const path of [
-          '/offline-repairs?updatedSince=2000-01-01T00:00:00Z',
-          '/offline-repairs?externalRef=POS-1&limit=100',
-          `/offline-repairs/${id}/timeline`,
-          '/deliveries',
-        ])
-          expect({ path, status: (await t.get(path)).status }).toEqual({ path, status: 200 });
-      });
-    });
-
-    it('staff read lists and timelines while programs hold all of theirs', async () => {
-      const t = await harness({ env: POOLS });
-      const { id } = await newRepair(t);
-      const admin = await newPerson(t);
-      await whileHeld(t.ctx.lists, async () => {
-        for (const path of [
-          '/offline-repairs',
-          '/offline-repairs?q=rma&sort=status',
-          `/offline-repairs/${id}/timeline`,
-          `/offline-repairs/${id}/related`,
-          `/clients/${t.client.id}/deliveries`,
-        ])
-          expect({ path, status: (await admin.get(path)).status }).toEqual({ path, status: 200 });
-      });
-    });
-  });

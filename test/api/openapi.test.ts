@@ -163,9 +163,7 @@ describe('the OpenAPI document', () => {
       expect([...schema.required].sort()).toEqual(Object.keys(schema.properties).sort());
   });
 
-  it('says what a trade return needs, how many items it may have and how its list is narrowed', async ({
-    t,
-  }) => {
+  it('says what a trade return needs, how many items it has and how its list is filtered', async ({ t }) => {
     const { components, paths } = await read(t);
     const { CreateTradeReturn, TradeItem, ShippingAddress } = components.schemas;
     expect(CreateTradeReturn.required.sort()).toEqual(Object.keys(tradeBody()).sort());
@@ -226,9 +224,7 @@ describe('a body that a validator refuses by the document', () => {
         }
   });
 
-  it('holds numbers to four decimals in words only: many validators would refuse every fourth price', async ({
-    t,
-  }) => {
+  it('limits decimals in words only: many validators would refuse every fourth price', async ({ t }) => {
     const { FaultyItem } = (await read(t)).components.schemas;
     for (const name of ['quantity', 'price', 'weight']) {
       expect(FaultyItem.properties[name].description).toContain('at most 4 decimals');
@@ -237,16 +233,16 @@ describe('a body that a validator refuses by the document', () => {
   });
 });
 
-describe('patterns in the documents', () => {
-  it('leave no bracket bare inside a class: Java would take it for a class of its own', async ({ t }) => {
-    const documents = JSON.stringify([t.app.swagger(), t.app.adminSwagger()]);
-    const patterns = [...documents.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
-      JSON.parse(text as string),
-    );
-    expect(patterns.length).toBeGreaterThan(0);
-    for (const pattern of patterns) {
-      const classes = pattern.replace(/\\./g, '').match(/\[[^\]]*\]/g) ?? [];
-      for (const each of classes) expect(each.slice(1), pattern).not.toContain('[');
-    }
-  });
+it('patterns have no bare bracket inside a class, which Java would take for a nested class', async ({
+  t,
+}) => {
+  const documents = JSON.stringify([t.app.swagger(), t.app.adminSwagger()]);
+  const patterns = [...documents.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
+    JSON.parse(text as string),
+  );
+  expect(patterns.length).toBeGreaterThan(0);
+  for (const pattern of patterns) {
+    const classes = pattern.replace(/\\./g, '').match(/\[[^\]]*\]/g) ?? [];
+    for (const each of classes) expect(each.slice(1), pattern).not.toContain('[');
+  }
 });

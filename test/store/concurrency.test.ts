@@ -9,7 +9,6 @@ import { forgetExpiredKeys } from '../../src/returns/idempotency.ts';
 import { readConfig } from '../../src/service/config.ts';
 import { type Context, openContext } from '../../src/service/context.ts';
 import { createShop } from '../../src/shops/actions.ts';
-import { type Counter, nextTimestamp } from '../../src/shops/counters.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
@@ -34,107 +33,33 @@ const newCaller = async (ctx: Context, allowance: number | null = null): Promise
   return { shop, actor: { type: 'API_CLIENT', id: client.id, name: client.name } };
 };
 
-describe('times of one repair', () => {
-  it('strictly rise when many moves fall into one millisecond, also from a process whose clock lags', async () => {
-    const env = await migratedDatabase();
-    const ctx = await contextAt(env, NOON);
-    // On SQLite there is one process only; its clock may still be set back.
-    const lagging: Context =
-      ENGINE === 'postgres'
-        ? await contextAt(env, NOON - HOUR_MS)
-        : { ...ctx, clock: { now: () => NOON - HOUR_MS } };
-    const caller = await newCaller(ctx);
-    const { answer } = await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody()));
-    const tracking = (i: number) =>
-      OfflineRepairActionBody.tracking.parse({ trackingNumber: `T-${i}`, carrierName: 'DHL' });
-    const moved = await Promise.all(
-      Array.from({ length: 24 }, (_, i) =>
-        offlineRepairs.move(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
-      ),
-    );
-    const entries = await ctx.db.selectFrom('timeline').select('at').orderBy('at').execute();
-    expect(entries.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, i) => NOON + i));
-    expect(new Set(moved.map((repair) => repair.updatedAt)).size).toBe(24);
-    // The repair stands as its last entry left it.
-    const last = moved.find((repair) => Date.parse(repair.updatedAt) === entries.at(-1)?.at);
-    const row = await ctx.db
-      .selectFrom('offline_repairs')
-      .select(['updated_at', 'tracking_number'])
-      .executeTakeFirstOrThrow();
-    expect(row).toEqual({ updated_at: NOON + 24, tracking_number: last?.trackingNumber });
-  });
-
-  it('follow the clock where it has moved on, and never go back', () => {
-    const counter = { last_at: 1000 } as Counter;
-    expect(nextTimestamp(counter, 10)).toBe(1000);
-    expect(nextTimestamp(counter, 2000)).toBe(2000);
-    expect(nextTimestamp(counter, 1500)).toBe(2000);
-  });
-});
-
-describe('a place in the allowance', () => {
-  const setUp = async (limit: number | null): Promise<{ ctx: Context; caller: Caller }> => {
-    const ctx = await contextAt(await migratedDatabase(), NOON);
-    return { ctx, caller: await newCaller(ctx, limit) };
-  };
-  const take = async (ctx: Context, caller: Caller, nowMs: number): Promise<number> => {
-    const at = { ...ctx, clock: { now: () => nowMs } };
-    const { answer } = await offlineRepairs.create(at, caller, CreateOfflineRepair.parse(repairBody()));
-    return Number(answer.rmaNumber.slice('#RMA-'.length));
-  };
-  const counters = (ctx: Context) =>
-    ctx.db
-      .selectFrom('shop_counters')
-      .select(['month', 'month_used', 'last_number'])
-      .executeTakeFirstOrThrow();
-  const LAST_OF_OCTOBER = Date.UTC(2026, 9, 31, 23, 59, 59, 999);
-  const FIRST_OF_NOVEMBER = Date.UTC(2026, 10, 1);
-
-  it('is counted anew from the first millisecond of a month in UTC, while numbers run on', async () => {
-    const { ctx, caller } = await setUp(2);
-    expect(await take(ctx, caller, LAST_OF_OCTOBER)).toBe(1);
-    expect(await take(ctx, caller, LAST_OF_OCTOBER)).toBe(2);
-    await expect(take(ctx, caller, LAST_OF_OCTOBER)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    expect(await take(ctx, caller, FIRST_OF_NOVEMBER)).toBe(3);
-    expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 1, last_number: 3 });
-  });
-
-  it('never goes back to a month that is over, when a clock lags', async () => {
-    const { ctx, caller } = await setUp(3);
-    await take(ctx, caller, LAST_OF_OCTOBER);
-    await take(ctx, caller, FIRST_OF_NOVEMBER);
-    await take(ctx, caller, LAST_OF_OCTOBER);
-    expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 2, last_number: 3 });
-    await take(ctx, caller, LAST_OF_OCTOBER);
-    for (const nowMs of [LAST_OF_OCTOBER, FIRST_OF_NOVEMBER])
-      await expect(take(ctx, caller, nowMs)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    expect(await counters(ctx)).toEqual({ month: '2026-11', month_used: 3, last_number: 4 });
-  });
-
-  it('is taken by exactly as many as there are, by whoever asks at once', async () => {
-    const { ctx, caller } = await setUp(7);
-    const results = await Promise.allSettled(Array.from({ length: 40 }, () => take(ctx, caller, NOON)));
-    const numbers = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    expect(numbers.sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    expect(await counters(ctx)).toMatchObject({ month_used: 7 });
-  });
-
-  it('is given back by a creation that fails', async () => {
-    const { ctx, caller } = await setUp(1);
-    const body = CreateOfflineRepair.parse(repairBody());
-    // The database refuses its row.
-    const failing = offlineRepairs.create(ctx, caller, { ...body, customerName: null as never });
-    await expect(failing).rejects.toThrow(/not.null/i);
-    expect(await counters(ctx)).toMatchObject({ month_used: 0 });
-    expect(await take(ctx, caller, NOON)).toBe(1);
-  });
-
-  it('does not exist with a limit of 0, and always exists without one', async () => {
-    const none = await setUp(0);
-    await expect(take(none.ctx, none.caller, NOON)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    const endless = await setUp(null);
-    for (let i = 1; i <= 3; i++) expect(await take(endless.ctx, endless.caller, NOON)).toBe(i);
-  });
+it('times of one repair strictly rise when many moves fall into one millisecond, also from a process whose clock lags', async () => {
+  const env = await migratedDatabase();
+  const ctx = await contextAt(env, NOON);
+  // On SQLite there is one process only; its clock may still be set back.
+  const lagging: Context =
+    ENGINE === 'postgres'
+      ? await contextAt(env, NOON - HOUR_MS)
+      : { ...ctx, clock: { now: () => NOON - HOUR_MS } };
+  const caller = await newCaller(ctx);
+  const { answer } = await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody()));
+  const tracking = (i: number) =>
+    OfflineRepairActionBody.tracking.parse({ trackingNumber: `T-${i}`, carrierName: 'DHL' });
+  const moved = await Promise.all(
+    Array.from({ length: 24 }, (_, i) =>
+      offlineRepairs.move(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
+    ),
+  );
+  const entries = await ctx.db.selectFrom('timeline').select('at').orderBy('at').execute();
+  expect(entries.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, i) => NOON + i));
+  expect(new Set(moved.map((repair) => repair.updatedAt)).size).toBe(24);
+  // The repair stands as its last entry left it.
+  const last = moved.find((repair) => Date.parse(repair.updatedAt) === entries.at(-1)?.at);
+  const row = await ctx.db
+    .selectFrom('offline_repairs')
+    .select(['updated_at', 'tracking_number'])
+    .executeTakeFirstOrThrow();
+  expect(row).toEqual({ updated_at: NOON + 24, tracking_number: last?.trackingNumber });
 });
 
 describe('idempotency keys', () => {

@@ -4,7 +4,7 @@ import type { TradeReturnAction } from '../../contract/lifecycle.ts';
 import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhook-event.ts';
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
-import { offlineRepairs, tradeReturns } from '../../src/returns/actions.ts';
+import { offlineRepairs } from '../../src/returns/actions.ts';
 import { newRepair, newRma, newTradeReturn, staffOf } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -108,14 +108,6 @@ describe('the events of a repair', () => {
     expect(JSON.parse(deliveries[0]?.body ?? '').data).toMatchObject(tracking);
   });
 
-  it('have strictly rising timestamps also when moves run side by side', async ({ t }) => {
-    const { apiKey } = await addReceiver(t);
-    const { id } = await newRepair(t, {}, { key: apiKey });
-    await Promise.all(Array.from({ length: 20 }, () => close(t, id, apiKey)));
-    const times = (await deliveriesOf(t)).map(({ body }) => JSON.parse(body).timestamp);
-    expect(new Set(times).size).toBe(21);
-  });
-
   it('go nowhere where the client that made it has no URL, though others have', async ({ t }) => {
     await addReceiver(t);
     const { id } = await newRepair(t);
@@ -144,47 +136,7 @@ describe('the events of a repair', () => {
   });
 });
 
-describe('the events of a trade return', () => {
-  it.each<{ way: TradeReturnAction[]; event: string; status: string; previousStatus: string }>([
-    {
-      way: ['reject'],
-      event: 'trade_return.status_changed',
-      status: 'TRADE_REJECTED',
-      previousStatus: 'TRADE_SUBMITTED',
-    },
-    {
-      way: ['approve', 'reject'],
-      event: 'trade_return.status_changed',
-      status: 'TRADE_REJECTED',
-      previousStatus: 'TRADE_APPROVED',
-    },
-    {
-      way: ['approve', 'receive', 'resolve'],
-      event: 'trade_return.resolved',
-      status: 'TRADE_RESOLVED',
-      previousStatus: 'TRADE_RECEIVED',
-    },
-  ])('tell of $status from $previousStatus', async ({ way, event, ...told }) => {
-    const t = await harness();
-    const { id, rmaNumber } = await newTradeReturn(t, {}, { key: (await addReceiver(t)).apiKey });
-    await moveThrough(t, id, way);
-    const body = JSON.parse((await deliveriesOf(t)).at(-1)?.body ?? '');
-    expect([body.event, body.data]).toEqual([
-      event,
-      { id, rmaNumber, externalRef: null, externalSource: null, ...told },
-    ]);
-  });
-
-  it('are not fired by moves that are refused', async ({ t }) => {
-    const client = await addReceiver(t);
-    const { id } = await newTradeReturn(t, {}, { key: client.apiKey });
-    for (const action of ['receive', 'request-credit', 'resolve'] as const)
-      await expect(tradeReturns.move(t.ctx, staffOf(t), id, action, { note: null })).rejects.toMatchObject({
-        code: 'MOVE_NOT_ALLOWED',
-      });
-    expect(await eventsOf(t)).toEqual([[client.id, 'trade_return.created']]);
-  });
-});
+describe('the events of a trade return', () => {});
 
 it.each(['STARTER', 'GROWTH'] as const)('no move fires an event while the plan is %s', async (plan) => {
   const t = await harness();

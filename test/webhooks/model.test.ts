@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, it, onTestFinished } from 'vitest';
+import { it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { readConfig } from '../../src/service/config.ts';
@@ -77,39 +77,37 @@ const finish = async (world: World, onlooker: Onlooker): Promise<void> => {
 };
 
 if (ENGINE === 'sqlite')
-  describe('the dispatcher', () => {
-    it('does what the model says, whatever happens to processes and receivers', {
-      timeout: scaled(3_600_000),
-    }, async () => {
-      const ground = await prepareGround();
-      const property = fc.asyncProperty(
-        fc.integer(),
-        fc.constantFrom('real', 'small'),
-        fc.commands(commandsFor(RECEIVERS), {
-          maxCommands: 40,
-          size: 'medium',
-          ...(REPLAY_PATH === undefined ? {} : { replayPath: REPLAY_PATH }),
-        }),
-        async (latencySeed, limits, commands) => {
-          await clear(ground);
-          const onlooker = new Onlooker();
-          const world = new World(ground, limits === 'real' ? LIMITS : SMALL, latencySeed, () =>
-            onlooker.timePassed(),
-          );
-          onlooker.watch(world);
-          const model: Model = { events: 0, processes: [] };
-          try {
-            await fc.asyncModelRun(() => ({ model, real: { world, onlooker } }), commands);
-            await finish(world, onlooker);
-          } catch (error) {
-            throw new Error([(error as Error).message, ...world.history].join('\n'), { cause: error });
-          }
-        },
-      );
-      await fc.assert(property, {
-        numRuns: RUNS,
-        ...(SEED === undefined ? {} : { seed: Number(SEED) }),
-        ...(PATH === undefined ? {} : { path: PATH }),
-      });
+  it('the dispatcher does what the model says, whatever happens to processes and receivers', {
+    timeout: scaled(3_600_000),
+  }, async () => {
+    const ground = await prepareGround();
+    const property = fc.asyncProperty(
+      fc.integer(),
+      fc.constantFrom('real', 'small'),
+      fc.commands(commandsFor(RECEIVERS), {
+        maxCommands: 40,
+        size: 'medium',
+        ...(REPLAY_PATH === undefined ? {} : { replayPath: REPLAY_PATH }),
+      }),
+      async (latencySeed, limits, commands) => {
+        await clear(ground);
+        const onlooker = new Onlooker();
+        const world = new World(ground, limits === 'real' ? LIMITS : SMALL, latencySeed, () =>
+          onlooker.timePassed(),
+        );
+        onlooker.watch(world);
+        const model: Model = { events: 0, processes: [] };
+        try {
+          await fc.asyncModelRun(() => ({ model, real: { world, onlooker } }), commands);
+          await finish(world, onlooker);
+        } catch (error) {
+          throw new Error([(error as Error).message, ...world.history].join('\n'), { cause: error });
+        }
+      },
+    );
+    await fc.assert(property, {
+      numRuns: RUNS,
+      ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+      ...(PATH === undefined ? {} : { path: PATH }),
     });
   });

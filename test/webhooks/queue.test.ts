@@ -19,32 +19,30 @@ const it = itWith(() => webhookHarness({ sending: false }));
 
 const NOWHERE = 'http://127.0.0.1:9/';
 
-describe('what is due', () => {
-  it('is what each receiver has room for, oldest first, without what is under way', async ({ t }) => {
-    const [busy, quiet] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
-    const made: string[] = [];
-    for (let i = 0; i < 10; i++) {
-      made.push((await t.create(busy)).id);
-      t.clock.advance(1);
-    }
-    await t.create(quiet);
-    const now = t.ctx.clock.now();
-    const waiting = await waitingClients(t.ctx, 'first attempts', lowestId(0));
-    expect(waiting.map(({ clientId }) => clientId)).toEqual([busy.id, quiet.id].sort());
+it('what is due is what each receiver has room for, oldest first', async ({ t }) => {
+  const [busy, quiet] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
+  const made: string[] = [];
+  for (let i = 0; i < 10; i++) {
+    made.push((await t.create(busy)).id);
+    t.clock.advance(1);
+  }
+  await t.create(quiet);
+  const now = t.ctx.clock.now();
+  const waiting = await waitingClients(t.ctx, 'first attempts', lowestId(0));
+  expect(waiting.map(({ clientId }) => clientId)).toEqual([busy.id, quiet.id].sort());
 
-    const read = (unsettled: string[]) =>
-      due(t.ctx, { clientIds: [busy.id, quiet.id], unsettled, most: 3 }, now);
-    const of = (deliveries: Due[], client: { id: string }) =>
-      deliveries
-        .filter(({ clientId }) => clientId === client.id)
-        .map(({ body }) => JSON.parse(String(body)).data.id)
-        .sort();
-    const first = await read([]);
-    expect(of(first, busy)).toEqual(made.slice(0, 3).sort());
-    expect(of(first, quiet)).toHaveLength(1);
-    const underWay = first.filter(({ clientId }) => clientId === busy.id).map(({ id }) => id);
-    expect(of(await read(underWay), busy)).toEqual(made.slice(3, 6).sort());
-  });
+  const read = (unsettled: string[]) =>
+    due(t.ctx, { clientIds: [busy.id, quiet.id], unsettled, most: 3 }, now);
+  const of = (deliveries: Due[], client: { id: string }) =>
+    deliveries
+      .filter(({ clientId }) => clientId === client.id)
+      .map(({ body }) => JSON.parse(String(body)).data.id)
+      .sort();
+  const first = await read([]);
+  expect(of(first, busy)).toEqual(made.slice(0, 3).sort());
+  expect(of(first, quiet)).toHaveLength(1);
+  const underWay = first.filter(({ clientId }) => clientId === busy.id).map(({ id }) => id);
+  expect(of(await read(underWay), busy)).toEqual(made.slice(3, 6).sort());
 });
 
 describe('the lease of a receiver', () => {
@@ -97,86 +95,80 @@ describe('the lease of a receiver', () => {
   });
 });
 
-describe('a settlement', () => {
-  it('counts once: who comes later, with what was true before, overwrites nothing', async ({ t }) => {
-    await t.create(await t.addReceiver(NOWHERE));
-    const [{ id } = { id: '' }] = await t.deliveries();
-    const now = t.ctx.clock.now();
-    const failed = { at: now, durationMs: 5, statusCode: 500, error: null };
-    const settled = (before: number, status: DeliveryStatus) =>
-      settle(t.ctx, [
-        {
-          id,
-          before,
-          status,
-          attempts: Array(before + 1).fill(failed),
-          dueAt: now,
-          finishedAt: null,
-          reason: null,
-        },
-      ]);
-    await settled(0, 'PENDING');
-    expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
-    await settled(0, 'DROPPED');
-    expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
-    await settled(1, 'DELIVERED');
-    await settled(2, 'DROPPED');
-    expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 2 }]);
-  });
+it('a settlement counts once: a later, stale one overwrites nothing', async ({ t }) => {
+  await t.create(await t.addReceiver(NOWHERE));
+  const [{ id } = { id: '' }] = await t.deliveries();
+  const now = t.ctx.clock.now();
+  const failed = { at: now, durationMs: 5, statusCode: 500, error: null };
+  const settled = (before: number, status: DeliveryStatus) =>
+    settle(t.ctx, [
+      {
+        id,
+        before,
+        status,
+        attempts: Array(before + 1).fill(failed),
+        dueAt: now,
+        finishedAt: null,
+        reason: null,
+      },
+    ]);
+  await settled(0, 'PENDING');
+  expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
+  await settled(0, 'DROPPED');
+  expect(await t.deliveries()).toMatchObject([{ status: 'PENDING', attempts: 1 }]);
+  await settled(1, 'DELIVERED');
+  await settled(2, 'DROPPED');
+  expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 2 }]);
 });
 
-describe('deliveries are kept 30 days', () => {
-  it('and then forgotten, but never while they wait', async ({ t }) => {
-    const client = await t.addReceiver(NOWHERE);
-    for (let i = 0; i < 3; i++) await t.create(client);
-    const [old] = await t.deliveries();
-    await t.ctx.db
-      .updateTable('webhook_deliveries')
-      .set({ status: 'DELIVERED' })
-      .where('id', '=', old?.id as string)
-      .execute();
-    await sweep(t.ctx);
-    expect(await t.deliveries()).toHaveLength(3);
-    t.clock.advance(KEPT_MS - 60_000);
-    await sweep(t.ctx);
-    expect(await t.deliveries()).toHaveLength(3);
-    t.clock.advance(120_000);
-    await sweep(t.ctx);
-    const left = async () => (await t.deliveries()).map(({ status }) => status).sort();
-    expect(await left()).toEqual(['PENDING', 'PENDING']);
-    expect(await forgetOldDeliveries(t.ctx, t.ctx.clock.now())).toBe(false);
-    t.clock.advance(31 * 24 * 60 * 60 * 1000);
-    await sweep(t.ctx);
-    expect(await left()).toEqual(['PENDING', 'PENDING']);
-    await t.ctx.db.updateTable('webhook_deliveries').set({ status: 'DROPPED' }).execute();
-    await sweep(t.ctx);
-    expect(await left()).toEqual([]);
-  });
+it('deliveries are kept 30 days and then forgotten, but never while they wait', async ({ t }) => {
+  const client = await t.addReceiver(NOWHERE);
+  for (let i = 0; i < 3; i++) await t.create(client);
+  const [old] = await t.deliveries();
+  await t.ctx.db
+    .updateTable('webhook_deliveries')
+    .set({ status: 'DELIVERED' })
+    .where('id', '=', old?.id as string)
+    .execute();
+  await sweep(t.ctx);
+  expect(await t.deliveries()).toHaveLength(3);
+  t.clock.advance(KEPT_MS - 60_000);
+  await sweep(t.ctx);
+  expect(await t.deliveries()).toHaveLength(3);
+  t.clock.advance(120_000);
+  await sweep(t.ctx);
+  const left = async () => (await t.deliveries()).map(({ status }) => status).sort();
+  expect(await left()).toEqual(['PENDING', 'PENDING']);
+  expect(await forgetOldDeliveries(t.ctx, t.ctx.clock.now())).toBe(false);
+  t.clock.advance(31 * 24 * 60 * 60 * 1000);
+  await sweep(t.ctx);
+  expect(await left()).toEqual(['PENDING', 'PENDING']);
+  await t.ctx.db.updateTable('webhook_deliveries').set({ status: 'DROPPED' }).execute();
+  await sweep(t.ctx);
+  expect(await left()).toEqual([]);
 });
 
-describe('who receives an event', () => {
-  const receiverOf = async (t: WebhookHarness, creator: string, event: string) => {
-    const shops = await t.ctx.db.selectFrom('shops').select('id').execute();
-    const asked = { creatorIds: [creator], repairIds: [], tradeReturnIds: [] };
-    const query = t.ctx.fill(selectReachable, { shopIds: shops.map(({ id }) => id), ...asked });
-    const { rows } = await t.ctx.db.executeQuery(query);
-    return recipientOf(t.shop.id, creator, event as WebhookEventName, rows);
-  };
+const receiverOf = async (t: WebhookHarness, creator: string, event: string) => {
+  const shops = await t.ctx.db.selectFrom('shops').select('id').execute();
+  const asked = { creatorIds: [creator], repairIds: [], tradeReturnIds: [] };
+  const query = t.ctx.fill(selectReachable, { shopIds: shops.map(({ id }) => id), ...asked });
+  const { rows } = await t.ctx.db.executeQuery(query);
+  return recipientOf(t.shop.id, creator, event as WebhookEventName, rows);
+};
 
-  it('is the creator, or for a trade return the oldest active client with a URL', async ({ t }) => {
-    const oldest = await t.addReceiver(NOWHERE);
-    t.clock.advance(1000);
-    const younger = await t.addReceiver(NOWHERE);
-    const elsewhere = (await t.addShop()).shop;
-    await t.addReceiver(NOWHERE, elsewhere.id);
+it('an event goes to the creator, of a trade return also to the oldest client with a URL', async ({ t }) => {
+  const oldest = await t.addReceiver(NOWHERE);
+  t.clock.advance(1000);
+  const younger = await t.addReceiver(NOWHERE);
+  const elsewhere = (await t.addShop()).shop;
+  await t.addReceiver(NOWHERE, elsewhere.id);
 
-    expect(await receiverOf(t, younger.id, 'offline_repair.closed')).toBe(younger.id);
-    expect(await receiverOf(t, younger.id, 'trade_return.created')).toBe(younger.id);
-    expect(await receiverOf(t, t.client.id, 'offline_repair.closed')).toBeNull();
-    expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBe(oldest.id);
-    await revokeClient(t.ctx, OPERATOR, oldest);
-    expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBe(younger.id);
-    await revokeClient(t.ctx, OPERATOR, younger);
-    expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBeNull();
-  });
+  expect(await receiverOf(t, younger.id, 'offline_repair.closed')).toBe(younger.id);
+  expect(await receiverOf(t, younger.id, 'trade_return.created')).toBe(younger.id);
+  expect(await receiverOf(t, t.client.id, 'offline_repair.closed')).toBeNull();
+  expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBe(oldest.id);
+  await revokeClient(t.ctx, OPERATOR, oldest);
+  expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBe(younger.id);
+  await revokeClient(t.ctx, OPERATOR, younger);
+  expect(await receiverOf(t, t.client.id, 'trade_return.created')).toBeNull();
 });

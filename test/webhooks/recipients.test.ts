@@ -33,9 +33,7 @@ const reachable = async (
   creators: { [Ids in keyof typeof NONE]?: string[] },
 ) => (await t.ctx.db.executeQuery(t.ctx.fill(selectReachable, { shopIds, ...NONE, ...creators }))).rows;
 
-it('clients that are active and have a URL can be reached, of the shops asked about, oldest first', async ({
-  t,
-}) => {
+it('active clients with a URL can be reached, of the shops asked about, oldest first', async ({ t }) => {
   const { shop, client } = await t.addShop();
   const [first, second] = [await add(t, 'first'), await add(t, 'second')];
   const other = await add(t, 'other', URL, shop.id);
@@ -51,9 +49,7 @@ it('clients that are active and have a URL can be reached, of the shops asked ab
   expect(await reachable(t, [], { creatorIds: [first.id] })).toEqual([]);
 });
 
-it('a replacement has the age of the first whose place it has, and says whose of those asked about', async ({
-  t,
-}) => {
+it('a replacement has the age of the first one it replaces, and names it', async ({ t }) => {
   const [first, second] = [await add(t, 'first'), await add(t, 'second')];
   t.clock.advance(1);
   const next = await replaceClient(t.ctx, OPERATOR, first, {});
@@ -170,9 +166,7 @@ describe('who receives the events of a trade return', () => {
     ]);
   });
 
-  it("is none, with no row, where no client of the shop has a URL, though another shop's has", async ({
-    t,
-  }) => {
+  it("is none where no client of the shop has a URL, though another shop's has", async ({ t }) => {
     const other = await t.addShop();
     await add(t, 'theirs', URL, other.shop.id);
     const [revoked] = await receivers(t, [URL]);

@@ -88,9 +88,7 @@ describe('events of RMAs that a replaced client created', () => {
     );
   });
 
-  it('go to nobody, and of trade returns to the oldest client, once the replacement is revoked or has no URL', async ({
-    t,
-  }) => {
+  it('go nowhere, or to the oldest client, once the replacement cannot be reached', async ({ t }) => {
     const [client, silenced, oldest] = [
       await t.addReceiver(NOWHERE),
       await t.addReceiver(NOWHERE),

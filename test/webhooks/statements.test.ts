@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { readFeed } from '../../src/events/feed.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Context } from '../../src/service/context.ts';
@@ -18,29 +18,24 @@ const it = itWith(() => webhookHarness({ sending: false }));
 // Each text of a statement takes one of the names under which statements are prepared, on every connection.
 
 if (ENGINE === 'postgres')
-  describe('prepared statements of the dispatcher', () => {
-    it('are few, however many receivers there are at once', async ({ t }) => {
-      const clients: { clientId: string }[] = [];
-      for (let i = 0; i < 32; i++)
-        clients.push({ clientId: (await t.addReceiver('http://127.0.0.1:9/')).id });
-      for (let count = 1; count <= clients.length; count++) {
-        // One after another, so that all go over the same connection.
-        const some = clients.slice(0, count);
-        await new Leases(t.ctx).of(some);
-        const clientIds = some.map(({ clientId }) => clientId);
-        await due(t.ctx, { clientIds, unsettled: [], most: 8 }, t.ctx.clock.now());
-      }
-      const { rows } = await sql<{ statement: string }>`
+  it('prepared statements of the dispatcher are few, however many receivers there are', async ({ t }) => {
+    const clients: { clientId: string }[] = [];
+    for (let i = 0; i < 32; i++) clients.push({ clientId: (await t.addReceiver('http://127.0.0.1:9/')).id });
+    for (let count = 1; count <= clients.length; count++) {
+      // One after another, so that all go over the same connection.
+      const some = clients.slice(0, count);
+      await new Leases(t.ctx).of(some);
+      const clientIds = some.map(({ clientId }) => clientId);
+      await due(t.ctx, { clientIds, unsettled: [], most: 8 }, t.ctx.clock.now());
+    }
+    const { rows } = await sql<{ statement: string }>`
       select statement from pg_prepared_statements`.execute(t.ctx.webhooks);
-      const about = (table: string) => rows.filter(({ statement }) => statement.includes(table)).length;
-      expect(about('webhook_leases')).toBe(1);
-      expect(about('from webhook_deliveries')).toBe(1);
-    });
+    const about = (table: string) => rows.filter(({ statement }) => statement.includes(table)).length;
+    expect(about('webhook_leases')).toBe(1);
+    expect(about('from webhook_deliveries')).toBe(1);
   });
 
-it('what is due or moves to another client is found through the indexes of what waits, however much has ended', async ({
-  t,
-}) => {
+it('what is due or moves to another client is found by the indexes of what waits', async ({ t }) => {
   const client = await t.addReceiver('http://127.0.0.1:9/');
   const now = t.ctx.clock.now();
   for (let i = 0; i < 10; i++)
@@ -88,9 +83,7 @@ it('what is due or moves to another client is found through the indexes of what 
 });
 
 if (ENGINE === 'postgres')
-  it('events and deliveries are found by index, also with a plan from when there were none', async ({
-    t,
-  }) => {
+  it('events and deliveries are found by index, also with a plan from an empty table', async ({ t }) => {
     // As in a new database: the test's own may have been analysed by the server meanwhile.
     for (const table of ['webhook_deliveries', 'events'])
       await sql`select pg_clear_relation_stats('public', ${table})`.execute(t.ctx.db);
