@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
+import { atOnce, pluck } from '../support/answers.ts';
 import { expectError, ISO } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -106,10 +107,7 @@ describe("a client's deliveries", () => {
 
     const { body } = await admin.get(`/clients/${client.id}/deliveries`);
     expect(body).toMatchObject({ total: 2, page: 1, totalPages: 1 });
-    expect(body.items.map(({ event }: { event: string }) => event)).toEqual([
-      'offline_repair.closed',
-      'offline_repair.created',
-    ]);
+    expect(pluck(body.items, 'event')).toEqual(['offline_repair.closed', 'offline_repair.created']);
     expect(body.items[1]).toEqual({
       id: expect.any(String),
       reason: null,
@@ -202,9 +200,7 @@ it('a shop has a hundred active clients at most', async ({ t, admin }) => {
     ).length;
   const room = 100 - (await active());
   // Two more than there is room for, at the same time.
-  const made = await Promise.all(
-    Array.from({ length: room + 2 }, (_, i) => admin.post('/clients', { name: `Till ${i}` })),
-  );
+  const made = await atOnce(room + 2, (i) => admin.post('/clients', { name: `Till ${i}` }));
   const refused = made.filter(({ status }) => status !== 201);
   expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
     Array(2).fill([409, 'TOO_MANY_CLIENTS']),

@@ -159,11 +159,7 @@ describe('a correction', () => {
   });
 });
 
-it('related returns are earlier ones of the serial number, customer or company', async ({
-  t,
-  staff,
-  stranger,
-}) => {
+it('related returns are those of the serial number, customer or company', async ({ t, staff, stranger }) => {
   const repair = async (serialNumber: string | null, customerEmail: string) =>
     (await staff.post(REPAIRS, repairBody({ customerEmail, faultyItem: { ...item, serialNumber } }))).body;
   const trade = async (companyId: string, customerEmail: string) =>

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { ADMIN_BASE_PATH } from '../../contract/admin-people.ts';
 import { adminCaller, deviceFrom, newPerson, PASSWORD, type Person } from '../support/admin.ts';
+import { atOnce } from '../support/answers.ts';
 import { expectError, overSocket, UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, sharedHarness } from '../support/harness.ts';
@@ -168,7 +169,7 @@ describe('limits', () => {
   const statuses = async (count: number, ask: () => Promise<Answer>): Promise<Record<number, number>> => {
     const counts: Record<number, number> = {};
     for (let i = 0; i < count; i += 50) {
-      const answers = await Promise.all(Array.from({ length: Math.min(50, count - i) }, ask));
+      const answers = await atOnce(Math.min(50, count - i), ask);
       for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
     }
     return counts;
@@ -218,7 +219,7 @@ describe('limits', () => {
     timeout: scaled(120_000),
   }, async ({ t }) => {
     const ip = '198.51.100.62';
-    const people = await Promise.all(Array.from({ length: 6 }, () => newPerson(t)));
+    const people = await atOnce(6, () => newPerson(t));
     let nth = 0;
     const counts = await statuses(3020, () => {
       nth += 1;

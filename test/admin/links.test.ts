@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
+import { atOnce } from '../support/answers.ts';
 import { expectError, ISO, rulesOf } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, harness } from '../support/harness.ts';
@@ -147,9 +148,7 @@ describe('a new link for somebody of the team', () => {
 it('guessing links is stopped after thirty a minute from one address; others go on', async ({ t }) => {
   const token = tokenOf(await (await newPerson(t)).post('/users', INVITED));
   const ip = '198.51.100.9';
-  const guesses = await Promise.all(
-    Array.from({ length: 30 }, (_, i) => check(t, String(i).padStart(64, '0'), ip)),
-  );
+  const guesses = await atOnce(30, (i) => check(t, String(i).padStart(64, '0'), ip));
   for (const answer of guesses) expectError(answer, 410, 'LINK_EXPIRED');
   for (const answer of [await check(t, token, ip), await use(t, token, {}, ip)]) {
     expectError(answer, 429);

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { sha256 } from '../../src/service/secrets.ts';
 import { adminCaller, cookieFrom, deviceFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
+import { atOnce } from '../support/answers.ts';
 import { expectError, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, ENGINE, type Harness, harness } from '../support/harness.ts';
@@ -36,9 +37,7 @@ const manyFailures = async (
   ip: (i: number) => string,
 ) => {
   for (let i = 0; i < count; i += 10)
-    for (const answer of await Promise.all(
-      Array.from({ length: 10 }, (_, k) => attempt(t, email(i + k), 'wrong password', ip(i + k))),
-    ))
+    for (const answer of await atOnce(10, (k) => attempt(t, email(i + k), 'wrong password', ip(i + k))))
       expectError(answer, 401);
 };
 const expectLocked = (answer: Answer, seconds?: number) => {
@@ -120,9 +119,7 @@ describe('ten failures for one e-mail from one address', () => {
 
   it('are no more when guesses come side by side', async ({ t }) => {
     const { email } = await newUser(t);
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => attempt(t, email, `guess number ${i}`, IP)),
-    );
+    const answers = await atOnce(40, (i) => attempt(t, email, `guess number ${i}`, IP));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
     expectLocked(await attempt(t, email, PASSWORD, IP));
@@ -148,12 +145,12 @@ describe('right passwords', () => {
   it('all succeed, however many come at once for one e-mail', async ({ t }) => {
     const { email } = await newUser(t);
     await failures(t, 9, () => email);
-    const answers = await Promise.all(Array.from({ length: 15 }, () => attempt(t, email, PASSWORD, IP)));
+    const answers = await atOnce(15, () => attempt(t, email, PASSWORD, IP));
     expect(statusesOf(answers)).toEqual(Array(15).fill(200));
   });
 
   it('all succeed, however many people come at once from one address', async ({ t }) => {
-    const people = await Promise.all(Array.from({ length: 15 }, () => newUser(t)));
+    const people = await atOnce(15, () => newUser(t));
     const answers = await Promise.all(people.map(({ email }) => attempt(t, email, PASSWORD, IP)));
     expect(statusesOf(answers)).toEqual(Array(15).fill(200));
   });
@@ -191,7 +188,7 @@ describe('a hundred failures', () => {
     const clock = stopClock();
     expect((await attempt(t, known.email, PASSWORD, IP)).status).toBe(200);
     // Of people, whose passwords cost little to check here, and of nobody.
-    const people = await Promise.all(Array.from({ length: 90 }, () => newUser(t)));
+    const people = await atOnce(90, () => newUser(t));
     // An address without a session calls sixty times a minute.
     for (const half of [0, 50]) {
       await manyFailures(
@@ -302,9 +299,7 @@ it('sign-ins have an entry each, refused ones one per person, address and 15 min
 // The turns of those who wait are in the process, and no engine knows of them.
 if (ENGINE === 'sqlite')
   it('a flood of sign-ins is turned away, and the service goes on answering', async ({ t }) => {
-    const flood = Promise.all(
-      Array.from({ length: 250 }, (_, i) => attempt(t, `nobody-${i}@example.com`, 'wrong', address(i))),
-    );
+    const flood = atOnce(250, (i) => attempt(t, `nobody-${i}@example.com`, 'wrong', address(i)));
     let flooded = true;
     flood.finally(() => {
       flooded = false;

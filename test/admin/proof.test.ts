@@ -8,6 +8,7 @@ import {
   type Person,
   signInAs,
 } from '../support/admin.ts';
+import { atOnce, pluck } from '../support/answers.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, harness as ownHarness, sharedHarness } from '../support/harness.ts';
@@ -177,10 +178,7 @@ describe('a proof', () => {
     expect((await adminCaller(t, cookieFrom(changed)).post('/clients', { name: 'Desk' })).status).toBe(201);
   });
 
-  it('may be wrong ten times in a session, which then ends; a right one resets that', async ({
-    t,
-    person,
-  }) => {
+  it('may be wrong ten times in a session, which then ends', async ({ t, person }) => {
     const { code } = await turnOn(t, person);
     t.clock.advance(STEP_MS);
     const guess = async (i: number) =>
@@ -208,7 +206,7 @@ describe('a proof', () => {
   });
 
   it('guessed in parallel gains nothing', async ({ person }) => {
-    const answers = await Promise.all(Array.from({ length: 30 }, () => prove(person, { password: 'wrong' })));
+    const answers = await atOnce(30, () => prove(person, { password: 'wrong' }));
     expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10);
     expectError(await prove(person), 401);
   });
@@ -256,7 +254,7 @@ describe('own sessions', () => {
       await signInFrom(t, user, userAgent, '2001:db8:1:2:3::4');
     }
     const { body } = await here.get('/session/sessions', { ip: '192.0.2.1' });
-    expect(body.items.map(({ browser }: { browser: string | null }) => browser)).toEqual([
+    expect(pluck(body.items, 'browser')).toEqual([
       ...others.map(([, browser]) => browser).reverse(),
       'Firefox on Windows',
     ]);

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { newPerson } from '../support/admin.ts';
+import { atOnce, pluck } from '../support/answers.ts';
 import { expectError, ISO } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -94,20 +95,14 @@ describe('replacing a client', () => {
     t.clock.advance(1);
     const third = await replacedClient(t, second.id);
     const { items } = (await admin.get('/clients')).body;
-    expect(items.map(({ replacedBy }: { replacedBy: string | null }) => replacedBy)).toEqual([
-      third.id,
-      third.id,
-      null,
-    ]);
+    expect(pluck(items, 'replacedBy')).toEqual([third.id, third.id, null]);
     for (const { apiKey } of [t.client, second])
       expect((await t.get('/offline-repairs', { key: apiKey })).status).toBe(401);
     expect((await t.get('/offline-repairs', { key: third.apiKey })).status).toBe(200);
   });
 
   it('by several people at once happens once', async ({ t, admin }) => {
-    const answers = await Promise.all(
-      Array.from({ length: 4 }, () => admin.post(`/clients/${t.client.id}/replace`)),
-    );
+    const answers = await atOnce(4, () => admin.post(`/clients/${t.client.id}/replace`));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     expect((await admin.get('/clients')).body.items).toHaveLength(2);
   });

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
+import { pluck } from '../support/answers.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, sharedHarness } from '../support/harness.ts';
@@ -43,9 +44,7 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
     await t.post(path, named('Zoë Ångström', 'ABC_1', 'ORD-77'));
     await t.post(path, named('Bob 100%', 'ABCX1', 'ORD-78'));
     const found = async (q: string) =>
-      (await staff.get(`${path}?q=${encodeURIComponent(q)}`)).body.items.map(
-        ({ customerName }: { customerName: string }) => customerName,
-      );
+      pluck((await staff.get(`${path}?q=${encodeURIComponent(q)}`)).body.items, 'customerName');
     expect(await found('zoë')).toEqual(['Zoë Ångström']);
     expect(await found('ÅNGSTRÖM abc')).toEqual(['Zoë Ångström']);
     expect(await found('ord-7')).toEqual(['Bob 100%', 'Zoë Ångström']);
@@ -138,10 +137,7 @@ describe('moves by staff', () => {
     );
   });
 
-  it('of a trade return follow its table; others are a 409 that names the open ones', async ({
-    t,
-    staff,
-  }) => {
+  it('of a trade return follow its table; others are a 409', async ({ t, staff }) => {
     const { id } = (await t.post('/trade-returns', tradeBody())).body;
     const wrong = await staff.post(`/trade-returns/${id}/receive`);
     expect([wrong.status, wrong.body.code]).toEqual([409, 'MOVE_NOT_ALLOWED']);
@@ -159,12 +155,6 @@ describe('moves by staff', () => {
     expect(over.status).toBe(409);
     expect(over.body.message).toContain('no move is open any more');
     const { items } = (await staff.get(`/trade-returns/${id}/timeline`)).body;
-    expect(items.map(({ note }: { note: string | null }) => note)).toEqual([
-      null,
-      'approve',
-      'receive',
-      'request-credit',
-      'resolve',
-    ]);
+    expect(pluck(items, 'note')).toEqual([null, 'approve', 'receive', 'request-credit', 'resolve']);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { adminCaller, newPerson, newUser, PASSWORD, signInAs } from '../support/admin.ts';
+import { pluck } from '../support/answers.ts';
 import { expectError, ISO, rulesOf, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -32,7 +33,7 @@ describe('the team', () => {
     const { status, body } = await admin.get('/users');
     expect(status).toBe(200);
     expect(body).toMatchObject({ total: 5, page: 1, limit: 20, totalPages: 1 });
-    expect(body.items.map((user: { id: string }) => user.id)).toEqual(made);
+    expect(pluck(body.items, 'id')).toEqual(made);
     expect(body.items[4]).toEqual({
       id: admin.id,
       email: admin.email,
@@ -44,7 +45,7 @@ describe('the team', () => {
     });
     const page = (await admin.get('/users?page=2&limit=2')).body;
     expect(page).toMatchObject({ total: 5, page: 2, limit: 2, totalPages: 3 });
-    expect(page.items.map((user: { id: string }) => user.id)).toEqual(made.slice(2, 4));
+    expect(pluck(page.items, 'id')).toEqual(made.slice(2, 4));
     expect((await admin.get('/users?page=9')).body.items).toEqual([]);
     expect(rulesOf(await admin.get('/users?limit=101&nonsense=1'))).toEqual({
       limit: 'max',

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { sweep } from '../../src/service/janitor.ts';
 import { newPerson, type Person } from '../support/admin.ts';
+import { atOnce, pluck } from '../support/answers.ts';
 import { UNKNOWN_ID } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -256,8 +257,7 @@ describe('saved views', () => {
     expect(own).toEqual({ ...view, id: own.id, shared: false });
     expect((await staff.post('/views', { ...view, shared: true })).body.code).toBe('ADMIN_REQUIRED');
     const shared = (await admin.post('/views', { ...view, name: 'Ours', shared: true })).body;
-    const names = async (person: Person) =>
-      (await person.get('/views')).body.items.map(({ name }: { name: string }) => name);
+    const names = async (person: Person) => pluck((await person.get('/views')).body.items, 'name');
     expect(await names(staff)).toEqual(['Mine, oldest', 'Ours']);
     expect(await names(colleague)).toEqual(['Ours']);
     expect(await names(stranger)).toEqual([]);
@@ -305,7 +305,7 @@ describe('saved views', () => {
     }
     expect((await staff.post('/views', { ...view, name: ' ' })).status).toBe(400);
     expect((await staff.post('/views', { ...view, search: { open: true } })).status).toBe(400);
-    const made = await Promise.all(Array.from({ length: 52 }, () => staff.post('/views', view)));
+    const made = await atOnce(52, () => staff.post('/views', view));
     expect(made.filter(({ status }) => status === 201)).toHaveLength(50);
     expect(made.filter(({ body }) => body.code === 'TOO_MANY_VIEWS')).toHaveLength(2);
   });

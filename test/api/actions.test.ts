@@ -196,9 +196,7 @@ it('the timeline names the client that acted', async ({ t }) => {
   ]);
 });
 
-it('times of one repair rise by a millisecond, also when many moves fall into the same one', async ({
-  t,
-}) => {
+it('times of one repair rise by a millisecond, also of moves at the same one', async ({ t }) => {
   const { id } = await newRepair(t);
   stopClock();
   const moves = Array.from({ length: 25 }, (_, index) => CASES[index % CASES.length] as Case);

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { CONNECTION_LIMITS } from '../../src/http/connection-limits.ts';
+import { atOnce } from '../support/answers.ts';
 import { expectError, overSocket } from '../support/api.ts';
 import { doctor } from '../support/doctor.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -117,7 +118,7 @@ describe('connections of one address where no proxy is trusted', () => {
   it('keep no other address out, however many one opens', async () => {
     const t = await limited();
     const good = await idle(t, '127.0.0.2');
-    const many = await Promise.all(Array.from({ length: 300 }, async () => (await open(t, ASK)).resume()));
+    const many = await atOnce(300, async () => (await open(t, ASK)).resume());
     await until('the others are closed', () => many.filter(({ closed }) => !closed).length === LIMIT);
     for (let i = 0; i < 20; i += 1) {
       const answer = await fetch(`${t.url}/healthz`, { headers: { connection: 'close' } }).catch(() => null);
@@ -138,7 +139,7 @@ describe('connections of one address where no proxy is trusted', () => {
     t.app.server.on('request', () => {
       asked += 1;
     });
-    const busy = await Promise.all(Array.from({ length: LIMIT }, () => open(t, begun)));
+    const busy = await atOnce(LIMIT, () => open(t, begun));
     await until('all wait', () => asked === LIMIT);
     await isClosed((await open(t, ASK)).resume());
     expect(busy.some(({ closed }) => closed)).toBe(false);
@@ -147,7 +148,7 @@ describe('connections of one address where no proxy is trusted', () => {
 
   it('are not counted where they come from a proxy', async () => {
     const t = await harness({ env: { TRUST_PROXY: '1', MAX_CONNECTIONS_PER_ADDRESS: String(LIMIT) } });
-    const sockets = await Promise.all(Array.from({ length: 3 * LIMIT }, () => idle(t)));
+    const sockets = await atOnce(3 * LIMIT, () => idle(t));
     expect(sockets.filter(({ closed }) => closed)).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { pluck } from '../support/answers.ts';
 import {
   newRepair,
   newRma,
@@ -130,10 +131,6 @@ describe('the RMA number', () => {
     await newRepair(t);
     await newRepair(t);
     const { items } = (await t.get('/offline-repairs')).body;
-    expect(items.map(({ rmaNumber }: { rmaNumber: string }) => rmaNumber)).toEqual([
-      '#RMA-1000000',
-      '#RMA-999999',
-      '#RMA-000123',
-    ]);
+    expect(pluck(items, 'rmaNumber')).toEqual(['#RMA-1000000', '#RMA-999999', '#RMA-000123']);
   });
 });

@@ -49,9 +49,7 @@ describe('the event feed', () => {
     expect(hasMore).toBe(false);
   });
 
-  it('has events that no client could receive, of all clients, but none of staff's RMAs', async ({
-    t,
-  }) => {
+  it('has events that no client could receive, of all clients, but none of staff RMAs', async ({ t }) => {
     const other = await addClient(t);
     const first = await create(t);
     const { body } = await t.post('/trade-returns', tradeBody(), { key: other.apiKey });

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
+import { atOnce } from '../support/answers.ts';
 import { rowCounts } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -10,7 +11,7 @@ const it = itWith(harness);
 // Creations that arrive together share a transaction; nobody must notice.
 
 const together = (count: number, ask: (i: number) => ReturnType<Harness['post']>) =>
-  Promise.all(Array.from({ length: count }, (_, i) => ask(i)));
+  atOnce(count, (i) => ask(i));
 const numberOf = (rmaNumber: string): number => Number(rmaNumber.slice('#RMA-'.length));
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { createClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
+import { atOnce } from '../support/answers.ts';
 import { expectError, newRepair, rowCounts, rulesOf } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -177,7 +178,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
   });
 
   it('in requests at the same time creates exactly one; the others get it too, or a 409', async ({ t }) => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(t, 'receipt-1')));
+    const answers = await atOnce(20, () => send(t, 'receipt-1'));
     const made = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
     expect(made).toHaveLength(1);
     for (const answer of answers) {
@@ -189,9 +190,7 @@ describe.each(KINDS)('the same Idempotency-Key at $path', ({ path, rows, body, o
   });
 
   it('with different bodies at the same time creates one; the others are a 422 or a 409', async ({ t }) => {
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => send(t, 'receipt-1', body({ externalRef: `R ${index}` }))),
-    );
+    const answers = await atOnce(10, (index) => send(t, 'receipt-1', body({ externalRef: `R ${index}` })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     for (const { status } of answers) expect([201, 409, 422]).toContain(status);
     expect((await rowCounts(t))[rows]).toBe(1);
@@ -212,9 +211,7 @@ describe('an Idempotency-Key', () => {
   });
 
   it('of both kinds at the same time creates one RMA; the others are a 422 or a 409', async ({ t }) => {
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => (index % 2 ? trade(t, 'a') : create(t, 'a'))),
-    );
+    const answers = await atOnce(12, (index) => (index % 2 ? trade(t, 'a') : create(t, 'a')));
     const made = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
     expect(made).toHaveLength(1);
     for (const answer of answers) {

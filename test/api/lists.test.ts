@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
+import { atOnce } from '../support/answers.ts';
 import { newRepair, newRma, newStaffRepair, newStaffRma, rulesOf, stopClock } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -83,7 +84,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     for (const id of [ids[3], ids[0], ids[5]]) await change(t, id);
     expect(await found(t)).toEqual(countdown(6));
     stopClock();
-    await Promise.all(Array.from({ length: 10 }, () => newRma(t, kind)));
+    await atOnce(10, () => newRma(t, kind));
     for (const _ of ['once', 'again']) expect(await found(t, { limit: '100' })).toEqual(countdown(16));
   });
 

@@ -233,9 +233,7 @@ describe('a body that a validator refuses by the document', () => {
   });
 });
 
-it('patterns have no bare bracket inside a class, which Java would take for a nested class', async ({
-  t,
-}) => {
+it('patterns have no bare bracket inside a class: Java takes it for a nested class', async ({ t }) => {
   const documents = JSON.stringify([t.app.swagger(), t.app.adminSwagger()]);
   const patterns = [...documents.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
     JSON.parse(text as string),

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { TimelineEntry } from '../../contract/common.ts';
+import { atOnce } from '../support/answers.ts';
 import { newRma, rulesOf, staffOf, stopClock, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -99,11 +100,7 @@ describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) 
   it('may be added many times, by many people at once', async ({ t }) => {
     const { id } = await newRma(t, kind);
     stopClock();
-    await Promise.all(
-      Array.from({ length: 12 }, (_, index) =>
-        note(t, id, `note ${index}`, staffOf(t, { name: `Person ${index}` })),
-      ),
-    );
+    await atOnce(12, (index) => note(t, id, `note ${index}`, staffOf(t, { name: `Person ${index}` })));
     const [, ...entries]: TimelineEntry[] = (await t.get(`${path}/${id}/timeline`)).body.items;
     expect(new Set(entries.map(({ note }) => note)).size).toBe(12);
     for (const { note, actor } of entries)

@@ -10,6 +10,7 @@ import { readConfig } from '../../src/service/config.ts';
 import { type Context, openContext } from '../../src/service/context.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import type { Caller } from '../../src/shops/plans.ts';
+import { atOnce } from '../support/answers.ts';
 import { repairBody } from '../support/bodies.ts';
 import { ENGINE } from '../support/harness.ts';
 import { type Env, migratedDatabase } from '../support/process.ts';
@@ -45,10 +46,8 @@ it('times of one repair strictly rise when many moves fall into one millisecond,
   const { answer } = await offlineRepairs.create(ctx, caller, CreateOfflineRepair.parse(repairBody()));
   const tracking = (i: number) =>
     OfflineRepairActionBody.tracking.parse({ trackingNumber: `T-${i}`, carrierName: 'DHL' });
-  const moved = await Promise.all(
-    Array.from({ length: 24 }, (_, i) =>
-      offlineRepairs.move(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
-    ),
+  const moved = await atOnce(24, (i) =>
+    offlineRepairs.move(i % 2 ? lagging : ctx, caller, answer.id, 'tracking', tracking(i)),
   );
   const entries = await ctx.db.selectFrom('timeline').select('at').orderBy('at').execute();
   expect(entries.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, i) => NOON + i));

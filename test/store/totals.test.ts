@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { atOnce } from '../support/answers.ts';
 import { expectError } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { type Harness, harness } from '../support/harness.ts';
@@ -30,19 +31,15 @@ it('kept totals are what counting finds, after creations, moves, replays and ref
   const { client: other } = await t.addShop({ allowance: 3 });
   const moves = ['begin-diagnostics', 'begin-repair', 'close', 'close', 'tracking'];
   const bodies: Record<string, object> = { tracking: { trackingNumber: 'T', carrierName: 'C' } };
-  await Promise.all(
-    Array.from({ length: 25 }, async (_, i) => {
-      const headers: Record<string, string> = i % 5 === 0 ? { 'idempotency-key': `key-${i % 10}` } : {};
-      const { status, body } = await t.post('/offline-repairs', repairBody(), { headers });
-      if (status !== 201) return;
-      const move = moves[i % moves.length] as string;
-      await t.post(`/offline-repairs/${body.id}/${move}`, bodies[move] ?? {});
-      await t.post('/trade-returns', tradeBody());
-    }),
-  );
-  const refused = await Promise.all(
-    Array.from({ length: 5 }, () => t.post('/offline-repairs', repairBody(), { key: other.apiKey })),
-  );
+  await atOnce(25, async (i) => {
+    const headers: Record<string, string> = i % 5 === 0 ? { 'idempotency-key': `key-${i % 10}` } : {};
+    const { status, body } = await t.post('/offline-repairs', repairBody(), { headers });
+    if (status !== 201) return;
+    const move = moves[i % moves.length] as string;
+    await t.post(`/offline-repairs/${body.id}/${move}`, bodies[move] ?? {});
+    await t.post('/trade-returns', tradeBody());
+  });
+  const refused = await atOnce(5, () => t.post('/offline-repairs', repairBody(), { key: other.apiKey }));
   for (const answer of refused.filter(({ status }) => status !== 201))
     expectError(answer, 403, 'LIMIT_EXCEEDED');
   expect(refused.filter(({ status }) => status === 201)).toHaveLength(3);

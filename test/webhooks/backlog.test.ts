@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { sealWebhookSecret } from '../../src/webhooks/secret.ts';
+import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
@@ -30,19 +31,10 @@ it('an event of another receiver goes ahead of a backlog of thousands of receive
       webhook_secret: sealWebhookSecret(secrets, id, 'whsec_of_a_test'),
     }));
     await db.insertInto('api_clients').values(clients).execute();
-    const deliveries = ids.map((id) => ({
-      id: newId(now),
-      client_id: id,
-      rma_id: null,
-      event: 'offline_repair.closed' as const,
-      body: '{}',
-      status: 'PENDING' as const,
-      attempts: 0,
-      attempt_log: '[]',
-      due_at: now,
-      created_at: now,
-    }));
-    await db.insertInto('webhook_deliveries').values(deliveries).execute();
+    await addDeliveries(
+      t,
+      ids.map((id) => waitingDelivery(id, now)),
+    );
   }
   await t.startSending();
   await many.got(1);

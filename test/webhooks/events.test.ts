@@ -5,6 +5,7 @@ import { WEBHOOK_EVENT_DATA, type WebhookEventName } from '../../contract/webhoo
 import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { offlineRepairs } from '../../src/returns/actions.ts';
+import { pluck } from '../support/answers.ts';
 import { newRepair, newRma, newTradeReturn, staffOf } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -48,7 +49,7 @@ describe.each(KINDS)('the events at $path', (row) => {
       })),
     ]);
     const { items } = (await t.get(`${path}/${made.id}/timeline`)).body;
-    const times = items.map(({ at }: { at: string }) => at);
+    const times = pluck(items, 'at');
     expect(inOrder.map(({ body }) => body.timestamp)).toEqual(times);
     expect(new Set(times).size).toBe(walk.length + 1);
     for (const { body, bytes, headers } of inOrder) {

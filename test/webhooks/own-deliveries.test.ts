@@ -9,6 +9,7 @@ import { listDeliveries } from '../../src/webhooks/deliveries.ts';
 import { enqueueTest } from '../../src/webhooks/outbox.ts';
 import { expectError, ISO, rulesOf, UNKNOWN_ID } from '../support/api.ts';
 import { tradeBody } from '../support/bodies.ts';
+import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { itWith } from '../support/fixtures.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -114,18 +115,13 @@ describe("a program's deliveries", () => {
     expect(await listed(t, apiKey, { page: '9' })).toMatchObject({ items: [], total: 5 });
   });
 
-  it('are asked for with what there is', async ({ t }) => {
-    const faults = async (query: Record<string, string>) =>
+  it('are refused by filters that are none', async ({ t }) => {
+    const rules = async (query: Record<string, string>) =>
       rulesOf(await t.get(`/deliveries?${new URLSearchParams(query)}`));
-    expect(await faults({ status: 'LOST', event: 'x', rmaId: 'x', limit: '101', q: 'x' })).toEqual({
-      status: 'oneOf',
-      event: 'oneOf',
-      rmaId: 'format',
-      limit: 'max',
-      q: 'unknown',
-    });
+    const wrong = { status: 'oneOf', event: 'oneOf', rmaId: 'format', limit: 'max', q: 'unknown' };
+    expect(await rules({ status: 'LOST', event: 'x', rmaId: 'x', limit: '101', q: 'x' })).toEqual(wrong);
     for (const rmaId of ['', UNKNOWN_ID.toUpperCase(), '00000000-0000-0000-0000-000000000000'])
-      expect(await faults({ rmaId })).toEqual({ rmaId: 'format' });
+      expect(await rules({ rmaId })).toEqual({ rmaId: 'format' });
   });
 
   it('are nobody else’s: not of another client of the shop, nor of another shop', async ({ t }) => {
@@ -179,23 +175,17 @@ it('deliveries of an RMA, and dropped ones, are found by an index among however 
   const [idle, ...others] = Array.from({ length: CLIENTS }, () => newId(now)) as [string, ...string[]];
   const rmas = Array.from({ length: 1_000 }, () => newId(now));
   const statusOf = (n: number) => ({ 0: 'DROPPED', 20: 'PENDING' })[n % 500] ?? 'DELIVERED';
-  const row = (n: number) => ({
-    id: newId(now + n),
-    client_id: [client.id, ...others][n % CLIENTS] as string,
-    rma_id: rmas[n % rmas.length] as string,
-    event: 'offline_repair.closed' as const,
-    body: '{}',
-    status: statusOf(n) as DeliveryStatus,
-    attempts: Math.floor(n / 500) % 2,
-    attempt_log: '[]',
-    due_at: now,
-    created_at: now,
-  });
-  for (let from = 0; from < 5_000; from += 500)
-    await t.ctx.db
-      .insertInto('webhook_deliveries')
-      .values(Array.from({ length: 500 }, (_, i) => row(from + i)))
-      .execute();
+  const row = (n: number) =>
+    waitingDelivery([client.id, ...others][n % CLIENTS] as string, now, {
+      id: newId(now + n),
+      rma_id: rmas[n % rmas.length] as string,
+      status: statusOf(n) as DeliveryStatus,
+      attempts: Math.floor(n / 500) % 2,
+    });
+  await addDeliveries(
+    t,
+    Array.from({ length: 5_000 }, (_, n) => row(n)),
+  );
   await sql`analyze`.execute(t.ctx.db);
   const expectIndex = async (query: Partial<WebhookDeliveryQuery>, index: RegExp, clientId = client.id) => {
     const { ctx, statements } = watched(t.ctx);

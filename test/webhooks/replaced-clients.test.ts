@@ -11,6 +11,7 @@ import { lockCounter } from '../../src/shops/counters.ts';
 import type { Caller } from '../../src/shops/plans.ts';
 import { newTradeReturn, staffOf } from '../support/api.ts';
 import { repairBody } from '../support/bodies.ts';
+import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { itWith } from '../support/fixtures.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
@@ -217,11 +218,10 @@ describe('while a client is being replaced', () => {
   it('a backlog that is too large for one step is handed over in several', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const now = t.ctx.clock.now();
-    for (let i = 0; i < 10; i++)
-      await t.ctx.db
-        .insertInto('webhook_deliveries')
-        .values(Array.from({ length: 500 }, () => waitingFor(client.id, now)))
-        .execute();
+    await addDeliveries(
+      t,
+      Array.from({ length: 5_000 }, () => waitingDelivery(client.id, now)),
+    );
     const replacement = await replace(t, client, await rawServer(() => {}));
     const waiting = async (clientId: string) =>
       (await t.deliveries()).filter(({ client_id, status }) => client_id === clientId && status === 'PENDING')
@@ -233,51 +233,35 @@ describe('while a client is being replaced', () => {
   });
 });
 
-describe('a damaged row', () => {
-  it.each(['itself', 'nobody', 'another shop', 'a client that points back'])(
-    'that says a client was replaced by %s drops what waits for it, and nothing else',
-    async (by) => {
-      const receiver = await startReceiver();
-      const t = await webhookHarness({ sending: false });
-      const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(receiver.url)];
-      const stranger = await t.addReceiver(receiver.url, (await t.addShop()).shop.id);
-      await t.create(client);
-      await t.create(other);
-      const ids: Record<string, string> = {
-        itself: client.id,
-        'another shop': stranger.id,
-        'a client that points back': t.client.id,
-      };
-      const damage = (id: string, to: string) =>
-        t.ctx.db
-          .updateTable('api_clients')
-          .set({ revoked_at: 1, replaced_by: to })
-          .where('id', '=', id)
-          .execute();
-      await damage(client.id, ids[by] ?? newId(1));
-      if (ids[by] === t.client.id) await damage(t.client.id, client.id);
-      await t.startSending();
-      await t.drained();
-      expect(receiver.received).toHaveLength(1);
-      const rows = await t.deliveries();
-      expect(rows.find(({ client_id }) => client_id === client.id)).toMatchObject({
-        status: 'DROPPED',
-        reason: 'the client was revoked',
-      });
-      expect(rows.find(({ client_id }) => client_id === other.id)).toMatchObject({ status: 'DELIVERED' });
-    },
-  );
-});
-
-const waitingFor = (clientId: string, nowMs: number) => ({
-  id: newId(nowMs),
-  client_id: clientId,
-  rma_id: null,
-  event: 'offline_repair.closed' as const,
-  body: '{}',
-  status: 'PENDING' as const,
-  attempts: 0,
-  attempt_log: '[]',
-  due_at: nowMs,
-  created_at: nowMs,
-});
+it.for(['itself', 'nobody', 'another shop', 'a client that points back'])(
+  'a row that says a client was replaced by %s drops what waits for it, and nothing else',
+  async (by, { t }) => {
+    const receiver = await startReceiver();
+    const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(receiver.url)];
+    const stranger = await t.addReceiver(receiver.url, (await t.addShop()).shop.id);
+    await t.create(client);
+    await t.create(other);
+    const ids: Record<string, string> = {
+      itself: client.id,
+      'another shop': stranger.id,
+      'a client that points back': t.client.id,
+    };
+    const damage = (id: string, to: string) =>
+      t.ctx.db
+        .updateTable('api_clients')
+        .set({ revoked_at: 1, replaced_by: to })
+        .where('id', '=', id)
+        .execute();
+    await damage(client.id, ids[by] ?? newId(1));
+    if (ids[by] === t.client.id) await damage(t.client.id, client.id);
+    await t.startSending();
+    await t.drained();
+    expect(receiver.received).toHaveLength(1);
+    const rows = await t.deliveries();
+    expect(rows.find(({ client_id }) => client_id === client.id)).toMatchObject({
+      status: 'DROPPED',
+      reason: 'the client was revoked',
+    });
+    expect(rows.find(({ client_id }) => client_id === other.id)).toMatchObject({ status: 'DELIVERED' });
+  },
+);
