@@ -12,42 +12,27 @@ const it = itWith(harness);
 
 const PUBLIC_URL = 'https://returns.example.com';
 const rules = (t: Harness) => t.ctx.db.selectFrom('dangerous_goods').selectAll().execute();
-const put = (person: Person, headers: Record<string, string | null>) =>
+type Headers = Record<string, string | null>;
+const put = (person: Person, headers: Headers) =>
   person.put('/dangerous-goods', { rules: ['ACID'] }, { headers });
+/** With a body and without, with a session and before it. */
+const changes = async (t: Harness, admin: Person, headers: Headers) => [
+  await put(admin, headers),
+  await admin.delete(`/users/${UNKNOWN_ID}`, { headers }),
+  await admin.delete('/session', { headers }),
+  await adminCaller(t).post('/session', { email: admin.email, password: PASSWORD }, { headers }),
+];
 
 describe('a change', () => {
   it('needs to be called JSON, also where it has no body', async ({ t, admin }) => {
-    const types = [
-      null,
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
-      'text/plain; application/json',
-      'application/jsonp',
-      'application/json+x',
-    ];
-    for (const type of types) {
-      const headers = { 'content-type': type };
-      expectError(await put(admin, headers), 415);
-      expectError(await admin.delete(`/users/${UNKNOWN_ID}`, { headers }), 415);
-      expectError(await admin.delete('/session', { headers }), 415);
-      expectError(
-        await adminCaller(t).post(
-          '/session',
-          { email: admin.email, password: PASSWORD },
-          { headers: { 'content-type': type } },
-        ),
-        415,
-      );
-    }
+    const forms = ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'];
+    const similar = ['text/plain; application/json', 'application/jsonp', 'application/json+x'];
+    for (const type of [null, ...forms, ...similar])
+      for (const answer of await changes(t, admin, { 'content-type': type })) expectError(answer, 415);
     expect(await rules(t)).toEqual([]);
     expect((await admin.get('/session')).status).toBe(200);
-    for (const type of [
-      'application/json',
-      'application/json; charset=utf-8',
-      'Application/JSON;charset=UTF-8',
-    ])
-      expect((await put(admin, { 'content-type': type })).status).toBe(200);
+    const json = ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'];
+    for (const type of json) expect((await put(admin, { 'content-type': type })).status).toBe(200);
   });
 
   it('is refused from another origin, whatever else is right', async () => {
@@ -67,16 +52,8 @@ describe('a change', () => {
       'nonsense',
       '',
     ];
-    for (const origin of foreign) {
-      expectError(await put(admin, { origin }), 403, 'CROSS_SITE');
-      expectError(await admin.delete('/session', { headers: { origin } }), 403, 'CROSS_SITE');
-      const { email } = admin;
-      expectError(
-        await adminCaller(t).post('/session', { email, password: PASSWORD }, { headers: { origin } }),
-        403,
-        'CROSS_SITE',
-      );
-    }
+    for (const origin of foreign)
+      for (const answer of await changes(t, admin, { origin })) expectError(answer, 403, 'CROSS_SITE');
     expect(await rules(t)).toEqual([]);
     expect((await admin.get('/session')).status).toBe(200);
   });
@@ -166,12 +143,11 @@ describe('the order of the gates', () => {
 });
 
 describe('limits', () => {
-  const statuses = async (count: number, ask: () => Promise<Answer>): Promise<Record<number, number>> => {
+  const statuses = async (count: number, ask: (i: number) => Promise<Answer>) => {
     const counts: Record<number, number> = {};
-    for (let i = 0; i < count; i += 50) {
-      const answers = await atOnce(Math.min(50, count - i), ask);
-      for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
-    }
+    for (let done = 0; done < count; done += 50)
+      for (const { status } of await atOnce(Math.min(50, count - done), (i) => ask(done + i)))
+        counts[status] = (counts[status] ?? 0) + 1;
     return counts;
   };
 
@@ -185,11 +161,7 @@ describe('limits', () => {
       () => liar.get('/session', { ip }),
       () => visitor.post('/set-up/check', { token: 'x'.repeat(48) }, { ip }),
     ];
-    let nth = 0;
-    const counts = await statuses(80, () => {
-      nth += 1;
-      return (calls[nth % calls.length] as (typeof calls)[number])();
-    });
+    const counts = await statuses(80, (i) => (calls[i % calls.length] as (typeof calls)[number])());
     expect(counts[429]).toBe(20);
     const refused = await visitor.get('/sign-in-options', { ip });
     expectError(refused, 429);
@@ -198,13 +170,9 @@ describe('limits', () => {
     expect((await admin.get('/session', { ip })).status).toBe(200);
     expect((await visitor.get('/sign-in-options', { ip: '198.51.100.61' })).status).toBe(200);
     // And so does a browser that signed in before, which has a share of its own.
-    const known = adminCaller(
-      t,
-      deviceFrom(await adminCaller(t).post('/session', { email: admin.email, password: PASSWORD })),
-    );
-    expect((await known.post('/session', { email: admin.email, password: PASSWORD }, { ip })).status).toBe(
-      200,
-    );
+    const own = { email: admin.email, password: PASSWORD };
+    const known = adminCaller(t, deviceFrom(await visitor.post('/session', own)));
+    expect((await known.post('/session', own, { ip })).status).toBe(200);
     const forged = adminCaller(t, `handback_device=${'a'.repeat(22)}.${'b'.repeat(43)}`);
     expectError(await forged.get('/sign-in-options', { ip }), 429);
   });
@@ -220,11 +188,7 @@ describe('limits', () => {
   }, async ({ t }) => {
     const ip = '198.51.100.62';
     const people = await atOnce(6, () => newPerson(t));
-    let nth = 0;
-    const counts = await statuses(3020, () => {
-      nth += 1;
-      return (people[nth % people.length] as Person).get('/session', { ip });
-    });
+    const counts = await statuses(3020, (i) => (people[i % 6] as Person).get('/session', { ip }));
     expect(counts).toEqual({ 200: 3000, 429: 20 });
   });
 
@@ -232,14 +196,8 @@ describe('limits', () => {
     const ip = '198.51.100.63';
     const visitor = adminCaller(t);
     const large = JSON.stringify({ email: 'a@example.com', password: 'p'.repeat(8 * 1024) });
-    for (const path of [
-      '/session',
-      '/password-links',
-      '/links/check',
-      '/links/use',
-      '/set-up',
-      '/set-up/check',
-    ]) {
+    const paths = ['/session', '/password-links', '/links/check', '/links/use', '/set-up', '/set-up/check'];
+    for (const path of paths) {
       const answer = await visitor.post(path, large, { ip: '198.51.100.64' });
       expectError(answer, 413);
       expect(answer.body.message).toBe('The body is larger than 8 KiB.');

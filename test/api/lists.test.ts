@@ -67,10 +67,7 @@ describe.each(KINDS)('the list at $path', (row) => {
   it('refuses pages and limits outside their bounds, and what is no whole number', async ({ t }) => {
     const wrong = ['0', '-1', '1.5', '1e1', '0x1', '', ' ', 'one', 'NaN', '99999999999999999999', '１'];
     for (const value of wrong)
-      expect({ value, faults: Object.keys(await rules(t, { page: value, limit: value })) }).toEqual({
-        value,
-        faults: ['page', 'limit'],
-      });
+      expect(Object.keys(await rules(t, { page: value, limit: value })), value).toEqual(['page', 'limit']);
     for (const limit of ['101', '1000']) expect(Object.keys(await rules(t, { limit }))).toEqual(['limit']);
     for (const name of ['page', 'status', ...row.filters]) {
       const answer = await t.get(`${path}?${name}=1&${name}=2`);
@@ -104,13 +101,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     await newStaffRma(t, kind);
     const second = (await list(t)).items[1];
     for (const rmaNumber of ['#RMA-000002', 'RMA-000002', '000002'])
-      expect(await list(t, { rmaNumber })).toEqual({
-        items: [second],
-        total: 1,
-        page: 1,
-        limit: 20,
-        totalPages: 1,
-      });
+      expect(await list(t, { rmaNumber })).toMatchObject({ items: [second], total: 1, totalPages: 1 });
     const asked = (more: Query) => list(t, { rmaNumber: '000002', ...more });
     expect(await asked({ page: '2' })).toMatchObject({ items: [], total: 1, totalPages: 1 });
     expect(await asked({ status: start, updatedSince: second.updatedAt })).toMatchObject({ total: 1 });
@@ -144,8 +135,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     }
   });
 
-  it.each(row.filters)('by %s finds exactly that', async (name) => {
-    const t = await harness();
+  it.for(row.filters)('by %s finds exactly that', async (name, { t }) => {
     const values = ['A-1', 'A-10', 'a-1', 'A_1', 'A%1', "A'1", 'Ä 1', 'A-1'];
     await make(t, [...values.map((value) => ({ [name]: value })), {}]);
     for (const same of ['A-1', ' A-1 ']) expect(await found(t, { [name]: same })).toEqual([8, 1]);
@@ -179,16 +169,11 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await since(later(updatedAt, 2 * 60 * 60_000).replace('Z', '+02:00'))).toEqual([1]);
   });
 
-  it.each([
-    'yesterday',
-    '2026-11-15',
-    '1763199000',
-    '2026-13-01T00:00:00Z',
-    '2026-02-30T00:00:00Z',
-    '2026-11-15T09:30:00',
-    '',
-  ])('by the updatedSince "%s", which is no ISO time, is a 400', async (updatedSince) => {
-    expect(await rules(await harness(), { updatedSince })).toEqual({ updatedSince: 'format' });
+  it('by an updatedSince that is no ISO time is a 400', async ({ t }) => {
+    const noSuchDay = ['2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z'];
+    const incomplete = ['2026-11-15', '2026-11-15T09:30:00', '1763199000', ''];
+    for (const updatedSince of ['yesterday', ...noSuchDay, ...incomplete])
+      expect(await rules(t, { updatedSince }), updatedSince).toEqual({ updatedSince: 'format' });
   });
 
   it('takes all its filters together', async ({ t }) => {
@@ -231,23 +216,17 @@ describe('repairs', () => {
   it('are counted exactly also where very many have the same reference', async () => {
     const t = await harness({ own: true });
     await newRepair(t, { externalRef: 'POS-1' });
-    const {
-      id: _,
-      number,
-      ...same
-    } = await t.ctx.db.selectFrom('offline_repairs').selectAll().executeTakeFirstOrThrow();
-    const grownTo = async (count: number, from: number) => {
-      const rows = Array.from({ length: count - from }, (_, i) => ({
-        ...same,
-        id: newId(same.created_at),
-        number: number + from + i,
-      }));
+    const first = await t.ctx.db.selectFrom('offline_repairs').selectAll().executeTakeFirstOrThrow();
+    const copy = (number: number) => ({ ...first, id: newId(first.created_at), number });
+    for (const [from, to, totalPages] of [
+      [1, 200, 10],
+      [200, 201, 11],
+      [201, 230, 12],
+    ] as const) {
+      const rows = Array.from({ length: to - from }, (_, i) => copy(first.number + from + i));
       await t.ctx.db.insertInto('offline_repairs').values(rows).execute();
-      return list(t, { externalRef: 'POS-1' });
-    };
-    expect(await grownTo(200, 1)).toMatchObject({ total: 200, totalPages: 10 });
-    expect(await grownTo(201, 200)).toMatchObject({ total: 201, totalPages: 11 });
-    expect(await grownTo(230, 201)).toMatchObject({ total: 230, totalPages: 12 });
+      expect(await list(t, { externalRef: 'POS-1' })).toMatchObject({ total: to, totalPages });
+    }
     expect(await list(t, { externalRef: 'POS-1', page: '12' })).toMatchObject({ total: 230 });
     // Deep pages are found another way, and hold the same.
     expect(await found(t, { externalRef: 'POS-1', page: '11' })).toEqual(countdown(30, 20));

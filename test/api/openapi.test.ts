@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { BASE_PATH } from '../../contract/common.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
 import { VERSION } from '../../src/service/config.ts';
+import { pluck } from '../support/answers.ts';
 import { endpoints } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withValue } from '../support/fields.ts';
@@ -34,9 +35,7 @@ const registered = (t: Harness): string[] => {
   return paths.filter((path) => path.startsWith(`${BASE_PATH}/`)).map((path) => path.slice(BASE_PATH.length));
 };
 
-interface Schema {
-  properties: { data: unknown };
-}
+type Json = Awaited<ReturnType<typeof read>>;
 
 describe('the OpenAPI document', () => {
   it('is served without a key, as 3.1', async ({ t }) => {
@@ -51,12 +50,6 @@ describe('the OpenAPI document', () => {
     const { paths } = await read(t);
     const known = registered(t).filter((path) => path !== '/openapi.json');
     expect(known).toContain('/offline-repairs/:id/tracking');
-    expect(known.filter((path) => path.startsWith('/trade-returns')).sort()).toEqual([
-      '/trade-returns',
-      '/trade-returns/:id',
-      '/trade-returns/:id/timeline',
-      '/trade-returns/dry-run',
-    ]);
     const taken: Record<string, string[]> = {};
     for (const path of known) {
       const { headers } = await t.send(path.replace(':id', 'x'), { method: 'OPTIONS' });
@@ -140,26 +133,17 @@ describe('the OpenAPI document', () => {
       }),
     );
     const { 'webhook.test': _, ...ofRmas } = webhooks;
-    expect(told).toEqual(
-      Object.fromEntries(
-        Object.entries<{ post: { requestBody: { content: Record<string, { schema: Schema }> } } }>(
-          ofRmas,
-        ).map(([event, { post }]) => [
-          event,
-          post.requestBody.content['application/json']?.schema.properties.data,
-        ]),
-      ),
-    );
+    const payloads = Object.entries<Json>(ofRmas).map(([event, { post }]) => {
+      const { schema } = post.requestBody.content['application/json'];
+      return [event, schema.properties.data];
+    });
+    expect(told).toEqual(Object.fromEntries(payloads));
   });
 
   it('says that every field of an answer is always there', async ({ t }) => {
     const { OfflineRepair, TradeReturn } = (await read(t)).components.schemas;
-    for (const schema of [
-      OfflineRepair,
-      TradeReturn,
-      TradeReturn.properties.items.items,
-      TradeReturn.properties.shippingAddress,
-    ])
+    const { items, shippingAddress } = TradeReturn.properties;
+    for (const schema of [OfflineRepair, TradeReturn, items.items, shippingAddress])
       expect([...schema.required].sort()).toEqual(Object.keys(schema.properties).sort());
   });
 
@@ -170,18 +154,9 @@ describe('the OpenAPI document', () => {
     expect(CreateTradeReturn.properties.items).toMatchObject({ minItems: 1, maxItems: 250 });
     expect(TradeItem.required.sort()).toEqual(['price', 'productName', 'quantity', 'sku']);
     expect(ShippingAddress.required.sort()).toEqual(['postcode', 'state', 'street', 'suburb']);
-    const names = paths['/trade-returns'].get.parameters.map(({ name }: { name: string }) => name);
-    expect(names.sort()).toEqual([
-      'companyId',
-      'customerEmail',
-      'externalRef',
-      'externalSource',
-      'limit',
-      'page',
-      'rmaNumber',
-      'status',
-      'tradeOrderNumber',
-      'updatedSince',
+    expect(pluck(paths['/trade-returns'].get.parameters, 'name').sort()).toEqual([
+      ...['companyId', 'customerEmail', 'externalRef', 'externalSource', 'limit', 'page', 'rmaNumber'],
+      ...['status', 'tradeOrderNumber', 'updatedSince'],
     ]);
     expect(JSON.stringify(paths['/trade-returns'].post)).toContain('Idempotency-Key');
   });

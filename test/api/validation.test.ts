@@ -32,13 +32,8 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
   it('has an e-mail address that looks like one, in any script', async ({ t }) => {
     const send = (customerEmail: unknown) => create(t, body({ customerEmail }));
     const address = (length: number) => `ada@${'x'.repeat(length - 'ada@.com'.length)}.com`;
-    for (const good of [
-      'a@b.co',
-      "o'neil+returns@mail.example.co.uk",
-      'zoë@exämple.com',
-      '用户@例子.广告',
-      address(255),
-    ])
+    const international = ['zoë@exämple.com', '用户@例子.广告'];
+    for (const good of ['a@b.co', "o'neil+returns@mail.example.co.uk", ...international, address(255)])
       expect((await send(`  ${good} `)).body.customerEmail).toBe(good);
     for (const [rule, ...wrong] of [
       ['format', 'ada', 'ada@', '@example.com', 'ada@example', 'a b@example.com', 'ada@@example.com', ''],
@@ -46,8 +41,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
       ['required', undefined],
       ['type', 1, null, {}, ['ada@example.com']],
     ])
-      for (const bad of wrong)
-        expect({ bad, rules: rulesOf(await send(bad)) }).toEqual({ bad, rules: { customerEmail: rule } });
+      for (const bad of wrong) expect(rulesOf(await send(bad)), String(bad)).toEqual({ customerEmail: rule });
     expect(Object.keys(rulesOf(await send('ada\0@example.com')))).toEqual(['customerEmail']);
   });
 
@@ -155,10 +149,7 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
 
   it('are never made from texts or anything else', async ({ t }) => {
     for (const wrong of ['"1"', '""', 'true', 'false', '[]', '[1]', '{}'])
-      expect({ wrong, rules: await rules(t, wrong) }).toEqual({
-        wrong,
-        rules: everyOne(pathsOf(NUMBERS), 'type'),
-      });
+      expect(await rules(t, wrong), wrong).toEqual(everyOne(pathsOf(NUMBERS), 'type'));
     for (const value of [undefined, null]) {
       const { body } = await t.post(path, withValue(whole(), `${item}.weight`, value));
       expect(at(body, `${item}.weight`)).toBeNull();
@@ -196,17 +187,14 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
       expectError(await send(t, digits, ['price']), 400);
   });
 
-  it.each(
-    [...'0.1 0.3 1.005 1.1 4.35 19.99 49.95 0.0001 1.0000 1e2 1234567.8901'.split(' ')].concat(
-      '99999999999.9999',
-      '100000000000',
-    ),
-  )('keep up to four decimals exactly: %s', async (digits) => {
-    const t = await harness();
-    const created = await send(t, digits);
-    const again = await t.get(`${path}/${created.body.id}`);
-    const expected = NUMBERS.map(() => Number(digits));
-    expect([shown(created), shown(again)]).toEqual([expected, expected]);
+  it('keep up to four decimals exactly', async ({ t }) => {
+    const large = ['1234567.8901', '99999999999.9999', '100000000000'];
+    for (const digits of [...'0.1 0.3 1.005 1.1 4.35 19.99 49.95 0.0001 1.0000 1e2'.split(' '), ...large]) {
+      const created = await send(t, digits);
+      const again = await t.get(`${path}/${created.body.id}`);
+      const expected = NUMBERS.map(() => Number(digits));
+      expect([shown(created), shown(again)]).toEqual([expected, expected]);
+    }
   });
 
   it('that carry the noise of a sum in binary are read as the decimals that were meant', async ({ t }) => {
@@ -221,47 +209,29 @@ describe.each(KINDS)('numbers of an item at $path', ({ path, item, whole, ...row
   it('with more than four decimals are refused rather than changed, large ones too', async ({ t }) => {
     const large = ['100000000.12345', '12345678901.12345', '99999999999.12345'];
     for (const digits of ['0.12345', '1.00001', '99999.99999', ...large])
-      expect({ digits, rules: await rules(t, digits) }).toEqual({
-        digits,
-        rules: everyOne(pathsOf(NUMBERS), 'decimals'),
-      });
+      expect(await rules(t, digits), digits).toEqual(everyOne(pathsOf(NUMBERS), 'decimals'));
   });
 });
 
 describe('a repair', () => {
-  const ACTION_TEXTS: { action: string; fields: TextField[]; rest?: Body }[] = [
-    {
-      action: 'tracking',
-      fields: [
-        { path: 'trackingNumber', max: 128, required: true },
-        { path: 'carrierName', max: 255, required: true },
-      ],
-    },
-    { action: 'begin-diagnostics', fields: [{ path: 'notes', shown: null, max: 5000 }] },
-    {
-      action: 'begin-repair',
-      fields: [
-        { path: 'repairNotes', max: 5000 },
-        { path: 'assignedToId', max: 128 },
-      ],
-    },
-    {
-      action: 'resolve',
-      fields: [{ path: 'notes', shown: null, max: 5000 }],
-      rest: { offlineDisposition: 'WRITE_OFF' },
-    },
+  const NOTES: TextField = { path: 'notes', shown: null, max: 5000 };
+  const TRACKING_NUMBER: TextField = { path: 'trackingNumber', max: 128, required: true };
+  const CARRIER: TextField = { path: 'carrierName', max: 255, required: true };
+  const REPAIR_NOTES: TextField = { path: 'repairNotes', max: 5000 };
+  const ACTION_TEXTS: [action: string, fields: TextField[], rest: Body][] = [
+    ['tracking', [TRACKING_NUMBER, CARRIER], {}],
+    ['begin-diagnostics', [NOTES], {}],
+    ['begin-repair', [REPAIR_NOTES, { path: 'assignedToId', max: 128 }], {}],
+    ['resolve', [NOTES], { offlineDisposition: 'WRITE_OFF' }],
   ];
 
-  it.each(ACTION_TEXTS)(
-    'has texts in $action that keep to the same rules',
-    async ({ action, fields, rest = {} }) => {
-      const t = await harness({ plan: 'ENTERPRISE' });
-      // A new repair for each value: begin-repair keeps what an earlier call set.
-      await checkTexts(fields, rest, async (body) =>
-        t.post(`/offline-repairs/${(await newRepair(t)).id}/${action}`, body),
-      );
-    },
-  );
+  it.each(ACTION_TEXTS)('has texts in %s that keep to the same rules', async (action, fields, rest) => {
+    const t = await harness({ plan: 'ENTERPRISE' });
+    // A new repair for each value: begin-repair keeps what an earlier call set.
+    await checkTexts(fields, rest, async (body) =>
+      t.post(`/offline-repairs/${(await newRepair(t)).id}/${action}`, body),
+    );
+  });
 
   it('is told of all its faults at once, each beginning with its path', async ({ t }) => {
     const answer = await t.post(
@@ -304,12 +274,9 @@ describe('a repair', () => {
       for (const word of words) expect(answer.body.message[0]).toContain(word);
     };
     const starts = ['COUNTER_SWAPPED', 'OFFLINE_DIAGNOSTICS'];
+    const create = (startStatus: unknown) => t.post('/offline-repairs', repairBody({ startStatus }));
     for (const wrong of ['OFFLINE_REPAIR', 'OFFLINE_RESOLVED', 'OFFLINE_CLOSED', 'counter_swapped', '', 1])
-      expectListed(
-        await t.post('/offline-repairs', repairBody({ startStatus: wrong })),
-        'startStatus',
-        starts,
-      );
+      expectListed(await create(wrong), 'startStatus', starts);
     const dispositions = ['RESTOCK_MASTER', 'RESTOCK_CHILD', 'WRITE_OFF', 'RETURN_TO_SUPPLIER'];
     const resolve = (body: Body) => t.post(`/offline-repairs/${id}/resolve`, body);
     for (const wrong of ['RESTOCK', 'write_off', ' WRITE_OFF', '', null, 3, ['WRITE_OFF']])
@@ -321,14 +288,13 @@ describe('a repair', () => {
   it('has actions that take no unknown field, no query, and nothing but an object', async ({ t }) => {
     const { id } = await newRepair(t);
     const act = (action: string, body?: unknown) => t.post(`/offline-repairs/${id}/${action}`, body);
-    expectGuess(await act('tracking', { carierName: 'x' }), 'carierName', 'carrierName');
-    expectGuess(await act('begin-diagnostics', { note: 'x' }), 'note', 'notes');
-    expectGuess(await act('begin-repair', { assignedTold: 'x' }), 'assignedTold', 'assignedToId');
-    expectGuess(
-      await act('resolve', { disposition: 'WRITE_OFF', offlineDispositon: 'x' }),
-      'offlineDispositon',
-      'offlineDisposition',
-    );
+    for (const [action, wrong, meant] of [
+      ['tracking', 'carierName', 'carrierName'],
+      ['begin-diagnostics', 'note', 'notes'],
+      ['begin-repair', 'assignedTold', 'assignedToId'],
+      ['resolve', 'offlineDispositon', 'offlineDisposition'],
+    ] as const)
+      expectGuess(await act(action, { [wrong]: 'x' }), wrong, meant);
     for (const name of ['notes', '__proto__', 'constructor', 'toString'])
       expect(rulesOf(await act('close', `{"${name}":{}}`))).toEqual({ [name]: 'unknown' });
     expect(rulesOf(await act('close?notes=x'))).toEqual({ notes: 'unknown' });
@@ -338,12 +304,9 @@ describe('a repair', () => {
 
   it('may come without a body where every field is optional, with any content type', async ({ t }) => {
     const { id } = await newRepair(t);
-    // The last is what `curl -d ''` sends.
-    const types = [
-      {},
-      { 'content-type': 'application/json' },
-      { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' },
-    ];
+    // What `curl -d ''` sends.
+    const curl = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' };
+    const types = [{}, { 'content-type': 'application/json' }, curl];
     for (const action of ['close', 'begin-diagnostics', 'begin-repair']) {
       const act = async (options: object) =>
         (await t.send(`/offline-repairs/${id}/${action}`, { method: 'POST', ...options })).status;
@@ -358,11 +321,7 @@ describe('a repair', () => {
 describe('a trade return', () => {
   const send = (t: Harness, items: unknown) => t.post('/trade-returns', tradeBody({ items }));
   const many = (count: number) =>
-    Array.from({ length: count }, (_, index) => ({
-      ...TRADE_ITEM,
-      sku: `SKU-${index}`,
-      quantity: index + 1,
-    }));
+    Array.from({ length: count }, (_, i) => ({ ...TRADE_ITEM, sku: `SKU-${i}`, quantity: i + 1 }));
 
   it('has one to 250 items, kept in their order; the same thing may be there twice', async ({ t }) => {
     for (const items of [many(1), many(2), many(249), many(250), [TRADE_ITEM, TRADE_ITEM]]) {
@@ -380,7 +339,7 @@ describe('a trade return', () => {
 
   it('has an array of objects as its items', async ({ t }) => {
     for (const wrong of [TRADE_ITEM, { 0: TRADE_ITEM, length: 1 }, 'LAMP-OAK', 1, true])
-      expect({ wrong, rules: rulesOf(await send(t, wrong)) }).toEqual({ wrong, rules: { items: 'type' } });
+      expect(rulesOf(await send(t, wrong))).toEqual({ items: 'type' });
     expect(rulesOf(await send(t, [TRADE_ITEM, null, 1, 'LAMP-OAK', [TRADE_ITEM]]))).toEqual(
       everyOne(['items.1', 'items.2', 'items.3', 'items.4'], 'type'),
     );
@@ -405,19 +364,9 @@ describe('a trade return', () => {
 
   it('has an orderDate that is echoed to the letter, whatever it says', async ({ t }) => {
     const dated = (orderDate: unknown) => t.post('/trade-returns', tradeBody({ orderDate }));
-    for (const orderDate of [
-      '2026-10-02',
-      '02/10/26',
-      '  2 Oct 2026\t\n',
-      '',
-      ' ',
-      '\ufeff2026',
-      'null',
-      'last week 🙂',
-      '2026-13-45T99:99:99Z',
-      'x'.repeat(255),
-      ` ${'x'.repeat(253)} `,
-    ]) {
+    const texts = ['  2 Oct 2026\t\n', '', ' ', '\ufeff2026', 'null', 'last week 🙂', '2026-13-45T99:99:99Z'];
+    const longest = ['x'.repeat(255), ` ${'x'.repeat(253)} `];
+    for (const orderDate of ['2026-10-02', '02/10/26', ...texts, ...longest]) {
       const { status, body } = await dated(orderDate);
       expect([status, body.orderDate]).toEqual([201, orderDate]);
       expect((await t.get(`/trade-returns/${body.id}`)).body.orderDate).toBe(orderDate);
