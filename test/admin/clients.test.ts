@@ -17,17 +17,17 @@ const it = itWith(harness);
 describe('API clients', () => {
   it('are made with a key and a secret that are shown this once, and work', async ({ t, admin }) => {
     const made = await admin.post('/clients', { name: ' ERP ', webhookUrl: 'https://1.1.1.1/hook' });
-    expect(made.status).toBe(201);
-    expect(made.body).toEqual({
-      id: expect.any(String),
-      name: 'ERP',
-      webhookUrl: 'https://1.1.1.1/hook',
-      lastUsedAt: null,
-      revokedAt: null,
-      replacedBy: null,
-      createdAt: expect.stringMatching(ISO),
-      apiKey: expect.stringMatching(/^handback_ext_[0-9a-f]{48}$/),
-      webhookSecret: expect.stringMatching(/^whsec_[0-9a-f]{48}$/),
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        name: 'ERP',
+        webhookUrl: 'https://1.1.1.1/hook',
+        lastUsedAt: null,
+        revokedAt: null,
+        replacedBy: null,
+        apiKey: expect.stringMatching(/^handback_ext_[0-9a-f]{48}$/),
+        webhookSecret: expect.stringMatching(/^whsec_[0-9a-f]{48}$/),
+      },
     });
     expect((await t.get('/offline-repairs', { key: made.body.apiKey })).status).toBe(200);
 
@@ -45,16 +45,12 @@ describe('API clients', () => {
   });
 
   it('are edited: name and URL alone, the URL also taken away', async ({ admin }) => {
-    const { id } = (await admin.post('/clients', { name: 'ERP', webhookUrl: 'https://1.1.1.1/a' })).body;
-    expect((await admin.patch(`/clients/${id}`, { name: 'ERP 2' })).body).toMatchObject({
-      name: 'ERP 2',
-      webhookUrl: 'https://1.1.1.1/a',
-    });
-    expect((await admin.patch(`/clients/${id}`, { webhookUrl: null })).body).toMatchObject({
-      name: 'ERP 2',
-      webhookUrl: null,
-    });
-    expect((await admin.patch(`/clients/${id}`, {})).body).toMatchObject({ name: 'ERP 2', webhookUrl: null });
+    const webhookUrl = 'https://1.1.1.1/a';
+    const { id } = (await admin.post('/clients', { name: 'ERP', webhookUrl })).body;
+    const patch = async (body: object) => (await admin.patch(`/clients/${id}`, body)).body;
+    expect(await patch({ name: 'ERP 2' })).toMatchObject({ name: 'ERP 2', webhookUrl });
+    for (const body of [{ webhookUrl: null }, {}])
+      expect(await patch(body)).toMatchObject({ name: 'ERP 2', webhookUrl: null });
   });
 
   it.each([
@@ -83,10 +79,8 @@ describe('API clients', () => {
     expect(revoked.body.revokedAt).toMatch(ISO);
     expect((await t.get('/offline-repairs')).status).toBe(401);
     expect((await admin.post(`/clients/${t.client.id}/revoke`)).body.revokedAt).toBe(revoked.body.revokedAt);
-    for (const change of [{ name: 'Back again' }, { webhookUrl: 'https://1.1.1.1/hook' }, {}]) {
-      const refused = await admin.patch(`/clients/${t.client.id}`, change);
-      expect([refused.status, refused.body.code]).toEqual([409, 'CLIENT_REVOKED']);
-    }
+    for (const change of [{ name: 'Back again' }, { webhookUrl: 'https://1.1.1.1/hook' }, {}])
+      expectError(await admin.patch(`/clients/${t.client.id}`, change), 409, 'CLIENT_REVOKED');
     const { body } = await admin.get('/clients');
     expect(body.items).toMatchObject([{ id: t.client.id, name: 'Till', webhookUrl: null }]);
   });
@@ -105,31 +99,24 @@ describe("a client's deliveries", () => {
     await t.post(`/offline-repairs/${repair.id}/close`, undefined, { key: client.apiKey });
     await t.drained();
 
-    const { body } = await admin.get(`/clients/${client.id}/deliveries`);
+    const read = (query = '') => admin.get(`/clients/${client.id}/deliveries${query}`);
+    const { body } = await read();
     expect(body).toMatchObject({ total: 2, page: 1, totalPages: 1 });
     expect(pluck(body.items, 'event')).toEqual(['offline_repair.closed', 'offline_repair.created']);
-    expect(body.items[1]).toEqual({
-      id: expect.any(String),
+    expect(body.items[1]).toMatchObject({
       reason: null,
       event: 'offline_repair.created',
       status: 'DELIVERED',
       rmaId: repair.id,
-      createdAt: expect.stringMatching(ISO),
       finishedAt: expect.stringMatching(ISO),
       nextAttemptAt: null,
-      attempts: [
-        { at: expect.stringMatching(ISO), durationMs: expect.any(Number), statusCode: 500, error: null },
-        { at: expect.stringMatching(ISO), durationMs: expect.any(Number), statusCode: 200, error: null },
-      ],
+      attempts: [500, 200].map((statusCode) => ({ statusCode, error: null })),
       payload: receiver.received[0]?.body,
     });
-    const narrowed = await admin.get(
-      `/clients/${client.id}/deliveries?event=offline_repair.closed&status=DELIVERED`,
-    );
-    expect(narrowed.body.total).toBe(1);
-    expect((await admin.get(`/clients/${client.id}/deliveries?status=DROPPED`)).body.items).toEqual([]);
-    expect((await admin.get(`/clients/${client.id}/deliveries?status=LOST`)).status).toBe(400);
-    expect((await admin.get(`/clients/${client.id}/deliveries?limit=1&page=2`)).body.items).toHaveLength(1);
+    expect((await read('?event=offline_repair.closed&status=DELIVERED')).body.total).toBe(1);
+    expect((await read('?status=DROPPED')).body.items).toEqual([]);
+    expect((await read('?status=LOST')).status).toBe(400);
+    expect((await read('?limit=1&page=2')).body.items).toHaveLength(1);
   });
 
   it('show when the next attempt comes while one waits', async () => {
@@ -138,12 +125,8 @@ describe("a client's deliveries", () => {
     const client = await t.addReceiver('http://127.0.0.1:9/');
     await t.post('/offline-repairs', repairBody(), { key: client.apiKey });
     const [waiting] = (await admin.get(`/clients/${client.id}/deliveries`)).body.items;
-    expect(waiting).toMatchObject({
-      status: 'PENDING',
-      attempts: [],
-      finishedAt: null,
-      nextAttemptAt: expect.stringMatching(ISO),
-    });
+    expect(waiting).toMatchObject({ status: 'PENDING', attempts: [], finishedAt: null });
+    expect(waiting.nextAttemptAt).toMatch(ISO);
   });
 });
 
@@ -157,20 +140,15 @@ describe('a test event', () => {
     expect(sent.status).toBe(201);
     expect(sent.body).toMatchObject({ event: 'webhook.test', status: 'PENDING', rmaId: null });
     const [one] = await receiver.got(1);
-    expect(one?.headers['x-webhook-signature']).toBe(
-      createHmac('sha256', client.webhookSecret)
-        .update(one?.bytes ?? '')
-        .digest('hex'),
-    );
+    const signature = createHmac('sha256', client.webhookSecret).update(one?.bytes ?? '');
+    expect(one?.headers['x-webhook-signature']).toBe(signature.digest('hex'));
     WEBHOOK_EVENT_DATA['webhook.test'].parse(one?.body.data);
     // What receivers read of every event is there, though it is about nothing.
-    expect(one?.body.data).toMatchObject({
-      ...{ rmaNumber: null, externalRef: null, externalSource: null, status: null },
-    });
+    const common = { rmaNumber: null, externalRef: null, externalSource: null, status: null };
+    expect(one?.body.data).toMatchObject(common);
     await t.drained();
-    expect((await admin.get(`/clients/${client.id}/deliveries?event=webhook.test`)).body.items).toMatchObject(
-      [{ id: sent.body.id, status: 'DELIVERED' }],
-    );
+    const { items } = (await admin.get(`/clients/${client.id}/deliveries?event=webhook.test`)).body;
+    expect(items).toMatchObject([{ id: sent.body.id, status: 'DELIVERED' }]);
     expect((await t.get('/offline-repairs')).body.total).toBe(0);
   });
 
@@ -186,8 +164,7 @@ describe('a test event', () => {
   });
 
   it('needs somewhere to go, and a client of the shop', async ({ t, admin }) => {
-    const nowhere = await admin.post(`/clients/${t.client.id}/test-event`);
-    expect([nowhere.status, nowhere.body.code]).toEqual([409, 'NO_WEBHOOK']);
+    expectError(await admin.post(`/clients/${t.client.id}/test-event`), 409, 'NO_WEBHOOK');
     const other = await t.addShop();
     expect((await admin.post(`/clients/${other.client.id}/test-event`)).status).toBe(404);
   });
@@ -195,9 +172,7 @@ describe('a test event', () => {
 
 it('a shop has a hundred active clients at most', async ({ t, admin }) => {
   const active = async () =>
-    ((await admin.get('/clients')).body.items as { revokedAt: string | null }[]).filter(
-      ({ revokedAt }) => revokedAt === null,
-    ).length;
+    pluck((await admin.get('/clients')).body.items, 'revokedAt').filter((at) => at === null).length;
   const room = 100 - (await active());
   // Two more than there is room for, at the same time.
   const made = await atOnce(room + 2, (i) => admin.post('/clients', { name: `Till ${i}` }));

@@ -14,6 +14,8 @@ import { until } from '../support/until.ts';
 const it = itWith(harness);
 
 const LIST = `${BASE_PATH}/offline-repairs`;
+const post = (...head: string[]) => [`POST ${LIST} HTTP/1.1`, 'host: test', ...head, '', ''].join('\r\n');
+const JSON_BODY = 'content-type: application/json';
 
 /** The limits are those of Node's server; here they are shorter, so that nobody waits half a minute. */
 const impatient = async (): Promise<Harness> => {
@@ -52,11 +54,7 @@ describe('a connection is closed', () => {
   it.each([
     ['sends nothing', '', ''],
     ['sends its head too slowly', `GET ${LIST} HTTP/1.1\r\nhost: test\r\nx-a: `, 'x'],
-    [
-      'sends its body too slowly',
-      `POST ${LIST} HTTP/1.1\r\nhost: test\r\nx-api-key: KEY\r\ncontent-length: 9999\r\n\r\n`,
-      ' ',
-    ],
+    ['sends its body too slowly', post('x-api-key: KEY', 'content-length: 9999'), ' '],
   ])('with a 408 when the caller %s', async (_what, head, then) => {
     const t = await impatient();
     const closed = overSocket(t.url, head.replace('KEY', t.client.apiKey));
@@ -134,7 +132,7 @@ describe('connections of one address where no proxy is trusted', () => {
   it('are refused while all of them are busy', async () => {
     const t = await limited();
     // Its body is still to come.
-    const begun = `POST ${BASE_PATH}/offline-repairs HTTP/1.1\r\nhost: test\r\nx-api-key: ${t.client.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n`;
+    const begun = post(`x-api-key: ${t.client.apiKey}`, JSON_BODY, 'content-length: 9');
     let asked = 0;
     t.app.server.on('request', () => {
       asked += 1;
@@ -169,15 +167,13 @@ describe('a body that is not wanted any more', () => {
   it('is not taken in: the answer comes, then the connection is closed', async ({ t }) => {
     const served: Socket[] = [];
     t.app.server.on('connection', (socket) => served.push(socket));
+    const length = `content-length: ${LENGTH}`;
     const refusals: [number, string][] = [
-      [401, `POST ${LIST} HTTP/1.1\r\nhost: test\r\ncontent-length: ${LENGTH}\r\n\r\n`],
-      [401, `POST ${LIST} HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n6400000\r\n`],
-      [
-        413,
-        `POST ${LIST} HTTP/1.1\r\nhost: test\r\nx-api-key: ${t.client.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${LENGTH}\r\n\r\n`,
-      ],
-      [405, `DELETE ${LIST} HTTP/1.1\r\nhost: test\r\ncontent-length: ${LENGTH}\r\n\r\n`],
-      [400, `POST ${LIST} HTTP/1.1\r\ncontent-length: ${LENGTH}\r\n\r\n`],
+      [401, post(length)],
+      [401, `${post('transfer-encoding: chunked')}6400000\r\n`],
+      [413, post(`x-api-key: ${t.client.apiKey}`, JSON_BODY, length)],
+      [405, post(length).replace('POST', 'DELETE')],
+      [400, post(length).replace('host: test\r\n', '')],
     ];
     for (const [status, head] of refusals) {
       const socket = await open(t, head);
