@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { adminCaller, cookieFrom, newPerson, newUser, PASSWORD } from '../support/admin.ts';
-import { atOnce } from '../support/answers.ts';
+import { atOnce, auditLog } from '../support/answers.ts';
 import { expectError, ISO, rulesOf } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, type Harness, harness } from '../support/harness.ts';
@@ -26,44 +26,37 @@ describe('an invitation', () => {
     const t = await harness({ env: { PUBLIC_URL: 'https://returns.example.com' } });
     const admin = await newPerson(t);
     const made = await admin.post('/users', INVITED);
-    expect(made.status).toBe(201);
-    expect(made.body).toMatchObject({
-      email: 'grace@example.com',
-      name: 'Grace Muller',
-      lastSignInAt: null,
-      secondFactor: false,
-      linkExpiresAt: expect.stringMatching(ISO),
-      mailed: false,
+    const email = 'grace@example.com';
+    expect(made).toMatchObject({
+      status: 201,
+      body: { email, name: 'Grace Muller', lastSignInAt: null, secondFactor: false, mailed: false },
     });
+    expect(made.body.linkExpiresAt).toMatch(ISO);
     expect(made.body.link).toMatch(/^https:\/\/returns\.example\.com\/admin\/link#[0-9a-f]{64}$/);
     const token = tokenOf(made);
     // Nobody can sign in before, and the database holds nothing that would help.
-    expectError(await signIn(t, 'grace@example.com', ''.padEnd(8)), 401);
+    expectError(await signIn(t, email, ''.padEnd(8)), 401);
     expect(JSON.stringify(await linkRows(t))).not.toContain(token);
 
     expect((await check(t, token)).body).toEqual({
       shop: { name: 'Test shop' },
-      user: { email: 'grace@example.com', name: 'Grace Muller' },
+      user: { email, name: 'Grace Muller' },
       secondFactor: false,
     });
     expect(rulesOf(await use(t, token, { password: 'short' }))).toEqual({ password: 'minLength' });
     const used = await use(t, token);
-    expect(used.body.user).toMatchObject({ email: 'grace@example.com', role: 'STAFF' });
+    expect(used.body.user).toMatchObject({ email, role: 'STAFF' });
     expect((await adminCaller(t, cookieFrom(used)).get('/session')).status).toBe(200);
     expectError(await use(t, token), 410, 'LINK_EXPIRED');
     expectError(await check(t, token), 410, 'LINK_EXPIRED');
-    expect((await signIn(t, 'grace@example.com', NEW_PASSWORD)).status).toBe(200);
+    expect((await signIn(t, email, NEW_PASSWORD)).status).toBe(200);
 
     const [grace] = (await admin.get('/users')).body.items;
     expect(grace.lastSignInAt).toMatch(ISO);
-    const entries = (await admin.get('/audit-log')).body.items;
-    const entryOf = (wanted: string) => entries.find(({ action }: { action: string }) => action === wanted);
-    expect(entryOf('LINK_USED')).toMatchObject({
-      actor: { name: 'Grace Muller' },
-      data: { passwordChanged: true },
-      address: expect.stringMatching(/^172\./),
-    });
-    expect(entryOf('USER_CREATED')).toMatchObject({ data: { role: 'STAFF' } });
+    const [actor, data] = [{ name: 'Grace Muller' }, { passwordChanged: true }];
+    const address = expect.stringMatching(/^172\./);
+    expect(await auditLog(admin, 'LINK_USED')).toMatchObject([{ actor, data, address }]);
+    expect((await auditLog(admin, 'USER_CREATED'))[0]).toMatchObject({ data: { role: 'STAFF' } });
     expect(t.logs.join('')).not.toContain(token);
   });
 
@@ -93,10 +86,7 @@ describe('a new link for somebody of the team', () => {
     const person = await newPerson(t, { role: 'STAFF' });
     const invited = await admin.post('/users', INVITED);
     const first = await admin.post(`/users/${person.id}/link`);
-    expect([first.status, Object.keys(first.body).sort()]).toEqual([
-      201,
-      ['link', 'linkExpiresAt', 'mailed'],
-    ]);
+    expect(first.status).toBe(201);
     const second = tokenOf(await admin.post(`/users/${person.id}/link`));
     const again = tokenOf(await admin.post(`/users/${invited.body.id}/link`));
     expectError(await check(t, tokenOf(first)), 410, 'LINK_EXPIRED');

@@ -14,8 +14,8 @@ const harness = sharedHarness();
 const it = itWith(harness);
 
 const KINDS = [
-  { path: '/offline-repairs', body: repairBody },
-  { path: '/trade-returns', body: tradeBody },
+  { path: '/offline-repairs', body: repairBody, move: 'begin-repair' },
+  { path: '/trade-returns', body: tradeBody, move: 'approve' },
 ];
 
 describe.each(KINDS)('staff at $path', ({ path, body }) => {
@@ -146,4 +146,66 @@ describe('moves by staff', () => {
     const { items } = (await staff.get(`/trade-returns/${id}/timeline`)).body;
     expect(pluck(items, 'note')).toEqual([null, 'approve', 'receive', 'request-credit', 'resolve']);
   });
+});
+
+describe.each(KINDS)('the order of a list at $path', ({ path, body, move }) => {
+  /** Of three returns the first is moved last, which puts it after the others in the order of the work. */
+  const three = async () => {
+    const t = await harness();
+    const staff = await newPerson(t, { role: 'STAFF' });
+    const ids: string[] = [];
+    for (let made = 0; made < 3; made++) ids.push((await t.post(path, body())).body.id);
+    const [first, ...others] = ids;
+    for (const id of others) await staff.post(`${path}/${id}/notes`, { note: 'Called' });
+    await staff.post(`${path}/${first}/${move}`);
+    const listed = async (query: string) =>
+      pluck((await staff.get(`${path}?${query}`)).body.items, 'id').map((id) => ids.indexOf(id) + 1);
+    return { t, staff, listed };
+  };
+
+  it('is the one that was asked for, newest first without asking', async () => {
+    const { listed } = await three();
+    expect(await listed('')).toEqual([3, 2, 1]);
+    expect(await listed('order=asc')).toEqual([1, 2, 3]);
+    expect(await listed('sort=number')).toEqual([3, 2, 1]);
+    expect(await listed('sort=updatedAt')).toEqual([1, 3, 2]);
+    expect(await listed('sort=updatedAt&order=asc')).toEqual([2, 3, 1]);
+    expect(await listed('sort=statusSince&order=asc')).toEqual([2, 3, 1]);
+    expect(await listed('sort=statusSince')).toEqual([1, 3, 2]);
+    // Equals stay together, in the order of their numbers.
+    expect(await listed('sort=status&order=asc')).toEqual([2, 3, 1]);
+    expect(await listed('sort=status')).toEqual([1, 3, 2]);
+  });
+
+  it('runs on from page to page, and holds what filters leave', async () => {
+    const { listed } = await three();
+    for (const sort of ['number', 'updatedAt', 'status']) {
+      const whole = await listed(`sort=${sort}&order=asc`);
+      const paged = await Promise.all(
+        [1, 2, 3].map((page) => listed(`sort=${sort}&order=asc&limit=1&page=${page}`)),
+      );
+      expect(paged.flat()).toEqual(whole);
+    }
+    expect(await listed('sort=updatedAt&order=asc&origin=API&q=rma')).toEqual([2, 3, 1]);
+    expect(await listed('sort=updatedAt&origin=STAFF')).toEqual([]);
+  });
+
+  it('is refused where nothing is ordered by it, and for API clients', async () => {
+    const { t, staff } = await three();
+    expect((await staff.get(`${path}?sort=customerName`)).status).toBe(400);
+    expect((await staff.get(`${path}?order=down`)).status).toBe(400);
+    expect((await t.get(`${path}?sort=updatedAt`)).status).toBe(400);
+    expect((await t.get(`${path}?order=asc`)).status).toBe(400);
+  });
+});
+
+it('returns of many items are ordered as those of few', async ({ t, staff }) => {
+  const item = { sku: 'LAMP-OAK', productName: 'Oak table lamp', quantity: 1, price: 1 };
+  const large = tradeBody({ items: Array(250).fill(item) });
+  const ids: string[] = [];
+  for (const body of [large, tradeBody(), large]) ids.push((await t.post('/trade-returns', body)).body.id);
+  const listed = async (order: string) =>
+    pluck((await staff.get(`/trade-returns?sort=updatedAt&order=${order}`)).body.items, 'id');
+  expect(await listed('asc')).toEqual(ids);
+  expect(await listed('desc')).toEqual(ids.toReversed());
 });

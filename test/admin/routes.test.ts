@@ -5,6 +5,7 @@ import { ADMIN_ROUTES, ANYBODY } from '../support/admin-routes.ts';
 import { expectError } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { registeredRoutes } from '../support/registered-routes.ts';
 
 const it = itWith(sharedHarness());
 
@@ -12,20 +13,8 @@ const it = itWith(sharedHarness());
 
 /** Every address below the admin API that the router knows, with the methods that it takes. */
 const registered = async (t: Harness): Promise<string[]> => {
-  const parents: string[] = [];
-  const paths: string[] = [];
-  for (const line of t.app.printRoutes({ commonPrefix: false }).split('\n')) {
-    const [, indent = '', part = '', methods] = /^([│ ]*)[└├]── (\S*)(?: \((.*)\))?$/.exec(line) ?? [];
-    if (!part) continue;
-    parents.length = indent.length / 4;
-    parents.push(part);
-    if (methods) paths.push(parents.join(''));
-  }
-  const known = paths
-    .filter((path) => path.startsWith(`${ADMIN_BASE_PATH}/`))
-    .map((path) => path.slice(ADMIN_BASE_PATH.length));
   const names = await Promise.all(
-    known.map(async (path) => {
+    registeredRoutes(t, ADMIN_BASE_PATH).map(async (path) => {
       const answer = await adminCaller(t).send(path.replace(/:\w+/g, 'x'), { method: 'OPTIONS' });
       const methods = (answer.headers.get('allow') ?? '').split(', ').filter((method) => method !== 'HEAD');
       return methods.map((method) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);

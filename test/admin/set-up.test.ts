@@ -4,6 +4,7 @@ import { OPERATOR } from '../../src/audit/store.ts';
 import { createShop } from '../../src/shops/actions.ts';
 import { offerSetUp } from '../../src/staff/set-up.ts';
 import { adminCaller } from '../support/admin.ts';
+import { expectError } from '../support/api.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { emptyDatabase, startServer } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -37,21 +38,13 @@ it('the link of a first start makes the first shop and its Admin, once', async (
   const json = { headers: { 'content-type': 'application/json' } };
   const setUp = (wishes: object) => server.post('/admin/api/set-up', wishes, json);
 
-  expect((await setUp({ ...WISHES, token: '0'.repeat(48) })).body).toMatchObject({
-    statusCode: 403,
-    code: 'SETUP_LINK_INVALID',
+  expectError(await setUp({ ...WISHES, token: '0'.repeat(48) }), 403, 'SETUP_LINK_INVALID');
+  expectError(await setUp({ ...WISHES, token, password: 'short' }), 400);
+  expect(await setUp({ ...WISHES, token })).toMatchObject({
+    status: 201,
+    body: { shop: { name: 'Harbour Road Electrics' }, user: { email: 'grace@example.com' } },
   });
-  expect((await setUp({ ...WISHES, token, password: 'short' })).status).toBe(400);
-  const made = await setUp({ ...WISHES, token });
-  expect(made.status).toBe(201);
-  expect(made.body).toMatchObject({
-    shop: { name: 'Harbour Road Electrics' },
-    user: { email: 'grace@example.com' },
-  });
-  expect((await setUp({ ...WISHES, token, email: 'other@example.com' })).body).toMatchObject({
-    statusCode: 409,
-    code: 'ALREADY_SET_UP',
-  });
+  expectError(await setUp({ ...WISHES, token, email: 'other@example.com' }), 409, 'ALREADY_SET_UP');
 
   const { email, password } = WISHES;
   const session = await server.post('/admin/api/session', { email, password }, json);
@@ -94,8 +87,8 @@ it('a set-up that fails leaves nothing behind, and the link good', async () => {
 it('no link is offered where there is a shop, and none works there', async () => {
   const t = await harness();
   expect(await offerSetUp(t.ctx)).toBeNull();
-  const answer = await adminCaller(t).post('/set-up', { ...WISHES, token: '0'.repeat(48) });
-  expect([answer.status, answer.body.code]).toEqual([409, 'ALREADY_SET_UP']);
+  const wishes = { ...WISHES, token: '0'.repeat(48) };
+  expectError(await adminCaller(t).post('/set-up', wishes), 409, 'ALREADY_SET_UP');
 });
 
 it('the link is good for one hour; a check says so, and says truly that there is a shop', async () => {

@@ -9,6 +9,7 @@ import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withValue } from '../support/fields.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
+import { registeredRoutes } from '../support/registered-routes.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -17,22 +18,6 @@ const read = async (t: Harness) => {
   const { status, body } = await t.get(`${BASE_PATH}/openapi.json`, { key: null });
   expect(status).toBe(200);
   return body;
-};
-
-/** Every address below the base path that the router knows. */
-const registered = (t: Harness): string[] => {
-  const tree = t.app.printRoutes({ commonPrefix: false });
-  const paths: string[] = [];
-  const parents: string[] = [];
-  for (const line of tree.split('\n')) {
-    const [, indent = '', part = '', methods] = /^([│ ]*)[└├]── (\S*)(?: \((.*)\))?$/.exec(line) ?? [];
-    if (!part) continue;
-    const depth = indent.length / 4;
-    parents.length = depth;
-    parents.push(part);
-    if (methods) paths.push(parents.join(''));
-  }
-  return paths.filter((path) => path.startsWith(`${BASE_PATH}/`)).map((path) => path.slice(BASE_PATH.length));
 };
 
 type Json = Awaited<ReturnType<typeof read>>;
@@ -48,7 +33,7 @@ describe('the OpenAPI document', () => {
 
   it('has every address and method that the API takes, and no other', async ({ t }) => {
     const { paths } = await read(t);
-    const known = registered(t).filter((path) => path !== '/openapi.json');
+    const known = registeredRoutes(t, BASE_PATH).filter((path) => path !== '/openapi.json');
     expect(known).toContain('/offline-repairs/:id/tracking');
     const taken: Record<string, string[]> = {};
     for (const path of known) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeClient, revokeClient } from '../../src/api-clients/actions.ts';
+import { changeClient, type NewApiClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { GIVE_UP_AFTER_MS } from '../../src/webhooks/policy.ts';
@@ -21,14 +21,11 @@ const droppedFigure = async (t: WebhookHarness): Promise<number> => {
 };
 
 describe('what still waits', () => {
-  it.each([
+  it.each<[reason: string, change: (t: WebhookHarness, client: NewApiClient) => Promise<unknown>]>([
     ['the client was revoked', (t, client) => revokeClient(t.ctx, OPERATOR, client)],
     ['the client has no webhook URL', (t, { id }) => changeClient(t.ctx, OPERATOR, id, { webhookUrl: null })],
     ["the shop's plan has no API", (t) => changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'GROWTH' })],
-  ] satisfies [
-    string,
-    (t: WebhookHarness, client: Awaited<ReturnType<WebhookHarness['addReceiver']>>) => Promise<unknown>,
-  ][])('is dropped when next due, because %s', async (reason, change) => {
+  ])('is dropped when next due, because %s', async (reason, change) => {
     const receiver = await startReceiver(() => 500);
     const t = await webhookHarness();
     const client = await t.addReceiver(receiver.url);
@@ -45,12 +42,10 @@ describe('what still waits', () => {
     ]);
   });
 
-  it.each([
-    ['four attempts failed: status 503', async () => (await startReceiver(() => 503)).url],
-    ['four attempts failed: connection refused (ECONNREFUSED)', async () => 'http://127.0.0.1:1/'],
-  ])('is dropped after the last attempt: %s', async (reason, url) => {
+  it('is dropped after the last attempt, with the error in words', async () => {
+    const reason = 'four attempts failed: connection refused (ECONNREFUSED)';
     const t = await webhookHarness();
-    const client = await t.addReceiver(await url());
+    const client = await t.addReceiver('http://127.0.0.1:1/');
     await t.create(client);
     for (const [n, waitMs] of [1_000, 4_000, 16_000].entries()) {
       await t.attempted(n + 1);

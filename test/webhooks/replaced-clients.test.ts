@@ -90,11 +90,8 @@ describe('events of RMAs that a replaced client created', () => {
   });
 
   it('go nowhere, or to the oldest client, once the replacement cannot be reached', async ({ t }) => {
-    const [client, silenced, oldest] = [
-      await t.addReceiver(NOWHERE),
-      await t.addReceiver(NOWHERE),
-      await t.addReceiver(NOWHERE),
-    ];
+    const [client, silenced] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
+    const oldest = await t.addReceiver(NOWHERE);
     const creators = [client, silenced];
     const repairs = await Promise.all(creators.map((each) => t.create(each)));
     const returns = await Promise.all(creators.map(({ apiKey: key }) => newTradeReturn(t, {}, { key })));
@@ -103,9 +100,10 @@ describe('events of RMAs that a replaced client created', () => {
     await t.ctx.db.deleteFrom('webhook_deliveries').execute();
     for (const { id } of repairs) await close(t, id, t.client);
     for (const { id } of returns) await moveThrough(t, id, ['approve'], staffOf(t));
+    const expected = [oldest.id, 'trade_return.status_changed'];
     expect((await t.deliveries()).map(({ client_id, event }) => [client_id, event])).toEqual([
-      [oldest.id, 'trade_return.status_changed'],
-      [oldest.id, 'trade_return.status_changed'],
+      expected,
+      expected,
     ]);
   });
 
@@ -121,11 +119,8 @@ describe('events of RMAs that a replaced client created', () => {
 
   it('never reach a client of another shop, and replacing moves nothing of other clients', async ({ t }) => {
     const elsewhere = (await t.addShop()).shop;
-    const [client, other, stranger] = [
-      await t.addReceiver(NOWHERE),
-      await t.addReceiver(NOWHERE),
-      await t.addReceiver(NOWHERE, elsewhere.id),
-    ];
+    const [client, other] = [await t.addReceiver(NOWHERE), await t.addReceiver(NOWHERE)];
+    const stranger = await t.addReceiver(NOWHERE, elsewhere.id);
     for (const each of [client, other, stranger]) await t.create(each);
     const replacement = await replace(t, client);
     expect((await t.deliveries()).map(({ client_id }) => client_id).sort()).toEqual(
@@ -159,20 +154,12 @@ describe('while a client is being replaced', () => {
     const repair = await t.create(client);
     await t.drained();
     const caller = await keyHolder(t, client);
-    const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
-    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
-    const holding = t.ctx.db.transaction().execute(async (trx) => {
+    const waiting = await t.ctx.db.transaction().execute(async (trx) => {
       await lockCounter(t.ctx, trx, t.shop.id);
-      hold();
-      await isReleased;
+      const creating = [createWith(t, caller), createWith(t, caller)];
+      return { all: [replace(t, client, next.url), close(t, repair.id, t.client), ...creating] as const };
     });
-    await isHeld;
-    const creating = [createWith(t, caller), createWith(t, caller)];
-    const replacing = replace(t, client, next.url);
-    const closing = close(t, repair.id, t.client);
-    release();
-    await holding;
-    const [replacement, closed, ...created] = await Promise.all([replacing, closing, ...creating]);
+    const [replacement, closed, ...created] = await Promise.all(waiting.all);
     expect(closed.status).toBe(200);
     await t.drained();
     const got = [...old.received, ...next.received].map(({ body }) => `${body.event} ${body.data.id}`);
