@@ -18,7 +18,7 @@ const RETURNS = '/trade-returns';
 const item = { sku: 'KETTLE-17', productName: 'Kettle', quantity: 1, price: 49.95 };
 
 describe('a move of staff who say what they saw', () => {
-  it('is refused when somebody moved the repair meanwhile, and changes nothing', async ({ t }) => {
+  it('is refused when the repair was moved meanwhile, and changes nothing', async ({ t }) => {
     const [ana, ben] = [await newPerson(t, { role: 'STAFF' }), await newPerson(t, { role: 'STAFF' })];
     const { id, updatedAt } = (await t.post(REPAIRS, repairBody())).body;
     await ana.post(`${REPAIRS}/${id}/resolve`, { offlineDisposition: 'WRITE_OFF' });
@@ -188,7 +188,7 @@ it('related returns are those of the serial number, customer or company', async 
           /USING.* INDEX \w+_(serial|customer|company) \(shop_id=\? AND .*=\? AND number<\?\)/,
         );
 
-  // A damaged row is left out alone.
+  // A damaged row is skipped alone.
   await sql`update offline_repairs set faulty_item = '{' where id = ${first.id}`.execute(t.ctx.db);
   expect((await related(REPAIRS, second)).sameSerial).toEqual({ items: [], total: 1 });
 });

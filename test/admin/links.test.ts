@@ -34,7 +34,7 @@ describe('an invitation', () => {
     expect(made.body.linkExpiresAt).toMatch(ISO);
     expect(made.body.link).toMatch(/^https:\/\/returns\.example\.com\/admin\/link#[0-9a-f]{64}$/);
     const token = tokenOf(made);
-    // Nobody can sign in before, and the database holds nothing that would help.
+    // No sign-in works before, and the database holds nothing that would help.
     expectError(await signIn(t, email, ''.padEnd(8)), 401);
     expect(JSON.stringify(await linkRows(t))).not.toContain(token);
 
@@ -81,7 +81,7 @@ describe('an invitation', () => {
   });
 });
 
-describe('a new link for somebody of the team', () => {
+describe('a new link for a person of the team', () => {
   it('is good for an hour, or 72 before the first sign-in, and ends earlier ones', async ({ t, admin }) => {
     const person = await newPerson(t, { role: 'STAFF' });
     const invited = await admin.post('/users', INVITED);

@@ -54,7 +54,7 @@ describe('ten failures for one e-mail from one address', () => {
     expect((await attempt(t, email, PASSWORD, IP)).status).toBe(200);
   });
 
-  it('lock an e-mail that nobody has in the same way', async ({ t }) => {
+  it('lock an unknown e-mail in the same way', async ({ t }) => {
     await failures(t, 10, () => 'nobody@example.com');
     expectLocked(await attempt(t, 'Nobody@example.com', PASSWORD, IP));
   });
@@ -147,7 +147,7 @@ describe('right passwords', () => {
 });
 
 describe('a hundred failures', () => {
-  it('for one e-mail lock it for strangers, and for nobody who signed in before', async ({ t, person }) => {
+  it('for one e-mail lock it for all browsers that never signed in', async ({ t, person }) => {
     const { email } = person;
     const first = await attempt(t, email, PASSWORD, IP);
     const device = deviceFrom(first);

@@ -35,7 +35,7 @@ describe('where mails are sent', () => {
     for (const words of [renewed.link, 'one hour']) expect(mail.text).toContain(words);
   });
 
-  it('a forgotten password is helped by mail alone, and nobody learns who has an account', async () => {
+  it('a forgotten password is helped by mail alone, and the answer does not show who has an account', async () => {
     const mails = await mailServer();
     const t = await harness({ env: { ...mails.env, PUBLIC_URL } });
     const { email, id } = await newUser(t);
@@ -65,7 +65,7 @@ describe('where mails are sent', () => {
     const mails = await mailServer();
     const t = await harness({ env: mails.env });
     const admin = await newPerson(t);
-    // Three for an address that nobody has yet, and a hundred for people whom the shop does not have.
+    // Three for an unknown address, and a hundred for people whom the shop does not have.
     for (let i = 0; i < 4; i += 1) expect((await ask(t, 'grace@example.com')).status).toBe(202);
     for (let i = 0; i < 100; i += 1) expectError(await admin.post(`/users/${UNKNOWN_ID}/link`), 404);
     const made = await admin.post('/users', { email: 'grace@example.com', role: 'STAFF' });
@@ -92,7 +92,7 @@ describe('where mails are sent', () => {
     expect((await sent(plain, {}))[0]).toContain('"code":"ETLS"');
     expect(plain.attempts).toBe(0);
     expect(await sent(plain, { SMTP_ALLOW_PLAIN: 'true' })).toEqual(['sent']);
-    // With a certificate that no one vouches for: it is encrypted, or nothing is sent.
+    // With a self-signed certificate: it is encrypted, or nothing is sent.
     const encrypted = await mailServer({ offersTls: true });
     expect((await sent(encrypted, {}))[0]).toContain('"code":"E');
     expect(encrypted.attempts).toBe(0);

@@ -9,7 +9,7 @@ import { registeredRoutes } from '../support/registered-routes.ts';
 
 const it = itWith(sharedHarness());
 
-// Who may call what: every route of the admin API, for everybody. A route that is not in the table fails the test.
+// Who may call what: every route of the admin API, for every role. A route that is not in the table fails the test.
 
 /** Every address below the admin API that the router knows, with the methods that it takes. */
 const registered = async (t: Harness): Promise<string[]> => {

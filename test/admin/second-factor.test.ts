@@ -261,7 +261,7 @@ describe('turning it off', () => {
   });
 });
 
-it('a shop that requires it lets nobody do anything else before they have one', async ({ t }) => {
+it('a shop that requires it refuses all else until a person has one', async ({ t }) => {
   const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
   await turnOn(t, admin);
   expect((await admin.get('/sign-in-rules')).body).toEqual({ secondFactorRequired: false });

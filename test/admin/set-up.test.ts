@@ -16,7 +16,7 @@ const WISHES = {
   password: 'correct horse battery',
 };
 
-/** The app on a database in which nobody has made a shop yet. */
+/** The app on a database without a shop. */
 const withoutShops = async (): Promise<Harness> => {
   const t = await harness();
   for (const table of ['audit_log', 'api_clients', 'shop_counters', 'shops'] as const)
@@ -32,7 +32,7 @@ const rowsOf = async ({ ctx: { db } }: Harness) => ({
 
 const linkIn = (text: string): string => /\/admin\/set-up#([0-9a-f]{48})/.exec(text)?.[1] ?? '';
 
-it('the link of a first start makes the first shop and its Admin, once', async () => {
+it('the link of a first start creates the first shop and its Admin, once', async () => {
   const server = await startServer(await emptyDatabase());
   const token = await until('the link is printed', () => linkIn(server.stderr));
   const json = { headers: { 'content-type': 'application/json' } };
@@ -57,7 +57,7 @@ it('the link of a first start makes the first shop and its Admin, once', async (
   expect(server.stdout).not.toContain(password);
 });
 
-it('two who hold the link at the same time make one shop with one Admin', async () => {
+it('a link used several times at once creates one shop with one Admin', async () => {
   const t = await withoutShops();
   const token = await offerSetUp(t.ctx);
   const answers = await Promise.all(

@@ -19,12 +19,7 @@ const EMPTY = {
   logo: null,
 };
 
-it('what slips show is set by an Admin, read by staff, of one shop', async ({
-  t,
-  admin,
-  staff,
-  stranger,
-}) => {
+it('what slips show is set by an Admin, for one shop', async ({ t, admin, staff, stranger }) => {
   const shopName = t.shop.name;
   expect((await staff.get('/shop-settings')).body).toEqual({ shopName, ...EMPTY });
   const settings = {
@@ -61,13 +56,8 @@ it('refuses what is no currency, time zone or picture, and changes nothing', asy
   const rules = async (body: object) => rulesOf(await admin.put('/shop-settings', body));
   const svg = 'data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=';
   const wrong = { currency: 'EURO', timeZone: '+02:00', email: 'kettle', address: ['a', ''], logo: svg };
-  expect(Object.keys(await rules(wrong)).sort()).toEqual([
-    'address.1',
-    'currency',
-    'email',
-    'logo',
-    'timeZone',
-  ]);
+  const fields = ['address.1', 'currency', 'email', 'logo', 'timeZone'];
+  expect(Object.keys(await rules(wrong)).sort()).toEqual(fields);
   expect(await rules({ currency: 'eur' })).toHaveProperty('currency');
   expect(await rules({ timeZone: 'Europe/Atlantis' })).toHaveProperty('timeZone');
   for (const logo of [

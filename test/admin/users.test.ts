@@ -88,7 +88,7 @@ describe('the team', () => {
     const refused = [];
     for (const email of taken) refused.push(await admin.post('/users', userBody({ email })));
     for (const answer of refused) expectError(answer, 409, 'EMAIL_TAKEN');
-    // Whose it is stays untold.
+    // The answer does not say whose it is.
     expect(new Set(refused.map(({ body }) => body.message)).size).toBe(1);
     const both = await Promise.all([
       admin.post('/users', userBody()),
@@ -137,7 +137,7 @@ describe('a person', () => {
     expect((await admin.get('/session')).status).toBe(200);
   });
 
-  it('cannot take an e-mail that somebody has', async ({ t, admin }) => {
+  it('cannot take an e-mail that is in use', async ({ t, admin }) => {
     const staff = await newUser(t, { role: 'STAFF' });
     const email = admin.email.toUpperCase();
     expectError(await admin.patch(`/users/${staff.id}`, { email, role: 'ADMIN' }), 409, 'EMAIL_TAKEN');

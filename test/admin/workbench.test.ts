@@ -57,7 +57,7 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
     const [old, second, third, ended] = ids as [string, string, string, string];
     await staff.post(`${path}/${ended}/${end}`);
 
-    // Assigning stands in the timeline and tells nobody outside.
+    // Assigning stands in the timeline and has no event.
     const before = (await t.get('/events')).body.items.length;
     const assigned = await admin.post(`${path}/${old}/assign`, { assigneeId: staff.id });
     expect(assigned.body.assignee).toEqual({ id: staff.id, name: 'Grace Muller' });
@@ -110,7 +110,7 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
       data: { [start]: { from: null, to: 3 } },
     });
 
-    // Whoever leaves has nothing any more.
+    // A person who is removed has nothing assigned any more.
     await admin.delete(`/users/${staff.id}`);
     expect((await admin.get(`${path}/${old}`)).body.assignee).toBe(null);
     expect(await listed(admin, path, 'open=true&assignee=none&order=asc')).toEqual(['01', '03']);
@@ -121,13 +121,7 @@ describe.each(KINDS)('the work at $path', ({ path, body, figures, move, start, e
   });
 
   it('refuses unknown filters, and filters by dates to the millisecond', async ({ t, staff }) => {
-    const wrong = [
-      'open=maybe',
-      'assignee=everybody',
-      'overdue=false',
-      'createdFrom=yesterday',
-      'sort=colour',
-    ];
+    const wrong = ['open=maybe', 'assignee=all', 'overdue=false', 'createdFrom=yesterday', 'sort=colour'];
     for (const query of wrong) expect((await staff.get(`${path}?${query}`)).status, query).toBe(400);
     const { createdAt } = (await t.post(path, body())).body;
     const next = new Date(Date.parse(createdAt) + 1).toISOString();

@@ -276,7 +276,7 @@ describe("the month's use", () => {
     const next = { month: '2027-01', used: 0, remaining: 2, resetsAt: '2027-02-01T00:00:00.000Z' };
     expect(await usage(t)).toMatchObject(next);
     await newRepair(t);
-    // Once somebody has counted in the new month, a clock that is behind counts in it too.
+    // Once the new month has begun, a clock that is behind counts in it too.
     clock.jump(-60_000);
     expect(await usage(t)).toMatchObject({ ...next, used: 1, remaining: 1 });
   });

@@ -17,7 +17,7 @@ const LIST = `${BASE_PATH}/offline-repairs`;
 const post = (...head: string[]) => [`POST ${LIST} HTTP/1.1`, 'host: test', ...head, '', ''].join('\r\n');
 const JSON_BODY = 'content-type: application/json';
 
-/** The limits are those of Node's server; here they are shorter, so that nobody waits half a minute. */
+/** The limits are those of Node's server; here they are shorter, so that no test waits half a minute. */
 const impatient = async (): Promise<Harness> => {
   const t = await harness();
   t.app.server.headersTimeout = 300;
@@ -42,7 +42,7 @@ const connections = (t: Harness): Promise<number> =>
 const noneLeft = (t: Harness) =>
   until('the service has closed every connection', async () => (await connections(t)) === 0, 15_000);
 
-/** Sends a little of it every 50 ms, for as long as anybody listens. */
+/** Sends a little of it every 50 ms, until the connection is closed. */
 const drip = async (socket: Socket, bytes: string): Promise<void> => {
   while (socket.writable) {
     socket.write(bytes);
@@ -206,7 +206,7 @@ it('a body that stalls is answered before its connection is cut off', () => {
   );
 });
 
-it('what is no HTTP gets an answer that nobody keeps', async ({ t }) => {
+it('what is no HTTP gets an answer that is not cached', async ({ t }) => {
   const answer = await overSocket(t.url, 'GET / HTTP/1.1\r\nhost: test\r\ncontent-length: -1\r\n\r\n');
   expectError(answer, 400);
   expect(answer.headers.get('cache-control')).toBe('no-store');

@@ -33,11 +33,8 @@ describe('isDangerous', () => {
 
   it('is true for a sku that begins as a rule with * does', async ({ t }) => {
     await rules(t, 'LI-*');
-    expect(await dangerous(t, 'LI-', 'LI-1', 'LI-ION/18650', 'LI', 'li-1', 'XLI-1', 'LI_1')).toEqual([
-      'LI-',
-      'LI-1',
-      'LI-ION/18650',
-    ]);
+    const found = ['LI-', 'LI-1', 'LI-ION/18650'];
+    expect(await dangerous(t, ...found, 'LI', 'li-1', 'XLI-1', 'LI_1')).toEqual(found);
   });
 
   it('takes every other character as itself', async ({ t }) => {
@@ -50,11 +47,6 @@ describe('isDangerous', () => {
   it('is true for everything where a rule is only *', async ({ t }) => {
     await rules(t, '*');
     expect(await dangerous(t, 'KETTLE', '1')).toEqual(['KETTLE', '1']);
-  });
-
-  it('is told by any of several rules', async ({ t }) => {
-    await rules(t, 'ACID', 'LI-*', 'GAS-*');
-    expect(await dangerous(t, 'ACID', 'GAS-1', 'KETTLE')).toEqual(['ACID', 'GAS-1']);
   });
 
   it('is worked out at creation and stays, whatever becomes of the rules', async ({ t }) => {

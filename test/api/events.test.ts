@@ -9,9 +9,8 @@ import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { ENGINE, type Harness, sharedHarness } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { until } from '../support/until.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -37,9 +36,7 @@ const errorOf = async (t: Harness, query: string, status: number, code?: string)
 
 describe('the event feed', () => {
   it('holds each event as the webhook told it, under the id of its delivery', async () => {
-    const receiver = await startReceiver();
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, receiver, client } = await sendingTo();
     const repair = await t.create(client);
     await t.post(`/offline-repairs/${repair.id}/close`, undefined, { key: client.apiKey });
     await receiver.got(2);

@@ -8,7 +8,7 @@ import { ENGINE, type Harness, harness } from '../support/harness.ts';
 
 const it = itWith(harness);
 
-// Creations that arrive together share a transaction; nobody must notice.
+// Creations that arrive together share a transaction; callers must not notice.
 
 const together = (count: number, ask: (i: number) => ReturnType<Harness['post']>) =>
   atOnce(count, (i) => ask(i));

@@ -106,7 +106,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     expect(await asked({ page: '2' })).toMatchObject({ items: [], total: 1, totalPages: 1 });
     expect(await asked({ status: start, updatedSince: second.updatedAt })).toMatchObject({ total: 1 });
     expect(await asked({ externalRef: 'none' })).toMatchObject({ items: [], total: 0 });
-    // What staff made, and numbers that are not given yet.
+    // What staff created, and numbers that are not given yet.
     for (const rmaNumber of ['000004', '000005', '#RMA-1234567', 'RMA-999999999999999'])
       expect(await list(t, { rmaNumber })).toMatchObject({ items: [], total: 0, totalPages: 0 });
   });

@@ -123,7 +123,7 @@ const askedOf = async (t: Harness, ids: Ids | string) => ({
     (endpoint) => call(t, endpoint, ids).then(seen),
   )),
   ...(await askAll(
-    // What staff make counts toward the allowance, and that is all that shows.
+    // What staff create counts toward the allowance, and that is all that shows.
     endpoints(t).filter(({ hasId, method, template }) => !hasId && method === 'GET' && template !== '/usage'),
     (endpoint) => call(t, endpoint, ids, { body: undefined }).then(seen),
   )),

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { TimelineEntry } from '../../contract/common.ts';
-import { atOnce } from '../support/answers.ts';
-import { newRma, rulesOf, staffOf, stopClock, UUID7 } from '../support/api.ts';
+import { newRma, rulesOf, staffOf, UUID7 } from '../support/api.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, walkThrough } from '../support/kinds.ts';
@@ -95,17 +94,6 @@ describe.each(KINDS)('a note at $path', ({ kind, path, statuses, reach, note }) 
     expect(await deliveriesOf(t)).toEqual(events);
     const since = new URLSearchParams({ updatedSince: after.updatedAt });
     expect((await t.get(`${path}?${since}`)).body).toMatchObject({ total: 1, items: [{ id: before.id }] });
-  });
-
-  it('may be added many times, by many people at once', async ({ t }) => {
-    const { id } = await newRma(t, kind);
-    stopClock();
-    await atOnce(12, (index) => note(t, id, `note ${index}`, staffOf(t, { name: `Person ${index}` })));
-    const [, ...entries]: TimelineEntry[] = (await t.get(`${path}/${id}/timeline`)).body.items;
-    expect(new Set(entries.map(({ note }) => note)).size).toBe(12);
-    for (const { note, actor } of entries)
-      expect(note?.slice('note '.length)).toBe(actor.name.slice('Person '.length));
-    strictlyRising(entries.map(({ at }) => at));
   });
 
   it('may be added in every status', async ({ t }) => {

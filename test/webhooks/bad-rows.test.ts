@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { newPerson } from '../support/admin.ts';
 import { ENGINE } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { until } from '../support/until.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
@@ -41,9 +42,7 @@ it.each([
 });
 
 it('a delivery whose log of attempts cannot be read is dropped alone, and can still be looked at', async () => {
-  const receiver = await startReceiver((n) => (n <= 2 ? 500 : 200));
-  const t = await webhookHarness();
-  const client = await t.addReceiver(receiver.url);
+  const { t, receiver, client } = await sendingTo((n) => (n <= 2 ? 500 : 200));
   await t.create(client);
   await t.create(client);
   await receiver.got(2);

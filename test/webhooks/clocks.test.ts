@@ -4,6 +4,7 @@ import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { itWith } from '../support/fixtures.ts';
 import { scaled } from '../support/machine.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
 // The process that writes an event and the one that sends it may have clocks that differ, and a clock may jump.
@@ -53,9 +54,7 @@ describe('clocks that differ', () => {
 
 describe('a clock that jumps back an hour', () => {
   it('delays neither retries nor first attempts', async () => {
-    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, receiver, client } = await sendingTo((n) => (n === 1 ? 500 : 200));
     await t.create(client);
     await t.attempted(1);
     t.clock.advance(-HOUR_MS);

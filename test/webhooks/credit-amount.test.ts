@@ -7,9 +7,8 @@ import { tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { addReceiver } from '../support/outbox.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { moveThrough } from '../support/trade-moves.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 const it = itWith(sharedHarness());
 
@@ -100,9 +99,7 @@ describe('the credit amount of a trade return', () => {
   });
 
   it('reaches the receiver with all its digits, under the signature', async () => {
-    const receiver = await startReceiver();
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, receiver, client } = await sendingTo();
     const amount = await amountOf(t, client, ['99999999999.9999*99999999999.9999', '0.1*3']);
     expect(amount).toBe('9999999999999980000000.30000001');
     await receiver.got(4);

@@ -7,6 +7,7 @@ import { newPerson } from '../support/admin.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { until } from '../support/until.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
@@ -26,9 +27,7 @@ describe('what still waits', () => {
     ['the client has no webhook URL', (t, { id }) => changeClient(t.ctx, OPERATOR, id, { webhookUrl: null })],
     ["the shop's plan has no API", (t) => changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'GROWTH' })],
   ])('is dropped when next due, because %s', async (reason, change) => {
-    const receiver = await startReceiver(() => 500);
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, receiver, client } = await sendingTo(() => 500);
     await t.create(client);
     await t.attempted(1);
     await change(t, client);
@@ -86,9 +85,7 @@ describe('what has waited for a day', () => {
   });
 
   it('is dropped also between two attempts', async () => {
-    const receiver = await startReceiver(() => 500);
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, receiver, client } = await sendingTo(() => 500);
     await t.create(client);
     await t.attempted(1);
     t.advance(GIVE_UP_AFTER_MS + 1_000);

@@ -11,9 +11,8 @@ import { itWith } from '../support/fixtures.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { KINDS, walkThrough } from '../support/kinds.ts';
 import { addReceiver, deliveriesOf } from '../support/outbox.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { moveThrough } from '../support/trade-moves.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -26,9 +25,7 @@ describe.each(KINDS)('the events at $path', (row) => {
   const created = `${walk[0]?.event.split('.')[0]}.created`;
 
   it('are fired once per change, with the data and the headers of the contract', async () => {
-    const receiver = await startReceiver();
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, receiver, client } = await sendingTo();
     const key = { key: client.apiKey };
     const common = { externalRef: 'ERP-7', externalSource: 'erp' };
     const made = await newRma(t, kind, { ...common, customerName: 'Zoë & Söhne "GmbH" 👩‍🔧\n\u2028' }, key);

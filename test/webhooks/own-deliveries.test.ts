@@ -12,7 +12,7 @@ import { tradeBody } from '../support/bodies.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
 import { itWith } from '../support/fixtures.ts';
 import { planOf, readsIn, watched } from '../support/plans.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
 
 const it = itWith(() => webhookHarness({ sending: false }));
@@ -30,9 +30,7 @@ const listed = async (t: WebhookHarness, key: string, query: Record<string, stri
 
 describe("a program's deliveries", () => {
   it('are told with what became of them, and one by one with the bytes that were sent', async () => {
-    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, receiver, client } = await sendingTo((n) => (n === 1 ? 500 : 200));
     const repair = await t.create(client, { customerName: 'Zoë "Z" Ünal 🙂' });
     await t.attempted(1);
     const attempt = { at: expect.stringMatching(ISO), durationMs: expect.any(Number), error: null };
@@ -65,9 +63,7 @@ describe("a program's deliveries", () => {
   });
 
   it('say why they were dropped, always', async () => {
-    const receiver = await startReceiver(() => 500);
-    const t = await webhookHarness();
-    const client = await t.addReceiver(receiver.url);
+    const { t, client } = await sendingTo(() => 500);
     await t.create(client);
     await t.attempted(1);
     await changeClient(t.ctx, OPERATOR, client.id, { webhookUrl: null });
@@ -76,7 +72,7 @@ describe("a program's deliveries", () => {
     const dropped = { status: 'DROPPED', nextAttemptAt: null, reason: 'the client has no webhook URL' };
     const { items } = await listed(t, client.apiKey, { status: 'DROPPED' });
     expect(items).toMatchObject([dropped]);
-    // A row that somebody has damaged.
+    // A damaged row.
     await t.ctx.db.updateTable('webhook_deliveries').set({ reason: null, attempt_log: '{' }).execute();
     await sql`delete from events`.execute(t.ctx.db);
     const { body } = await t.get(`/deliveries/${items[0].id}`, { key: client.apiKey });
@@ -124,7 +120,7 @@ describe("a program's deliveries", () => {
       expect(await rules({ rmaId })).toEqual({ rmaId: 'format' });
   });
 
-  it('are nobody else’s: not of another client of the shop, nor of another shop', async ({ t }) => {
+  it('are shown to no other client, neither of the shop nor of another', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const repair = await t.create(client);
     const [delivery] = await t.deliveries();

@@ -179,7 +179,7 @@ describe('while a client is being replaced', () => {
   ])('an attempt in flight counts once: it %s', async (_, status, attempts) => {
     const [old, next] = [await hangingReceiver(), await startReceiver()];
     const t = await webhookHarness();
-    // Another dispatcher, which would be glad to send to the new client.
+    // Another dispatcher, which would send to the new client.
     await t.startSending();
     const client = await t.addReceiver(old.url);
     await t.create(client);

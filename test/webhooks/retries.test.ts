@@ -5,13 +5,13 @@ import { pluck } from '../support/answers.ts';
 import { scaled } from '../support/machine.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { sendingTo } from '../support/sending-to.ts';
 import { webhookHarness } from '../support/webhooks.ts';
 
 describe('a receiver that never acknowledges', () => {
   it('gets exactly four requests of the same bytes, 1, 4 and 16 s apart, then the delivery is dropped', async () => {
-    const receiver = await startReceiver(() => 500);
-    const t = await webhookHarness();
-    await t.create(await t.addReceiver(receiver.url));
+    const { t, receiver, client } = await sendingTo(() => 500);
+    await t.create(client);
     for (const [n, gapMs] of [1_000, 4_000, 16_000].entries()) {
       const before = await t.attempted(n + 1);
       const ended = JSON.parse(before.attempt_log)[n];
@@ -35,9 +35,8 @@ describe('a receiver that never acknowledges', () => {
   });
 
   it('is not tried before its time', async () => {
-    const receiver = await startReceiver(() => 503);
-    const t = await webhookHarness();
-    await t.create(await t.addReceiver(receiver.url));
+    const { t, receiver, client } = await sendingTo(() => 503);
+    await t.create(client);
     const first = await t.attempted(1);
     t.advance(first.due_at - t.ctx.clock.now() - 800);
     // Another event goes through meanwhile, so the dispatcher has looked.
@@ -63,9 +62,8 @@ describe('a receiver that never acknowledges', () => {
 
 describe('an attempt', () => {
   it.each([200, 201, 204, 299])('is acknowledged by %i', async (status) => {
-    const receiver = await startReceiver(() => status);
-    const t = await webhookHarness();
-    await t.create(await t.addReceiver(receiver.url));
+    const { t, client } = await sendingTo(() => status);
+    await t.create(client);
     await t.drained();
     expect(await t.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: 1 }]);
   });
@@ -83,9 +81,8 @@ describe('an attempt', () => {
   });
 
   it('that fails is followed by one that is acknowledged, and no more', async () => {
-    const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
-    const t = await webhookHarness();
-    await t.create(await t.addReceiver(receiver.url));
+    const { t, receiver, client } = await sendingTo((n) => (n === 1 ? 500 : 200));
+    await t.create(client);
     await t.attempted(1);
     t.advance(1_000);
     await t.drained();
