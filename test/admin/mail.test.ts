@@ -39,7 +39,7 @@ describe('where mails are sent', () => {
     const mails = await mailServer();
     const t = await harness({ env: { ...mails.env, PUBLIC_URL } });
     const { email, id } = await newUser(t);
-    await t.ctx.db.updateTable('users').set({ last_sign_in_at: 1 }).where('id', '=', id).execute();
+    await sql`update users set last_sign_in_at = 1 where id = ${id}`.execute(t.ctx.db);
     const [known, unknown] = [await ask(t, email.toUpperCase()), await ask(t, 'nobody@example.com')];
     for (const { status, body } of [known, unknown])
       expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });

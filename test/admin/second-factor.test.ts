@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, onTestFinished } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { readConfig } from '../../src/service/config.ts';
@@ -217,11 +218,9 @@ describe('wrong codes', () => {
   it('stay wrong where the secret cannot be opened; recovery codes and a reset still work', async ({ t }) => {
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];
     const { recoveryCodes, code } = await turnOn(t, person);
-    await t.ctx.db
-      .updateTable('users')
-      .set({ factor_secret: 'nothing that anybody sealed' })
-      .where('id', '=', person.id)
-      .execute();
+    await sql`update users set factor_secret = 'nothing that anybody sealed' where id = ${person.id}`.execute(
+      t.ctx.db,
+    );
     t.clock.advance(STEP_MS);
     expectError(await signIn(t, person, code()), 401, 'SECOND_FACTOR_WRONG');
     expect((await signIn(t, person, recoveryCodes[0])).status).toBe(200);

@@ -169,14 +169,6 @@ describe('signing in', () => {
     for (const secret of [token, PASSWORD, 'a wrong password']) expect(everything).not.toContain(secret);
     expect(t.logs.join('')).not.toContain(email);
   });
-
-  it('opens a session of its own each time', async ({ t, person }) => {
-    const second = await signInAs(t, person);
-    expect(second.cookie).not.toBe(person.cookie);
-    await second.delete('/session');
-    expectError(await second.get('/session'), 401);
-    expect((await person.get('/session')).status).toBe(200);
-  });
 });
 
 describe('a session', () => {

@@ -30,11 +30,8 @@ const goTo = (t: Harness, ms: number) => t.clock.advance(ms - t.ctx.clock.now())
 /** Puts the shop's count for this month where a test needs it. */
 const setUsed = async (t: Harness, month_used: number) => {
   const month = new Date(t.ctx.clock.now()).toISOString().slice(0, 7);
-  await t.ctx.db
-    .updateTable('shop_counters')
-    .set({ month, month_used, last_number: month_used })
-    .where('shop_id', '=', t.shop.id)
-    .execute();
+  await sql`update shop_counters set month = ${month}, month_used = ${month_used}, last_number = ${month_used}
+    where shop_id = ${t.shop.id}`.execute(t.ctx.db);
 };
 
 describe('the monthly figure', () => {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { pluck } from '../support/answers.ts';
 import {
@@ -107,7 +108,9 @@ describe('the RMA number', () => {
 
   it('has at least six digits, and more once they are needed', async ({ t }) => {
     const startAfter = (last_number: number) =>
-      t.ctx.db.updateTable('shop_counters').set({ last_number }).where('shop_id', '=', t.shop.id).execute();
+      sql`update shop_counters set last_number = ${last_number} where shop_id = ${t.shop.id}`.execute(
+        t.ctx.db,
+      );
     await startAfter(122);
     await newRepair(t);
     await startAfter(999_998);

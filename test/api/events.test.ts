@@ -103,7 +103,7 @@ describe('the event feed', () => {
     for (const query of ['?limit=0', '?limit=101', '?wait=26', '?wait=x', '?before=1'])
       await errorOf(t, query, 400);
     // Of a later time than a backup that was restored.
-    await t.ctx.db.updateTable('shop_counters').set({ last_position: 0 }).execute();
+    await sql`update shop_counters set last_position = 0`.execute(t.ctx.db);
     await errorOf(t, `?after=${cursor}`, 400);
   });
 

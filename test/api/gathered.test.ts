@@ -74,7 +74,7 @@ it('a key that is revoked fails on the next request, also among many others', as
   const { client } = await t.addShop();
   const ask = (key: string) => t.get('/offline-repairs', { key });
   expect((await ask(client.apiKey)).status).toBe(200);
-  await t.ctx.db.updateTable('api_clients').set({ revoked_at: 1 }).where('id', '=', client.id).execute();
+  await sql`update api_clients set revoked_at = 1 where id = ${client.id}`.execute(t.ctx.db);
   const answers = await together(20, (i) => ask(i % 2 ? client.apiKey : t.client.apiKey));
   expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 401 : 200)));
 });

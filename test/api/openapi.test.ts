@@ -4,7 +4,6 @@ import { BASE_PATH } from '../../contract/common.ts';
 import { DISPOSITIONS, OFFLINE_REPAIR_STATUSES, TRADE_RETURN_STATUSES } from '../../contract/lifecycle.ts';
 import { VERSION } from '../../src/service/config.ts';
 import { pluck } from '../support/answers.ts';
-import { endpoints } from '../support/api.ts';
 import { repairBody, tradeBody } from '../support/bodies.ts';
 import { withValue } from '../support/fields.ts';
 import { itWith } from '../support/fixtures.ts';
@@ -56,18 +55,6 @@ describe('the OpenAPI document', () => {
       bearer: { type: 'http', scheme: 'bearer' },
     });
     expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
-  });
-
-  it('tells of every refusal an endpoint can answer with', async ({ t }) => {
-    const { paths } = await read(t);
-    for (const { method, template, hasId, isCreation, isDryRun } of endpoints(t)) {
-      const expected = ['400', '401', '403', '429'];
-      if (hasId) expected.push('404');
-      if (method === 'POST') expected.push('413', '415');
-      if (isCreation || isDryRun) expected.push('409', '422');
-      const told = Object.keys(paths[template][method.toLowerCase()].responses);
-      expect(told).toEqual(expect.arrayContaining(expected));
-    }
   });
 
   it('lists the words that statuses and dispositions can be', async ({ t }) => {

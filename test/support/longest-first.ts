@@ -20,7 +20,7 @@ const LONGEST = [
   'faults/locked-rows',
   'faults/failover',
   'faults/feed',
-  'webhooks/hanging',
+  'webhooks/retries',
   'webhooks/model',
   'browser/journeys/trade-returns',
   'browser/journeys/repairs',

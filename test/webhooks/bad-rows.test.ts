@@ -21,11 +21,7 @@ it.each([
   const t = await webhookHarness({ sending: false });
   const broken = await t.addReceiver(other.url);
   const sound = await t.addReceiver(healthy.url);
-  await t.ctx.db
-    .updateTable('api_clients')
-    .set({ webhook_secret: sealed } as never)
-    .where('id', '=', broken.id)
-    .execute();
+  await sql`update api_clients set webhook_secret = ${sealed} where id = ${broken.id}`.execute(t.ctx.db);
   for (let i = 0; i < 3; i++) await t.create(broken);
   await t.create(sound);
   const stop = await t.startSending();
@@ -69,11 +65,7 @@ it('a webhook URL that is none fails its attempts, not the process', async () =>
   const receiver = await startReceiver();
   const t = await webhookHarness();
   const client = await t.addReceiver('http://127.0.0.1:9/');
-  await t.ctx.db
-    .updateTable('api_clients')
-    .set({ webhook_url: 'no address' })
-    .where('id', '=', client.id)
-    .execute();
+  await sql`update api_clients set webhook_url = 'no address' where id = ${client.id}`.execute(t.ctx.db);
   await t.create(client);
   const tried = await t.attempted(1);
   expect(JSON.parse(tried.attempt_log)).toMatchObject([{ statusCode: null, error: expect.any(String) }]);

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import type { DeliveryStatus } from '../../src/db/schema.ts';
 import { KEPT_MS } from '../../src/events/event.ts';
@@ -116,11 +117,7 @@ it('deliveries are kept 30 days and then forgotten, but never while they wait', 
   const client = await t.addReceiver(NOWHERE);
   for (let i = 0; i < 3; i++) await t.create(client);
   const [old] = await t.deliveries();
-  await t.ctx.db
-    .updateTable('webhook_deliveries')
-    .set({ status: 'DELIVERED' })
-    .where('id', '=', old?.id as string)
-    .execute();
+  await sql`update webhook_deliveries set status = 'DELIVERED' where id = ${old?.id}`.execute(t.ctx.db);
   const leftAfter = async (ms: number) => {
     t.clock.advance(ms);
     await sweep(t.ctx);
@@ -130,7 +127,7 @@ it('deliveries are kept 30 days and then forgotten, but never while they wait', 
   expect(await leftAfter(120_000)).toEqual(['PENDING', 'PENDING']);
   expect(await forgetOldDeliveries(t.ctx, t.ctx.clock.now())).toBe(false);
   expect(await leftAfter(KEPT_MS)).toEqual(['PENDING', 'PENDING']);
-  await t.ctx.db.updateTable('webhook_deliveries').set({ status: 'DROPPED' }).execute();
+  await sql`update webhook_deliveries set status = 'DROPPED'`.execute(t.ctx.db);
   expect(await leftAfter(0)).toEqual([]);
 });
 
