@@ -42,9 +42,8 @@ describe('the pages', () => {
   });
 
   it('are found without the slash at the end', async ({ t }) => {
-    const redirect = await ask(t, '/docs');
-    expect([redirect.status, redirect.headers.get('location')]).toEqual([308, '/docs/']);
-    expect((await ask(t, '/docs/')).body).toContain('<title>Handback documentation</title>');
+    const { status, headers } = await ask(t, '/docs');
+    expect([status, headers.get('location')]).toEqual([308, '/docs/']);
   });
 
   it('have no link that leads nowhere', async ({ t }) => {
@@ -85,21 +84,19 @@ describe('the pages', () => {
         expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
         expect(file.headers.get('content-encoding') ?? 'identity').toBe(encoding);
         expect(file.headers.get('vary')).toMatch(/accept-encoding/i);
-        const etag = file.headers.get('etag') ?? '';
-        const again = { 'accept-encoding': encoding, 'if-none-match': etag };
-        expect((await ask(t, path, again)).status).toBe(304);
+        const cached = { 'accept-encoding': encoding, 'if-none-match': file.headers.get('etag') ?? '' };
+        expect((await ask(t, path, cached)).status).toBe(304);
       }
     }
   });
 
   it('are all there is; what is missing is a 404 that is not cached', async ({ t }) => {
     const pages = ['nothing', 'nothing.md', 'errors.html', 'errors/', 'assets/', 'assets/old-0123456789.js'];
-    const outside = [
-      '/docs/../package.json',
-      '/docs/..%2fadmin/index.html',
-      '/admin/assets/old-0123456789.js',
-    ];
-    for (const path of [...pages.map((page) => `/docs/${page}`), ...outside]) {
+    const outside = ['../package.json', '..%2fadmin/index.html'];
+    for (const path of [
+      ...[...pages, ...outside].map((page) => `/docs/${page}`),
+      '/admin/assets/old-01.js',
+    ]) {
       const nothing = await ask(t, path);
       expectError(nothing, 404);
       expect(nothing.headers.get('cache-control')).toBe('no-store');

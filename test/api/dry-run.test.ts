@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect } from 'vitest';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
@@ -25,8 +26,9 @@ const tryOut = (t: Harness, kind: Kind, body: unknown = bodyOf[kind](), options:
 const keyed = (key: string): SendOptions => ({ headers: { 'idempotency-key': key } });
 
 describe.each(KINDS)('a dry run at /%s', (kind) => {
-  const STATUS = { 'offline-repairs': 'OFFLINE_DIAGNOSTICS', 'trade-returns': 'TRADE_SUBMITTED' }[kind];
+  const status = { 'offline-repairs': 'OFFLINE_DIAGNOSTICS', 'trade-returns': 'TRADE_SUBMITTED' }[kind];
   const isDangerous = { 'offline-repairs': false, 'trade-returns': null }[kind];
+  const expected = { dryRun: true, status, isDangerous };
 
   it('tells what the real call would do, and leaves no trace', async () => {
     const t = await harness({ allowance: 3 });
@@ -35,13 +37,10 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
       await tryOut(t, kind),
       await tryOut(t, kind, bodyOf[kind](), keyed('till-1')),
     ]);
-    for (const { status, body, headers } of answers) {
-      expect({ status, body }).toEqual({
-        status: 200,
-        body: { dryRun: true, status: STATUS, isDangerous, remaining: 2 },
-      });
+    for (const answer of answers) {
+      expect([answer.status, answer.body]).toEqual([200, { ...expected, remaining: 2 }]);
       // It counts as a creation.
-      expect(headers.get('ratelimit-limit')).toBe('60');
+      expect(answer.headers.get('ratelimit-limit')).toBe('60');
     }
     const real = await t.post(`/${kind}`, bodyOf[kind](), keyed('till-1'));
     expect([real.status, real.headers.get('idempotency-replayed')]).toEqual([201, null]);
@@ -50,19 +49,21 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
 
   it('is refused as the real call is: plan, subscription, allowance, cap', async () => {
     const t = await harness({ allowance: 1 });
-    const both = async (status: number, code: string) => {
+    const both = async (code: string) => {
       const tried = await withoutTrace(t, () => tryOut(t, kind));
-      expectError(tried, status, code);
+      expectError(tried, 403, code);
       expect(refusalOf(tried)).toEqual(refusalOf(await t.post(`/${kind}`, bodyOf[kind]())));
     };
     await newStaffRepair(t);
-    await both(403, 'LIMIT_EXCEEDED');
-    await changeShop(t.ctx, OPERATOR, t.shop.id, { usageCap: 1 });
-    await both(403, 'USAGE_CAP_EXCEEDED');
-    await changeShop(t.ctx, OPERATOR, t.shop.id, { subscription: 'inactive' });
-    await both(403, 'READ_ONLY');
-    await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'GROWTH' });
-    await both(403, 'PLAN_REQUIRED');
+    await both('LIMIT_EXCEEDED');
+    for (const [change, code] of [
+      [{ usageCap: 1 }, 'USAGE_CAP_EXCEEDED'],
+      [{ subscription: 'inactive' }, 'READ_ONLY'],
+      [{ plan: 'GROWTH' }, 'PLAN_REQUIRED'],
+    ] as const) {
+      await changeShop(t.ctx, OPERATOR, t.shop.id, change);
+      await both(code);
+    }
   });
 
   it('has no figure where there is no limit', async () => {
@@ -79,10 +80,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
       expectError(other, 422, 'IDEMPOTENCY_KEY_REUSED');
       // The real call would answer with the first result and take no place, although none is left.
       const same = await tryOut(t, kind, bodyOf[kind](), keyed('till-1'));
-      expect([same.status, same.body]).toEqual([
-        200,
-        { dryRun: true, status: STATUS, isDangerous, remaining: 0 },
-      ]);
+      expect([same.status, same.body]).toEqual([200, { ...expected, remaining: 0 }]);
       expectError(await tryOut(t, kind, bodyOf[kind](), keyed('till-2')), 403, 'LIMIT_EXCEEDED');
     });
   });
@@ -91,12 +89,10 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     const hint = `to try it out, send the body to POST /${kind}/dry-run`;
     await withoutTrace(t, async () => {
       for (const name of ['dryRun', 'dryrun', 'dry_run']) {
-        const inQuery = await t.post(`/${kind}?${name}=true`, bodyOf[kind]());
-        expectError(inQuery, 400, 'VALIDATION_FAILED');
-        expect(inQuery.body.message).toEqual([`${name} is not a known parameter: ${hint}`]);
-        const inBody = await t.post(`/${kind}`, bodyOf[kind]({ [name]: true }));
-        expectError(inBody, 400, 'VALIDATION_FAILED');
-        expect(inBody.body.message).toEqual([`${name} is not a known field: ${hint}`]);
+        const { body: inQuery } = await t.post(`/${kind}?${name}=true`, bodyOf[kind]());
+        expect(inQuery.message).toEqual([`${name} is not a known parameter: ${hint}`]);
+        const { body: inBody } = await t.post(`/${kind}`, bodyOf[kind]({ [name]: true }));
+        expect(inBody.message).toEqual([`${name} is not a known field: ${hint}`]);
       }
       expect(rulesOf(await tryOut(t, kind, bodyOf[kind]({ dryRun: true })))).toEqual({ dryRun: 'unknown' });
     });
@@ -105,11 +101,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
   it('does not wait for a transaction that holds the counters of the shop', async () => {
     const t = await harness({ allowance: 5 });
     const answer = await t.ctx.db.transaction().execute(async (trx) => {
-      await trx
-        .updateTable('shop_counters')
-        .set({ month_used: 3 })
-        .where('shop_id', '=', t.shop.id)
-        .execute();
+      await sql`update shop_counters set month_used = 3 where shop_id = ${t.shop.id}`.execute(trx);
       return tryOut(t, kind);
     });
     expect(answer.body).toMatchObject({ dryRun: true, remaining: 5 });
