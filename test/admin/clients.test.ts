@@ -53,7 +53,7 @@ describe('API clients', () => {
       expect(await patch(body)).toMatchObject({ name: 'ERP 2', webhookUrl: null });
   });
 
-  it.each([
+  it.for([
     ['http://example.com/', 'https'],
     ['https://127.0.0.1/', 'private network'],
     ['https:example.com/hook', 'whole web address'],
@@ -61,17 +61,18 @@ describe('API clients', () => {
     ['https:\\\\example.com/hook', 'whole web address'],
     ['https://user:pass@example.com/', 'user name'],
     ['nonsense', 'whole web address'],
-  ])('refuse %s as a webhook URL, when made and when edited', async (webhookUrl, words) => {
-    const t = await harness();
-    const admin = await newPerson(t);
-    const made = await admin.post('/clients', { name: 'ERP', webhookUrl });
-    expect(made.status).toBe(400);
-    expect(made.body.errors).toEqual([
-      { field: 'webhookUrl', rule: 'address', message: expect.stringContaining(words) },
-    ]);
-    expect((await admin.get('/clients')).body.items).toHaveLength(1);
-    expect((await admin.patch(`/clients/${t.client.id}`, { webhookUrl })).status).toBe(400);
-  });
+  ] as const)(
+    'refuse %s as a webhook URL, when created and when edited',
+    async ([webhookUrl, words], { t, admin }) => {
+      const made = await admin.post('/clients', { name: 'ERP', webhookUrl });
+      expect(made.status).toBe(400);
+      expect(made.body.errors).toEqual([
+        { field: 'webhookUrl', rule: 'address', message: expect.stringContaining(words) },
+      ]);
+      expect((await admin.get('/clients')).body.items).toHaveLength(1);
+      expect((await admin.patch(`/clients/${t.client.id}`, { webhookUrl })).status).toBe(400);
+    },
+  );
 
   it('are revoked for good: the key fails on the next request', async ({ t, admin }) => {
     expect((await t.get('/offline-repairs')).status).toBe(200);
@@ -87,9 +88,10 @@ describe('API clients', () => {
 });
 
 describe("a client's deliveries", () => {
-  it('show event, status, attempts and payload, newest first, and can be narrowed', async () => {
+  it('show event, status, attempts and payload, newest first, and can be narrowed', async ({
+    sending: t,
+  }) => {
     const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
-    const t = await webhookHarness();
     const admin = await newPerson(t);
     const client = await t.addReceiver(receiver.url);
     const repair = await t.create(client);
@@ -131,9 +133,8 @@ describe("a client's deliveries", () => {
 });
 
 describe('a test event', () => {
-  it('is signed and delivered like any other, and touches no RMA', async () => {
+  it('is signed and delivered like any other, and touches no RMA', async ({ sending: t }) => {
     const receiver = await startReceiver();
-    const t = await webhookHarness();
     const admin = await newPerson(t);
     const client = await t.addReceiver(receiver.url);
     const sent = await admin.post(`/clients/${client.id}/test-event`);

@@ -8,7 +8,6 @@ import { repairBody, tradeBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { type Answer, sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -103,9 +102,8 @@ describe.each(KINDS)('staff at $path', ({ path, body }) => {
 });
 
 describe('moves by staff', () => {
-  it('of a repair run as those of programs do: same events, the person as actor', async () => {
+  it('of a repair run as those of programs do: same events, the person as actor', async ({ sending: t }) => {
     const receiver = await startReceiver();
-    const t = await webhookHarness();
     const staff = await newPerson(t, { role: 'STAFF' });
     const client = await t.addReceiver(receiver.url);
     const { id } = await t.create(client);

@@ -8,7 +8,6 @@ import { itWith } from '../support/fixtures.ts';
 import { type Harness, harness } from '../support/harness.ts';
 import { REPAIRS, TRADE_RETURNS } from '../support/kinds.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 const it = itWith(harness);
 
@@ -288,8 +287,7 @@ it("tells this month's use against the allowance, from the first of the month on
   expect((await later.get('/overview')).body.month).toMatchObject({ month: month(), used: 0 });
 });
 
-it('tells how the last day of webhooks went', async () => {
-  const t = await webhookHarness();
+it('tells how the last day of webhooks went', async ({ sending: t }) => {
   const [good, bad] = [await startReceiver(), await startReceiver(() => 500)];
   const [served, refused] = [await t.addReceiver(good.url), await t.addReceiver(bad.url)];
   await t.create(served);

@@ -48,10 +48,9 @@ describe.each(KINDS)('changes at $path', (row) => {
     expect(await timelineOf(t, bystander.id)).toHaveLength(1);
   });
 
-  it.each([-60 * 60_000, 60_000])(
+  it.for([-60 * 60_000, 60_000])(
     'have later times, with the clock set by %s ms, and leave createdAt',
-    async (ms) => {
-      const t = await harness();
+    async (ms, { t }) => {
       const { id, createdAt } = await newRma(t, kind);
       t.clock.advance(ms);
       const times: string[] = [createdAt];

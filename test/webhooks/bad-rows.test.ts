@@ -1,11 +1,14 @@
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { newPerson } from '../support/admin.ts';
+import { itWith } from '../support/fixtures.ts';
 import { ENGINE } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { sendingTo } from '../support/sending-to.ts';
 import { until } from '../support/until.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+const it = itWith(webhookHarness);
 
 // One bad row is one failed row: the others are sent, the process lives, and a stop works.
 
@@ -61,9 +64,8 @@ it('a delivery whose log of attempts cannot be read is dropped alone, and can st
   expect([shown.status, shown.body.items.length]).toEqual([200, 2]);
 });
 
-it('a webhook URL that is none fails its attempts, not the process', async () => {
+it('a webhook URL that is none fails its attempts, not the process', async ({ t }) => {
   const receiver = await startReceiver();
-  const t = await webhookHarness();
   const client = await t.addReceiver('http://127.0.0.1:9/');
   await sql`update api_clients set webhook_url = 'no address' where id = ${client.id}`.execute(t.ctx.db);
   await t.create(client);

@@ -73,9 +73,10 @@ describe('a clock that jumps back an hour', () => {
   });
 });
 
-it('a receiver that is woken before its time is served when its time comes, not at the next look at the queue', async () => {
+it('a receiver that is woken before its time is served when its time comes, not at the next look at the queue', async ({
+  sending: t,
+}) => {
   const [receiver, first] = [await startReceiver(), await startReceiver()];
-  const t = await webhookHarness();
   // The look at the start is over once this has arrived; the next one comes five seconds later.
   await t.create(await t.addReceiver(first.url));
   await first.got(1);

@@ -1,15 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { changeClient, type NewApiClient, revokeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import { changeShop } from '../../src/shops/actions.ts';
 import { GIVE_UP_AFTER_MS } from '../../src/webhooks/policy.ts';
 import { newPerson } from '../support/admin.ts';
 import { addDeliveries, waitingDelivery } from '../support/delivery-rows.ts';
+import { itWith } from '../support/fixtures.ts';
 import { rawServer } from '../support/raw-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { sendingTo } from '../support/sending-to.ts';
 import { until } from '../support/until.ts';
 import { type WebhookHarness, webhookHarness } from '../support/webhooks.ts';
+
+const it = itWith(webhookHarness);
 
 // A dropped delivery always says why, in the table and to the shop's Admin.
 
@@ -41,9 +44,8 @@ describe('what still waits', () => {
     ]);
   });
 
-  it('is dropped after the last attempt, with the error in words', async () => {
+  it('is dropped after the last attempt, with the error in words', async ({ t }) => {
     const reason = 'four attempts failed: connection refused (ECONNREFUSED)';
-    const t = await webhookHarness();
     const client = await t.addReceiver('http://127.0.0.1:1/');
     await t.create(client);
     for (const [n, waitMs] of [1_000, 4_000, 16_000].entries()) {

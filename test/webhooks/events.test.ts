@@ -121,10 +121,7 @@ describe('the events of a repair', () => {
   });
 });
 
-describe('the events of a trade return', () => {});
-
-it.each(['STARTER', 'GROWTH'] as const)('no move fires an event while the plan is %s', async (plan) => {
-  const t = await harness();
+it.for(['STARTER', 'GROWTH'] as const)('no move fires an event while the plan is %s', async (plan, { t }) => {
   const { id, apiKey } = await addReceiver(t);
   const staff = staffOf({ shop: { ...t.shop, plan } });
   const repair = await newRepair(t, {}, { key: apiKey });

@@ -16,7 +16,6 @@ import { type Harness, sharedHarness } from '../support/harness.ts';
 import { deliveriesOf } from '../support/outbox.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { moveThrough } from '../support/trade-moves.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 const it = itWith(sharedHarness());
 
@@ -98,9 +97,10 @@ describe('who receives the events of a trade return', () => {
   const signed = (bytes: Buffer, { webhookSecret }: NewApiClient): string =>
     createHmac('sha256', webhookSecret).update(bytes).digest('hex');
 
-  it("is, where the creator has no URL, the shop's oldest active client that has one, under its own secret", async () => {
+  it("is, where the creator has no URL, the shop's oldest active client that has one, under its own secret", async ({
+    sending: t,
+  }) => {
     const [fallback, younger, gone] = [await startReceiver(), await startReceiver(), await startReceiver()];
-    const t = await webhookHarness();
     const urls = [gone, gone, fallback, younger, younger].map(({ url }) => url);
     const [revoked, silenced, oldest] = await receivers(t, urls);
     await revokeClient(t.ctx, OPERATOR, revoked as NewApiClient);

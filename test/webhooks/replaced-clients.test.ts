@@ -48,9 +48,10 @@ const hangingReceiver = async () => {
 };
 
 describe('events of RMAs that a replaced client created', () => {
-  it('go to the new client under its secret, what still waits with its attempts and its schedule', async () => {
+  it('go to the new client under its secret, what still waits with its attempts and its schedule', async ({
+    sending: t,
+  }) => {
     const [old, next] = [await startReceiver(() => 500), await startReceiver()];
-    const t = await webhookHarness();
     const client = await t.addReceiver(old.url);
     const repair = await t.create(client);
     const before = await t.attempted(1);
@@ -71,9 +72,8 @@ describe('events of RMAs that a replaced client created', () => {
     expect(old.received).toHaveLength(1);
   });
 
-  it('go to the last of several replacements, whoever changes the RMA', async () => {
+  it('go to the last of several replacements, whoever changes the RMA', async ({ sending: t }) => {
     const next = await startReceiver();
-    const t = await webhookHarness();
     const first = await t.addReceiver(NOWHERE);
     const made = [await newTradeReturn(t, {}, { key: first.apiKey }), await t.create(first)];
     const second = await replace(t, first);
@@ -131,9 +131,8 @@ describe('events of RMAs that a replaced client created', () => {
 });
 
 describe('while a client is being replaced', () => {
-  it('a creation that began with the old key and commits later is handed over', async () => {
+  it('a creation that began with the old key and commits later is handed over', async ({ sending: t }) => {
     const [old, next] = [await startReceiver(), await startReceiver()];
-    const t = await webhookHarness();
     const client = await t.addReceiver(old.url);
     const caller = await keyHolder(t, client);
     const replacement = await replace(t, client, next.url);
@@ -148,9 +147,8 @@ describe('while a client is being replaced', () => {
     ]);
   });
 
-  it('creations and moves that wait for the same lock lose no event', async () => {
+  it('creations and moves that wait for the same lock lose no event', async ({ sending: t }) => {
     const [old, next] = [await startReceiver(), await startReceiver()];
-    const t = await webhookHarness();
     const client = await t.addReceiver(old.url);
     const repair = await t.create(client);
     await t.drained();
@@ -254,9 +252,10 @@ const WRITERS = 8;
 const REPAIRS_EACH = 12;
 const REPLACEMENTS = 6;
 
-it('8 writers with two keys while both clients are replaced: no event is lost, none has two ids', async () => {
+it('8 writers with two keys while both clients are replaced: no event is lost, none has two ids', async ({
+  sending: t,
+}) => {
   const receivers = [await startReceiver(), await startReceiver()];
-  const t = await webhookHarness();
   const current: NewApiClient[] = [];
   for (const { url } of receivers) current.push(await t.addReceiver(url));
   const changed = new Set<string>();

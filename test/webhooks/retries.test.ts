@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { changeClient } from '../../src/api-clients/actions.ts';
 import { OPERATOR } from '../../src/audit/store.ts';
 import type { Attempt } from '../../src/webhooks/attempts.ts';
 import { pluck } from '../support/answers.ts';
+import { itWith } from '../support/fixtures.ts';
 import { scaled } from '../support/machine.ts';
 import { timed } from '../support/process.ts';
 import { rawServer } from '../support/raw-server.ts';
@@ -10,6 +11,8 @@ import { startReceiver } from '../support/receiver.ts';
 import { sendingTo } from '../support/sending-to.ts';
 import { until } from '../support/until.ts';
 import { webhookHarness } from '../support/webhooks.ts';
+
+const it = itWith(webhookHarness);
 
 describe('a receiver that never acknowledges', () => {
   it('gets exactly four requests of the same bytes, 1, 4 and 16 s apart, then the delivery is dropped', async () => {
@@ -99,9 +102,8 @@ describe('an attempt', () => {
   });
 });
 
-it('what still waits goes to the new URL when the URL is changed', async () => {
+it('what still waits goes to the new URL when the URL is changed', async ({ t }) => {
   const [old, next] = [await startReceiver(() => 500), await startReceiver()];
-  const t = await webhookHarness();
   const client = await t.addReceiver(old.url);
   await t.create(client);
   await t.attempted(1);
@@ -114,9 +116,8 @@ it('what still waits goes to the new URL when the URL is changed', async () => {
 
 // At most 64 KiB and 1,000 lines are read of an answer. Answers that never end are in test/faults/rows/07-hostile-receivers.test.ts.
 
-it('an answer that ends within the limit is read whole, and its connection used again', async () => {
+it('an answer that ends within the limit is read whole, and its connection used again', async ({ t }) => {
   let connections = 0;
-  const t = await webhookHarness();
   const body = 'x'.repeat(30 * 1024);
   const url = await rawServer((socket) => {
     connections += 1;
