@@ -78,19 +78,16 @@ describe('the error body', () => {
     const messageOf = async (time: string) =>
       (await t.get(`/offline-repairs?updatedSince=${time}`)).body.message;
     for (const time of ['2026-11-15T09:30:00+01:00', '2026-11-15T09:30:00.000+01:00'])
-      expect(await messageOf(time)).toEqual([
-        'updatedSince must be an ISO 8601 time, 2026-11-15T09:30:00.000Z for example; in an address + is written %2B',
-      ]);
+      expect(String(await messageOf(time))).toMatch(
+        /^updatedSince must be an ISO 8601 time, .* \+ is written %2B$/,
+      );
     expect((await t.get('/offline-repairs?updatedSince=2026-11-15T09:30:00%2B01:00')).status).toBe(200);
     expect(String(await messageOf('yesterday'))).not.toContain('%2B');
   });
 
   it("answers a browser's preflight: keys belong on servers", async ({ t }) => {
-    const headers = {
-      origin: 'https://shop.example.org',
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'x-api-key',
-    };
+    const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' };
+    const headers = { origin: 'https://shop.example.org', ...asked };
     for (const path of ['/offline-repairs', '/offline-repairs/x/close', `${BASE_PATH}/nowhere`]) {
       const answer = await t.send(path, { method: 'OPTIONS', key: null, headers, unchecked: true });
       expectError(answer, 403, 'CORS_NOT_SUPPORTED');
@@ -114,15 +111,15 @@ describe('the error body', () => {
     for (const { path, method } of endpoints(t))
       taken.set(path(ids), [...(taken.get(path(ids)) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
     const before = await rowCounts(t);
-    for (const [path, methods] of taken) {
-      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const all = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+    for (const [path, methods] of taken)
+      for (const method of all.filter((each) => !methods.includes(each))) {
         // There it would be an id.
-        if (methods.includes(method) || (method === 'GET' && path.endsWith('/dry-run'))) continue;
+        if (method === 'GET' && path.endsWith('/dry-run')) continue;
         const answer = await t.send(path, { method });
         expectError(answer, 405);
         expect((answer.headers.get('allow') ?? '').split(', ').sort()).toEqual([...methods].sort());
       }
-    }
     expect(await rowCounts(t)).toEqual(before);
     expectError(await t.send(`${BASE_PATH}/openapi.json`, { method: 'POST' }), 405);
   });

@@ -9,7 +9,15 @@ import { readConfig } from '../../src/service/config.ts';
 import { doctor } from '../support/doctor.ts';
 import { ENGINE } from '../support/harness.ts';
 import { onServer } from '../support/postgres-databases.ts';
-import { cli, type Env, emptyDatabase, run, SECRET_KEY, startServer, temporaryFolder } from '../support/process.ts';
+import {
+  cli,
+  type Env,
+  emptyDatabase,
+  run,
+  SECRET_KEY,
+  startServer,
+  temporaryFolder,
+} from '../support/process.ts';
 import { UNOBSERVED } from '../support/unobserved.ts';
 
 const open = (env: Env) => {
