@@ -107,30 +107,22 @@ const ROWS = 3_000;
 const fill = async (t: Harness): Promise<void> => {
   await t.post('/offline-repairs', repairBody());
   const row = await t.ctx.db.selectFrom('offline_repairs').selectAll().executeTakeFirstOrThrow();
-  const rows = Array.from({ length: ROWS }, (_, i) => ({
-    ...row,
-    id: newId(i),
-    number: row.number + 1 + i,
-    order_number: `SO-${i}`,
-  }));
-  for (let from = 0; from < ROWS; from += 500)
-    await t.ctx.db
-      .insertInto('offline_repairs')
-      .values(rows.slice(from, from + 500))
-      .execute();
+  const copy = (i: number) => ({ ...row, id: newId(i), number: row.number + 1 + i, order_number: `SO-${i}` });
+  for (let from = 0; from < ROWS; from += 500) {
+    const rows = Array.from({ length: 500 }, (_, i) => copy(from + i));
+    await t.ctx.db.insertInto('offline_repairs').values(rows).execute();
+  }
 };
 
-/** How often the table was analysed by the service: autovacuum counts for itself. */
+/** How often the service analysed the table: autovacuum counts for itself. */
+const ANALYZED = {
+  sqlite: sql<{ count: number }>`
+    select count(*) > 0 as count from sqlite_stat1 where idx = 'offline_repairs_order'`,
+  postgres: sql<{ count: number }>`
+    select analyze_count as count from pg_stat_user_tables where relname = 'offline_repairs'`,
+}[ENGINE];
 const timesAnalyzed = async ({ db }: Context): Promise<number> => {
-  const counting =
-    ENGINE === 'sqlite'
-      ? sql<{
-          count: number;
-        }>`select count(*) > 0 as count from sqlite_stat1 where idx = 'offline_repairs_order'`
-      : sql<{
-          count: number;
-        }>`select analyze_count as count from pg_stat_user_tables where relname = 'offline_repairs'`;
-  const { rows } = await counting.execute(db).catch(() => ({ rows: [] }));
+  const { rows } = await ANALYZED.execute(db).catch(() => ({ rows: [] }));
   return Number(rows[0]?.count ?? 0);
 };
 
@@ -153,13 +145,10 @@ it('the clean-up gives the planner statistics of a table that grew, once', async
 if (ENGINE === 'sqlite')
   it('every connection plans by the new statistics', async ({ t }) => {
     await fill(t);
-    const planOn = async (db: Context['db']): Promise<string> => {
-      const { rows } = await sql<{ detail: string }>`explain query plan
-        select id from offline_repairs where shop_id = 'a' and order_number = 'b' and store_id = 'c'`.execute(
-        db,
-      );
-      return rows.map(({ detail }) => detail).join();
-    };
+    const explain = sql<{ detail: string }>`explain query plan
+      select id from offline_repairs where shop_id = 'a' and order_number = 'b' and store_id = 'c'`;
+    const planOn = async (db: Context['db']): Promise<string> =>
+      (await explain.execute(db)).rows.map(({ detail }) => detail).join();
     const plans = () => Promise.all([t.ctx.reads, t.ctx.scans].map(planOn));
     expect(await plans()).toEqual(Array(2).fill(expect.stringContaining('offline_repairs_store')));
     await sweep(t.ctx);
