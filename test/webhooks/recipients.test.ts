@@ -97,9 +97,7 @@ describe('who receives the events of a trade return', () => {
   const signed = (bytes: Buffer, { webhookSecret }: NewApiClient): string =>
     createHmac('sha256', webhookSecret).update(bytes).digest('hex');
 
-  it("is, where the creator has no URL, the shop's oldest active client that has one, under its own secret", async ({
-    sending: t,
-  }) => {
+  it('is, where the creator has no URL, the oldest client that has one', async ({ sending: t }) => {
     const [fallback, younger, gone] = [await startReceiver(), await startReceiver(), await startReceiver()];
     const urls = [gone, gone, fallback, younger, younger].map(({ url }) => url);
     const [revoked, silenced, oldest] = await receivers(t, urls);
@@ -109,13 +107,10 @@ describe('who receives the events of a trade return', () => {
     await moveThrough(t, made.id, TO_THE_END);
     await fallback.got(5);
     await t.drained();
-    for (const { bytes, headers } of fallback.received) {
+    for (const { bytes, headers } of fallback.received)
       expect(headers['x-webhook-signature']).toBe(signed(bytes, oldest as NewApiClient));
-      expect(headers['x-webhook-signature']).not.toBe(signed(bytes, t.client));
-    }
-    expect(fallback.received.find(({ body }) => body.event === 'trade_return.created')?.body.data).toEqual(
-      made,
-    );
+    const created = fallback.received.find(({ body }) => body.event === 'trade_return.created');
+    expect(created?.body.data).toEqual(made);
     expect(fallback.received).toHaveLength(5);
     expect([younger.received, gone.received]).toEqual([[], []]);
   });
@@ -146,13 +141,13 @@ describe('who receives the events of a trade return', () => {
     await add(t, 'theirs', URL, other.shop.id);
     const [revoked] = await receivers(t, [URL]);
     await revokeClient(t.ctx, OPERATOR, revoked as NewApiClient);
-    for (const way of [
+    const ways: TradeReturnAction[][] = [
       TO_THE_END,
       ['approve', 'receive', 'resolve'],
       ['approve', 'reject'],
-      ['reject'],
-    ] as const)
-      await moveThrough(t, (await create(t, t.client)).id, [...way]);
+    ];
+    for (const way of [...ways, ['reject' as const]])
+      await moveThrough(t, (await create(t, t.client)).id, way);
     expect(await deliveriesOf(t)).toEqual([]);
     expect((await t.get('/trade-returns?status=TRADE_RESOLVED')).body.total).toBe(2);
   });
