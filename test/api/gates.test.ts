@@ -79,11 +79,6 @@ describe('the order of the gates', () => {
     }
   });
 
-  it('looks at the query before the id', async ({ t }) => {
-    for (const { method, path, good } of endpoints(t).filter(({ hasId }) => hasId))
-      expectError(await t.send(`${path(UNKNOWN_ID)}?nonsense=1`, { method, body: good }), 400);
-  });
-
   it.each(KINDS)('reads no body at /%s before key, plan and subscription', async (kind) => {
     const t = await harness({ own: true });
     const tooLarge = 300 * 1024;

@@ -94,14 +94,6 @@ describe('migrations', () => {
   });
 
   if (ENGINE === 'postgres')
-    it('can be run by several at once on an empty database', async () => {
-      const env = await emptyDatabase();
-      const databases = Array.from({ length: 6 }, () => open(env));
-      await Promise.all(databases.map((database) => database.migrate()));
-      expect(Object.keys(await schemaOf((databases[0] as (typeof databases)[0]).db))).toContain('shops');
-    });
-
-  if (ENGINE === 'postgres')
     it('give both engines the same tables, columns and indexes', async () => {
       const [postgres, sqlite] = [open(await emptyDatabase()), open({ DATA_DIR: temporaryFolder() })];
       await postgres.migrate();

@@ -112,13 +112,6 @@ describe('the events of a repair', () => {
       [revoked.id, silent.id].sort().map((id) => [id, 'offline_repair.created']),
     );
   });
-
-  it('are not fired by an action that is refused', async ({ t }) => {
-    const { apiKey } = await addReceiver(t);
-    const { id } = await newRepair(t, {}, { key: apiKey });
-    expect((await t.post(`/offline-repairs/${id}/resolve`, {}, { key: apiKey })).status).toBe(400);
-    expect(await deliveriesOf(t)).toHaveLength(1);
-  });
 });
 
 it.for(['STARTER', 'GROWTH'] as const)('no move fires an event while the plan is %s', async (plan, { t }) => {
