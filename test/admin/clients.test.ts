@@ -4,12 +4,10 @@ import { WEBHOOK_EVENT_DATA } from '../../contract/webhook-event.ts';
 import { newPerson } from '../support/admin.ts';
 import { atOnce, pluck } from '../support/answers.ts';
 import { expectError, ISO } from '../support/api.ts';
-import { repairBody } from '../support/bodies.ts';
 import { itWith } from '../support/fixtures.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-import { webhookHarness } from '../support/webhooks.ts';
 
 const harness = sharedHarness();
 const it = itWith(harness);
@@ -120,16 +118,6 @@ describe("a client's deliveries", () => {
     expect((await read('?status=LOST')).status).toBe(400);
     expect((await read('?limit=1&page=2')).body.items).toHaveLength(1);
   });
-
-  it('show when the next attempt comes while one waits', async () => {
-    const t = await webhookHarness({ sending: false });
-    const admin = await newPerson(t);
-    const client = await t.addReceiver('http://127.0.0.1:9/');
-    await t.post('/offline-repairs', repairBody(), { key: client.apiKey });
-    const [waiting] = (await admin.get(`/clients/${client.id}/deliveries`)).body.items;
-    expect(waiting).toMatchObject({ status: 'PENDING', attempts: [], finishedAt: null });
-    expect(waiting.nextAttemptAt).toMatch(ISO);
-  });
 });
 
 describe('a test event', () => {
@@ -162,12 +150,6 @@ describe('a test event', () => {
     const refused = await send(10);
     expectError(refused, 429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  });
-
-  it('needs somewhere to go, and a client of the shop', async ({ t, admin }) => {
-    expectError(await admin.post(`/clients/${t.client.id}/test-event`), 409, 'NO_WEBHOOK');
-    const other = await t.addShop();
-    expect((await admin.post(`/clients/${other.client.id}/test-event`)).status).toBe(404);
   });
 });
 

@@ -50,7 +50,13 @@ describe('what still waits', () => {
     await t.create(client);
     for (const [n, waitMs] of [1_000, 4_000, 16_000].entries()) {
       await t.attempted(n + 1);
-      expect(await shownTo(t, client.id)).toMatchObject([{ status: 'PENDING', reason: null }]);
+      const waiting = {
+        status: 'PENDING',
+        reason: null,
+        finishedAt: null,
+        nextAttemptAt: expect.any(String),
+      };
+      expect(await shownTo(t, client.id)).toMatchObject([waiting]);
       t.advance(waitMs);
     }
     await t.drained();
