@@ -86,9 +86,7 @@ describe('API clients', () => {
 });
 
 describe("a client's deliveries", () => {
-  it('show event, status, attempts and payload, newest first, and can be narrowed', async ({
-    sending: t,
-  }) => {
+  it('show event, status, attempts and payload, and can be filtered', async ({ sending: t }) => {
     const receiver = await startReceiver((n) => (n === 1 ? 500 : 200));
     const admin = await newPerson(t);
     const client = await t.addReceiver(receiver.url);

@@ -77,9 +77,7 @@ describe('pipelined transactions', () => {
       expect(await noted(database)).toEqual([]);
     });
 
-    it('run their reads in the order of the list: a lock is held before the next read', async ({
-      database,
-    }) => {
+    it('run their reads in order: a lock is held before the next read', async ({ database }) => {
       const { db, changeTransactions } = database;
       await sql`insert into installation (name, value) values ('lock', 'y')`.execute(db);
       const { reading } = await db.transaction().execute(async (trx) => {

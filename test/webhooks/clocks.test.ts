@@ -73,7 +73,7 @@ describe('a clock that jumps back an hour', () => {
   });
 });
 
-it('a receiver that is woken before its time is served when its time comes, not at the next look at the queue', async ({
+it('a receiver that is woken early is served when its time comes, not at the next scan', async ({
   sending: t,
 }) => {
   const [receiver, first] = [await startReceiver(), await startReceiver()];

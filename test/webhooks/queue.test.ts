@@ -57,7 +57,7 @@ describe('the lease of a receiver', () => {
   type Receivers = { clientId: string }[];
   const ids = (receivers: Receivers) => receivers.map(({ clientId }) => clientId).sort();
 
-  it('is one process’s, whoever asks at the same time', async () => {
+  it('is one process’s, also when several ask at the same time', async () => {
     const { receivers, process } = await setUp();
     const asked = await atOnce(8, (i) => process().of(i % 2 ? receivers : [...receivers].reverse()));
     expect(ids(asked.flat())).toEqual(ids(receivers));

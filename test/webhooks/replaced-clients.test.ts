@@ -48,9 +48,7 @@ const hangingReceiver = async () => {
 };
 
 describe('events of RMAs that a replaced client created', () => {
-  it('go to the new client under its secret, what still waits with its attempts and its schedule', async ({
-    sending: t,
-  }) => {
+  it('go to the new client under its secret, also what still waits', async ({ sending: t }) => {
     const [old, next] = [await startReceiver(() => 500), await startReceiver()];
     const client = await t.addReceiver(old.url);
     const repair = await t.create(client);
@@ -69,7 +67,7 @@ describe('events of RMAs that a replaced client created', () => {
     expect(old.received).toHaveLength(1);
   });
 
-  it('go to the last of several replacements, whoever changes the RMA', async ({ sending: t }) => {
+  it('go to the last of several replacements, also of changes by others', async ({ sending: t }) => {
     const next = await startReceiver();
     const first = await t.addReceiver(NOWHERE);
     const made = [await newTradeReturn(t, {}, { key: first.apiKey }), await t.create(first)];
@@ -239,7 +237,7 @@ const WRITERS = 8;
 const REPAIRS_EACH = 12;
 const REPLACEMENTS = 6;
 
-it('8 writers with two keys while both clients are replaced: no event is lost, none has two ids', async ({
+it('8 writers while both clients are replaced lose no event, and none has two ids', async ({
   sending: t,
 }) => {
   const receivers = [await startReceiver(), await startReceiver()];
