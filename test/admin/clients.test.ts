@@ -13,7 +13,7 @@ const harness = sharedHarness();
 const it = itWith(harness);
 
 describe('API clients', () => {
-  it('are made with a key and a secret that are shown this once, and work', async ({ t, admin }) => {
+  it('are created with a key and a secret that are shown this once, and work', async ({ t, admin }) => {
     const made = await admin.post('/clients', { name: ' ERP ', webhookUrl: 'https://1.1.1.1/hook' });
     expect(made).toMatchObject({
       status: 201,

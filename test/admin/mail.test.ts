@@ -155,7 +155,7 @@ describe('where mails are sent', () => {
   });
 });
 
-it('where none are the answer is the same, no link is made for strangers, and the page says so', async () => {
+it('where none are the answer is the same, no link is created, and the page says so', async () => {
   const t = await harness();
   const { email } = await newUser(t);
   expect((await adminCaller(t).get('/sign-in-options')).body).toEqual({ passwordLinks: false });

@@ -286,7 +286,7 @@ describe('own sessions', () => {
 });
 
 describe('where mails are sent', () => {
-  it('the person concerned is told what changed in their account', async () => {
+  it('the person concerned gets a mail about each change of their account', async () => {
     const mails = await mailServer();
     const t = await ownHarness({ env: mails.env });
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF', name: 'Grace' })];
@@ -335,7 +335,7 @@ describe('where mails are sent', () => {
     expect(t.logs.join('')).not.toContain(next);
   });
 
-  it('a shop causes a hundred such mails an hour; the changes are made all the same', async () => {
+  it('a shop causes a hundred such mails an hour; changes go on', async () => {
     const mails = await mailServer();
     const t = await ownHarness({ env: mails.env });
     const [admin, person] = [await newPerson(t), await newPerson(t, { role: 'STAFF' })];

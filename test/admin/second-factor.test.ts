@@ -82,7 +82,7 @@ describe('turning it on', () => {
 });
 
 describe('recovery codes', () => {
-  it('are good once each, in any spelling, and can be made anew', async ({ t, person }) => {
+  it('are good once each, in any spelling, and can be created anew', async ({ t, person }) => {
     const { recoveryCodes } = await turnOn(t, person);
     const [one = '', two = '', three = ''] = recoveryCodes;
     expect((await signIn(t, person, one)).status).toBe(200);

@@ -273,7 +273,7 @@ it('counts what there is by status, age and day, and nothing of another shop', a
   expect(body.openLongest).toMatchObject([{ id: old.id }, {}, {}]);
 });
 
-it("tells this month's use against the allowance, from the first of the month on", async () => {
+it("shows this month's use against the allowance, from the first of the month on", async () => {
   const t = await harness({ allowance: 7 });
   const staff = await newPerson(t, { role: 'STAFF' });
   const month = () => new Date(t.ctx.clock.now()).toISOString().slice(0, 7);
@@ -287,7 +287,7 @@ it("tells this month's use against the allowance, from the first of the month on
   expect((await later.get('/overview')).body.month).toMatchObject({ month: month(), used: 0 });
 });
 
-it('tells how the last day of webhooks went', async ({ sending: t }) => {
+it('shows how the last day of webhooks went', async ({ sending: t }) => {
   const [good, bad] = [await startReceiver(), await startReceiver(() => 500)];
   const [served, refused] = [await t.addReceiver(good.url), await t.addReceiver(bad.url)];
   await t.create(served);

@@ -57,7 +57,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(at);
   });
 
-  it('opens the timeline with one entry, by the client that made it', async ({ t }) => {
+  it('opens the timeline with one entry, by the client that created it', async ({ t }) => {
     const { id, createdAt } = await newRma(t, kind, row.whole());
     const { status, body: timeline } = await t.get(`${path}/${id}/timeline`);
     expect(status).toBe(200);
@@ -71,7 +71,7 @@ describe.each(KINDS)('creating at $path', ({ kind, path, rows, start, body, ...r
     expect(items).toMatchObject([{ type: 'CREATED', toStatus: start, note: null, data: {} }]);
   });
 
-  it('may be done twice with the same content: two of them', async ({ t }) => {
+  it('may be done twice with the same content: two RMAs', async ({ t }) => {
     const one = await newRma(t, kind, { externalRef: 'R' });
     expect((await newRma(t, kind, { externalRef: 'R' })).id).not.toBe(one.id);
     expect(await rowCounts(t)).toEqual({ repairs: 0, returns: 0, keys: 0, timeline: 2, used: 2, [rows]: 2 });

@@ -30,7 +30,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
   const isDangerous = { 'offline-repairs': false, 'trade-returns': null }[kind];
   const expected = { dryRun: true, status, isDangerous };
 
-  it('tells what the real call would do, and leaves no trace', async () => {
+  it('answers what the real call would do, and leaves no trace', async () => {
     const t = await harness({ allowance: 3 });
     await newRma(t, kind);
     const answers = await withoutTrace(t, async () => [
@@ -71,7 +71,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
     expect((await tryOut(t, kind)).body).toMatchObject({ dryRun: true, remaining: null });
   });
 
-  it('is told of a key that was used before, and remembers none', async () => {
+  it('sees a key that was used before, and stores none', async () => {
     const t = await harness({ allowance: 1 });
     const first = await t.post(`/${kind}`, bodyOf[kind](), keyed('till-1'));
     expect(first.status).toBe(201);
@@ -108,7 +108,7 @@ describe.each(KINDS)('a dry run at /%s', (kind) => {
   });
 });
 
-it('a dry run of a repair tells its start status and whether it is dangerous', async ({ t }) => {
+it('a dry run of a repair shows its start status and whether it is dangerous', async ({ t }) => {
   await addRules(t.ctx, t.ctx.db as never, t.shop.id, ['BATTERY-*']);
   const faultyItem = { sku: 'BATTERY-9', productName: 'Battery', quantity: 1, price: 9 };
   const body = repairBody({ startStatus: 'COUNTER_SWAPPED', faultyItem });
@@ -118,7 +118,7 @@ it('a dry run of a repair tells its start status and whether it is dangerous', a
   });
 });
 
-it('the allowance of a new month is told from its first moment', async () => {
+it('the allowance of a new month counts from its first moment', async () => {
   const t = await harness({ allowance: 1 });
   await newRma(t, 'trade-returns');
   expectError(await tryOut(t, 'trade-returns'), 403, 'LIMIT_EXCEEDED');

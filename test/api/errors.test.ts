@@ -236,7 +236,7 @@ describe('the error body', () => {
     );
   });
 
-  it('keeps to a bounded number of faults, however many a body has', async ({ t }) => {
+  it('has a bounded number of errors, however many a body has', async ({ t }) => {
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 1]));
     const fields = Object.fromEntries(Object.entries(unknown).slice(0, 200));
     // Validating so many would hold up all other requests: they are refused before that.
@@ -254,7 +254,7 @@ describe('the error body', () => {
     // A list that was cut says so in its last item.
     for (const body of [fields, tradeBody({ items: Array.from({ length: 250 }, () => ({})) })]) {
       const { errors, message } = (await t.post('/trade-returns', body)).body;
-      const last = 'body has more faults than these 99';
+      const last = 'body has more errors than these 99';
       expect(errors).toHaveLength(100);
       expect(errors.at(-1)).toEqual({ field: 'body', rule: 'more', message: last });
       expect(message.at(-1)).toBe(last);

@@ -35,7 +35,7 @@ const errorOf = async (t: Harness, query: string, status: number, code?: string)
   expectError(await t.get(`/events${query}`), status, code);
 
 describe('the event feed', () => {
-  it('holds each event as the webhook told it, under the id of its delivery', async () => {
+  it('holds each event as the webhook sent it, under the id of its delivery', async () => {
     const { t, receiver, client } = await sendingTo();
     const repair = await t.create(client);
     await t.post(`/offline-repairs/${repair.id}/close`, undefined, { key: client.apiKey });
@@ -85,7 +85,7 @@ describe('the event feed', () => {
     expect(pages.flatMap(idsIn)).toHaveLength(5);
   });
 
-  it('tells the newest cursor alone with after=latest, and goes on from there', async ({ t }) => {
+  it('gives the newest cursor alone with after=latest, and goes on from there', async ({ t }) => {
     await create(t);
     const { items, cursor } = await page(t, '?after=latest&wait=5');
     expect(items).toEqual([]);
@@ -250,7 +250,7 @@ describe('waiting for the next event', () => {
     expectError(await waiting, 401);
   });
 
-  it('tells nothing to a shop that lost its plan meanwhile', async ({ t }) => {
+  it('shows nothing to a shop that lost its plan meanwhile', async ({ t }) => {
     const waiting = t.get('/events?wait=25');
     await expect.poll(() => t.ctx.metrics.requestsUnderWay()).toBe(0);
     await changeShop(t.ctx, OPERATOR, t.shop.id, { plan: 'STARTER' });

@@ -44,7 +44,7 @@ describe.each(KINDS)('the list at $path', (row) => {
   const { kind, path, statuses, start } = row;
   const { list, found, rules, make, change } = asking(row);
 
-  it('gives twenty a page unless told otherwise, newest first, each once', async ({ t }) => {
+  it('gives twenty a page by default, newest first, each once', async ({ t }) => {
     expect(await list(t)).toEqual({ items: [], total: 0, page: 1, limit: 20, totalPages: 0 });
     await make(t, Array(45).fill({}));
     const { items, ...first } = await list(t);
@@ -76,7 +76,7 @@ describe.each(KINDS)('the list at $path', (row) => {
     }
   });
 
-  it('keeps its order when they change, and when they were made in the same millisecond', async ({ t }) => {
+  it('keeps its order when they change, and when created in the same millisecond', async ({ t }) => {
     const ids = await make(t, Array(6).fill({}));
     for (const id of [ids[3], ids[0], ids[5]]) await change(t, id);
     expect(await found(t)).toEqual(countdown(6));

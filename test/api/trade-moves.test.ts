@@ -126,7 +126,7 @@ describe('the table of moves', () => {
     }
   });
 
-  it('keeps its note in the timeline, under the name of the person who made it', async ({ t }) => {
+  it('keeps its note in the timeline, under the name of the person', async ({ t }) => {
     const { id } = await newTradeReturn(t);
     const moves = [
       ['approve', { id: null, name: 'Sam' }, 'Looked at it:\n"two broken", \\ 🙂'],

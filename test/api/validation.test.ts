@@ -16,7 +16,7 @@ const NUMBERS = ['quantity', 'price', 'weight'];
 const everyOne = (paths: string[], rule: string) => Object.fromEntries(paths.map((path) => [path, rule]));
 const expectGuess = (answer: Answer, field: string, guess: string) => {
   expect(rulesOf(answer)).toMatchObject({ [field]: 'unknown' });
-  const { message } = answer.body.errors.find((fault: { field: string }) => fault.field === field);
+  const { message } = answer.body.errors.find((error: { field: string }) => error.field === field);
   expect(message).toContain(`did you mean ${guess}?`);
 };
 
@@ -45,7 +45,7 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expect(Object.keys(rulesOf(await send('ada\0@example.com')))).toEqual(['customerEmail']);
   });
 
-  it('that is missing or empty is told of all its required fields', async ({ t }) => {
+  it('that is missing or empty gets all its required fields as errors', async ({ t }) => {
     const none = await create(t, {});
     expect(rulesOf(none)).toEqual(everyOne(required, 'required'));
     expect(none.body.message).toContain('customerName is required');
@@ -233,7 +233,7 @@ describe('a repair', () => {
     );
   });
 
-  it('is told of all its faults at once, each beginning with its path', async ({ t }) => {
+  it('gets all its errors at once, each beginning with its path', async ({ t }) => {
     const answer = await t.post(
       '/offline-repairs?limit=1',
       {
@@ -345,7 +345,7 @@ describe('a trade return', () => {
     );
   });
 
-  it('is told of all the faults of its items at once, each with its place', async ({ t }) => {
+  it('gets all the errors of its items at once, each with its place', async ({ t }) => {
     const answer = await send(t, [
       { ...TRADE_ITEM, quantity: 0 },
       TRADE_ITEM,

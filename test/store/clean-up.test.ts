@@ -86,7 +86,7 @@ describe('clean-up', () => {
     expect(await keysLeft(t)).toEqual([]);
   });
 
-  it('is just as quick by plans that were made while there was nothing to clear away', async ({ t }) => {
+  it('is just as quick by plans from when there was nothing to clean up', async ({ t }) => {
     if (ENGINE === 'postgres') await sql`analyze`.execute(t.ctx.db);
     await sweep(t.ctx);
     await addOldKeys(t, OLD_ROWS, 10_000, 10);

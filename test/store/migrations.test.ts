@@ -33,7 +33,7 @@ if (ENGINE === 'postgres')
       return (await indexes.execute(open(env).db)).rows.length > 0;
     };
 
-    it('is left out, with a word to the operator, where the user may not create the extension', async () => {
+    it('is skipped, with a notice, where the user may not create the extension', async () => {
       const env = await emptyDatabase();
       const role = `limited_${randomBytes(6).toString('hex')}`;
       const own = env['DATABASE_URL'] as string;

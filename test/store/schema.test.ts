@@ -155,7 +155,7 @@ const catalogue = {
     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`,
 }[ENGINE];
 
-it('every table is named as one that a backup holds or leaves out', async () => {
+it('every table is named as one that a backup holds or skips', async () => {
   const { db } = await openEngine();
   const { rows } = await catalogue.execute(db);
   const tables = new Set(rows.map(({ table }) => table).filter((name) => !name.startsWith('kysely_')));

@@ -58,7 +58,7 @@ describe.each(KINDS)('the events at $path', (row) => {
     expect(receiver.received).toHaveLength(walk.length + 1);
   });
 
-  it('go to the client that made it, also when older ones have a URL and make the changes', async ({ t }) => {
+  it('go to the client that created it, also when older ones have a URL and act', async ({ t }) => {
     const [mover] = [await addReceiver(t), await addReceiver(t)];
     const maker = await addReceiver(t);
     const { id } = await newRma(t, kind, {}, { key: maker.apiKey });
@@ -93,14 +93,14 @@ describe('the events of a repair', () => {
     expect(JSON.parse(deliveries[0]?.body ?? '').data).toMatchObject(tracking);
   });
 
-  it('go nowhere where the client that made it has no URL, though others have', async ({ t }) => {
+  it('go nowhere where the client that created it has no URL, though others have', async ({ t }) => {
     await addReceiver(t);
     const { id } = await newRepair(t);
     await close(t, id);
     expect(await deliveriesOf(t)).toEqual([]);
   });
 
-  it('go nowhere once the client that made it is revoked, or its URL is gone', async ({ t }) => {
+  it('go nowhere once the client that created it is revoked, or its URL is gone', async ({ t }) => {
     const [revoked, silent] = [await addReceiver(t), await addReceiver(t)];
     const one = await newRepair(t, {}, { key: revoked.apiKey });
     const other = await newRepair(t, {}, { key: silent.apiKey });

@@ -30,7 +30,7 @@ const listed = async (t: WebhookHarness, key: string, query: Record<string, stri
 };
 
 describe("a program's deliveries", () => {
-  it('are told with what became of them, and one by one with the bytes that were sent', async () => {
+  it('are shown with their outcome, and one by one with the bytes that were sent', async () => {
     const { t, receiver, client } = await sendingTo((n) => (n === 1 ? 500 : 200));
     const repair = await t.create(client, { customerName: 'Zoë "Z" Ünal 🙂' });
     await t.attempted(1);
@@ -76,7 +76,7 @@ describe("a program's deliveries", () => {
     expect(body).toMatchObject({ ...dropped, reason: 'it is not known why', attempts: [], body: null });
   });
 
-  it('are narrowed by status, event and RMA, newest first, page by page', async ({ t }) => {
+  it('are filtered by status, event and RMA, newest first, page by page', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     const { apiKey } = client;
     const one = await t.create(client);
@@ -119,7 +119,7 @@ describe("a program's deliveries", () => {
         expect(await listed(t, apiKey, query)).toMatchObject({ items: [], total: 0, totalPages: 0 });
   });
 
-  it('are told for thirty days', async ({ t }) => {
+  it('are shown for thirty days', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     await t.create(client);
     const [delivery] = await t.deliveries();
@@ -130,7 +130,7 @@ describe("a program's deliveries", () => {
     expectError(await t.get(`/deliveries/${delivery?.id}`, { key: client.apiKey }), 404);
   });
 
-  it('of which one cannot be read are told without it', async ({ t }) => {
+  it('are shown without one that cannot be read', async ({ t }) => {
     const client = await t.addReceiver(NOWHERE);
     await t.create(client);
     await t.create(client);

@@ -66,7 +66,7 @@ export class Onlooker {
   async compare(): Promise<void> {
     if (this.#broken[0]) throw this.#broken[0];
     await this.readRows();
-    holds(this.world.faults.length === 0, () => this.world.faults.join('; '));
+    holds(this.world.errors.length === 0, () => this.world.errors.join('; '));
     holds(this.records.size === this.world.deliveries.size, () => 'a delivery got lost');
   }
 

@@ -22,8 +22,8 @@ export class World {
   readonly processes: Process[] = [];
   readonly exchanges: Exchange[] = [];
   readonly deliveries = new Map<string, Delivery>();
-  /** Forbidden moves, and other faults that the dispatcher itself noticed. */
-  readonly faults: string[] = [];
+  /** Forbidden moves, and other errors that the dispatcher itself noticed. */
+  readonly errors: string[] = [];
   readonly history: string[] = [];
   readonly ground: Ground;
   readonly limits: Limits;
@@ -91,7 +91,7 @@ export class World {
       time,
       limits: this.limits,
       settler: createSimulatedSettler(this, process, ctx),
-      onForbidden: (message: string) => void this.faults.push(`${process.name}: ${message}`),
+      onForbidden: (message: string) => void this.errors.push(`${process.name}: ${message}`),
     };
     process.dispatcher = await Dispatcher.start(ctx, createSimulatedSender(this, process), overrides);
   }
@@ -119,7 +119,7 @@ export class World {
         this.disturbedAt = this.nowMs;
         this.#remove(process);
       },
-      (error) => this.faults.push(`a stop failed: ${error}`),
+      (error) => this.errors.push(`a stop failed: ${error}`),
     );
   }
   #remove(process: Process): void {
