@@ -75,9 +75,8 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
       expectGuess(answer, field, guess);
       expect(answer.body.errors).toHaveLength(1);
     }
-    expect(rulesOf(await create(t, body(row.strangers)))).toEqual(
-      everyOne(Object.keys(row.strangers), 'unknown'),
-    );
+    const strangers = everyOne(Object.keys(row.strangers), 'unknown');
+    expect(rulesOf(await create(t, body(row.strangers)))).toEqual(strangers);
     for (const name of ['__proto__', 'constructor', 'toString']) {
       const inside = JSON.stringify(body()).replace('{', `{"${name}":{"customerName":"x"},`);
       expect(rulesOf(await create(t, inside))).toEqual({ [name]: 'unknown' });
@@ -89,27 +88,24 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
   it('is an object, and so are the objects in it', async ({ t }) => {
     for (const wrong of ['[]', '[{}]', '"text"', '1', 'true', 'null'])
       expect(rulesOf(await create(t, wrong))).toEqual({ body: 'type' });
-    const answer = await create(t, body(row.misshapen));
-    expect(rulesOf(answer)).toEqual(everyOne(Object.keys(row.misshapen), 'type'));
-    expect(answer.body.errors).toHaveLength(Object.keys(row.misshapen).length);
+    const misshapen = everyOne(Object.keys(row.misshapen), 'type');
+    expect(rulesOf(await create(t, body(row.misshapen)))).toEqual(misshapen);
   });
 
   it('is JSON in UTF-8 that names no field twice', async ({ t }) => {
     const good = JSON.stringify(body({ customerName: 'Ada' }));
-    const broken = [
-      '{',
-      good.slice(0, -1),
-      `${good}}`,
-      `${good}${good}`,
-      good.replaceAll('"', "'"),
-      good.replace('}', ',}'),
-      'orderNumber=SO-1',
-      good.replace('{', '{"customerName":"x",'),
-      good.replace('{"sku"', '{"\\u0073ku":"A","sku"'),
-      good.replace('Ada', 'A\u0001da'),
-      good.replace('Ada', 'A\\qda'),
-    ];
-    for (const sent of broken) expectError(await create(t, sent), 400);
+    const broken = ['{', good.slice(0, -1), `${good}}`, `${good}${good}`, good.replace('}', ',}')];
+    const noJson = ['orderNumber=SO-1', good.replaceAll('"', "'")];
+    const doubled = [
+      ['{', '{"customerName":"x",'],
+      ['{"sku"', '{"\\u0073ku":"A","sku"'],
+    ] as const;
+    const badText = [
+      ['Ada', 'A\u0001da'],
+      ['Ada', 'A\\qda'],
+    ] as const;
+    const changed = [...doubled, ...badText].map(([part, other]) => good.replace(part, other));
+    for (const sent of [...broken, ...noJson, ...changed]) expectError(await create(t, sent), 400);
     const bytes = Buffer.from(good.replace('Ada', 'Ad~'));
     bytes[bytes.indexOf('~')] = 0xff;
     expectError(await create(t, bytes), 400);
@@ -122,15 +118,13 @@ describe.each(KINDS)('a body at $path', ({ kind, path, body, ...row }) => {
     expectGuess(await t.get(`${path}?stauts=x`), 'stauts', 'status');
     expectGuess(await t.get(`${path}?externalref=x`), 'externalref', 'externalRef');
     const unknown = ['Page', 'LIMIT', '__proto__', ...row.foreignFilters];
-    expect(await rules(`?${unknown.map((name) => `${name}=x`).join('&')}`)).toEqual(
-      everyOne(unknown, 'unknown'),
-    );
+    const query = unknown.map((name) => `${name}=x`).join('&');
+    expect(await rules(`?${query}`)).toEqual(everyOne(unknown, 'unknown'));
     expect(await rules(`/${id}?page=1`)).toEqual({ page: 'unknown' });
     expect(await rules(`/${id}/timeline?status=x`)).toEqual({ status: 'unknown' });
+    const wrong = { externalRef: 'unicode' };
     for (const value of ['%ff', '%zz', '%', 'SN-%E2%82', '%ed%a0%80'])
-      expect(await rules(`?externalRef=${value}&externalSource=%C3%A9`), value).toEqual({
-        externalRef: 'unicode',
-      });
+      expect(await rules(`?externalRef=${value}&externalSource=%C3%A9`), value).toEqual(wrong);
     expect(await rules('?%ff=1')).toMatchObject({ query: 'unicode' });
     const { status } = await t.get(`${path}?externalRef=%C3%A9%25+%2B`);
     expect(status, 'what is well encoded').toBe(200);
@@ -234,34 +228,25 @@ describe('a repair', () => {
   });
 
   it('gets all its errors at once, each beginning with its path', async ({ t }) => {
-    const answer = await t.post(
-      '/offline-repairs?limit=1',
-      {
-        customerEmail: 'ada',
-        customerName: '',
-        faultyItem: { quantity: 0, price: '1', colour: 'red' },
-        startStatus: 'NEW',
-        tracking: { carrierName: 'DHL' },
-        stroeId: 'store-7',
-      },
-      { headers: { 'idempotency-key': 'x'.repeat(256) } },
-    );
+    const body = {
+      customerEmail: 'ada',
+      customerName: '',
+      faultyItem: { quantity: 0, price: '1', colour: 'red' },
+      startStatus: 'NEW',
+      tracking: { carrierName: 'DHL' },
+      stroeId: 'store-7',
+    };
+    const headers = { 'idempotency-key': 'x'.repeat(256) };
+    const answer = await t.post('/offline-repairs?limit=1', body, { headers });
+    const missing = ['orderNumber', 'faultDescription', 'storeId', 'tracking.trackingNumber'];
     expect(rulesOf(answer)).toEqual({
-      'Idempotency-Key': 'format',
-      limit: 'unknown',
-      orderNumber: 'required',
-      customerEmail: 'format',
+      ...everyOne([...missing, 'faultyItem.sku', 'faultyItem.productName'], 'required'),
+      ...everyOne(['limit', 'faultyItem.colour', 'stroeId'], 'unknown'),
+      ...everyOne(['Idempotency-Key', 'customerEmail'], 'format'),
       customerName: 'notEmpty',
-      'faultyItem.sku': 'required',
-      'faultyItem.productName': 'required',
       'faultyItem.quantity': 'min',
       'faultyItem.price': 'type',
-      'faultyItem.colour': 'unknown',
-      faultDescription: 'required',
-      storeId: 'required',
       startStatus: 'oneOf',
-      'tracking.trackingNumber': 'required',
-      stroeId: 'unknown',
     });
     expect(answer.body.message).toContain('faultyItem.sku is required');
     expect(await rowCounts(t)).toMatchObject({ repairs: 0, used: 0 });
@@ -340,9 +325,8 @@ describe('a trade return', () => {
   it('has an array of objects as its items', async ({ t }) => {
     for (const wrong of [TRADE_ITEM, { 0: TRADE_ITEM, length: 1 }, 'LAMP-OAK', 1, true])
       expect(rulesOf(await send(t, wrong))).toEqual({ items: 'type' });
-    expect(rulesOf(await send(t, [TRADE_ITEM, null, 1, 'LAMP-OAK', [TRADE_ITEM]]))).toEqual(
-      everyOne(['items.1', 'items.2', 'items.3', 'items.4'], 'type'),
-    );
+    const rules = rulesOf(await send(t, [TRADE_ITEM, null, 1, 'LAMP-OAK', [TRADE_ITEM]]));
+    expect(rules).toEqual(everyOne(['items.1', 'items.2', 'items.3', 'items.4'], 'type'));
   });
 
   it('gets all the errors of its items at once, each with its place', async ({ t }) => {

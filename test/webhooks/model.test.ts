@@ -10,8 +10,7 @@ import { freshDatabase } from '../support/harness.ts';
 import { scaled } from '../support/machine.ts';
 import { commandsFor, type Model } from './model/commands.ts';
 import { Onlooker } from './model/onlooker.ts';
-import type { Ground } from './model/things.ts';
-import { World } from './model/world.ts';
+import { type Ground, World } from './model/world.ts';
 
 // A model of docs/architecture.md, "The dispatcher", against the real dispatcher. Several processes, each with a dispatcher of its
 // own, share one real SQLite database; time, receivers and the delay of each statement are simulated, so a run of minutes

@@ -3,8 +3,7 @@ import type { Attempt } from '../../../src/webhooks/attempts.ts';
 import { DROPPED_BECAUSE } from '../../../src/webhooks/drop-reasons.ts';
 import { EXCHANGE_TIMEOUT_MS, GIVE_UP_AFTER_MS, LEASE_MS, LIMITS } from '../../../src/webhooks/policy.ts';
 import { DELIVERY, type DeliveryState } from '../../../src/webhooks/worker/states.ts';
-import type { Delivery, Exchange } from './things.ts';
-import type { World } from './world.ts';
+import type { Delivery, Exchange, World } from './world.ts';
 
 // The model's side: what each delivery must look like after what receivers saw, and what must hold at every moment.
 
