@@ -57,7 +57,7 @@ export const fillBaseline = async (
   const words = sqlWords(database.engine);
   for (const statement of TABLES(words.idType)) await database.run(statement);
   await database.run(`insert into shop_counters (shop_id, last_number, month, month_used)
-    select ${words.id(String(START_MS), 'n', 'shop')}, ${repairs}, '2026-01', 0 from ${words.series(shops)}`);
+    select ${words.id(String(START_MS), 'n', 'shop')}, ${repairs + moving.repairs}, '2026-01', 0 from ${words.series(shops)}`);
   for (const status of ['OFFLINE_DIAGNOSTICS', 'OFFLINE_REPAIR'])
     await database.run(`insert into rma_totals (shop_id, kind, origin, status, count)
       select ${words.id(String(START_MS), 'n', 'shop')}, 'offline_repairs', 'API', '${status}', ${repairs} from ${words.series(shops)}`);

@@ -47,7 +47,7 @@ const expectFlat = (what: string, samples: Sample[], mostGrowth = Number.POSITIV
 // How much memory and how many files a process has is read from /proc.
 it(`${SOAK_MS / 1000} s of mixed load leave nothing behind`, {
   ...onlyIf(process.platform === 'linux', 'reads /proc'),
-  timeout: scaled(SOAK_MS + 120_000),
+  timeout: scaled(SOAK_MS + 300_000),
 }, async () => {
   const env = { ...(await migratedDatabase()), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
   // Three that acknowledge, one of them after a failure now and then, and one that always fails.

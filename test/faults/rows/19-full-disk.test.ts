@@ -26,19 +26,21 @@ const BODY = repairBody({ notes: NOTES, faultDescription: NOTES });
 /** Creates until there is no room; gives what was acknowledged. */
 const fillUp = async (server: ServerProcess): Promise<string[]> => {
   const acknowledged: string[] = [];
-  const full = await until(
+  await until(
     'the disk is full',
     async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => server.post('/offline-repairs', BODY)),
       );
+      // A checkpoint may make room again behind a batch that found none: full is what has none for a single repair either.
+      if (answers.some(({ status }) => status !== 201)) answers.push(await server.post('/offline-repairs', BODY));
       for (const { status, body } of answers) if (status === 201) acknowledged.push(body.id);
-      return answers.find(({ status }) => status !== 201) ?? null;
+      const refused = answers.filter(({ status }) => status !== 201);
+      for (const answer of refused) expectUnavailable(answer);
+      return refused.length > 0 && answers.at(-1) === refused.at(-1);
     },
     60_000,
   );
-  expectUnavailable(full);
-  expectUnavailable(await server.post('/offline-repairs', BODY));
   expect(acknowledged.length).toBeGreaterThan(10);
   expect((await server.get('/healthz')).status).toBe(200);
   return acknowledged;
